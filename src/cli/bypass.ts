@@ -4,7 +4,7 @@ import type { MergedSettings } from '../config/merged-settings.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
-import { projectEnvOf } from '../pack/project.js'
+import { projectEnvOf } from '../pack/deciding-variables.js'
 
 /** Any other value, such as `0`, `no` or a typo, leaves the hooks on. */
 export function isSwitchedOff(): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
-import { type ProjectEnv, switchedOffBy } from './project.js'
+import { type ProjectEnv, switchedOffBy } from './deciding-variables.js'
 
 const MAX_BYTES = 1024 * 1024
 

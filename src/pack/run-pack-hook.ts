@@ -6,21 +6,20 @@ import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround } from '../files/project-folders.js'
+import { projectDirOf, startsOf } from '../files/which-project.js'
 import type { PackName } from '../hosts/pack-names.js'
 import { withMessages } from './answer.js'
 import { bypassOf } from './bypass.js'
-import { PACK } from './index.js'
-import type { PackHook, ThisProgram } from './pack-hook.js'
 import {
   envProblems,
   movesSettings,
-  projectDirOf,
   projectEnvOf,
-  startsOf,
   takeBack,
   unreadProblems,
   withoutCode,
-} from './project.js'
+} from './deciding-variables.js'
+import { PACK } from './index.js'
+import type { PackHook, ThisProgram } from './pack-hook.js'
 import { readSettings } from './settings.js'
 import { openState } from './state.js'
 

@@ -36,13 +36,11 @@ describe('the programs of the pack', () => {
       'hosts',
       'pack',
       'shell',
-      'store',
       'systems',
     ])
     expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/start/hook-program.ts'])
     const engine = /core\/\w+\/(engine|session|dispatch|registry|plan|fire|matcher)\.ts$|store\/|sessions\//
-    // The index tells whether a folder has records of trust, and thereby is a project.
-    expect(inputs.filter((path) => engine.test(path))).toEqual(['src/store/trust/project-index.ts'])
+    expect(inputs.filter((path) => engine.test(path))).toEqual([])
   })
 
   it('are the guard alone, and the others without it', () => {

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { foldersAround } from '../../src/files/project-folders.js'
-import { startsOf } from '../../src/pack/project.js'
+import { startsOf } from '../../src/files/which-project.js'
 import { DEFAULTS, readSettings } from '../../src/pack/settings.js'
 import { Workplace } from './workplace.js'
 

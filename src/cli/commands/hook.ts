@@ -2,10 +2,10 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { userHome } from '../../files/homes.js'
+import { projectDirOf } from '../../files/which-project.js'
 import type { HostAnswer } from '../../hosts/host.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
-import { projectDirOf } from '../../pack/project.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
 import { type Command, chosen, type Given, helpFor } from '../command.js'

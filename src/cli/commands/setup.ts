@@ -18,7 +18,7 @@ import {
 } from '../../hosts/claude-code/setup.js'
 import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
-import { envProblems, projectEnvOf } from '../../pack/project.js'
+import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
 import type { Command } from '../command.js'
 import { commandsIn } from '../doctor/agent-files.js'
 import type { Output } from '../output.js'

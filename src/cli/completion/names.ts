@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userHome } from '../../files/homes.js'
-import { projectAround } from '../../pack/project.js'
+import { projectAround } from '../../files/which-project.js'
 
 export const NAME_KINDS = ['plugins'] as const
 export type NameKind = (typeof NAME_KINDS)[number]

@@ -11,27 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { digest } from '../../core/base/digest.js'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
-import { dataHome } from '../../files/homes.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
+import { indexFolder } from '../../files/which-project.js'
 
 /** The name of a record's folder, its project, and the path of its unit. */
 export type Entry = readonly [name: string, projectDir: string, path: string]
 
 const MOST_BYTES = 16_384
 const MOST_TRIES = 8
-
-/** Whether anything is trusted in this folder. Takes the same time however many records there are. */
-export function hasRecords(projectDir: string, dataDir: string = dataHome()): boolean {
-  return INDEXES.some((name) => existsSync(indexFolder(join(dataDir, name), projectDir)))
-}
-
-const INDEXES = ['trust-projects', 'listed-projects']
-
-function indexFolder(index: string, projectDir: string): string {
-  return join(index, digest(projectDir).slice(0, 32))
-}
 
 /**
  * A version without an index may have written records, so the index notes for which state of their folder it is

@@ -8,7 +8,7 @@ import type { HostAnswer } from '../../src/author/index.js'
 import { bypassOf } from '../../src/pack/bypass.js'
 // Loaded before the first test, which does not measure loading.
 import '../../src/pack/pre-tool-use/pre-tool-use.js'
-import { envProblems, movedDecisions, projectEnvOf, takeBack } from '../../src/pack/project.js'
+import { envProblems, movedDecisions, projectEnvOf, takeBack } from '../../src/pack/deciding-variables.js'
 import { runPackHook } from '../../src/pack/run-pack-hook.js'
 import { Workplace } from './workplace.js'
 

@@ -1,6 +1,7 @@
-// npm run docs: writes docs/events.md and docs/errors.md from the tables of the engine. A test compares without writing.
+// npm run docs: writes events.md and errors.md of docs/reference from the tables of the engine. A test compares without writing.
 
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { source } from './source.mjs'
 
@@ -16,7 +17,7 @@ const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.
 
 /** Every page that is made, by its path in the project. */
 export function pages() {
-  return { 'docs/events.md': eventsPage(), 'docs/errors.md': errorsPage() }
+  return { 'docs/reference/events.md': eventsPage(), 'docs/reference/errors.md': errorsPage() }
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------
@@ -218,7 +219,15 @@ function entries(codes) {
 
 /** A page named in a hint becomes a link. @param {string} text */
 function linked(text) {
-  return text.replace(/docs\/(\w+\.md)/g, '[$1]($1)')
+  return text.replace(/carabiner docs ([\w-]+)/g, (command, name) => `[\`${command}\`](${pathOf(name)})`)
+}
+
+/** From docs/reference. @param {string} name */
+function pathOf(name) {
+  const pages = readdirSync(new URL('../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
+  const path = pages.find((page) => posix.basename(page) === `${name}.md`)
+  if (path === undefined) throw new Error(`No page is called ${name}`)
+  return posix.relative('reference', path)
 }
 
 // ---- markdown -------------------------------------------------------------------------------------------------

@@ -576,7 +576,7 @@ describe('Carabiner in an agent', () => {
 })
 
 it('every code has its row on the page', () => {
-  const page = readFileSync(new URL('../../docs/doctor.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/use/doctor.md', import.meta.url), 'utf8')
   expect(FINDING_CODES.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([])
 })
 

@@ -10,10 +10,10 @@ interface Table {
   readonly cases: readonly { readonly differs?: object }[]
 }
 
-const page = readFileSync('docs/claude-code.md', 'utf8')
+const page = readFileSync('docs/reference/claude-code.md', 'utf8')
 const table = JSON.parse(readFileSync('test/conformance/claude-code.json', 'utf8')) as Table
 
-describe('docs/claude-code.md', () => {
+describe('docs/reference/claude-code.md', () => {
   it('lists every difference of the table, and no other', () => {
     const rows = [...page.matchAll(/^\| ([^|-][^|]*) \|/gm)].map(([, name]) => name)
     const rules = table.differences.map(({ rule }) => rule.replace('≠C ', ''))

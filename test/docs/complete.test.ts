@@ -136,12 +136,12 @@ function unmentioned(text: string, names: readonly string[]): readonly string[] 
   return names.filter((name) => !new RegExp(`\`[^\`\n]*\\b${name}\\b[^\`\n]*\``).test(text))
 }
 
-describe('docs/results.md', () => {
-  const { text } = readPage('docs/results.md')
+describe('docs/reference/results.md', () => {
+  const { text } = readPage('docs/reference/results.md')
   const section = (heading: string) => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 
   it('has a row for every field of a HookResult', () => {
-    expect(withoutRow('docs/results.md', Object.keys(HOOK_RESULT))).toEqual([])
+    expect(withoutRow('docs/reference/results.md', Object.keys(HOOK_RESULT))).toEqual([])
     expect(unmentioned(section('HookResult'), Object.keys(HOOK_RESULT))).toEqual([])
   })
 
@@ -155,9 +155,9 @@ describe('docs/results.md', () => {
   })
 })
 
-describe('docs/lifecycle.md', () => {
+describe('docs/reference/lifecycle.md', () => {
   it('has a row for every setting, with its default', () => {
-    const { text } = readPage('docs/lifecycle.md')
+    const { text } = readPage('docs/reference/lifecycle.md')
     for (const name of Object.keys(SETTINGS) as (keyof Settings)[]) {
       const value = DEFAULT_MERGED[name]
       const shown =
@@ -167,16 +167,16 @@ describe('docs/lifecycle.md', () => {
   })
 
   it('has a row for everything the host may give, and every option of register()', () => {
-    expect(withoutRow('docs/lifecycle.md', Object.keys(EMBEDDER))).toEqual([])
-    expect(withoutRow('docs/lifecycle.md', Object.keys(REGISTER_OPTIONS))).toEqual([])
+    expect(withoutRow('docs/reference/lifecycle.md', Object.keys(EMBEDDER))).toEqual([])
+    expect(withoutRow('docs/reference/lifecycle.md', Object.keys(REGISTER_OPTIONS))).toEqual([])
   })
 })
 
-describe('docs/events.md and docs/errors.md', () => {
+describe('docs/reference/events.md and docs/reference/errors.md', () => {
   it('have a heading for every event and every code', () => {
-    const { anchors: events } = readPage('docs/events.md')
+    const { anchors: events } = readPage('docs/reference/events.md')
     for (const name of Object.keys(CATALOGUE)) expect(events).toContain(name.toLowerCase())
-    const { anchors: errors } = readPage('docs/errors.md')
+    const { anchors: errors } = readPage('docs/reference/errors.md')
     for (const code of Object.keys({ ...ERROR_CODES, ...DIAGNOSTIC_CODES })) {
       expect(errors).toContain(code.toLowerCase())
     }

@@ -34,17 +34,17 @@ describe('the pages', () => {
     expect(pages).toEqual(
       new Set([
         'README.md',
-        'docs/approvals.md',
-        'docs/http-hooks.md',
-        'docs/lifecycle.md',
-        'docs/patterns.md',
-        'docs/prompt-hooks.md',
-        'docs/resident-hooks.md',
-        'docs/results.md',
-        'docs/sessions.md',
-        'docs/shell-hooks.md',
-        'docs/switch-off.md',
-        'docs/write-a-hook.md',
+        'docs/use/approvals.md',
+        'docs/write/http-hooks.md',
+        'docs/reference/lifecycle.md',
+        'docs/write/patterns.md',
+        'docs/write/prompt-hooks.md',
+        'docs/write/resident-hooks.md',
+        'docs/reference/results.md',
+        'docs/write/sessions.md',
+        'docs/write/shell-hooks.md',
+        'docs/use/switch-off.md',
+        'docs/write/write-a-hook.md',
       ]),
     )
   })

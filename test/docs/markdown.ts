@@ -27,8 +27,11 @@ export interface Page {
 
 /** README, CONTRIBUTING, CHANGELOG and every page of docs/. */
 export function allPages(): readonly Page[] {
-  const docs = readdirSync(`${ROOT}docs`).filter((name) => name.endsWith('.md'))
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)].map(readPage)
+  const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+  const pages = docs.filter((name) => name.endsWith('.md')).sort()
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages.map((name) => `docs/${name}`)].map(
+    readPage,
+  )
 }
 
 export function readPage(path: string): Page {

@@ -53,7 +53,7 @@ async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Pr
   return stdout.replaceAll(project, '.').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
 }
 
-const NEED_PYTHON = ['docs/resident-hooks.md', 'docs/write-a-hook.md']
+const NEED_PYTHON = ['docs/write/resident-hooks.md', 'docs/write/write-a-hook.md']
 
 describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
   it.for(pages)('$path', async ({ path, shell }, { expect, skip }) => {
@@ -71,21 +71,21 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
 it('there are some', () => {
   expect(pages.map(({ path }) => path)).toEqual([
     'README.md',
-    'docs/approvals.md',
-    'docs/audit.md',
-    'docs/catalogs.md',
-    'docs/doctor.md',
-    'docs/http-hooks.md',
-    'docs/migrate.md',
-    'docs/pack.md',
-    'docs/plugins.md',
-    'docs/prompt-hooks.md',
-    'docs/resident-hooks.md',
-    'docs/security.md',
-    'docs/shell-hooks.md',
-    'docs/switch-off.md',
-    'docs/test-hooks.md',
-    'docs/under-claude-code.md',
-    'docs/write-a-hook.md',
+    'docs/use/approvals.md',
+    'docs/use/audit.md',
+    'docs/use/catalogs.md',
+    'docs/use/doctor.md',
+    'docs/write/http-hooks.md',
+    'docs/use/migrate.md',
+    'docs/use/pack.md',
+    'docs/use/plugins.md',
+    'docs/write/prompt-hooks.md',
+    'docs/write/resident-hooks.md',
+    'docs/use/security.md',
+    'docs/write/shell-hooks.md',
+    'docs/use/switch-off.md',
+    'docs/write/test-hooks.md',
+    'docs/use/under-claude-code.md',
+    'docs/write/write-a-hook.md',
   ])
 })

@@ -77,7 +77,7 @@ describe('a process above that is an agent', () => {
 
 describe.each(HOSTS)('$name', ({ title, events = {}, tools = {}, can, timeout, timeouts = {} }) => {
   it('is in the documentation', () => {
-    expect(readFileSync('docs/write-a-hook.md', 'utf8')).toContain(title)
+    expect(readFileSync('docs/write/write-a-hook.md', 'utf8')).toContain(title)
   })
 
   it('names events of the catalogue', () => {

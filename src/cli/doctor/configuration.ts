@@ -137,7 +137,7 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
   ],
   [
     /there is no event /,
-    (_, at) => `Write the name of an event at ${at}, such as ${EVENTS}; docs/events.md has all.`,
+    (_, at) => `Write the name of an event at ${at}, such as ${EVENTS}; carabiner docs events lists all.`,
   ],
   [
     /is another name of (\w+), which this file has too/,

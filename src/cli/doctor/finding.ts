@@ -3,7 +3,7 @@
 import type { DiagnosticCode } from '../../core/base/errors.js'
 import { SEVERITIES, type Severity } from '../print/severity.js'
 
-/** Codes beyond the engine's own diagnostics. docs/doctor.md lists them. */
+/** Codes beyond the engine's own diagnostics. docs/use/doctor.md lists them. */
 export const FINDING_CODES = [
   // trust
   'untrusted',

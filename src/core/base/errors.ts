@@ -1,4 +1,4 @@
-// Every error the engine throws and every diagnostic it reports, by stable code. docs/errors.md is made from these tables.
+// Every error the engine throws and every diagnostic it reports, by stable code. docs/reference/errors.md is made from these tables.
 
 /** The meaning of an error code, and what to do about it. */
 export interface CodeEntry {
@@ -10,12 +10,12 @@ export interface CodeEntry {
 export const ERROR_CODES = {
   EVENT_INVALID: {
     means: 'The event name is not a non-empty string.',
-    todo: 'Pass one of the names or aliases of docs/events.md, or a name of your own.',
+    todo: 'Pass a name or alias that carabiner docs events lists, or a name of your own.',
   },
   PAYLOAD_INVALID: {
     means:
       'The data of a known event lacks a required field, has a field of the wrong type, or is not JSON (a cycle, a bigint, too deep, too large). No hook ran.',
-    todo: 'Send the field that the message names; docs/events.md lists the fields of each event.',
+    todo: 'Send the field that the message names; carabiner docs events lists the fields of each event.',
   },
   OPTIONS_INVALID: {
     means: 'An option, a setting or an argument of the library has an unknown name or an impossible value.',
@@ -37,7 +37,7 @@ export const ERROR_CODES = {
   ANSWER_INVALID: {
     means:
       'A hook answered something that is not valid: no HookResult, or JSON that its format does not know.',
-    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields, docs/shell-hooks.md what a program prints.',
+    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; carabiner docs results lists the fields, carabiner docs shell-hooks shows what a program prints.',
   },
   HOOK_NOT_STARTED: {
     means:
@@ -66,7 +66,7 @@ export const ERROR_CODES = {
   MODEL_FAILED: {
     means:
       'A prompt or agent hook has no model to ask, or its model could not be asked: a library or key is missing, it is not reachable, or it refused.',
-    todo: 'Set "model" under "hooks" in ~/.amplifier/settings.json, or give createHooks({ model }); docs/prompt-hooks.md shows how.',
+    todo: 'Set "model" under "hooks" in ~/.amplifier/settings.json, or give createHooks({ model }); carabiner docs prompt-hooks shows how.',
   },
   HOOK_UNSTABLE: {
     means:
@@ -112,7 +112,7 @@ export const DIAGNOSTIC_CODES = {
   'verdict-ignored': {
     means:
       'Part of an answer could not act where it was given: a deny, ask_user or respond on an event that has no such thing, a change of the call by an approver, without an allow, or when a gate is shown the final call.',
-    todo: 'Hook an event that can be denied (docs/events.md), or return an injection or a message.',
+    todo: 'Hook an event that can be denied (see carabiner docs events), or return an injection or a message.',
   },
   'async-verdict-ignored': {
     means: 'An async hook gave a verdict or changed data; nobody waited for it, so that part is ignored.',
@@ -138,7 +138,7 @@ export const DIAGNOSTIC_CODES = {
   'custom-event': {
     means:
       'A hook was registered for, or an event was fired under, a name that is not in the catalogue. Hooks of known events do not run for it.',
-    todo: 'Use a name or alias of docs/events.md, or pass { custom: true } if the event is your own.',
+    todo: 'Use a name or alias that carabiner docs events lists, or pass { custom: true } if the event is your own.',
   },
   'matcher-unsafe': {
     means:
@@ -238,7 +238,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'unknown-event': {
     means: 'A configuration file has hooks for an event that does not exist; they never run.',
-    todo: 'Use a name or alias of docs/events.md.',
+    todo: 'Use a name or alias that carabiner docs events lists.',
   },
   'unknown-key': {
     means: 'A key of a configuration file is not part of the format, or has no effect where it stands.',
@@ -305,7 +305,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'placeholder-empty': {
     means: 'A hook names a field in a placeholder that the event does not have; nothing stands in its place.',
-    todo: 'Correct the placeholder; docs/events.md lists the fields of each event.',
+    todo: 'Correct the placeholder; carabiner docs events lists the fields of each event.',
   },
   'content-ignored': {
     means:

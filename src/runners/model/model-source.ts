@@ -59,7 +59,7 @@ export function lacksModel(type: string, { model }: { readonly model: ModelSetti
   return {
     code: 'model-missing' as const,
     text: `it is a hook of type ${type}, and the settings name no model to ask`,
-    fix: 'Write "model": {"command": ["./model.sh"]}, or a provider of docs/prompt-hooks.md, under "hooks" in ~/.amplifier/settings.json.',
+    fix: 'Write "model": {"command": ["./model.sh"]}, or a provider that carabiner docs prompt-hooks names, under "hooks" in ~/.amplifier/settings.json.',
   }
 }
 

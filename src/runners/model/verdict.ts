@@ -9,7 +9,7 @@ import type { Question } from './question.js'
 import type { Reply } from './reply.js'
 
 /**
- * - `deny`: a deny as docs/events.md has it: the operation does not happen, or the reason goes to the model
+ * - `deny`: a deny as docs/reference/events.md has it: the operation does not happen, or the reason goes to the model
  * - `end`: the turn ends
  * - `end-or-deny`: the turn ends, unless the hook says continueOnBlock
  * - `none`: nothing happens, with a note

@@ -1,4 +1,4 @@
-// docs/mcp-hooks.md: its settings, its hook and its server, put together as they stand.
+// docs/write/mcp-hooks.md: its settings, its hook and its server, put together as they stand.
 
 import { symlinkSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import type { StdioSettings } from '../../../src/runners/mcp-tool/server-setting
 import { ROOT, readPage } from '../../docs/markdown.js'
 import { Lobby } from './lobby.js'
 
-const [settings, hooks, server] = readPage('docs/mcp-hooks.md').blocks.map(({ text }) => text)
+const [settings, hooks, server] = readPage('docs/write/mcp-hooks.md').blocks.map(({ text }) => text)
 const { mcp_servers: servers } = (
   JSON.parse(settings ?? '') as Hooks<{ mcp_servers: Record<string, StdioSettings> }>
 ).hooks

@@ -4,7 +4,7 @@ import type { ConfiguredHook } from './config/configured-hook.js'
 import type { ConfigSources } from './config/discovery.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
-import { runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
+import { type Elsewhere, runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
@@ -208,24 +208,29 @@ export class Configuration {
     const run: Hook['run'] = (event, context) => {
       const cwd = startFolder(event, spec.place) ?? spec.place.projectDir
       const problem = gate.problemAtStart(spec, cwd)
-      const lost = problem === undefined ? gate.lostAtStart(spec, cwd) : undefined
       if (problem !== undefined) {
-        const reviewed = this.#hookOf(gate.asReviewed(spec, cwd), surroundings)
-        return runAsReviewed(reviewed, problem, (one) => one.run(event, context))
+        const reviewed = gate.asReviewed(spec, cwd)
+        const made = reviewed.then((one) => this.#hookOf(one, surroundings))
+        return runAsReviewed(made, problem, (one) => one.run(event, context))
       }
-      if (lost === undefined) return fromCopy.run(event, context)
-      const whole = this.#hookOf(gate.withWholePaths(spec, cwd), surroundings)
-      return runFromProject(whole, lost, (one = fromCopy) => one.run(event, context))
+      if (!gate.losesScripts(spec, cwd)) return fromCopy.run(event, context)
+      const started = gate
+        .startElsewhere(spec, cwd)
+        .then((one) => this.#elsewhere(one, fromCopy, surroundings))
+      return started.then((one) => one.run(event, context))
     }
     return { ...hook, run }
   }
 
+  /** The hook where its reviewed scripts are not. A gate closes that misses one, and might pass in silence. */
+  #elsewhere({ spec, lost, mayPass }: Elsewhere, hook: Hook, surroundings: Surroundings): Hook {
+    if (lost === undefined) return this.#hookOf(spec, surroundings) ?? hook
+    if (mayPass && isGuard(hook)) throw new HookError('HOOK_NOT_TRUSTED', lost)
+    return { ...hook, run: (event, context) => runWithout(lost, () => hook.run(event, context)) }
+  }
+
   /** The hook with another command. */
-  async #hookOf(
-    changed: Promise<ConfiguredHook | undefined>,
-    surroundings: Surroundings,
-  ): Promise<Hook | undefined> {
-    const spec = await changed
+  #hookOf(spec: ConfiguredHook | undefined, surroundings: Surroundings): Hook | undefined {
     return spec && this.#runners.get(spec.type)?.hooks(spec, surroundings, () => undefined)[0]
   }
 
@@ -356,16 +361,10 @@ async function runAsReviewed<T>(
 
 const NO_FILE = /no such file|cannot open|can't open/i
 
-/** Runs it with whole paths, or else as it is: it may go to the project itself. A gate that fails then closes. */
-async function runFromProject<T>(
-  whole: Promise<Hook | undefined>,
-  lost: string,
-  run: (hook: Hook | undefined) => T,
-): Promise<Awaited<T>> {
-  const hook = await whole
-  if (hook) return await run(hook)
+/** Runs it as it is: nobody can tell whether it needs the script. A gate that fails then closes. */
+async function runWithout<T>(lost: string, run: () => T): Promise<Awaited<T>> {
   try {
-    const answer = await run(undefined)
+    const answer = await run()
     // Some shells end with 2 if there is no such file, which reads as a deny.
     if (isObject(answer) && answer.action === 'deny' && NO_FILE.test(String(answer.reason)))
       throw new Error(String(answer.reason))

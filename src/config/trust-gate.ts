@@ -9,7 +9,7 @@ import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
 import { isBelow, isWithin, realOf } from '../files/within.js'
 import { keyOf } from '../store/trust-records.js'
-import { lostScript, scriptsChanged } from '../trust/changes.js'
+import { lostWords, scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
 import {
   asTrusted,
@@ -59,6 +59,16 @@ export interface Settled {
 /** A unit that is not what was trusted, and what is left of it. */
 interface Keeper extends Pick<Deviation, 'record' | 'state' | 'why' | 'mistake' | 'alike'> {
   readonly unit: Unit
+}
+
+/** A hook that starts where reviewed scripts are not. It runs as it is if nothing is said here. */
+export interface Elsewhere {
+  /** With a command that finds them. */
+  readonly spec?: ConfiguredHook
+  /** Sentences about the script that it misses. */
+  readonly lost?: string
+  /** Whether it may start nothing, and still end as if all were well. */
+  readonly mayPass?: boolean
 }
 
 const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
@@ -335,22 +345,25 @@ export class TrustGate {
     return { record, hook: record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash) }
   }
 
-  /** Says which reviewed script the hook does not find from the folder where it starts. */
-  lostAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
-    const { record, hook } = this.#reviewOf(spec)
-    const word = record && hook && lostScript(record, hook, cwd)
-    if (word === undefined) return undefined
-    const { file = '', line } = spec.hook.origin
-    return `${quoted(word)} was reviewed in ${quoted(record?.projectDir ?? '')}, and this hook starts in ${quoted(cwd)}, where it is not. Write "$CLAUDE_PROJECT_DIR"/${word} in ${visible(file)}:${line}, and type carabiner trust.`
+  /** Whether reviewed scripts of its file are not in the folder where it starts. */
+  losesScripts(spec: ConfiguredHook, cwd: string): boolean {
+    const { record } = this.#reviewOf(spec)
+    return record !== undefined && lostWords(record, cwd).length > 0
   }
 
-  /** The command with whole paths of such scripts. Undefined if it is not certain what its words mean. */
-  async withWholePaths(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
+  /** What to run where reviewed scripts are not in the folder where the hook starts. */
+  async startElsewhere(spec: ConfiguredHook, cwd: string): Promise<Elsewhere> {
     const { record, hook } = this.#reviewOf(spec)
-    if (!record || !hook || spec.type !== 'command') return undefined
-    const { withWholePaths } = await import('../trust/kept-scripts.js')
-    const line = withWholePaths(record, hook, cwd)
-    return line && { ...spec, handler: { ...spec.handler, ...line } }
+    if (!record || !hook || spec.type !== 'command') return {}
+    // Brings the shell parser, which few hooks need.
+    const { startElsewhere } = await import('../trust/kept-scripts.js')
+    const start = startElsewhere(record, hook, cwd)
+    if (!start) return {}
+    if ('line' in start) return { spec: { ...spec, handler: { ...spec.handler, ...start.line } } }
+    const { file = '', line } = spec.hook.origin
+    const { lost, mayPass } = start
+    const text = `${quoted(lost)} was reviewed in ${quoted(record.projectDir)}, and this hook starts in ${quoted(cwd)}, where it is not. Write "$CLAUDE_PROJECT_DIR"/${lost} in ${visible(file)}:${line}, and type carabiner trust.`
+    return { lost: text, mayPass }
   }
 
   /** Digest of what was reviewed. */

@@ -7,7 +7,7 @@ import { isRealFolder, isSameFile, removeAdded } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { loadProblem } from './implicit-loads.js'
-import { isExecutable, type TrustedFile, type TrustRecord, type UnitHook } from './unit.js'
+import { isExecutable, type TrustedFile, type TrustRecord } from './unit.js'
 
 /** A record prepared for comparison: whole paths, and stamps as numbers. */
 export class Watch {
@@ -159,16 +159,11 @@ function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): st
   return undefined
 }
 
-/** A reviewed script that this hook names, and that its relative name does not find in the folder where it starts. */
-export function lostScript(record: TrustRecord, hook: UnitHook, cwd: string): string | undefined {
-  const { words, scripts, projectDir } = record
-  if (cwd === projectDir) return undefined
-  const texts = [hook.command, ...(hook.args ?? [])]
-  return words.find((word) => {
-    const meant = pathAt(projectDir, word)
-    if (isThere(pathAt(cwd, word)) || !texts.some((text) => text.includes(word))) return false
-    return scripts.some(({ path }) => path === meant)
-  })
+/** Relative names of reviewed scripts that find nothing in the folder where a hook starts. */
+export function lostWords({ words, scripts, projectDir }: TrustRecord, cwd: string): readonly string[] {
+  if (cwd === projectDir) return []
+  const reviewed = new Set(scripts.map(({ path }) => path))
+  return words.filter((word) => reviewed.has(pathAt(projectDir, word)) && !isThere(pathAt(cwd, word)))
 }
 
 // ---- the copy, watched in the same way as the unit ------------------------------------------------------------

@@ -49,6 +49,8 @@ export class FileSearch {
   /** Scripts among the absent files. */
   readonly lacking = new Set<string>()
   readonly words = new Set<string>()
+  /** The words for scripts that a command starts. */
+  readonly started = new Set<string>()
   readonly interpreters = new Map<string, string>()
   readonly #unit: Unit
   /** The unit's real path. */
@@ -74,21 +76,22 @@ export class FileSearch {
     const places = path.startsWith('/') ? [ROOT] : folders
     for (const folder of places) {
       if (this.#isExhausted(remarks)) return
-      const origin = (one: string, expected: boolean): Origin => ({
-        isCopied: folder === ROOT ? isCopied : folder.isCopied,
-        isExpected: expected && folder.isEntered,
-        from: folder.from === undefined ? undefined : tidy(`${folder.from}/${one}`),
-      })
-      const at = pathAt(folder.path, path)
-      const type = this.#at(at, origin(path, isExpected), folders, remarks)
+      const find = (one: string) => {
+        const from = folder.from === undefined ? undefined : tidy(`${folder.from}/${one}`)
+        const origin = {
+          isCopied: folder === ROOT ? isCopied : folder.isCopied,
+          isExpected: isExpected && folder.isEntered,
+          from,
+        }
+        const type = this.#at(pathAt(folder.path, one), origin, folders, remarks)
+        if (isScript && type === 'file' && from !== undefined) this.started.add(from)
+        return type
+      }
+      const type = find(path)
       if (by === undefined) continue
-      if (type === 'file') {
-        this.interpreters.set(at, by)
-        continue
-      }
-      for (const one of completionsOf(by, path, at)) {
-        this.#at(pathAt(folder.path, one), origin(one, isExpected), folders, remarks)
-      }
+      const at = pathAt(folder.path, path)
+      if (type === 'file') this.interpreters.set(at, by)
+      else for (const one of completionsOf(by, path, at)) find(one)
     }
     if (isScript && isExpected) this.#noteLacking(path, places)
   }
@@ -260,10 +263,14 @@ export function expandedHome(text: string): string {
   return /^~(?:\/|$)/.test(text) ? homedir() + text.slice(1) : text
 }
 
+export function isGoing({ name }: Pick<SimpleCommand, 'name'>): boolean {
+  return /^(?:cd|chdir|pushd)$/.test(name)
+}
+
 /** The folders that a command goes to, or starts another command in. */
 function targetsOf(command: SimpleCommand): readonly string[] {
   const [, ...words] = command.words
-  if (/^(?:cd|chdir|pushd)$/.test(command.name)) {
+  if (isGoing(command)) {
     return [words.find((word) => word === '-' || !/^[-+]./.test(word)) ?? '']
   }
   if (isReader(command)) return []

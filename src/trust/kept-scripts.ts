@@ -1,9 +1,10 @@
-// A reviewed command with the scripts that were reviewed with it, where the project has others by now.
+// A reviewed command with the scripts that were reviewed with it, where the project has others by now, or none.
 
 import { inQuotes } from '../shell/shell-quoted.js'
-import { isThere, otherLoads, scriptNow } from './changes.js'
+import { isThere, lostWords, otherLoads, scriptNow } from './changes.js'
 import { pathAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'
+import { namedBy } from './named-files.js'
 import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
 
 type Line = Pick<UnitHook, 'command' | 'args'>
@@ -32,11 +33,31 @@ export function withKeptScripts(
   return lineOf(hook, words, ({ path }) => copies.get(path ?? ''))
 }
 
+/** What to do with a command in a folder where it does not find its reviewed scripts. */
+export type Start =
+  /** It finds them with this line. */
+  | { readonly line: Line }
+  /** This is the script that it misses. `mayPass`: it may start nothing instead, and still end as if all were well. */
+  | { readonly lost: string; readonly mayPass: boolean }
+
 /**
- * The line with whole paths for scripts that are not in the folder where the hook starts. Undefined if it names none of
- * them, or if a shell might read it in another way: after a `cd` a name means another file.
+ * A line of plain words gets whole paths. One that goes to another folder starts in the project, as it was reviewed:
+ * after a `cd` a name means another file. Undefined if the command names none of the scripts.
  */
-export function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line | undefined {
+export function startElsewhere(record: TrustRecord, hook: UnitHook, cwd: string): Start | undefined {
+  const { words, started, goes } = namedBy({ ...record, hooks: [hook] }, [])
+  const named = lostWords({ ...record, words }, cwd)
+  const [lost] = named
+  if (lost === undefined) return undefined
+  const line = withWholePaths(record, hook, cwd)
+  if (line) return { line }
+  if (goes) return { line: { command: `cd ${inQuotes(record.projectDir)} || exit 2\n${hook.command}` } }
+  const script = named.find((word) => started.includes(word))
+  return { lost: script ?? lost, mayPass: script !== undefined }
+}
+
+/** Undefined if a shell might read the line in another way. */
+function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line | undefined {
   const words = wordsOf(hook, record)
   const isReviewed = (path: string) => record.scripts.some((script) => script.path === path)
   const isLost = ({ text, path }: LineWord) =>

@@ -6,6 +6,7 @@ import { pathAt, tidy, typeAt } from './file-reading.js'
 import {
   expandedHome,
   FileSearch,
+  isGoing,
   type Remarks,
   type Wanted,
   type WorkFolder,
@@ -41,6 +42,10 @@ export interface Named {
   readonly lacking: readonly string[]
   /** Relative paths that name these files from where a hook starts. */
   readonly words: readonly string[]
+  /** Those of scripts that a command starts. */
+  readonly started: readonly string[]
+  /** Whether a command goes to another folder. */
+  readonly goes: boolean
   /** The interpreters that commands start some of these files with. */
   readonly interpreters: ReadonlyMap<string, string>
   readonly implicit: readonly ImplicitLoad[]
@@ -98,6 +103,7 @@ class Search {
   readonly #notes = new Map<string, HookNote>()
   readonly #unseen = new Set<string>()
   readonly #implicit: ImplicitLoad[] = []
+  #goes = false
 
   constructor(unit: Unit, systemFolders: readonly string[]) {
     this.#unit = unit
@@ -106,12 +112,14 @@ class Search {
   }
 
   named(): Named {
-    const { files, absent, lacking, words, interpreters } = this.#search
+    const { files, absent, lacking, words, started, interpreters } = this.#search
     return {
       files: [...files].sort(),
       absent: [...absent].sort(),
       lacking: [...lacking].sort(),
       words: [...words].sort(),
+      started: [...started],
+      goes: this.#goes,
       interpreters,
       implicit: this.#implicit,
       programs: [...this.#programs].sort(),
@@ -131,6 +139,7 @@ class Search {
     }
     const reading = isShell ? readHook(text) : unreadHook()
     const { why, commands } = reading
+    this.#goes ||= commands.some(isGoing)
     if (why !== undefined) remarks.note(`Not everything that it runs can be seen: ${this.#plain(why)}.`)
     const names = this.#programsOf(reading)
     const wanted = [...wantedBy(reading), ...this.#behindPath(reading, names)]
@@ -309,7 +318,7 @@ const LOADED_JSON =
   /(?:^|[/=])(?:package(?:-lock)?|[tj]sconfig[\w.-]*|deno|composer|settings[\w.-]*|hooks[\w.-]*|[\w.-]*rc|[\w.-]*config)\.json$/i
 
 function distinct(wanted: readonly Wanted[]): readonly Wanted[] {
-  const keyOf = ({ word, isExpected, by }: Wanted) => [word, isExpected, by].join('\0')
+  const keyOf = ({ word, isExpected, isScript, by }: Wanted) => [word, isExpected, isScript, by].join('\0')
   return [...new Map(wanted.map((one) => [keyOf(one), one])).values()]
 }
 

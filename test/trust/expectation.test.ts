@@ -337,6 +337,75 @@ describe('a script that a trusted command names', () => {
     }
   })
 
+  // They would end with 0, and nobody would have judged.
+  const SILENT = [
+    'test -x scripts/gate.sh && exec scripts/gate.sh || true',
+    '[ -f ./scripts/gate.sh ] || exit 0; ./scripts/gate.sh',
+    'if [ -x "scripts"/gate.sh ]; then "scripts"/gate.sh; fi',
+    'sh scripts/gate.sh 2>/dev/null || test $? -ne 2',
+    "bash -c 'test -x scripts/gate.sh && exec scripts/gate.sh'; exit 0",
+  ]
+  it.each(SILENT)('closes its gate below the project, where %j would pass in silence', async (line) => {
+    write('scripts/gate.sh', DENIES, 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', line))
+    await trustAll()
+    mkdirSync(join(project, 'sub', 'scripts'), { recursive: true })
+    const { action, reason } = await fired('PreToolUse', { ...CALL, cwd: join(project, 'sub') })
+    expect(action).toBe('deny')
+    expect(reason).toMatch(/Write "\$CLAUDE_PROJECT_DIR"\/\S+gate.sh in .*hooks.json:\d+/)
+  })
+
+  const GOING = [
+    'cd scripts && ./gate.sh',
+    'cd scripts 2>/dev/null; test -x gate.sh && exec ./gate.sh || true',
+    '(cd ./scripts && sh gate.sh) || exit $?',
+    'cd "$CLAUDE_PROJECT_DIR"; ./scripts/gate.sh',
+    'cd "$CLAUDE_PROJECT_DIR" && test -x scripts/gate.sh && exec scripts/gate.sh || true',
+  ]
+  it.each(GOING)('is found from the project by a line that goes somewhere itself: %j', async (line) => {
+    write('scripts/gate.sh', '#!/bin/sh\ngrep -q push || exit 0\necho no >&2\nexit 2\n', 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', line))
+    await trustAll()
+    const cwd = join(project, 'sub')
+    mkdirSync(cwd)
+    const answers = ['git push', 'ls'].map((text) =>
+      fired('PreToolUse', { ...CALL, tool_input: { command: text }, cwd }),
+    )
+    const [refused, admitted] = await Promise.all(answers)
+    expect(refused).toMatchObject({ action: 'deny', reason: 'no' })
+    expect(admitted).toMatchObject({ action: 'continue', messages: [] })
+  })
+
+  it.each([
+    ['is only looked for', 'PreToolUse', '[ -f scripts/gate.sh ] || exit 0; exit 3'],
+    [
+      'is of a hook that does not guard',
+      'SessionStart',
+      '[ -f scripts/gate.sh ] && sh scripts/gate.sh || true',
+    ],
+  ])('that %s stops nobody below the project', async (_, event, line) => {
+    write('scripts/gate.sh', DENIES, 0o755)
+    write('.amplifier/hooks/hooks.json', {
+      hooks: { [event]: [{ hooks: [{ type: 'command', command: line }] }] },
+    })
+    await trustAll()
+    mkdirSync(join(project, 'sub'))
+    const outcome = await fired(event, { ...CALL, source: 'startup', cwd: join(project, 'sub') })
+    expect(outcome).toMatchObject({ action: 'continue', messages: [] })
+  })
+
+  it('is not missed for a line with the whole path of another one that has its name', async () => {
+    write('scripts/gate.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    write('lib/gate.sh', '#!/bin/sh\ntest "$(basename "$PWD")" = sub || exit 1\n', 0o755)
+    const lines = ['./scripts/gate.sh', '"$CLAUDE_PROJECT_DIR"/lib/gate.sh || exit 2']
+    const hooks = lines.map((line) => ({ type: 'command', command: line }))
+    write('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks }] } })
+    await trustAll()
+    mkdirSync(join(project, 'sub'))
+    const outcome = await fired('PreToolUse', { ...CALL, cwd: join(project, 'sub') })
+    expect(outcome).toMatchObject({ action: 'continue', messages: [] })
+  })
+
   it('is missed only for hooks that name it: another one of the file fails as it asked', async () => {
     write('scripts/gate.sh', '#!/bin/sh\nexit 0\n', 0o755)
     const lines = ['./scripts/gate.sh', 'echo broken >&2; exit 1']

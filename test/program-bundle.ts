@@ -64,6 +64,7 @@ async function make(): Promise<Made> {
     fileURLToPath(new URL('../node_modules', import.meta.url)),
     join(folder, 'with-packages', 'node_modules'),
   )
+  symlinkSync(fileURLToPath(new URL('../docs', import.meta.url)), join(folder, 'docs'))
   return { folder, bundles, state: stateOf(folder) }
 }
 

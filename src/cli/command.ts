@@ -19,8 +19,8 @@ export interface Option {
   readonly hidden?: true
 }
 
-/** What a shell offers: these words, names of plugins, or paths. Without it the label decides (DIR, FILE, EVENT). */
-export type Completion = readonly string[] | 'plugins' | 'file' | 'folder'
+/** What a shell offers: these words, names of plugins or pages, or paths. Without it the label decides (DIR, FILE, EVENT). */
+export type Completion = readonly string[] | 'plugins' | 'pages' | 'file' | 'folder'
 
 export type OptionTable = Readonly<Record<string, Option>>
 

@@ -23,6 +23,7 @@ export const COMMANDS = {
   setup: () => import('./commands/setup.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),
+  docs: () => import('./commands/docs.js'),
   schema: () => import('./commands/schema.js'),
   completion: () => import('./commands/completion.js'),
 } satisfies Commands

@@ -55,7 +55,7 @@ function optionOf(name: string, { type, short, value = '', completes, help }: Op
 }
 
 function kindOf(completes: Completion | undefined, label: string): Kind {
-  if (completes === 'plugins') return { type: 'names', of: completes }
+  if (completes === 'plugins' || completes === 'pages') return { type: 'names', of: completes }
   if (completes === 'file' || completes === 'folder') return { type: completes }
   if (completes !== undefined) return words(completes)
   const plain = label.replace(/[[\]…]/g, '')

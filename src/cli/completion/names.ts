@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userHome } from '../../files/homes.js'
 import { projectAround } from '../../files/which-project.js'
+import { readPages } from '../manual.js'
 
-export const NAME_KINDS = ['plugins'] as const
+export const NAME_KINDS = ['plugins', 'pages'] as const
 export type NameKind = (typeof NAME_KINDS)[number]
 
 /** A folder's name must not become shell code. */
@@ -14,6 +15,7 @@ const MOST = 500
 
 const NAMES: Readonly<Record<NameKind, () => readonly string[]>> = {
   plugins: () => [() => projectAround(resolve('.')), userHome].flatMap(pluginsIn),
+  pages: pageNames,
 }
 
 export function namesOf(kind: NameKind): readonly string[] {
@@ -26,6 +28,14 @@ function pluginsIn(base: () => string): readonly string[] {
     return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name)
   } catch {
     return [] // no such folder
+  }
+}
+
+function pageNames(): readonly string[] {
+  try {
+    return readPages().map(({ name }) => name)
+  } catch {
+    return [] // an installation without docs
   }
 }
 

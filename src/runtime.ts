@@ -24,6 +24,7 @@ import type { Embedder } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
+import { ifThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
@@ -135,7 +136,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
 
 /** A misspelt path would otherwise be a project without any gate. */
 function checkProject(projectDir: string | undefined): void {
-  if (projectDir === undefined || statSync(projectDir, { throwIfNoEntry: false })?.isDirectory()) return
+  if (projectDir === undefined || ifThere(() => statSync(projectDir))?.isDirectory()) return
   throw new HookError('OPTIONS_INVALID', `createHooks: projectDir ${JSON.stringify(projectDir)} is no folder`)
 }
 

@@ -46,12 +46,14 @@ function specifiersOf(source: string): string[] {
     .map(({ 0: found }) => found.slice(1, -1))
 }
 
-const imports: readonly Import[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+/** Paths below src/, with forward slashes. */
+const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
-  .flatMap((path) => {
-    const file = path.split(sep).join('/')
-    return specifiersOf(readFileSync(`${SRC}/${path}`, 'utf8')).map((specifier) => ({ file, specifier }))
-  })
+  .map((path) => path.split(sep).join('/'))
+const imports: readonly Import[] = sources.flatMap((file) =>
+  specifiersOf(readFileSync(`${SRC}/${file}`, 'utf8')).map((specifier) => ({ file, specifier })),
+)
+const codeOf = (file: string) => readFileSync(`${SRC}/${file}`, 'utf8').replace(COMMENTS_AND_STRINGS, ' ')
 const ofCore = imports.filter(({ file }) => file.startsWith('core/'))
 const outside = ofCore.filter(({ specifier }) => !specifier.startsWith('.'))
 
@@ -126,8 +128,7 @@ describe('core', () => {
   it('reaches for no process, network or file behind its imports either', () => {
     const files = [...new Set(ofCore.map(({ file }) => file))]
     const reaching = files.filter((file) => {
-      const code = readFileSync(`${SRC}/${file}`, 'utf8').replace(COMMENTS_AND_STRINGS, ' ')
-      return /\bprocess\s*[.[]|\bglobalThis\b|\bfetch\s*\(|\bWebSocket\b/.test(code)
+      return /\bprocess\s*[.[]|\bglobalThis\b|\bfetch\s*\(|\bWebSocket\b/.test(codeOf(file))
     })
     expect(reaching).toEqual([])
   })
@@ -189,5 +190,12 @@ describe('folders', () => {
       (one) => one.specifier.startsWith('.') && !files.has(target(one).replace(/\.js$/, '.ts')),
     )
     expect(missing).toEqual([])
+  })
+})
+
+describe('a file that is not there', () => {
+  it('means the same in every version of Node: nobody asks with throwIfNoEntry', () => {
+    const asking = sources.filter((file) => /throwIfNoEntry\s*:/.test(codeOf(file)))
+    expect(asking).toEqual([])
   })
 })

@@ -2,12 +2,13 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ifThere } from './if-there.js'
 import { nonce } from './nonce.js'
 
 /** Follows links. */
 export function isFolder(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    return ifThere(() => statSync(path))?.isDirectory() === true
   } catch {
     return false // a NUL, no permission, a file on the way
   }
@@ -59,7 +60,7 @@ export function makePrivate(folder: string, tries = MOST_TRIES): string | undefi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' || code === 'EISDIR') {
-      const what = statSync(folder, { throwIfNoEntry: false })
+      const what = ifThere(() => statSync(folder))
       if (what?.isDirectory()) return undefined
       // Another process has removed it meanwhile.
       if (!what && tries > 0) return makePrivate(folder, tries - 1)

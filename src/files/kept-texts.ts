@@ -3,6 +3,7 @@
 import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from './folder.js'
+import { ifThere } from './if-there.js'
 import { nonce } from './nonce.js'
 
 const MAX_TEXTS = 100
@@ -47,7 +48,7 @@ function removeOldest(folder: string, newest: string): void {
 }
 
 function sizeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return ifThere(() => lstatSync(path))?.size ?? 0
 }
 
 /** Another process may have removed it; a text that stays is removed next time. */

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { ifThere } from './if-there.js'
 import { nonce } from './nonce.js'
 import { readPlain, removeIfThere } from './plain-file.js'
 import { statOf } from './process.js'
@@ -51,7 +52,7 @@ export class Mutex {
 
   /** Where only the age of a mutex decides, a process that was stopped for long may have lost it meanwhile. */
   get isMine(): boolean {
-    const inode = lstatSync(this.#path, { throwIfNoEntry: false })?.ino
+    const inode = ifThere(() => lstatSync(this.#path))?.ino
     return inode !== undefined && inode === this.#own.inode
   }
 
@@ -262,7 +263,7 @@ function ownPlace(): string {
 
 /** Linking changes the ctime of the inode, so this is the time since the mutex was taken; the file itself is older. */
 function ageOf(path: string): number {
-  const taken = lstatSync(path, { throwIfNoEntry: false })?.ctimeMs
+  const taken = ifThere(() => lstatSync(path))?.ctimeMs
   return taken === undefined ? 0 : Date.now() - taken
 }
 

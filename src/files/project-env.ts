@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
+import { ifThere } from './if-there.js'
 import { readPlain } from './plain-file.js'
 import { realOf } from './within.js'
 
@@ -52,7 +53,7 @@ export function claudeEnvIn(folder: string): readonly ClaudeEnv[] {
 function envOf(file: string): readonly ClaudeEnv[] {
   try {
     // Most folders have none, and an error would take longer.
-    if (!lstatSync(file, { throwIfNoEntry: false })) return []
+    if (!ifThere(() => lstatSync(file))) return []
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('text' in found) return [{ file, env: variablesIn(found.text) }]
     return found.problem === 'is empty' ? [] : [{ file, env: {}, problem: found.problem }]

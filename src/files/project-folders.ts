@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { registeredHome, userHome } from './homes.js'
+import { ifThere } from './if-there.js'
 import { realOf } from './within.js'
 
 /** No system has longer paths. The `cwd` of an event could be of any length. */
@@ -58,7 +59,7 @@ export function isRepository(folder: string): boolean {
   const path = join(folder, '.git')
   try {
     // Most folders have none, and an error would take longer.
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = ifThere(() => statSync(path))
     if (!stats?.isFile()) return stats !== undefined && existsSync(join(path, 'HEAD'))
     return stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
   } catch {
@@ -94,7 +95,7 @@ export function isOwn(base: string, name: string): boolean {
 
 function ownerOf(path: string): number | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.uid
+    return ifThere(() => lstatSync(path))?.uid
   } catch {
     return undefined
   }

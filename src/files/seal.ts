@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { canonicalJson, type Data } from '../core/base/json.js'
 import { makePrivate } from './folder.js'
+import { ifThere } from './if-there.js'
 import { nonce } from './nonce.js'
 import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from './plain-file.js'
 import { adviceOn } from './versioned-file.js'
@@ -61,7 +62,7 @@ export function keyPath(dataDir: string): string {
 }
 
 function readKey(path: string): Buffer | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const stats = ifThere(() => lstatSync(path))
   if (!stats) return undefined
   checkOwnFolder(dirname(path), { follow: true })
   const read = readOwn(path, 1024)

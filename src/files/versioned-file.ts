@@ -5,6 +5,7 @@ import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { makePrivate } from './folder.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from './format.js'
+import { ifThere } from './if-there.js'
 import { readPlain } from './plain-file.js'
 import { Draft, removeOlder, setAside, versionPath, versionsIn } from './versions.js'
 
@@ -148,12 +149,7 @@ export class VersionedFile<T> {
   #read(version: number): Found<T> | undefined {
     const path = versionPath(this.#options.folder, version)
     const text = this.#attempt('read', () => {
-      try {
-        return readPlain(path, READ_FACTOR * (this.#options.maxBytes ?? MAX_BYTES))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-        throw error
-      }
+      return ifThere(() => readPlain(path, READ_FACTOR * (this.#options.maxBytes ?? MAX_BYTES)))
     })
     if (!text) return undefined
     if ('problem' in text) return this.#broken(version, `${path} ${text.problem}`)

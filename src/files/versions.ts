@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { syncFolder } from './folder.js'
+import { ifThere } from './if-there.js'
 import { nonce } from './nonce.js'
 
 /*
@@ -43,13 +44,8 @@ export interface Versions {
 
 /** Undefined if there is no folder. Ignores other files in it. */
 export function versionsIn(folder: string): Versions | undefined {
-  let names: readonly string[]
-  try {
-    names = readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  const names = ifThere(() => readdirSync(folder))
+  if (names === undefined) return undefined
   const numbers = names.flatMap((name) => VERSION.exec(name)?.[1] ?? []).map(Number)
   return { numbers: numbers.sort((a, b) => a - b), drafts: names.filter((name) => DRAFT.test(name)) }
 }

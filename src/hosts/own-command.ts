@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isObject } from '../core/base/json.js'
+import { ifThere } from '../files/if-there.js'
 
 /** Empties variables that load code into Node before we begin. Entries of older versions lack it. */
 export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
@@ -51,7 +52,7 @@ export function isDead(handler: unknown): boolean {
 
 export function isGone(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined
+    return ifThere(() => statSync(path)) === undefined
   } catch {
     return false
   }

@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { ifThere } from '../files/if-there.js'
 import { nonce } from '../files/nonce.js'
 import { readPlain } from '../files/plain-file.js'
 import { isBelow, realOf } from '../files/within.js'
@@ -53,7 +54,7 @@ export function readSettings({ path, within }: SettingsPlace, isToChange = true)
       'Remove the link, or register the hooks in that file by hand.',
     )
   }
-  const stats = attempt(path, () => statSync(real, { throwIfNoEntry: false }))
+  const stats = attempt(path, () => ifThere(() => statSync(real)))
   if (!stats) return { path, real, text: undefined, stats: undefined }
   const problem = problemOf(stats) ?? (isToChange && isReadOnly(stats) ? 'is read-only' : undefined)
   if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was left as it is.')
@@ -61,7 +62,7 @@ export function readSettings({ path, within }: SettingsPlace, isToChange = true)
 }
 
 function realPathOf(path: string): string {
-  const isLink = attempt(path, () => lstatSync(path, { throwIfNoEntry: false }))?.isSymbolicLink()
+  const isLink = attempt(path, () => ifThere(() => lstatSync(path)))?.isSymbolicLink()
   if (!isLink) return join(realOf(dirname(path)), basename(path))
   try {
     return realpathSync.native(path)
@@ -102,7 +103,7 @@ function attempt<T>(path: string, work: () => T): T {
 /** Folders that are missing above a path, from the top down. */
 export function missingAbove(path: string): readonly string[] {
   const folder = dirname(path)
-  if (folder === path || statSync(folder, { throwIfNoEntry: false })) return []
+  if (folder === path || ifThere(() => statSync(folder))) return []
   return [...missingAbove(folder), folder]
 }
 

@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import { breakOf, isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
+import { ifThere } from '../files/if-there.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 
@@ -130,7 +131,7 @@ export class Reader {
   #read(path: string): Fields {
     try {
       // Most folders have none, and an error would take longer.
-      if (!lstatSync(path, { throwIfNoEntry: false })) return {}
+      if (!ifThere(() => lstatSync(path))) return {}
       const found = readPlain(realOf(path), MAX_BYTES)
       if ('problem' in found) throw new Error(`the file ${found.problem}`)
       const value = valueIn(found.text.replace(/^\uFEFF/, ''))

@@ -21,6 +21,7 @@ import { timestamp } from '../core/base/time.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { checkFormat } from '../files/format.js'
 import { stateHome, userHome } from '../files/homes.js'
+import { ifThere } from '../files/if-there.js'
 import { placeWhole, readPlainBytes, removeIfThere } from '../files/plain-file.js'
 import { isInProject, isWithin } from '../files/within.js'
 
@@ -203,12 +204,7 @@ function appended(path: string, line: string): boolean {
 }
 
 function opened(path: string): number | undefined {
-  try {
-    return openSync(path, 'a+', 0o600)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  return ifThere(() => openSync(path, 'a+', 0o600))
 }
 
 /** A full disk may have cut the last line short, and the next must not become a part of it. */
@@ -252,7 +248,7 @@ export function replaceFile(path: string, content: string): void {
 }
 
 function sizeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return ifThere(() => lstatSync(path))?.size ?? 0
 }
 
 // ---- old projects -----------------------------------------------------------------------------------------------
@@ -279,5 +275,5 @@ function lastUse(folder: string): number {
 }
 
 function changedAt(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return ifThere(() => lstatSync(path))?.mtimeMs ?? 0
 }

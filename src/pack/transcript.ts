@@ -15,6 +15,7 @@ import { isAbsolute, join } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { redactedData, withoutSecrets } from '../core/base/secrets.js'
 import { makePrivate, namesIn } from '../files/folder.js'
+import { ifThere } from '../files/if-there.js'
 import { removeIfThere } from '../files/plain-file.js'
 import type { PackState } from './state.js'
 
@@ -32,13 +33,8 @@ export function transcriptTail(path: string | undefined, maxBytes: number): Tail
   const place = path?.startsWith('~/') ? join(homedir(), path.slice(2)) : path
   // No host says what a relative path would be relative to.
   if (!place || !isAbsolute(place)) return undefined
-  let fd: number
-  try {
-    fd = openSync(place, OPEN)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  const fd = ifThere(() => openSync(place, OPEN))
+  if (fd === undefined) return undefined
   try {
     const stats = fstatSync(fd)
     if (!stats.isFile()) throw new Error('the transcript is no plain file')
@@ -210,7 +206,7 @@ function removeOldest(folder: string): void {
   let bytes = 0
   for (const [i, name] of exportsIn(folder).entries()) {
     const path = join(folder, name)
-    bytes += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+    bytes += ifThere(() => lstatSync(path))?.size ?? 0
     if (i > 0 && (i >= MOST_EXPORTS || bytes > MAX_EXPORTED)) removeIfThere(path)
   }
 }

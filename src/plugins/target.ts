@@ -7,6 +7,7 @@ import { hooksDirOf } from '../config/discovery.js'
 import { digest } from '../core/base/digest.js'
 import { visibleName } from '../core/base/text.js'
 import { makePrivate, namesIn } from '../files/folder.js'
+import { ifThere } from '../files/if-there.js'
 import { Mutex } from '../files/mutex.js'
 import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
@@ -31,7 +32,7 @@ export function checkTarget(target: Target): void {
   if (target.scope === 'user') return
   const folder = pluginsDir(target)
   for (const path of [dirname(folder), folder]) {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
+    const stats = ifThere(() => lstatSync(path))
     if (!stats || stats.isDirectory()) continue
     const what = stats.isSymbolicLink() ? 'is a link' : 'is no folder'
     throw new PluginProblem(
@@ -84,5 +85,5 @@ export function pluginEntries(folder: string): readonly string[] {
 
 /** True also for a link that leads nowhere. */
 export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return ifThere(() => lstatSync(path)) !== undefined
 }

@@ -6,6 +6,7 @@ import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { stateHome } from '../files/homes.js'
+import { ifThere } from '../files/if-there.js'
 import { nonce } from '../files/nonce.js'
 import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
@@ -48,7 +49,7 @@ export function makeWorkFolder(): string {
 function sweep(home: string): void {
   for (const name of readdirSync(home).filter((one) => NAME.test(one))) {
     const path = join(home, name)
-    const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    const made = ifThere(() => lstatSync(path))?.mtimeMs ?? Date.now()
     if (Date.now() - made > LEFT_MS) rmSync(path, { recursive: true, force: true })
   }
 }
@@ -119,12 +120,7 @@ export function underWay(folder: string): readonly UnderWay[] {
 
 /** Undefined if its owner finished meanwhile: readers take no mutex. */
 function nameIn(note: string): string | undefined {
-  try {
-    return basename(readFileSync(note, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  return ifThere(() => basename(readFileSync(note, 'utf8')))
 }
 
 function notesOf(folder: string): string {

@@ -2,6 +2,7 @@
 
 import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
+import { ifThere } from '../files/if-there.js'
 import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
 import { isRealFolder, isSameFile, removeAdded } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
@@ -33,12 +34,12 @@ export class Watch {
   isUntouched(): boolean {
     for (const { path, stamp } of this.#own) {
       if (!stamp) return false
-      const stats = lstatSync(path, STAT)
+      const stats = ifThere(() => lstatSync(path, { bigint: true }))
       if (!stats || !isSame(stats, stamp)) return false
     }
     for (const { path, stamp } of this.#scripts) {
       if (!stamp) return false
-      const stats = statSync(path, STAT)
+      const stats = ifThere(() => statSync(path, { bigint: true }))
       if (!stats || !isSame(stats, stamp)) return false
     }
     return !this.#absent.some(isThere) && otherLoads(this.#record).length === 0
@@ -49,8 +50,6 @@ interface Watched {
   readonly path: string
   readonly stamp: Stamp | undefined
 }
-
-const STAT = { bigint: true, throwIfNoEntry: false } as const
 
 /** True also if something prevents looking. */
 export function isThere(path: string): boolean {

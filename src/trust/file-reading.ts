@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
+import { ifThere } from '../files/if-there.js'
 import { isSame, moment, type Stamp, stampOf } from '../files/stamp.js'
 
 /** Does not wait for a pipe's writer and does not take over a terminal. */
@@ -121,7 +122,7 @@ export function tidy(path: string): string {
 /** Something that cannot be looked at (no permission, a loop of links) counts as there. */
 export function typeAt(path: string): 'file' | 'folder' | 'other' | undefined {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = ifThere(() => statSync(path))
     if (!stats) return undefined
     if (stats.isFile()) return 'file'
     return stats.isDirectory() ? 'folder' : 'other'

@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { namesIn } from '../files/folder.js'
+import { ifThere } from '../files/if-there.js'
 
 const ASIDE = /^\.old-[0-9a-f]{16}$/
 
@@ -41,6 +42,6 @@ function namesBeside(folder: string): readonly string[] {
 }
 
 function idOf(path: string): string {
-  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  const stats = ifThere(() => lstatSync(path, { bigint: true }))
   return stats ? `${stats.dev}-${stats.ino}` : ''
 }

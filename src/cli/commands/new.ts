@@ -7,6 +7,7 @@ import { isHookError, textOf } from '../../core/base/errors.js'
 import { didYouMean } from '../../core/base/text.js'
 import { type EventName, knownEvents, resolveEvent } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
+import { ifThere } from '../../files/if-there.js'
 import { realOf } from '../../files/within.js'
 import { placeMade } from '../../plugins/placing.js'
 import { checkPluginName } from '../../plugins/plugin-name.js'
@@ -113,7 +114,7 @@ const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothi
 async function place(files: readonly NewFile[], folder: string): Promise<void> {
   const tree = new FileTree()
   for (const { path, text, isExecutable } of files) tree.addFile(path, Buffer.from(text), isExecutable)
-  if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
+  if (ifThere(() => lstatSync(folder))) throw isThere(folder)
   try {
     await placeMade(dirname(folder), basename(folder), tree)
   } catch (error) {

@@ -8,6 +8,7 @@ import { localTime } from '../../core/base/time.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { isGate } from '../../core/hooks/gate.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
+import { ifThere } from '../../files/if-there.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type HookStats, statsOf } from '../../store/audit/stats.js'
@@ -139,7 +140,7 @@ function failing(
 /** A reviewed hook is identified by its content, a hook in the user's own files by the file's time. */
 function isChangedSince(time: string, spec: Facts['specs'][number] | undefined): boolean {
   return (spec ? scriptFiles(written(spec)) : []).some((path) => {
-    const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+    const changed = ifThere(() => statSync(path))?.ctimeMs ?? 0
     return changed > Date.parse(time)
   })
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { JsonText, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { dataHome, stateHome } from '../../files/homes.js'
+import { ifThere } from '../../files/if-there.js'
 import { readPlain } from '../../files/plain-file.js'
 import { isInProject } from '../../files/within.js'
 import { envText, projectEnvOf } from '../../pack/deciding-variables.js'
@@ -121,7 +122,7 @@ function insideProject(folder: string): Finding {
 function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
   let stats: Stats | undefined
   try {
-    stats = statSync(folder, { throwIfNoEntry: false })
+    stats = ifThere(() => statSync(folder))
   } catch (error) {
     // The folder above reports this itself.
     if (!isTop && (error as NodeJS.ErrnoException).code === 'ENOTDIR') return []
@@ -149,7 +150,7 @@ function missing(folder: string): readonly Finding[] {
 function nearestAbove(folder: string): string | undefined {
   for (let above = dirname(folder); ; above = dirname(above)) {
     try {
-      if (statSync(above, { throwIfNoEntry: false })) return above
+      if (ifThere(() => statSync(above))) return above
     } catch {
       return above // a file is in the way
     }

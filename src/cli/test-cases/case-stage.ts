@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { resolveEvent } from '../../core/events/events.js'
+import { ifThere } from '../../files/if-there.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { MINIMAL } from '../../runners/program/environment.js'
 import type { Payload } from '../fire/payload.js'
@@ -99,7 +100,7 @@ export class CaseStage {
 
 /** Also true for a broken link. */
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return ifThere(() => lstatSync(path)) !== undefined
 }
 
 /** These locate programs that would not be found with another home. */

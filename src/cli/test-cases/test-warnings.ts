@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { readableNames } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Unit } from '../../trust/unit.js'
@@ -91,7 +92,7 @@ function isStale(folder: string, source: string): boolean {
 }
 
 function timeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  return ifThere(() => statSync(path))?.mtimeMs
 }
 
 function buildOf(plugin: string): string {

@@ -5,6 +5,7 @@ import { dirname, relative } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { hooksDirOf } from '../../config/discovery.js'
 import { textOf } from '../../core/base/errors.js'
+import { ifThere } from '../../files/if-there.js'
 import { isBelow } from '../../files/within.js'
 import { isHooksDir, type Subject } from './find-cases.js'
 
@@ -118,7 +119,7 @@ export class FolderWatch {
 /** Now, for a file that is gone. */
 function changedAt(path: string): number {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    return ifThere(() => statSync(path))?.mtimeMs ?? Date.now()
   } catch {
     return Date.now()
   }

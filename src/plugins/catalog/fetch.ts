@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
+import { ifThere } from '../../files/if-there.js'
 import { readIfThere } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { isFolderIn } from '../sources/folder-source.js'
@@ -22,7 +23,7 @@ export interface FetchedCatalog extends Catalog {
 /** A source as a user types it. */
 export function parseCatalogSource(text: string): CatalogSource {
   const file = text.startsWith('-') ? undefined : resolve(text)
-  if (file?.endsWith('.json') && statSync(file, { throwIfNoEntry: false })?.isFile()) {
+  if (file?.endsWith('.json') && ifThere(() => statSync(file))?.isFile()) {
     return { kind: 'file', file }
   }
   if (/^https?:.*\.json$/i.test(text)) throw notACatalog(text, 'is a file on the web')

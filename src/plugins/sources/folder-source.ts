@@ -2,6 +2,7 @@
 
 import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ifThere } from '../../files/if-there.js'
 import { readFolder } from '../../trust/folder-reading.js'
 import { isExecutable } from '../../trust/unit.js'
 import { PluginProblem } from '../plugin-problem.js'
@@ -12,7 +13,7 @@ export function isFolderIn(folder: string, path: string): boolean {
   const names = path.split('/')
   return names.every((_, i) => {
     const step = join(folder, ...names.slice(0, i + 1))
-    return lstatSync(step, { throwIfNoEntry: false })?.isDirectory() ?? false
+    return ifThere(() => lstatSync(step))?.isDirectory() ?? false
   })
 }
 

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { visibleName } from '../../core/base/text.js'
+import { ifThere } from '../../files/if-there.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { entryPath } from './file-tree.js'
 
@@ -218,7 +219,7 @@ function pathOf(text: string, from: string): string {
 }
 
 function localSource(path: string, ref: string | undefined, text: string): FetchableSource {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = ifThere(() => statSync(path))
   if (!stats) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(path)}`, FORMS)
   if (stats.isFile()) {
     refuseZip(path, text)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { byteLength, shown } from '../../core/base/text.js'
 import type { Origin } from '../../core/hooks/hook.js'
+import { ifThere } from '../../files/if-there.js'
 import { parentFor } from '../program/environment.js'
 
 type Variables = Readonly<Record<string, string>>
@@ -166,12 +167,7 @@ function readLines(fd: number, size: number): string {
 }
 
 function opened(path: string): number | undefined {
-  try {
-    return openSync(path, READ)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  return ifThere(() => openSync(path, READ))
 }
 
 // ---- the text of an environment file --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, listOf, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
 import { NewerFormat } from '../../files/format.js'
+import { ifThere } from '../../files/if-there.js'
 import { removeIfThere } from '../../files/plain-file.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { DRAFT } from './stored-question.js'
@@ -95,7 +96,7 @@ export class QuestionIndex {
     for (const { id } of over) kept.delete(id)
     const removed = sweepQuestions(this.#folder, kept, options)
     for (const one of over.slice(0, options.most)) {
-      if (lstatSync(join(this.#folder, one.id), { throwIfNoEntry: false })) continue
+      if (ifThere(() => lstatSync(join(this.#folder, one.id)))) continue
       removeIfThere(join(this.#names, nameOf(one)))
     }
     this.#sweepAsked(options)
@@ -232,7 +233,7 @@ function someOf(names: readonly string[], most: number): readonly string[] {
 
 /** Infinity if it is gone meanwhile. */
 function changedAt(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+  return ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity
 }
 
 /** False for what a newer version wrote. */

@@ -9,6 +9,7 @@ import type { CallSink, JudgedCall } from '../../core/session/audit-record.js'
 import { namesIn } from '../../files/folder.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { stateHome } from '../../files/homes.js'
+import { ifThere } from '../../files/if-there.js'
 import { nonce } from '../../files/nonce.js'
 import { PLAIN, removeIfThere } from '../../files/plain-file.js'
 import { isInProject } from '../../files/within.js'
@@ -173,7 +174,7 @@ function appendTo(path: string, line: string, makes: boolean): void {
 }
 
 function sizeOf(path: string): number | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.size
+  return ifThere(() => lstatSync(path))?.size
 }
 
 /** The newest first. Damaged lines are skipped. */

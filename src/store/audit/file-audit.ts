@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Checks, checkOptions, isFlag, isText } from '../../core/base/options.js'
 import type { AuditRecord, AuditSink } from '../../core/session/audit-record.js'
+import { ifThere } from '../../files/if-there.js'
 import { isInProject } from '../../files/within.js'
 import type {
   AuditLog,
@@ -125,7 +126,7 @@ export class FileAuditLog implements AuditLog {
 
   isEmpty(): boolean {
     const ends = [headPath(this.place), witnessPath(this.place)]
-    const isWritten = ends.some((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    const isWritten = ends.some((path) => ifThere(() => lstatSync(path)) !== undefined)
     return !isWritten && segmentsIn(this.place).length === 0
   }
 

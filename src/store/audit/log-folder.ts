@@ -6,6 +6,7 @@ import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
+import { ifThere } from '../../files/if-there.js'
 import { adviceOn } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
 
@@ -24,13 +25,13 @@ export function auditFolder(projectDir: string, dataDir: string = dataHome()): s
 /** Makes it if it is missing. The folder around it is ours, too: a link there would lead elsewhere. */
 export function checkFolder(folder: string): void {
   const around = dirname(folder)
-  if (lstatSync(around, { throwIfNoEntry: false })?.isSymbolicLink())
+  if (ifThere(() => lstatSync(around))?.isSymbolicLink())
     throw new Error(`${around} is a link; remove it, and a new log begins there`)
   checkOwnFolder(folder)
 }
 
 export function checkOwnFolder(folder: string): void {
-  let stats = lstatSync(folder, { throwIfNoEntry: false })
+  let stats = ifThere(() => lstatSync(folder))
   if (!stats) {
     makePrivate(folder)
     stats = lstatSync(folder)

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
 import { syncFolder } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 import { Mutex } from '../../files/mutex.js'
 import { PLAIN, placeWhole, removeIfThere } from '../../files/plain-file.js'
 import type { OwnEntry, PrunedEntry } from '../audit-log.js'
@@ -238,7 +239,7 @@ function writeWhole(fd: number, bytes: Buffer, before: number): void {
 }
 
 function statsOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })
+  return ifThere(() => lstatSync(path))
 }
 
 /** The error that led here is the one to report. */
@@ -266,7 +267,7 @@ function pruningFor(
 ): Pruning | undefined {
   const sized = segments.map((segment) => {
     const path = segmentPath(folder, segment)
-    return { path, size: lstatSync(path, { throwIfNoEntry: false })?.size ?? 0 }
+    return { path, size: ifThere(() => lstatSync(path))?.size ?? 0 }
   })
   let total = sized.reduce((sum, { size }) => sum + size, more)
   let count = 0

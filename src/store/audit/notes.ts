@@ -4,6 +4,7 @@ import { hash as digestOf } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
+import { ifThere } from '../../files/if-there.js'
 import { nonce } from '../../files/nonce.js'
 import type { GapEntry, OwnEntry } from '../audit-log.js'
 
@@ -50,7 +51,7 @@ function markNoted(folder: string): void {
 }
 
 export function hasNotes(folder: string): boolean {
-  return lstatSync(join(folder, NOTED), { throwIfNoEntry: false }) !== undefined
+  return ifThere(() => lstatSync(join(folder, NOTED))) !== undefined
 }
 
 /** Call it before the folder is listed. */

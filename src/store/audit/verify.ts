@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { namesIn } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 import type { Entry, Link, Problem, PrunedEntry, Verification, VerifyOptions } from '../audit-log.js'
 import { isIntact, type Mark, markOf, START } from './chain.js'
 import { HEAD_NAME, type Head, problemOf, type ReadEnd, readEnd, readHead, usable } from './head.js'
@@ -148,9 +149,7 @@ function plainly<T>(
 }
 
 function sizeOf(folder: string, numbers: readonly number[]): number {
-  const sizes = numbers.map(
-    (number) => statSync(segmentPath(folder, number), { throwIfNoEntry: false })?.size,
-  )
+  const sizes = numbers.map((number) => ifThere(() => statSync(segmentPath(folder, number)))?.size)
   return sizes.reduce<number>((sum, size = 0) => sum + size, 0)
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { dataHome, stateHome } from '../../files/homes.js'
+import { ifThere } from '../../files/if-there.js'
 import { type Head, HeadFile } from './head.js'
 import { checkFile, checkOwnFolder } from './log-folder.js'
 
@@ -32,12 +33,7 @@ export function openWitness(
 
 /** Undefined if there is none. */
 function openedWitness(path: string): HeadFile | undefined {
-  try {
-    return new HeadFile(path, false)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  return ifThere(() => new HeadFile(path, false))
 }
 
 function madeWitness(path: string, end: Head): HeadFile {
@@ -55,8 +51,8 @@ export function unwitnessedText(path: string, why: string | undefined): string {
 export function witnessProblem(path: string): string | undefined {
   try {
     const folder = dirname(path)
-    if (lstatSync(folder, { throwIfNoEntry: false })) checkOwnFolder(folder)
-    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (ifThere(() => lstatSync(folder))) checkOwnFolder(folder)
+    const stats = ifThere(() => lstatSync(path))
     if (stats) checkFile(path, stats)
     const paths = [path, folder, dirname(folder), dirname(dirname(folder))]
     accessSync(paths.find((one) => existsSync(one)) ?? folder, constants.W_OK)

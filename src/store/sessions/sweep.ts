@@ -4,6 +4,7 @@ import { lstatSync, opendirSync, rmdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isDiscarded, removeDiscarded } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
 /** A project keeps about so many sessions. */
@@ -101,7 +102,7 @@ function isForgotten(session: string, parts: string, since: number): boolean {
 
 /** Infinity if the session is gone meanwhile. */
 function changedAt(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+  return ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity
 }
 
 // ---- a few names of a folder ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import { textOf } from '../../core/base/errors.js'
 import { quoted } from '../../core/base/text.js'
 import { count, fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
 import { BrokenFile, VersionedFile } from '../../files/versioned-file.js'
 import { versionsIn } from '../../files/versions.js'
@@ -71,7 +72,7 @@ export class FileTrustRecords implements TrustRecords {
   /** Throws if it is gone and the index of the project expects it. */
   #recordIn(name: string, projectDir?: string): TrustRecord | undefined {
     const seen = moment()
-    const stats = statSync(join(this.#root, name), { bigint: true, throwIfNoEntry: false })
+    const stats = ifThere(() => statSync(join(this.#root, name), { bigint: true }))
     if (!stats) {
       this.#loaded.delete(name)
       if (projectDir !== undefined) this.#checkNotMissed(name, projectDir)
@@ -132,7 +133,7 @@ export class FileTrustRecords implements TrustRecords {
     const removed = this.#unlessBroken(where)
     if (removed === null) return undefined
     // First write durably that it is gone, then take it out of the index, which would miss it, then remove the folder.
-    if (statSync(this.#folder(where), { throwIfNoEntry: false })) this.#file(where).replace(null)
+    if (ifThere(() => statSync(this.#folder(where)))) this.#file(where).replace(null)
     this.#loaded.delete(this.#name(where))
     this.#index.remove(this.#entry(where))
     this.#index.changing(undefined, () => discard(this.#folder(where)))
@@ -145,7 +146,7 @@ export class FileTrustRecords implements TrustRecords {
     try {
       return this.#file(where).read() ?? (this.#index.expected(name, projectDir) ? 'unreadable' : null)
     } catch (error) {
-      if (statSync(this.#folder(where), { throwIfNoEntry: false })) return 'unreadable'
+      if (ifThere(() => statSync(this.#folder(where)))) return 'unreadable'
       throw error
     }
   }

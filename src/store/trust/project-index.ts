@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
+import { ifThere } from '../../files/if-there.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
 import { indexFolder } from '../../files/which-project.js'
 
@@ -147,7 +148,7 @@ export class ProjectIndex {
 
   /** Changes whenever a record's folder is added or removed. Undefined if there are no records at all. */
   #now(): string | undefined {
-    const stats = statSync(this.#records, { bigint: true, throwIfNoEntry: false })
+    const stats = ifThere(() => statSync(this.#records, { bigint: true }))
     return stats && `${stats.dev} ${stats.ino} ${stats.mtimeNs}`
   }
 

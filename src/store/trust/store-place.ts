@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { quoted } from '../../core/base/text.js'
+import { ifThere } from '../../files/if-there.js'
 import { isInProject } from '../../files/within.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
@@ -47,7 +48,7 @@ export class StorePlace {
   checkPrivate(): void {
     if (process.platform === 'win32') return
     for (const folder of this.#folders) {
-      const { mode = 0, uid = ROOT } = statSync(folder, { throwIfNoEntry: false }) ?? {}
+      const { mode = 0, uid = ROOT } = ifThere(() => statSync(folder)) ?? {}
       if (uid !== ROOT && uid !== process.getuid?.()) {
         throw new Error(
           `the folder of what you trust, ${quoted(folder)}, belongs to another user (${uid}), who could have put anything there; ${ELSEWHERE} of your own`,

@@ -19,6 +19,7 @@ import { createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabi
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type ConfigSources, loadConfig, loadSkills } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
+import { reviewCommand, takeCommand } from '../../src/trust/expectation.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
 import { isLarge } from '../property/runs.js'
@@ -804,4 +805,20 @@ it.each([
   expect(outcome.reason).toContain('carabiner untrust')
   await session.fire('skill:unloaded', { skill_name: 'deploy', skill_directory: directory })
   expect((await session.fire('PreToolUse', CALL)).action).toBe('continue')
+})
+
+describe('the command to type for a unit', () => {
+  const outer = { kind: 'folder', name: 'guard', projectDir: '/outer/my work' } as const
+  const unit = { ...outer, path: '/outer/my work/.amplifier/hooks/guard' }
+
+  it('names the project of a unit that is not of the project where one types', () => {
+    expect([reviewCommand(unit, '/outer/my work/app'), takeCommand(unit, '/outer/my work/app')]).toEqual([
+      "carabiner trust guard --project '/outer/my work'",
+      "carabiner trust --mine --project '/outer/my work'",
+    ])
+  })
+
+  it.each([unit.projectDir, undefined])('names no project where one types in %j', (here) => {
+    expect(reviewCommand(unit, here)).toBe('carabiner trust guard')
+  })
 })

@@ -321,6 +321,39 @@ describe('turns and their budget', () => {
     expect((await post(hooks.session())).injections).toHaveLength(1)
   })
 
+  describe.each([
+    { injection_size_limit: 1 },
+    { injection_budget_per_turn: 0 },
+    { injection_size_limit: 1, injection_budget_per_turn: 0 },
+  ])('%j', (settings) => {
+    test.each(['PostToolUse', 'PostToolUseFailure'])('silences no refusal of %s', async (event) => {
+      const hooks = await createHooks({ globals: false, settings })
+      hooks.register(event, () => deny('take that back'), { name: 'gate' })
+      hooks.register(event, () => inject('and more'), { name: 'noisy' })
+      const { injections } = await hooks.session().fire(event, { ...BASH, tool_response: 'ok' })
+      const [first, ...rest] = injections
+      expect(first).toEqual({ text: 'take that back', role: 'system', ephemeral: false, source: 'gate' })
+      expect(rest.map(({ text }) => text)).not.toContain('and more')
+    })
+
+    test('silences no refusal of an async hook', async () => {
+      const events = new Set(['PostToolUse'])
+      const gate = madeHook('gate', { events, detached: true, run: () => deny('take that back') })
+      const session = (await withMade([gate], { settings })).session()
+      await post(session)
+      await new Promise(setImmediate)
+      expect(texts(await session.fire('UserPromptSubmit', { prompt: 'next' }))).toEqual(['take that back'])
+    })
+  })
+
+  test('a refusal of any length is cut at a limit of its own', async () => {
+    const hooks = await createHooks({ globals: false, settings: { injection_size_limit: 100 } })
+    hooks.register('PostToolUse', () => deny('x'.repeat(20_000)), { name: 'gate' })
+    const outcome = await post(hooks.session())
+    expect(outcome.injections[0]?.text).toHaveLength(10_240)
+    expect(outcome.diagnostics[0]?.text).toContain('gate injected 20000 bytes, cut to 10240')
+  })
+
   test('too large: cut at a character boundary, and the full text is kept', async () => {
     const store = new MemoryStore()
     const settings = { injection_size_limit: 101 }

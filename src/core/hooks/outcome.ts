@@ -15,6 +15,12 @@ export interface Injection {
   readonly appendToLastToolResult?: true
 }
 
+/** An injection before the limits of its session are applied. */
+export interface WantedInjection extends Injection {
+  /** The reason of a refusal. Whoever tightens those limits does not silence it. */
+  readonly isRefusal?: true
+}
+
 export interface Message {
   readonly text: string
   readonly level: 'info' | 'warning' | 'error'

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
-import type { Injection, Message } from '../hooks/outcome.js'
+import type { Injection, Message, WantedInjection } from '../hooks/outcome.js'
 import type { SessionContext } from './session-context.js'
 
 interface InjectionLimits {
@@ -18,37 +18,57 @@ interface Admitted {
   readonly tokens: number
   readonly messages: readonly Message[]
   readonly diagnostics: readonly Diagnostic[]
-  /** The full text of injections that were cut. */
-  readonly cut: readonly Injection[]
+  readonly cut: readonly Cut[]
+}
+
+/** An injection with its full text, and the bytes that were left of it. */
+interface Cut {
+  readonly injection: Injection
+  readonly size: number
 }
 
 const MARKER = '\n[cut by Carabiner: larger than the limit]'
 
+/** Bytes of a refusal's reason that no setting cuts. */
+const REFUSAL_SIZE = 10_240
+
+/** A refusal counts, however tight somebody made the settings. */
+function limitsOf({ isRefusal }: WantedInjection, limits: InjectionLimits): InjectionLimits {
+  if (!isRefusal) return limits
+  return { size: limits.size === null ? null : Math.max(limits.size, REFUSAL_SIZE), budget: null }
+}
+
 /** Cleans each injection in hook order, cuts it to size, and leaves out those beyond the turn's budget. */
-function admitInjections(wanted: readonly Injection[], spent: number, limits: InjectionLimits): Admitted {
+function admitInjections(
+  wanted: readonly WantedInjection[],
+  spent: number,
+  limits: InjectionLimits,
+): Admitted {
   const injections: Injection[] = []
   const messages: Message[] = []
   const diagnostics: Diagnostic[] = []
-  const cut: Injection[] = []
+  const cut: Cut[] = []
   let tokens = 0
   for (const one of wanted) {
+    const { isRefusal: _, ...injection } = one
+    const { size, budget } = limitsOf(one, limits)
     let text = cleanText(one.text)
     if (text === '') continue
     let bytes = byteLength(text)
-    if (limits.size !== null && bytes > limits.size) {
-      cut.push({ ...one, text })
-      text = cutText(text, limits.size, MARKER)
+    if (size !== null && bytes > size) {
+      cut.push({ injection: { ...injection, text }, size })
+      text = cutText(text, size, MARKER)
       bytes = byteLength(text)
     }
     const cost = Math.ceil(bytes / 4)
-    if (limits.budget !== null && spent + tokens + cost > limits.budget) {
-      const said = `${one.source}: not injected, the turn's budget of ${limits.budget} tokens is spent`
+    if (budget !== null && spent + tokens + cost > budget) {
+      const said = `${one.source}: not injected, the turn's budget of ${budget} tokens is spent`
       diagnostics.push({ code: 'injection-over-budget', text: said })
       messages.push({ text: said, level: 'warning', source: one.source })
       continue
     }
     tokens += cost
-    injections.push({ ...one, text })
+    injections.push({ ...injection, text })
   }
   return { injections, tokens, messages, diagnostics, cut }
 }
@@ -59,7 +79,7 @@ const MAX_EPHEMERAL = 100
 /** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
 export async function charge(
   session: SessionContext,
-  wanted: readonly Injection[],
+  wanted: readonly WantedInjection[],
   spent: number,
   messages: Message[],
   diagnostics: Diagnostic[],
@@ -85,12 +105,12 @@ export async function charge(
     const text = `${lost} of the oldest ephemeral injections were dropped: no model call of this session took them`
     diagnostics.push({ code: 'injection-over-budget', text })
   }
-  for (const { source, text } of admitted.cut) {
+  for (const { injection, size } of admitted.cut) {
+    const { source, text } = injection
     const where = await store.keep(session.key, text)
-    const size = `${byteLength(text)} bytes, cut to ${limits.size}`
     diagnostics.push({
       code: 'injection-cut',
-      text: `${source} injected ${size}; the full text is at ${where}`,
+      text: `${source} injected ${byteLength(text)} bytes, cut to ${size}; the full text is at ${where}`,
     })
   }
   return admitted.injections

@@ -3,7 +3,7 @@
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { isObject, type Json } from '../base/json.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
-import type { Injection, Message } from '../hooks/outcome.js'
+import type { Injection, Message, WantedInjection } from '../hooks/outcome.js'
 import type { Grant } from '../verdict/approval.js'
 
 export interface SessionState {
@@ -49,7 +49,7 @@ export type Skills = Pick<SessionState, 'skills' | 'lost'>
 
 /** The effects that async hooks left for a later event. */
 export interface Pending {
-  readonly injections: readonly Injection[]
+  readonly injections: readonly WantedInjection[]
   readonly messages: readonly Message[]
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -9,7 +9,7 @@ import type { EventKind } from '../events/events.js'
 import type { HookResult } from '../events/result.js'
 import { isGate } from '../hooks/gate.js'
 import type { Hook } from '../hooks/hook.js'
-import type { Injection, Message, Outcome } from '../hooks/outcome.js'
+import type { Injection, Message, Outcome, WantedInjection } from '../hooks/outcome.js'
 import { hasGoneOn, type Ran, verdictOf } from '../run/trace.js'
 import type { Asking } from './approval.js'
 
@@ -20,7 +20,7 @@ export interface Merged {
   readonly permission: 'allow' | undefined
   readonly response: Json | undefined
   readonly host: Data | undefined
-  readonly injections: readonly Injection[]
+  readonly injections: readonly WantedInjection[]
   readonly messages: readonly Message[]
   readonly asking: readonly Asking[]
   readonly diagnostics: readonly Diagnostic[]
@@ -59,7 +59,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   let allowed: Ran | undefined
   let responded: Ran | undefined
   let failed = false
-  const injections: Injection[] = []
+  const injections: WantedInjection[] = []
   const messages: Message[] = []
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
@@ -93,7 +93,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       if (verdict === 'respond') responded ??= one
       if (verdict === 'ask_user') ask(asking, { hook, answer })
       if (answer.action === 'deny' && kind.deny === 'tell') {
-        injections.push({ text: reasonOf(hook, answer), role: 'system', ephemeral: false, source: hook.name })
+        injections.push(toldReason(hook, answer))
       } else if (verdict === 'continue' && !outdated && mayBeIgnored(answer.action)) {
         diagnostics.push(ignored(kind, hook, answer.action))
       }
@@ -145,8 +145,8 @@ function joined(before: Json | undefined, value: Json): Json {
 export function keptInjections(
   kind: EventKind,
   action: Verdict,
-  injections: readonly Injection[],
-): readonly Injection[] {
+  injections: readonly WantedInjection[],
+): readonly WantedInjection[] {
   return kind.startsTurn && endsChain(action) ? [] : injections
 }
 
@@ -156,6 +156,12 @@ export function reasonOf(hook: Hook, answer: HookResult): string {
   const text = plainText(given ?? '')
   if (text !== '') return text
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
+}
+
+/** A refusal that cannot stop anything any more: the model is told. */
+function toldReason(hook: Hook, answer: HookResult): WantedInjection {
+  const text = reasonOf(hook, answer)
+  return { text, role: 'system', ephemeral: false, source: hook.name, isRefusal: true }
 }
 
 /** A hook that asked twice asks once, as it did last. */

@@ -8,7 +8,7 @@ import {
   ERROR_CODES,
 } from '../../core/base/errors.js'
 import { frozenCopy } from '../../core/base/json.js'
-import type { Injection, Message } from '../../core/hooks/outcome.js'
+import type { Message, WantedInjection } from '../../core/hooks/outcome.js'
 import { FRESH_STATE, type SessionState, type Skill } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import {
@@ -23,7 +23,7 @@ import {
   text,
 } from '../../files/fields.js'
 
-const injection: Reader<Injection> = (value, where) => {
+const injection: Reader<WantedInjection> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
     text: text(fields.text, `${where}.text`),
@@ -31,6 +31,7 @@ const injection: Reader<Injection> = (value, where) => {
     ephemeral: flag(fields.ephemeral, `${where}.ephemeral`),
     source: text(fields.source, `${where}.source`),
     ...(fields.appendToLastToolResult === true && { appendToLastToolResult: true }),
+    ...(fields.isRefusal === true && { isRefusal: true }),
   }
 }
 

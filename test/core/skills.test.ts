@@ -107,6 +107,16 @@ describe('a skill with hooks', NO_HANG, () => {
     expect([outcome.action, outcome.diagnostics]).toEqual(['continue', []])
   })
 
+  it.each([{}, { hooks: null }, { skill_directory: null }, { skill_directory: '', hooks: null }])(
+    'stays when its name is loaded with %j, which says nothing about its folder',
+    async (more) => {
+      const session = await opened()
+      await load(session, GATE)
+      await session.fire('skill:loaded', { skill_name: 'mine', ...more })
+      expect(await reasonOf(session)).toBe('no')
+    },
+  )
+
   it('goes alone: others stay, and run in the order they were loaded', async () => {
     const session = await opened()
     for (const skill_name of ['b', 'a', 'c']) await load(session, GATE, { skill_name })

@@ -35,6 +35,8 @@ export async function changeSkills(session: SessionContext, event: string, data:
     one.name === name && (directory === undefined || one.directory === directory)
   const brings = event === LOADED && given.hooks !== undefined && given.hooks !== null
   const skill = brings ? read(name, given) : event === LOADED ? withoutHooks(name, directory) : undefined
+  // One without hooks and without a folder could be any of its name, and must not take their gates away.
+  if (event === LOADED && !skill) return
   const { failures } = store
   let full = false
   await store.update(info.id, (now) => {

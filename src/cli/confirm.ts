@@ -1,4 +1,4 @@
-// Asks the user yes or no before a command goes on.
+// Questions to the user at the terminal: yes or no, or a choice from a list.
 
 import { constants, openSync, readSync } from 'node:fs'
 import { isCode, type Output } from './output.js'
@@ -11,38 +11,47 @@ export function canAsk({ json }: Output): boolean {
 
 /** Throws in an agent's shell, which may have a terminal too. */
 export async function agrees(question: string, output: Output): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await answerTo(`${question} [y/N] `, output)) ?? '')
+}
+
+/** The line that the user types; undefined at the end of the input. Throws in an agent's shell. */
+export async function answerTo(question: string, output: Output): Promise<string | undefined> {
   checkPerson('Answering')
   // What was typed before the question is no answer to it.
   forgetTyped()
-  await output.prompt(`${question} [y/N] `)
-  return /^y(?:es)?$/i.test((await typedLine()).trim())
+  await output.prompt(question)
+  return (await typedLine())?.trim()
 }
 
 const STDIN = 0
 const NEWLINE = 0x0a
 
-/** Empty at the end of the input. */
-async function typedLine(): Promise<string> {
+/** Undefined at the end of the input. */
+async function typedLine(): Promise<string | undefined> {
   const line: number[] = []
   const byte = Buffer.alloc(1)
   try {
     // Byte by byte: the next line answers another question.
-    while (readSync(STDIN, byte) > 0 && byte[0] !== NEWLINE) line.push(byte[0] as number)
+    for (;;) {
+      if (readSync(STDIN, byte) === 0) return undefined
+      if (byte[0] === NEWLINE) break
+      line.push(byte[0] as number)
+    }
   } catch (error) {
-    if (!isCode(error, 'EAGAIN')) return ''
+    if (!isCode(error, 'EAGAIN')) return undefined
     return lineOfStream(Buffer.from(line))
   }
   return Buffer.from(line).toString()
 }
 
 /** Some other program made the terminal non-blocking, and only a stream can wait for it. */
-async function lineOfStream(begun: Buffer): Promise<string> {
+async function lineOfStream(begun: Buffer): Promise<string | undefined> {
   let text = begun.toString()
   for await (const chunk of process.stdin) {
     text += String(chunk)
     if (text.includes('\n')) break
   }
-  return text.split('\n')[0] ?? ''
+  return text.includes('\n') ? text.split('\n')[0] : undefined
 }
 
 /** More than a terminal buffers; somebody who keeps typing is not waited for. */

@@ -9,14 +9,16 @@ import { type CommandProgram, commandProgram, type HookProgram, hookProgram } fr
 import { version } from './version.js'
 
 const [, script = '', command, word = '', ...more] = process.argv
-const hook = command === 'hook' && more.length === 0 ? packName(word) : undefined
+const memory = more[0] === '--memory'
+const isAlone = more.length === (memory ? 1 : 0)
+const hook = command === 'hook' && isAlone ? packName(word) : undefined
 
 if (hook) void startHook(hook).catch((error: unknown) => hookIsBroken(hook, error))
 else void startCommand().catch(isBroken)
 
 async function startHook(name: PackName): Promise<void> {
   const program = compiled<HookProgram>(join(__dirname, hookProgram(name)))
-  await program.runPackHook(name, { script, version })
+  await program.runPackHook(name, { script, version }, { memory })
 }
 
 async function startCommand(): Promise<void> {

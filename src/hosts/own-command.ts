@@ -29,8 +29,8 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   const [script = '', call, name = '', ...options] =
     node === undefined ? withoutLauncher(words) : words.slice(1)
   if (!/^carabiner(?:\.js)?$/.test(baseName(script))) return undefined
-  if (call === 'hook' && /^[a-z][a-z-]*$/i.test(name) && options.length === 0)
-    return { call, name, script, node }
+  const isHook = call === 'hook' && /^[a-z][a-z-]*$/i.test(name) && /^(?:--memory)?$/.test(options.join(' '))
+  if (isHook) return { call, name, script, node }
   if (call === 'fire' && options.join(' ') === '--as claude-code') return { call, name, script, node }
   return undefined
 }

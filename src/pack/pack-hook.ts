@@ -35,6 +35,8 @@ export interface PackHook {
   readonly also?: readonly (EventName | 'Unknown')[]
   /** If it throws or its input cannot be read; default `open`. A guard is `closed`: the call does not go on. */
   readonly onFailure?: 'open' | 'closed'
+  /** All it does is remember: whoever registers it wants that. */
+  readonly remembers?: true
   /** A case that it cannot judge must become an answer that says so; anything thrown is a failure. */
   run(input: HookInput, context: PackContext): HookResult | undefined | Promise<HookResult | undefined>
 }

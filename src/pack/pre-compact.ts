@@ -11,6 +11,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 export const preCompact: PackHook = {
   name: 'pre-compact',
   event: 'PreCompact',
+  remembers: true,
   run(input, { settings, state, now }) {
     if (!settings.memory.enabled) return undefined
     try {

@@ -91,14 +91,13 @@ function contentOf(file: string): string | undefined {
 /** For the user. None if all is well, or nothing is registered. */
 export function registrationProblems(
   places: readonly SettingsPlace[],
-  names: readonly string[],
   program: ThisProgram,
 ): readonly string[] {
   const problems: string[] = []
   const having = places.filter((place) => {
     try {
       const ones = registrationsIn(place.file)
-      if (ones.length > 0) problems.push(...staleIn(place, ones, program), ...missingIn(place, ones, names))
+      if (ones.length > 0) problems.push(...staleIn(place, ones, program))
       return ones.length > 0
     } catch {
       problems.push(`${place.file} is not valid JSON or cannot be read: its host runs none of its hooks`)
@@ -138,18 +137,6 @@ function staleIn(
     }
   }
   return [...problems]
-}
-
-/** Somebody who installed only some hooks may think that the others guard, too. */
-function missingIn(
-  { file, heal }: SettingsPlace,
-  ones: readonly Registration[],
-  names: readonly string[],
-): readonly string[] {
-  const there = new Set(ones.map(({ name }) => name))
-  const missing = names.filter((name) => !there.has(name))
-  if (missing.length === 0) return []
-  return [`${file} does not have the hooks ${missing.join(', ')} of the pack; ${heal}`]
 }
 
 /** The version of the script's package, three folders up: `dist/bin/carabiner.js`. */

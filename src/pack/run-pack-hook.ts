@@ -23,16 +23,21 @@ import type { PackHook, ThisProgram } from './pack-hook.js'
 import { readSettings } from './settings.js'
 import { openState } from './state.js'
 
-/** Reads standard input, prints the answer and ends the process, unless `instead` replaces these. */
+export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered'> {
+  /** Whether the hook remembers sessions, unless the user's settings say otherwise. */
+  readonly memory?: boolean
+}
+
+/** Reads standard input, prints the answer and ends the process, unless `how` replaces these. */
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
-  instead: Pick<RunHookOptions, 'stdin' | 'answered'> = {},
+  { memory = false, ...instead }: PackRun = {},
 ): Promise<void> {
   const hook = await PACK[name]()
   const { env } = process
   keepSecret(secretsIn(env))
-  const handler = (input: HookInput) => answerOf(hook, input, env, program)
+  const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory })
   const handlers: HookHandlers = Object.fromEntries(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
@@ -41,11 +46,16 @@ export async function runPackHook(
   if (!instead.answered) process.exit()
 }
 
+interface Started {
+  readonly env: NodeJS.ProcessEnv
+  readonly program: ThisProgram
+  readonly memory: boolean
+}
+
 async function answerOf(
   hook: PackHook,
   input: HookInput,
-  env: NodeJS.ProcessEnv,
-  program: ThisProgram,
+  { env, program, memory }: Started,
 ): Promise<HookResult | undefined> {
   const set = projectEnvOf(input.cwd, env, userHome())
   const unread = unreadProblems(set, env)
@@ -55,7 +65,8 @@ async function answerOf(
   if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
   const projectDir = projectDirOf(input.cwd, env, home)
   const told = [...envProblems(hook.event === 'SessionStart' ? set : withoutCode(set)), ...unread]
-  const read = readSettings(home, projectDir, foldersAround(startsOf(input.cwd, env, home), [home]))
+  const around = foldersAround(startsOf(input.cwd, env, home), [home])
+  const read = readSettings(home, projectDir, around, memory || hook.remembers === true)
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })

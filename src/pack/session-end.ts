@@ -8,6 +8,7 @@ import type { PackHook } from './pack-hook.js'
 export const sessionEnd: PackHook = {
   name: 'session-end',
   event: 'SessionEnd',
+  remembers: true,
   run(input, context) {
     if (input.event !== 'SessionEnd') return undefined
     const { reason } = input.extra

@@ -3,7 +3,6 @@
 import { spawnSync } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
 import type { HookResult } from '../core/events/result.js'
-import { PACK_NAMES } from '../hosts/pack-names.js'
 import { programEnvironment } from '../shell/own-environment.js'
 import { fenced, inline, saying } from './answer.js'
 import { lockModeOf } from './lock-mode.js'
@@ -81,7 +80,7 @@ function beforeCompaction(context: PackContext): string | undefined {
 function installationProblems({ home, projectDir, program, env }: PackContext): readonly string[] {
   if (!program) return []
   try {
-    return registrationProblems(settingsFiles(home, projectDir, env), PACK_NAMES, program)
+    return registrationProblems(settingsFiles(home, projectDir, env), program)
   } catch (error) {
     return [`the registration of the hooks could not be checked: ${textOf(error)}`]
   }

@@ -33,6 +33,7 @@ export interface PackSettings {
   /** More paths: `~/…`, absolute, or relative to the project. */
   readonly protect: readonly string[]
   readonly memory: {
+    /** Default: as the hook was registered, with `--memory` or without. */
     readonly enabled: boolean
     /** Bytes of memory that one event may add to the context. */
     readonly maxBytes: number
@@ -62,7 +63,7 @@ export const DEFAULTS: PackSettings = {
   bash: { allow: [], deny: [], protectedBranches: ['main', 'master'], denyList: true },
   selfProtection: true,
   protect: [],
-  memory: { enabled: true, maxBytes: 4096, agentRecords: 3 },
+  memory: { enabled: false, maxBytes: 4096, agentRecords: 3 },
   preferences: undefined,
   workflow: { enabled: true, text: undefined },
   lock: { maxIterations: 50 },
@@ -81,11 +82,19 @@ function settingsFile(folder: string): string {
   return join(folder, FILE)
 }
 
-/** Never throws: an unreadable file is a problem, and changes nothing. `around` are other folders whose files tighten, too. */
-export function readSettings(home: string, projectDir: string, around: readonly string[] = []): PackSettings {
+/**
+ * Never throws: an unreadable file is a problem, and changes nothing. `around` are other folders whose files tighten, too.
+ * `memory`: whether the hook was registered to remember; the user's file overrides it.
+ */
+export function readSettings(
+  home: string,
+  projectDir: string,
+  around: readonly string[] = [],
+  memory: boolean = DEFAULTS.memory.enabled,
+): PackSettings {
   const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
-  const own = fromUser(new Reader(user, told))
+  const own = fromUser(new Reader(user, told), memory)
   const { unreadable } = told
   const seen = new Set<string>()
   let all = own
@@ -98,7 +107,7 @@ export function readSettings(home: string, projectDir: string, around: readonly 
     if (seen.size === 0) seen.add(realOf(user))
     if (seen.has(realOf(file))) continue
     seen.add(realOf(file))
-    const more = tightened(all, reader)
+    const more = tightened(all, reader, memory)
     all =
       folder === projectDir ? more : { ...more, protect: anchored(more.protect, all.protect.length, folder) }
   }
@@ -112,11 +121,12 @@ function anchored(paths: readonly string[], from: number, folder: string): reado
   )
 }
 
-function fromUser(file: Reader): PackSettings {
+function fromUser(file: Reader, isAsked: boolean): PackSettings {
   const { bash, memory, workflow, lock } = DEFAULTS
   const ofBash = file.section('bash')
   const ofMemory = file.section('memory')
   const ofWorkflow = file.section('workflow')
+  const remembers = ofMemory.flag('enabled')
   const settings: PackSettings = {
     bash: {
       allow: ofBash.allowLists(),
@@ -127,7 +137,7 @@ function fromUser(file: Reader): PackSettings {
     selfProtection: file.flag('selfProtection') ?? DEFAULTS.selfProtection,
     protect: file.texts('protect') ?? DEFAULTS.protect,
     memory: {
-      enabled: ofMemory.flag('enabled') ?? memory.enabled,
+      enabled: remembers ?? isAsked,
       maxBytes: ofMemory.count('maxBytes', 0, 65_536) ?? memory.maxBytes,
       agentRecords: ofMemory.count('agentRecords', 0, 20) ?? memory.agentRecords,
     },
@@ -141,7 +151,7 @@ function fromUser(file: Reader): PackSettings {
     problems: [],
     unreadable: undefined,
   }
-  if (settings.reflection && !settings.memory.enabled)
+  if (settings.reflection && remembers === false)
     file.tell('reflection has no effect: memory.enabled is false')
   file.tellUnknown(KEYS)
   return settings
@@ -163,7 +173,7 @@ function reflectionOf(file: Reader): ReflectionSettings | undefined {
 }
 
 /** A project adds guards and lowers bounds. It cannot switch anything off, nor name a program or a text for the model. */
-function tightened(user: PackSettings, file: Reader): PackSettings {
+function tightened(user: PackSettings, file: Reader, isAsked: boolean): PackSettings {
   const ofBash = file.section('bash')
   const ofMemory = file.section('memory')
   const least = (section: Reader, key: string, mine: number, most: number) => {
@@ -190,7 +200,7 @@ function tightened(user: PackSettings, file: Reader): PackSettings {
     },
     lock: { maxIterations: least(file.section('lock'), 'maxIterations', user.lock.maxIterations, 10_000) },
   }
-  if (!user.memory.enabled && ofMemory.flag('enabled'))
+  if (isAsked && !user.memory.enabled && ofMemory.flag('enabled'))
     ofMemory.tell('enabled: true has no effect in a project: it is switched off already')
   for (const key of USER_ONLY) {
     if (file.has(key)) file.tell(`${key} has no effect in a project: only the user may set it`)

@@ -36,6 +36,7 @@ export const stop: PackHook = {
 }
 
 function remembered(input: Stop, context: PackContext, messages: string[]): Conversation | undefined {
+  if (!context.settings.memory.enabled) return undefined
   try {
     const conversation = conversationOf(input)
     saveMemory(input, conversation, context)
@@ -70,7 +71,7 @@ async function reflected(
   { settings, state, env, projectDir, now }: PackContext,
   messages: string[],
 ): Promise<void> {
-  if (!settings.memory.enabled || input.stopHookActive || conversation.said.length === 0) return
+  if (input.stopHookActive || conversation.said.length === 0) return
   try {
     const place = state.place('reflection-prompt.md')
     if (place === undefined) return

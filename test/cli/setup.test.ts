@@ -10,7 +10,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
+import { switched } from '../../src/cli/setup-choice.js'
+import {
+  ALL_CHOICES,
+  engineEntries,
+  packEntries,
+  USUAL_CHOICES,
+} from '../../src/hosts/claude-code/entries.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -34,14 +40,24 @@ function userFile(text: string): string {
 }
 
 describe('carabiner setup claude-code', () => {
-  it("registers the pack in the user's settings, and shows what it writes first", async () => {
+  it("C1: registers the usual hooks in the user's settings, and says what each does", async () => {
     const { code, stdout, stderr } = await setup()
     expect([code, stderr]).toEqual([0, ''])
-    const lines = stdout.split('\n')
-    expect(lines[0]).toBe('~/.claude/settings.json (new)')
-    expect(lines).toContain('+    "SessionStart": [')
-    expect(stdout.indexOf('+    "SessionStart"')).toBeLessThan(stdout.indexOf('registered 8 hooks'))
-    expect(hooksIn(user()).Stop).toEqual([packEntries(program())[1]?.group])
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^ {2}\+ guard +PreToolUse +Blocks commands /),
+      expect.stringMatching(/^ {2}\+ stop +Stop +Keeps the agent working /),
+      expect.stringMatching(/^ {2}\+ start +SessionStart +Tells the agent /),
+      expect.stringMatching(/^ {2}\+ preferences +UserPromptSubmit +Adds your /),
+      'registered 4 hooks in ~/.claude/settings.json',
+      'next Restart Claude Code: /hooks lists them there',
+      expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
+      'next carabiner setup claude-code --with reminder   # off: reminder, memory, transcript',
+      'next carabiner doctor   # check that all of it works',
+      '',
+    ])
+    const entries = packEntries(program(), USUAL_CHOICES)
+    expect(Object.values(hooksIn(user())).flat()).toEqual(entries.map(({ group }) => group))
+    expect(read(user())).not.toContain('--memory')
     expect(existsSync(project.path('.claude'))).toBe(false)
   })
 
@@ -122,7 +138,8 @@ describe('carabiner setup claude-code', () => {
     await setup()
     const before = read(user())
     const { code, stdout } = await setup()
-    expect([code, stdout]).toEqual([0, '8 hooks registered in ~/.claude/settings.json: nothing to do\n'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ {4}guard .*\n {4}stop /)])
+    expect(stdout).toContain('\n4 hooks registered in ~/.claude/settings.json: nothing to do\n')
     expect(read(user())).toBe(before)
   })
 
@@ -131,7 +148,7 @@ describe('carabiner setup claude-code', () => {
     const { code, stdout } = await setup('--project')
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('registered 8 hooks in .claude/settings.json'),
+      expect.stringContaining('registered 4 hooks in .claude/settings.json'),
     ])
     expect(existsSync(user())).toBe(false)
     await setup('--project', '--remove')
@@ -153,7 +170,9 @@ describe('carabiner setup claude-code', () => {
     for (const args of [[], ['--engine'], ['--project']]) {
       const { code, stdout } = await setup('--dry-run', ...args)
       expect([code, stdout]).toEqual([0, expect.stringContaining('nothing was written')])
-      expect(stdout).toContain('+    "PreToolUse": [')
+      expect(stdout).toMatch(/^ {2}\+ (?:guard|engine) /)
+      expect(stdout).not.toContain('"PreToolUse"')
+      expect((await setup('--dry-run', '--diff', ...args)).stdout).toContain('+    "PreToolUse": [')
     }
     expect(read(user())).toBe('{}\n')
     expect(readdirSync(project.home)).toEqual(['.claude'])
@@ -213,7 +232,7 @@ describe('carabiner setup claude-code', () => {
 
   it('shows what could control a terminal as numbers', async () => {
     userFile('{\n  "note": "\u009b2J\u202e",\n  "model": "x"\n}')
-    const { stdout } = await setup()
+    const { stdout } = await setup('--diff')
     expect(stdout).toContain('⟨U+009B⟩2J⟨U+202E⟩')
     expect(stdout).not.toContain('\u009b')
   })
@@ -225,7 +244,8 @@ describe('carabiner setup claude-code', () => {
       file: user(),
       changes: true,
       written: true,
-      hooks: 8,
+      hooks: 4,
+      chosen: [...USUAL_CHOICES],
       diff: expect.stringContaining('+    "Stop": ['),
       backup: expect.stringContaining(project.home),
       notes: [],
@@ -244,6 +264,117 @@ describe('carabiner setup claude-code', () => {
     expect(hooksIn(user()).Stop).toHaveLength(1)
     await setup('--remove')
     expect(read(user())).toBe('{"model": "x"}')
+  })
+})
+
+describe('a choice of hooks', () => {
+  const registered = () =>
+    (Object.values(hooksIn(user())).flat() as { hooks: { command: string }[] }[]).map(({ hooks: [one] }) =>
+      one?.command.replace(/.* hook /, ''),
+    )
+
+  it('--only registers exactly these, by short names or names of hooks', async () => {
+    await setup('--only', 'guard,stop')
+    expect(registered()).toEqual(['stop', 'pre-tool-use'])
+    await setup('--only', 'pre-tool-use')
+    expect(registered()).toEqual(['pre-tool-use'])
+    await setup('--only=all')
+    expect(registered()).toHaveLength(8)
+  })
+
+  it('--with and --without change single hooks, and nothing else', async () => {
+    await setup('--only', 'guard')
+    expect((await setup('--with', 'reminder,transcript')).stdout).toMatch(
+      /^ {4}guard .*\n {2}\+ reminder .*\n {2}\+ transcript /,
+    )
+    expect(registered()).toEqual(['pre-tool-use', 'workflow-classification-reminder', 'pre-compact'])
+    expect((await setup('--without', 'reminder')).stdout).toContain('\n  - reminder ')
+    expect(registered()).toEqual(['pre-tool-use', 'pre-compact'])
+    expect((await setup()).stdout).toContain('2 hooks registered in ~/.claude/settings.json: nothing to do')
+  })
+
+  it('memory is asked for, and tells the hooks that take part in it', async () => {
+    await setup('--with', 'memory')
+    expect(registered()).toEqual([
+      'session-start --memory',
+      'stop --memory',
+      'pre-tool-use',
+      'post-tool-use --memory',
+      'user-prompt-submit --memory',
+      'session-end --memory',
+    ])
+    await setup('--without', 'memory')
+    expect(registered()).toEqual(['session-start', 'stop', 'pre-tool-use', 'user-prompt-submit'])
+  })
+
+  it('all that an older version registered stays chosen', async () => {
+    await setup('--only', 'all')
+    const all = read(user())
+    writeFileSync(user(), all.replaceAll(' --memory', ''))
+    expect((await setup()).stdout).toContain('  ~ memory ')
+    expect(read(user())).toBe(all)
+  })
+
+  it('no agent takes the guard away', async () => {
+    await setup()
+    const before = read(user())
+    for (const args of [['--only', 'stop'], ['--without', 'guard'], ['--engine']]) {
+      const env = { CLAUDECODE: '1' }
+      const { code, stderr } = await project.call(['setup', 'claude-code', ...args], { env })
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Taking the guard away is for a person')])
+    }
+    expect(read(user())).toBe(before)
+    expect((await setup('--without', 'guard')).code).toBe(0)
+    expect((await project.call(['doctor'])).stdout).toContain('but not the guard: no tool call is checked')
+  })
+
+  it.each([
+    [['--only', 'guard,stp'], 'There is no hook "stp"; did you mean stop?\n  Choose from guard, stop, '],
+    [['--only', 'guard', '--with', 'stop'], '--only names all hooks'],
+    [['--only', 'memory', '--engine'], 'choose from the standard pack'],
+    [['--with', 'memory', '--without', 'stop'], 'memory does not work without stop'],
+    [['--only', ','], 'No hook would be left'],
+  ])('%j exits 64', async (args, why) => {
+    const { code, stderr } = await setup(...args)
+    expect([code, stderr]).toEqual([64, expect.stringContaining(why)])
+    expect(existsSync(user())).toBe(false)
+  })
+
+  it.each([
+    ['', [], ['guard', 'stop', 'start', 'preferences']],
+    ['memory', ['guard'], ['guard', 'stop', 'start', 'preferences', 'memory']],
+    ['2, 5 9', ['guard', 'stop'], ['guard', 'reminder']],
+    ['stop', ALL_CHOICES, ['guard', 'start', 'preferences', 'reminder', 'transcript']],
+  ] as const)('typed %j into the list', (typed, chosen, wanted) => {
+    expect(switched(chosen.length > 0 ? chosen : USUAL_CHOICES, typed)).toEqual(wanted)
+  })
+
+  const onTerminal = (input: string, args: readonly string[] = [], env = {}) =>
+    project.onTerminal(['setup', 'claude-code', ...args], { input, columns: 120, env: { NO_COLOR: '1', ...env }, prompt: 'to accept: ' })
+
+  it('at a terminal it lists them, and takes what is picked', async () => {
+    const { code, stdout } = await onTerminal('2 7\n\n')
+    expect(code).toBe(0)
+    expect(stdout).toContain('1 [x]  guard        Blocks commands')
+    expect(stdout).toContain('7 [ ]  transcript ')
+    expect(stdout).toContain('7 [x]  transcript ')
+    expect(registered()).toEqual(['session-start', 'pre-tool-use', 'user-prompt-submit', 'pre-compact'])
+  })
+
+  it('writes nothing if the list is not accepted', async () => {
+    const { code, stdout } = await onTerminal('\u0004')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('Nothing was written')])
+    expect(existsSync(user())).toBe(false)
+  })
+
+  it.each([
+    [['--yes'], {}],
+    [['--only', 'guard'], {}],
+    [[], { CLAUDECODE: '1' }],
+  ])('asks nothing with %j %j', async (args, env) => {
+    const { code, stdout } = await onTerminal('', args, env)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('registered')])
+    expect(stdout).not.toContain('[x]')
   })
 })
 

@@ -49,7 +49,7 @@ describe('the hook table', () => {
 
 describe('a wrapper', () => {
   it('has the program and its subcommand, with quoted absolute paths, and nothing that loads code', () => {
-    const command = `NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start`
+    const command = `NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start --memory`
     expect(ENTRIES[0]).toEqual({
       event: 'SessionStart',
       group: { hooks: [{ type: 'command', command, timeout: 10 }] },
@@ -84,7 +84,7 @@ describe('settings.json', () => {
 
   it('has the reminder before the preferences: fresh, after an update, and after somebody turned them round', async () => {
     const order = ({ hooks }: Settings) =>
-      hooks.UserPromptSubmit?.map(({ hooks: [one] }) => one.command.split(' ').at(-1))
+      hooks.UserPromptSubmit?.map(({ hooks: [one] }) => one.command.replace(/.* hook | --memory/g, ''))
     const wanted = ['workflow-classification-reminder', 'user-prompt-submit']
     const fresh = await installed()
     expect(order(fresh)).toEqual(wanted)

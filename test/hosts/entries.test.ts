@@ -49,7 +49,9 @@ describe('the entries of the engine', () => {
 describe('the entries of the pack', () => {
   it('are all its hooks, each once and in their order; where the guard cannot run, nothing does', () => {
     const handlers = packEntries(PROGRAM).map(({ group }) => group.hooks[0])
-    expect(handlers.map(({ command }) => command.split(' ').at(-1))).toEqual([...PACK_NAMES])
+    expect(handlers.map(({ command }) => command.replace(/.* hook | --memory$/g, ''))).toEqual([
+      ...PACK_NAMES,
+    ])
     expect(handlers.filter((one) => 'onFailure' in one)).toEqual([
       { type: 'command', command: `${START} hook pre-tool-use`, onFailure: 'block' },
     ])
@@ -58,7 +60,7 @@ describe('the entries of the pack', () => {
   it('name paths that a shell would take apart as they are', () => {
     const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
     expect(first?.group.hooks[0].command).toBe(
-      'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start',
+      'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start --memory',
     )
   })
 })

@@ -225,11 +225,19 @@ describe('the settings of a project', () => {
     ])
   })
 
+  it('do not switch on memory for hooks that were registered without it', () => {
+    const place = new Workplace()
+    place.projectSettings({ memory: { enabled: true } })
+    expect([place.settings().memory.enabled, place.settings(true).memory.enabled]).toEqual([false, true])
+    place.userSettings({ memory: { enabled: true } })
+    expect(place.settings().memory.enabled).toBe(true)
+  })
+
   it('do not switch the memory on that the user switched off, and are told so', () => {
     const place = new Workplace()
     place.userSettings({ memory: { enabled: false } })
     place.projectSettings({ memory: { enabled: true } })
-    const { memory, problems } = place.settings()
+    const { memory, problems } = place.settings(true)
     expect([memory.enabled, problems]).toEqual([
       false,
       [expect.stringContaining('enabled: true has no effect in a project')],

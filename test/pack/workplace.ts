@@ -43,19 +43,20 @@ export class Workplace {
     return this.file('.amplifier/pack.json', content)
   }
 
-  settings() {
-    return readSettings(this.home, this.project)
+  settings(memory?: boolean) {
+    return readSettings(this.home, this.project, [], memory)
   }
 
   state() {
     return openState({ projectDir: this.project, env: this.env, now: () => this.time })
   }
 
+  /** For a hook that was registered with `--memory`. */
   context(more: Partial<PackContext> = {}): PackContext {
     return {
       projectDir: this.project,
       home: this.home,
-      settings: this.settings(),
+      settings: this.settings(true),
       state: this.state(),
       env: this.env,
       now: () => this.time,

@@ -6,7 +6,7 @@ import { projectDirOf } from '../../files/which-project.js'
 import type { HostAnswer } from '../../hosts/host.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
-import { runPackHook } from '../../pack/run-pack-hook.js'
+import { type PackRun, runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
 import { type Command, chosen, type Given, helpFor } from '../command.js'
 import type { Output } from '../output.js'
@@ -14,6 +14,7 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
 
 const OPTIONS = {
+  memory: { type: 'boolean', help: 'Remember this session, and recall the one before.' },
   lock: { type: 'boolean', help: 'With stop: keep the agent of this project going.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
   goal: { type: 'string', value: 'TEXT', help: 'With --lock: what to tell the agent.' },
@@ -43,10 +44,10 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run(given, output, { stdin }) {
     const name = nameIn(given)
-    const { lock, unlock, goal } = given.options
+    const { lock, unlock, goal, memory } = given.options
     if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
-    if (stdin !== undefined) return answerTo(name, stdin, output)
-    await runPackHook(name, PROGRAM)
+    if (stdin !== undefined) return answerTo(name, { stdin, memory }, output)
+    await runPackHook(name, PROGRAM, { memory })
     return Number(process.exitCode ?? EXIT.ok)
   },
 }
@@ -54,9 +55,9 @@ export const command: Command<typeof OPTIONS> = {
 const PROGRAM = { script: process.argv[1] ?? '', version }
 
 /** Without standard input of its own, a hook does not end the process either. */
-async function answerTo(name: PackName, stdin: string, output: Output): Promise<number> {
+async function answerTo(name: PackName, how: PackRun, output: Output): Promise<number> {
   let answer: HostAnswer = { stdout: '', exit: EXIT.failed }
-  await runPackHook(name, PROGRAM, { stdin, answered: (given) => (answer = given) })
+  await runPackHook(name, PROGRAM, { ...how, answered: (given) => (answer = given) })
   if (answer.stdout) await output.print([answer.stdout.trimEnd()])
   if (answer.stderr) await output.complain([answer.stderr.trimEnd()])
   return answer.exit

@@ -1,11 +1,18 @@
-// `carabiner setup`: registers hooks with a host, and takes them out again. Shows what it changes before it does.
+// `carabiner setup`: registers hooks with a host, and takes them out again. Says what each hook does, and asks which.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
-import { type Entry, engineEntries, type Program, packEntries } from '../../hosts/claude-code/entries.js'
+import {
+  ALL_CHOICES,
+  type Choice,
+  type Entry,
+  engineEntries,
+  type Program,
+  packEntries,
+} from '../../hosts/claude-code/entries.js'
 import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
 import {
   carryOut,
@@ -17,17 +24,27 @@ import {
   userSettings,
 } from '../../hosts/claude-code/setup.js'
 import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
+import { readSettings, type SettingsPlace } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
-import type { Command } from '../command.js'
+import type { Command, Options } from '../command.js'
+import { canAsk } from '../confirm.js'
 import { commandsIn } from '../doctor/agent-files.js'
 import type { Output } from '../output.js'
-import { checkPerson } from '../person.js'
+import { checkPerson, isAgentShell } from '../person.js'
 import { changeLines, diffOf } from '../print/diff.js'
 import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
-import { RESTART } from '../print/next-command.js'
+import { RESTART, TRY_GUARD } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
+import {
+  CHOICE_OPTIONS,
+  changedLines,
+  chosenBy,
+  hasGuard,
+  namesChoices,
+  pickedFrom,
+} from '../setup-choice.js'
 import { projectFolder } from '../sources.js'
 
 const HOSTS = ['claude-code']
@@ -35,10 +52,13 @@ const HOSTS = ['claude-code']
 const MOST_TRIES = 5
 
 const OPTIONS = {
+  ...CHOICE_OPTIONS,
+  yes: { type: 'boolean', help: 'Do not ask: take the usual hooks, or those that are there.' },
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
   project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
   engine: { type: 'boolean', help: "The project's own hooks in place of the standard pack." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
+  diff: { type: 'boolean', help: 'Show every line that changes in the file.' },
   remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
   prune: { type: 'boolean', help: 'Take out hooks of the pack whose program is gone.', hidden: true },
 } as const
@@ -47,8 +67,14 @@ interface Wish {
   /** Takes entries out: all of ours, or the dead ones. */
   readonly remove: boolean
   readonly dry: boolean
+  /** Shows the lines of the file. */
+  readonly diff: boolean
   readonly plan: () => Plan
   readonly entries: readonly Entry[]
+  /** Of the pack. */
+  readonly chosen: readonly Choice[]
+  /** The command that makes further changes to the same file. */
+  readonly again: string
   readonly notes: readonly string[]
 }
 
@@ -58,39 +84,28 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['HOST'],
   completes: [HOSTS],
   about:
-    'Writes the standard pack into settings.json of Claude Code, or with --engine one entry for each event that runs ' +
-    'the hooks of the project you are in. What others wrote there stays as it is. Run it again after an update, or ' +
-    'when Node or Carabiner moved: it puts right what is not as it should be.',
+    'Registers hooks of the standard pack in settings.json of Claude Code: at a terminal it lists them and asks which. ' +
+    `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code runs the hooks of the ` +
+    'project you are in instead. All other settings stay as they are. Run it again to add or drop hooks, and after ' +
+    'Node or Carabiner moved: it repairs its own entries.',
   options: OPTIONS,
   exits: [
     [0, 'done, or nothing to do'],
     [1, 'the settings were left alone; the message says why'],
   ],
   examples: [
-    { does: 'What would be written?', line: 'carabiner setup claude-code --dry-run' },
+    { does: 'What would be registered?', line: 'carabiner setup claude-code --dry-run' },
+    { does: 'Only the guard, and lock mode.', line: 'carabiner setup claude-code --only guard,stop' },
+    { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup claude-code --engine' },
     { does: 'As if it had never been there.', line: 'carabiner setup claude-code --remove' },
   ],
   async run({ options, positionals: [host] }, output) {
     checkHost(host)
-    if (options.user && options.project) throw usage('Give --user or --project, not both')
-    if (options.remove && options.engine) throw usage('--remove takes everything out; leave out --engine')
-    if (options.prune && (options.remove || options.engine))
-      throw usage('Give --prune without --remove or --engine')
+    checkOptions(options)
     if (options.remove && !options['dry-run']) checkPerson('Taking the guard away')
     try {
-      const place = options.project ? projectSettings(settingsProject()) : userSettings()
-      const program = thisProgram()
-      const entries = options.engine ? engineEntries(program) : packEntries(program)
-      const remove = options.remove || options.prune
-      const plan = () => {
-        if (options.prune) return planPrune(place)
-        return options.remove ? planRemove(place) : planInstall(place, entries)
-      }
-      await setUp(
-        { remove, dry: options['dry-run'], plan, entries, notes: remove ? [] : notesOn(program) },
-        output,
-      )
+      await setUp(await wishOf(options, output), output)
       return EXIT.ok
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
@@ -101,6 +116,40 @@ export const command: Command<typeof OPTIONS> = {
       )
     }
   },
+}
+
+type Given = Options<typeof OPTIONS>
+
+function checkOptions(options: Given): void {
+  const { user, project, engine, remove, prune } = options
+  if (user && project) throw usage('Give --user or --project, not both')
+  if (remove && engine) throw usage('--remove takes everything out; leave out --engine')
+  if (prune && (remove || engine)) throw usage('Give --prune without --remove or --engine')
+  if (namesChoices(options) && (engine || remove || prune))
+    throw usage('--only, --with and --without choose from the standard pack; leave out the other options')
+}
+
+async function wishOf(options: Given, output: Output): Promise<Wish> {
+  const { engine, remove, prune, diff, 'dry-run': dry } = options
+  const place = options.project ? projectSettings(settingsProject()) : userSettings()
+  const program = thisProgram()
+  const again = `carabiner setup claude-code${options.project ? ' --project' : ''}`
+  const common = { dry, diff, remove: remove || prune, chosen: [], again }
+  if (prune) return { ...common, plan: () => planPrune(place), entries: [], notes: [] }
+  if (remove) return { ...common, plan: () => planRemove(place), entries: [], notes: [] }
+  const chosen = engine ? [] : await wanted(options, place, output)
+  const entries = engine ? engineEntries(program) : packEntries(program, chosen)
+  return { ...common, chosen, plan: () => planInstall(place, entries), entries, notes: notesOn(program) }
+}
+
+/** Asks a person who named no hooks. */
+async function wanted(options: Given, place: SettingsPlace, output: Output): Promise<readonly Choice[]> {
+  const { path, text = '' } = readSettings(place)
+  const chosen = chosenBy(options, text)
+  const isAsking = canAsk(output) && !isAgentShell()
+  if (!isAsking || options.yes || options['dry-run'] || namesChoices(options)) return chosen
+  const title = `Hooks for Claude Code, in ${visible(shortPath(path))}`
+  return pickedFrom(chosen, title, painter(1), output)
 }
 
 function checkHost(host: string | undefined): void {
@@ -141,7 +190,8 @@ async function setUp(wish: Wish, output: Output): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const plan = wish.plan()
     if (!plan.changes || wish.dry) return tell(wish, plan, undefined, output)
-    if (!output.json) await output.print(changeLines(plan, painter(1)))
+    if (!wish.remove && hasGuard(plan.file.text) && !hasGuard(plan.after))
+      checkPerson('Taking the guard away')
     const done = await carryOut(plan, wish.plan)
     if (done) return tell(wish, plan, done, output)
   }
@@ -167,21 +217,35 @@ async function tell(
       file: plan.file.path,
       changes: plan.changes,
       written: done !== undefined,
-      hooks: wish.remove ? 0 : wish.entries.length,
+      hooks: wish.entries.length,
+      chosen: wish.chosen,
       diff: diffIn(plan),
       backup: done?.backup ?? null,
       notes,
     })
   }
   const paint = painter(1)
-  const shown = done === undefined && plan.changes ? changeLines(plan, paint) : []
   await output.print([
-    ...shown,
+    ...(plan.changes && wish.diff ? changeLines(plan, paint) : []),
+    ...changedLines(plan.file.text, plan.after, paint),
     sentence(wish, plan, done !== undefined),
     ...(done?.backup === undefined ? [] : [`${paint.dim('before')} ${visible(shortPath(done.backup))}`]),
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
-    ...(done && !wish.remove ? nextLines([RESTART], paint) : []),
+    ...nextLines(nextOf(wish, plan, done !== undefined), paint),
   ])
+}
+
+function nextOf({ remove, chosen, dry, again }: Wish, { changes }: Plan, done: boolean): readonly string[] {
+  if (dry && changes) return ['Leave out --dry-run to write it']
+  if (remove) return done ? ['Restart Claude Code: it runs these hooks until then'] : []
+  const off = ALL_CHOICES.filter((choice) => !chosen.includes(choice))
+  const more = `${again} --with ${off[0]}   # off: ${off.join(', ')}`
+  return [
+    ...(done ? [RESTART] : []),
+    ...(done && chosen.includes('guard') ? [`${TRY_GUARD}   # see it block a call`] : []),
+    ...(chosen.length > 0 && off.length > 0 ? [more] : []),
+    'carabiner doctor   # check that all of it works',
+  ]
 }
 
 /** The pack and the hooks of projects take each other's place. */

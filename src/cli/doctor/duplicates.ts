@@ -7,7 +7,7 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { realOf } from '../../files/within.js'
 import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
-import { PACK_NAMES } from '../../hosts/pack-names.js'
+import { packName } from '../../hosts/pack-names.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
@@ -30,6 +30,7 @@ export function duplicates(facts: Facts): Checked {
       ...takenOver(facts, commands),
       ...registrations,
       ...firedTwice(commands),
+      ...withoutGuard(commands),
       ...unasked(facts),
       ...problems.filter(({ file, code }) => code !== 'config-invalid' || !saysAlready(registrations, file)),
     ],
@@ -134,7 +135,7 @@ function elsewhere(
 function registered({ home, project }: Facts): readonly Finding[] {
   const places = settingsFiles(home, project, process.env)
   const script = process.argv[1] ?? ''
-  return registrationProblems(places, PACK_NAMES, { script, version }).map((text) => {
+  return registrationProblems(places, { script, version }).map((text) => {
     const [what = text, ...todo] = text.split('; ')
     const place = places.find(({ file }) => text.includes(file))
     return {
@@ -145,6 +146,26 @@ function registered({ home, project }: Facts): readonly Finding[] {
       fix: shortened(todo.join('; ') || 'carabiner setup claude-code puts it right', home),
     }
   })
+}
+
+/** Somebody who has some hooks of the pack may think that the guard is among them. */
+function withoutGuard(commands: readonly AgentCommand[]): readonly Finding[] {
+  const own = commands.flatMap((one) => {
+    const found = ownCommand(one)
+    return found ? [{ ...one, ...found }] : []
+  })
+  const [first] = own
+  if (!first || own.some(({ call, name }) => call === 'fire' || packName(name) === 'pre-tool-use')) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'registration',
+      file: first.file,
+      line: first.line,
+      text: `${first.agent} runs hooks of the pack, but not the guard: no tool call is checked`,
+      fix: 'carabiner setup claude-code --with guard',
+    },
+  ]
 }
 
 /** If two files of one agent call Carabiner, each event is judged twice. */

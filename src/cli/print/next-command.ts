@@ -4,7 +4,11 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Sources } from '../sources.js'
 
 /** Claude Code reads its settings when it starts. */
-export const RESTART = 'restart Claude Code; /hooks then lists them'
+export const RESTART = 'Restart Claude Code: /hooks lists them there'
+
+/** A call that the guard denies, and that would do no harm. */
+export const GUARDED_CALL = '{"tool_name":"Bash","tool_input":{"command":"git commit --no-verify"}}'
+export const TRY_GUARD = `echo '${GUARDED_CALL}' | carabiner hook pre-tool-use`
 
 type Given = Partial<Sources>
 

@@ -27,7 +27,10 @@ const FIELDS: {
   ],
   protect: ['More paths like these: ~/…, absolute, or relative to the project.', LIST],
   memory: {
-    enabled: ['Whether anything is remembered, exported or recalled.', FLAG],
+    enabled: [
+      'Whether hooks remember sessions. Default: as they were registered, with --memory or without.',
+      FLAG,
+    ],
     maxBytes: ['How much of it one event adds to the context.', count(0, 65_536)],
     agentRecords: ['How many answers of one agent.', count(0, 20)],
   },

@@ -37,7 +37,7 @@ const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
   disable: [{ finding: TAKEN_AWAY }],
   hook: [{ finding: TAKEN_AWAY, only: /^--unlock$/ }],
   setup: [
-    { finding: TAKEN_AWAY, only: /^--(?:remove|prune|engine)$/ },
+    { finding: TAKEN_AWAY, only: /^--(?:remove|prune|engine|only|without)(?:=|$)/ },
     { finding: left('`carabiner setup` changes settings of agents') },
   ],
   enable: [{ finding: left('`carabiner enable` switches hooks on that the user switched off') }],

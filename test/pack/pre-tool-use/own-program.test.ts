@@ -138,6 +138,8 @@ carabiner migrate --write --remove-source
 carabiner migrate "$X"
 carabiner setup claude-code --remove
 carabiner setup claude-code --engine
+carabiner setup claude-code --only stop
+carabiner setup claude-code --without=guard
 carabiner hook stop --unlock
 carabiner {list,install} ./evil --yes
 carabiner {list,update} {--check,--yes}
@@ -163,6 +165,7 @@ npx carabiner install ./evil --yes
     lines(String.raw`
 carabiner setup claude-code
 carabiner setup claude-code --project
+carabiner setup claude-code --with memory
 carabiner enable guard
 carabiner enable guard --user
 carabiner catalog add ./evil

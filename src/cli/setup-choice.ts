@@ -1,0 +1,201 @@
+// Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
+
+import { didYouMean } from '../core/base/text.js'
+import {
+  ALL_CHOICES,
+  CHOICES,
+  type Choice,
+  choicesOf,
+  completed,
+  PACK_TABLE,
+  USUAL_CHOICES,
+} from '../hosts/claude-code/entries.js'
+import { type OwnCommand, ownCommand } from '../hosts/own-command.js'
+import { packName } from '../hosts/pack-names.js'
+import type { OptionTable } from './command.js'
+import { answerTo } from './confirm.js'
+import { commandsIn } from './doctor/agent-files.js'
+import type { Output } from './output.js'
+import { fitted } from './print/fit.js'
+import { columns, counted } from './print/lines.js'
+import type { Paint } from './print/terminal.js'
+import { Refusal, usage } from './refusal.js'
+
+export const CHOICE_OPTIONS = {
+  only: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Exactly these hooks: guard,stop.' },
+  with: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Add hooks: memory,reminder.' },
+  without: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Take single hooks out again.' },
+} as const satisfies OptionTable
+
+export interface NamedChoices {
+  readonly only: string | undefined
+  readonly with: string | undefined
+  readonly without: string | undefined
+}
+
+export function namesChoices(named: NamedChoices): boolean {
+  return (named.only ?? named.with ?? named.without) !== undefined
+}
+
+/** `text`: the settings as they are. Without options, what is registered stays; a first time, the usual ones come. */
+export function chosenBy(named: NamedChoices, text: string): readonly Choice[] {
+  const { only, with: more, without: fewer } = named
+  if (only !== undefined && (more ?? fewer) !== undefined)
+    throw usage('--only names all hooks; leave out --with and --without')
+  const present = choicesIn(text)
+  const begin = only === undefined ? present : choicesCalled(only)
+  const dropped = fewer === undefined ? [] : choicesCalled(fewer)
+  const added = more === undefined ? [] : choicesCalled(more)
+  const isFirst = only === undefined && present.length === 0
+  const wanted = [...(isFirst ? USUAL_CHOICES : begin), ...added].filter(
+    (choice) => !dropped.includes(choice),
+  )
+  const chosen = completed(wanted)
+  const kept = chosen.find((choice) => dropped.includes(choice))
+  if (kept !== undefined)
+    throw usage(`memory does not work without ${kept}`, `Add memory to --without ${dropped.join(',')}.`)
+  if (chosen.length === 0)
+    throw usage('No hook would be left', 'carabiner setup claude-code --remove takes out all of them.')
+  return chosen
+}
+
+/** Names of choices or of hooks, separated by commas or blanks. */
+function choicesCalled(names: string): readonly Choice[] {
+  return names
+    .split(/[\s,]+/)
+    .filter((name) => name !== '')
+    .flatMap((name) => {
+      if (name === 'all') return ALL_CHOICES
+      const choice = ALL_CHOICES.find((one) => one === name)
+      const found = choice ? [choice] : choicesOf([name])
+      if (found.length > 0) return found
+      throw usage(
+        `There is no hook ${JSON.stringify(name)}${didYouMean(name, ALL_CHOICES)}`,
+        `Choose from ${ALL_CHOICES.join(', ')}, or all.`,
+      )
+    })
+}
+
+function ownIn(text = ''): readonly (OwnCommand & { readonly command: string })[] {
+  return (commandsIn('Claude Code', '', text) ?? []).flatMap(({ command }) => {
+    const own = ownCommand({ command })
+    return own ? [{ ...own, command }] : []
+  })
+}
+
+function choicesIn(text: string): readonly Choice[] {
+  return choicesOf(ownIn(text).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
+}
+
+export function hasGuard(text: string | undefined): boolean {
+  return ownIn(text).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
+}
+
+// ---- asking ---------------------------------------------------------------------------------------------------
+
+/** Shows the list until the user accepts it. */
+export async function pickedFrom(
+  begin: readonly Choice[],
+  title: string,
+  paint: Paint,
+  output: Output,
+): Promise<readonly Choice[]> {
+  let chosen = begin
+  for (;;) {
+    await output.print([paint.bold(title), ...listLines(chosen, paint)])
+    const typed = await answerTo('Type numbers to switch hooks on or off. Press Enter to accept: ', output)
+    if (typed === undefined)
+      throw new Refusal('NOT_ANSWERED', 'Nothing was written: the list was not accepted')
+    if (typed === '' && chosen.length > 0) return chosen
+    chosen = switched(chosen, typed)
+  }
+}
+
+function listLines(chosen: readonly Choice[], paint: Paint): readonly string[] {
+  const rows = columns(
+    ALL_CHOICES.map((choice, i) => [
+      `  ${i + 1} ${chosen.includes(choice) ? '[x]' : '[ ]'}`,
+      choice,
+      CHOICES[choice].does,
+    ]),
+  )
+  return fitted(rows.map(([box, name = '', does]) => `${box}  ${paint.cyan(name)}  ${does}`))
+}
+
+/** Numbers or names. What nobody offers changes nothing. Whoever drops what memory needs drops memory, too. */
+export function switched(chosen: readonly Choice[], typed: string): readonly Choice[] {
+  const named = new Set(typed.split(/[\s,]+/))
+  const isNamed = (choice: Choice, i: number) => named.has(String(i + 1)) || named.has(choice)
+  const toggled = ALL_CHOICES.filter((choice, i) => chosen.includes(choice) !== isNamed(choice, i))
+  const all = completed(toggled)
+  const isAddingMemory = !chosen.includes('memory')
+  return all.length === toggled.length || isAddingMemory
+    ? all
+    : toggled.filter((choice) => choice !== 'memory')
+}
+
+// ---- what changes ---------------------------------------------------------------------------------------------
+
+type Sign = '+' | '-' | '~' | ' '
+
+interface Changed {
+  readonly sign: Sign
+  readonly name: string
+  readonly events: string
+  readonly does: string
+}
+
+/** A line for each hook: added, taken out, changed, or there as it should be. */
+export function changedLines(before: string | undefined, after: string | undefined, paint: Paint) {
+  const colours: Partial<Record<Sign, (text: string) => string>> = {
+    '+': paint.green,
+    '-': paint.red,
+    '~': paint.yellow,
+  }
+  const changed = changedIn(before, after)
+  const rows = columns(changed.map(({ sign, name, events, does }) => [`  ${sign} ${name}`, events, does]))
+  return fitted(
+    rows.map(([name = '', events, does], i) => {
+      const colour = colours[changed[i]?.sign ?? ' '] ?? ((text: string) => text)
+      return `${colour(name)}  ${paint.dim(events ?? '')}  ${does}`.trimEnd()
+    }),
+  )
+}
+
+function changedIn(before: string | undefined, after: string | undefined): readonly Changed[] {
+  const [old, fresh] = [ownIn(before), ownIn(after)]
+  const commands = (own: typeof old, isMeant: (one: OwnCommand) => boolean) =>
+    own.filter(isMeant).map(({ command }) => command)
+  const compared = (isMeant: (one: OwnCommand) => boolean) =>
+    signOf(commands(old, isMeant), commands(fresh, isMeant))
+  const fired = Math.max(...[old, fresh].map((own) => own.filter(({ call }) => call === 'fire').length))
+  const engine = compared(({ call }) => call === 'fire')
+  return [
+    ...ALL_CHOICES.flatMap((choice): readonly Changed[] => {
+      const rows = PACK_TABLE.filter((row) => row.choice === choice)
+      const sign = compared(
+        ({ call, name }) => call === 'hook' && rows.some(({ hook }) => hook === packName(name)),
+      )
+      if (sign === undefined) return []
+      const events = rows.map(({ event }) => event).join(', ')
+      return [{ sign, name: choice, events, does: CHOICES[choice].does }]
+    }),
+    ...(engine === undefined
+      ? []
+      : [
+          {
+            sign: engine,
+            name: 'engine',
+            events: counted(fired, 'event'),
+            does: 'Runs the hooks of the project you work in.',
+          },
+        ]),
+  ]
+}
+
+function signOf(before: readonly string[], after: readonly string[]): Sign | undefined {
+  if (before.length + after.length === 0) return undefined
+  if (before.length === 0) return '+'
+  if (after.length === 0) return '-'
+  return before.join('\0') === after.join('\0') ? ' ' : '~'
+}

@@ -350,7 +350,12 @@ describe('a choice of hooks', () => {
   })
 
   const onTerminal = (input: string, args: readonly string[] = [], env = {}) =>
-    project.onTerminal(['setup', 'claude-code', ...args], { input, columns: 120, env: { NO_COLOR: '1', ...env }, prompt: 'to accept: ' })
+    project.onTerminal(['setup', 'claude-code', ...args], {
+      input,
+      columns: 120,
+      env: { NO_COLOR: '1', ...env },
+      prompt: 'to accept: ',
+    })
 
   it('at a terminal it lists them, and takes what is picked', async () => {
     const { code, stdout } = await onTerminal('2 7\n\n')

@@ -18,7 +18,7 @@ afterEach(() => project.remove())
 
 /** The answer, and what came with it. */
 async function hook(name: string, input: string | object, env: Record<string, string> = {}) {
-  const run = await project.carabiner(['hook', name], { input, env })
+  const run = await project.carabiner(['hook', name, '--memory'], { input, env })
   const telemetry = run.stderr.trimEnd().split('\n').at(-1) ?? ''
   return { ...run, answer: run.stdout === '' ? {} : JSON.parse(run.stdout), telemetry: JSON.parse(telemetry) }
 }

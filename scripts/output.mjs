@@ -41,6 +41,7 @@ export async function keepUpToDate({ folder, work, entries, inputs, make }) {
     const digest = inputs()
     // Another process may have made it meanwhile.
     if (isUpToDate(folder, digest)) return upToDate()
+    say(`Building ${basename(folder)}/ …`)
     const next = join(work, 'next')
     rmSync(next, { recursive: true, force: true })
     await make(next)

@@ -1,4 +1,4 @@
-// npm start: plays a scripted agent session through real hooks and prints what came of every event.
+// npm start: a short tour, or with --all a scripted agent session through real hooks and what came of every event.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,30 +22,38 @@ import { missingPrograms } from './programs.mjs'
 import { playPrompt } from './prompt.mjs'
 import { playResident } from './resident.mjs'
 import { findPlugins, loadHooks, readScript, ScriptError } from './script.mjs'
+import { playTour } from './tour.mjs'
 import { playTrust } from './trust.mjs'
 
 /** @import { Played } from './player.mjs' */
 
 const HELP = `Plays a scripted agent session through real hooks. Needs no model, key or network.
 
-Usage: node examples/play/play.mjs [SCRIPT]
+Usage: node examples/play/play.mjs [--all | SCRIPT]
 
-SCRIPT is a JSON file; without it, the session.json beside this program is played.
+Without arguments: a tour of six calls. With --all: the session.json beside this program, and
+every kind of hook, trust, approvals and plugins. SCRIPT is a JSON file with a session of yours.
 A script names hook modules and plugins, and they are run: play only what you would run.
 
-Example:
+Examples:
+  npm start -- --all
   node examples/play/play.mjs my-session.json
 
 Options:
+  --all     plays everything
   --help    prints this`
 
 const USAGE_ERROR = 64
+
+const paint = painter(process.stdout.isTTY === true && !process.env.NO_COLOR)
+/** @param {readonly string[]} lines */
+const print = (lines) => console.log(lines.join('\n'))
 
 /**
  * @param {string} file
  * @param {boolean} isOwn the session that comes with this program
  */
-async function main(file, isOwn) {
+async function playAll(file, isOwn) {
   const script = await readScript(file)
   const missing = await missingPrograms([...script.plugins, ...script.steps].map(({ needs }) => needs))
   const isMissing = (/** @type {string | undefined} */ needs) => needs !== undefined && missing.has(needs)
@@ -54,9 +62,6 @@ async function main(file, isOwn) {
     plugins: await findPlugins(script, isMissing),
     isMissing,
   }
-  const paint = painter(process.stdout.isTTY === true && !process.env.NO_COLOR)
-  /** @param {readonly string[]} lines */
-  const print = (lines) => console.log(lines.join('\n'))
   /** @type {Played[]} */
   const events = []
   const skipped = script.plugins.filter(({ needs }) => isMissing(needs))
@@ -78,16 +83,20 @@ async function main(file, isOwn) {
   print([auditLine(audit, paint)])
 }
 
-/** @returns {{ help: boolean, file: string, isOwn: boolean } | string} or what is wrong with the command line */
+/** @returns {{ help: boolean, file: string | undefined, isOwn: boolean } | string} or what is wrong with the command line */
 function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { help: { type: 'boolean', short: 'h', default: false } },
+      options: {
+        all: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
     })
     if (positionals.length > 1) return `one script at a time, got ${positionals.join(' ')}`
+    if (values.all && positionals.length > 0) return '--all plays everything; leave out the script'
     const own = relative('', fileURLToPath(new URL('session.json', import.meta.url)))
-    return { help: values.help, file: positionals[0] ?? own, isOwn: positionals.length === 0 }
+    return { help: values.help, file: positionals[0] ?? (values.all ? own : undefined), isOwn: values.all }
   } catch (error) {
     return /** @type {Error} */ (error).message
   }
@@ -108,7 +117,7 @@ if (typeof given === 'string') {
   // What plugins keep, they keep here: nothing is left in the home of whoever looks on.
   const kept = await mkdtemp(join(tmpdir(), 'carabiner-play-'))
   process.env.CARABINER_HOME = kept
-  await main(given.file, given.isOwn)
+  await (given.file === undefined ? playTour(paint, print) : playAll(given.file, given.isOwn))
     .catch((error) => {
       if (!(error instanceof ScriptError)) throw error
       console.error(error.message)

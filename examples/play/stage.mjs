@@ -11,6 +11,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/bin/carabiner.js', import.meta
 /**
  * @typedef {object} Stage
  * @property {string} project
+ * @property {string} home where trust and audit are kept
  * @property {(args: readonly string[], input?: object) => Promise<{ stdout: string, code: number }>} carabiner
  *   whatever its exit code
  */
@@ -24,7 +25,7 @@ export async function onStage(scene) {
   /** @type {Stage['carabiner']} */
   const carabiner = (args, input) => run(args, { project, home, input: input ? JSON.stringify(input) : '' })
   try {
-    await scene({ project, carabiner })
+    await scene({ project, home: join(home, 'carabiner'), carabiner })
   } finally {
     // Its copies are read-only; this removes them as it should be.
     await carabiner(['untrust', '--all'])

@@ -45,9 +45,34 @@ function stepOf(stdout: string, number: number): string[] {
 }
 
 describe('npm start', () => {
+  it('tours what hooks do, in at most 40 lines with those that npm prints', async () => {
+    const { code, stdout, stderr } = await runExample('play/play.mjs')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(36)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(130)
+    const scenes = stdout.split('\n\n').map((scene) => scene.split('\n').map((line) => line.trim()))
+    const shown = scenes.map(([call = '', , reads = '']) => [
+      call.split(/ {2,}/)[0],
+      reads.replace(/^agent +/, ''),
+    ])
+    expect(shown.slice(1, -1)).toEqual([
+      ['denied', 'use --force-with-lease'],
+      ['rewritten', 'ran npm install left-pad --ignore-scripts'],
+      ['asked', 'User denied: Publish this package?'],
+      ['answered', '12 apples for 3 dollars'],
+      ['crashed, so denied', 'hook crashed (fail-safe deny): checkDeploy: deploy.yml is missing'],
+      ['removed, still denied', 'use --force-with-lease'],
+      ['verified', ''],
+    ])
+    expect(scenes.at(-1)?.[0]).toContain('npm start -- --all')
+  })
+})
+
+describe('npm start -- --all', () => {
   let run: Run
   beforeAll(async () => {
-    run = await runExample('play/play.mjs')
+    run = await runExample('play/play.mjs', '--all')
   }, PATIENCE)
   const withPython = it.skipIf(!hasPython)
 
@@ -264,6 +289,7 @@ describe('npm start', () => {
     const { code, stdout, stderr } = await runExampleIn(
       { PATH: pathWith(dir, ['node', ...TOOLS]) },
       'play/play.mjs',
+      '--all',
     )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.trimEnd().split('\n')
@@ -543,8 +569,8 @@ describe('the command line', { timeout: PATIENCE }, () => {
   it('explains itself', async () => {
     const { code, stdout, stderr } = await runExample('play/play.mjs', '--help')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('Usage: node examples/play/play.mjs [SCRIPT]')
-    expect(stdout).toContain('Example:\n  node examples/play/play.mjs my-session.json')
+    expect(stdout).toContain('Usage: node examples/play/play.mjs [--all | SCRIPT]')
+    expect(stdout).toContain('Examples:\n  npm start -- --all\n  node examples/play/play.mjs my-session.json')
   })
 
   it('ends well also if its reader leaves early', async () => {

@@ -137,7 +137,7 @@ describe('keepUpToDate', () => {
   })
 
   it('builds once, and says that it need not do so again', async () => {
-    expect(await build().ended).toEqual({ stdout: 'made\n', stderr: '', status: 0 })
+    expect(await build().ended).toEqual({ stdout: 'made\n', stderr: 'Building dist/ …\n', status: 0 })
     expect(await build().ended).toEqual({ stdout: '', stderr: 'dist/ is up to date\n', status: 0 })
     write(root, { version: 'two' })
     expect((await build().ended).stdout).toBe('made\n')

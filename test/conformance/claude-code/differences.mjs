@@ -28,10 +28,10 @@ export const RULES = [
     reason: 'PermissionRequest follows the lattice: a deny wins, whoever answers first.',
   },
   {
-    rule: '≠C time-outs',
+    rule: '≠C timeouts',
     section: '§6',
     reason:
-      'A command has 30 s, at most 300, not 600: a hook that hangs must not hold a person up for ten minutes.',
+      'A limit in the user’s settings also shortens these hooks, and a gate that it cuts short blocks; seconds that look like milliseconds are cut at 600.',
     unshown: 'It would take ten minutes to show.',
   },
   {
@@ -41,13 +41,13 @@ export const RULES = [
       'When a command hook ends, what is left of its process group is ended too: nothing is left behind.',
   },
   {
-    rule: '≠C malformed beside a deny',
+    rule: '≠C a deny in a malformed answer',
     section: '§9',
     reason:
       'A deny that stands in its right place is a deny even if another field is malformed: a deny must not be lost.',
   },
   {
-    rule: '≠C closing is generous',
+    rule: '≠C a deny in an unexpected form',
     section: '§9',
     reason:
       'A deny, an ask or a stop counts wherever it stands and however it is spelled: at the wrong level, in the words of another agent, among log lines, or in output that was never finished. A deny that was read must not be lost.',
@@ -72,65 +72,65 @@ export const RULES = [
   },
   { rule: '≠C shell bash', section: '§9', reason: '"shell": "bash" runs bash: it is what the file says.' },
   {
-    rule: '≠C other time-out',
+    rule: '≠C the same command twice',
     section: '§9',
     reason:
       'A hook that stands twice with another time-out or shell is two hooks: the one that would have answered must not be left out.',
   },
   {
-    rule: '≠C if sees through',
+    rule: '≠C if looks inside commands',
     section: '§9',
     reason: 'sudo, env, sh -c, trap, exec, paths and the like are seen through: more often, never less.',
   },
   {
-    rule: 'if fails open',
+    rule: 'an unclear if',
     reason:
       'An `if` that is no rule, or a command that hides what it runs, filters nothing, and a pattern is taken in each sense it may have (as written, without quotes, from each folder it may begin at): more often, never less. Claude Code runs no such hook.',
   },
-  { rule: 'defer is an ask', section: '§9', reason: 'We do not keep a turn for later: the person is asked.' },
+  { rule: 'a deferred call', section: '§9', reason: 'We do not keep a turn for later: the person is asked.' },
   {
-    rule: 'a deny names its hook',
+    rule: 'a deny without a reason',
     section: '§9',
     reason: 'Where nobody gave a reason, the sentence names the hook; where stderr has one, it is not lost.',
   },
   {
-    rule: 'failure in our words',
+    rule: 'wording of failures',
     section: '§6',
     reason: 'A failure has the words of the engine: whose it was, and what happened.',
   },
   {
-    rule: 'PostToolBatch ends the loop',
+    rule: 'a block on PostToolBatch',
     section: '§1',
     reason: 'What Claude Code reports as a stop of the loop is what a deny of PostToolBatch means here.',
   },
   {
-    rule: 'context keeps going',
+    rule: 'context on Stop',
     section: '§9',
     reason:
       'On Stop and SubagentStop context alone keeps the agent going, as there: here it is the reason of a deny.',
   },
   {
-    rule: 'shapes of tools are the host’s',
+    rule: 'a changed tool output',
     reason: 'Whether a new output fits a tool only its host knows; it refuses what does not fit.',
   },
   {
-    rule: 'an answer is no text',
+    rule: 'JSON on PreCompact',
     section: '§9',
     reason: 'What is one JSON object is an answer, never text for the model.',
   },
   {
-    rule: 'only four events take text',
+    rule: 'text on PostModelSwitch',
     section: '§9',
     reason:
       'Plain text is context on SessionStart, UserPromptSubmit, UserPromptExpansion and PreCompact, and nothing elsewhere.',
   },
   {
-    rule: 'Setup context',
+    rule: 'context on Setup',
     reason:
       'additionalContext is documented on Setup, and lost by this version in -p; what to make of it is the host’s.',
   },
   {
-    rule: 'env file reaches hooks',
+    rule: 'environment files for hooks',
     section: '§9',
     reason: 'Env-file variables reach later hooks of the session, not only the tool.',
   },
@@ -141,7 +141,7 @@ export const RULES = [
       'An injection is at most 10,240 bytes of UTF-8, its marker included; Claude Code counts 10,000 characters.',
   },
   {
-    rule: 'a project loosens nothing',
+    rule: 'disableAllHooks in a project',
     section: '§11',
     reason: 'A file of the project does not switch off hooks that came from elsewhere.',
   },
@@ -151,17 +151,17 @@ export const RULES = [
       'Other shapes that real files have are read as well: a list of { event, hooks }, a single group, events without the wrapper, aliases of events, keys of other programs.',
   },
   {
-    rule: 'async words',
+    rule: 'messages of async hooks',
     reason:
       'What an async hook says to the user goes to the user, not to the model; its effects go out with the next event that may inject.',
   },
   {
-    rule: 'async words are kept',
+    rule: 'text of async hooks',
     reason:
       'Claude Code drops the plain text of an async hook, and all that a hook with asyncRewake says unless it exits with 2; we hand it on.',
   },
   {
-    rule: 'tools are the host’s',
+    rule: 'environment files for tools',
     reason: 'The variables of an env file are for the host to hand to its tools; we run none.',
   },
   {
@@ -195,7 +195,7 @@ const SHOWN = {
   '≠C process group': {
     'a child is left': { wrote: ['gone'] },
   },
-  '≠C malformed beside a deny': {
+  '≠C a deny in a malformed answer': {
     'answer reason is a number': { decision: 'deny', failed: false, proceeds: false },
     'answer reason is null': { decision: 'deny', failed: false, proceeds: false },
     'answer block, reason is a number': { decision: 'deny', failed: false, proceeds: false },
@@ -204,7 +204,7 @@ const SHOWN = {
     'answer block beside a bad part': { decision: 'deny', failed: false, proceeds: false },
     'answer block beside a wrong event name': { decision: 'deny', failed: false, proceeds: false },
   },
-  '≠C closing is generous': {
+  '≠C a deny in an unexpected form': {
     'exit 0, two-documents': { decision: 'deny', failed: false, proceeds: false },
     'exit 1, two-documents': { decision: 'deny', failed: false, proceeds: false },
     'exit 1, log-then-json': { decision: 'deny', failed: false, proceeds: false },
@@ -274,10 +274,10 @@ const SHOWN = {
   '≠C shell bash': {
     'shell bash': { wrote: ['BASH'], failed: false },
   },
-  '≠C other time-out': {
+  '≠C the same command twice': {
     'twice, another time-out': { ran: ['X', 'X'] },
   },
-  '≠C if sees through': {
+  '≠C if looks inside commands': {
     'if Bash(git *): /usr/bin/git --version': { ran: ['A', 'CONTROL'] },
     'if Bash(git *): sudo -n git --version; true': { ran: ['A', 'CONTROL'] },
     'if Bash(git *): env git --version': { ran: ['A', 'CONTROL'] },
@@ -292,7 +292,7 @@ const SHOWN = {
     'if-syntax Bash(git *): coproc git --version': { ran: ['A', 'CONTROL'] },
     'if-syntax Bash(git *): ./git; true': { ran: ['A', 'CONTROL'] },
   },
-  'if fails open': {
+  'an unclear if': {
     'if Bash(git push *): ls $HOME > /dev/null': { ran: ['A', 'CONTROL'] },
     'if *: true': { ran: ['A', 'CONTROL'] },
     'if Bash(git *)|Bash(true): true': { ran: ['A', 'CONTROL'] },
@@ -348,10 +348,10 @@ const SHOWN = {
     'if-path Write(#b.md): #b.md': { ran: ['A', 'CONTROL'] },
     'if-path Write({{PROJECT}}/src/**): src/b.ts': { ran: ['A', 'CONTROL'] },
   },
-  'defer is an ask': {
+  'a deferred call': {
     'answer defer': { decision: 'ask', proceeds: true },
   },
-  'a deny names its hook': {
+  'a deny without a reason': {
     'exit 2, no stderr': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
     'exit 2, json block without reason': { reason: 'on stderr' },
     'exit 2, text only': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
@@ -372,7 +372,7 @@ const SHOWN = {
       reason: 'Hook session-settings.json:WorktreeCreate#1 succeeded but returned no worktree path',
     },
   },
-  'failure in our words': {
+  'wording of failures': {
     'onFailure block, exit 1, allow': {
       reason:
         'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: exited with 1; its answer does not count, because onFailure is "block"',
@@ -400,35 +400,35 @@ const SHOWN = {
         'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: it did not answer within its 3 s',
     },
   },
-  'PostToolBatch ends the loop': {
+  'a block on PostToolBatch': {
     'PostToolBatch exit 2': { decision: 'deny' },
     'PostToolBatch block': { decision: 'deny' },
   },
-  'context keeps going': {
+  'context on Stop': {
     'Stop context': { decision: 'deny', context: '' },
     'Stop context always': { decision: 'deny', context: '' },
     'SubagentStop context': { decision: 'deny', context: '' },
   },
-  'shapes of tools are the host’s': {
+  'a changed tool output': {
     'PostToolUse updatedToolOutput is text': { decision: 'modify', updated: 'REPLACED' },
   },
-  'an answer is no text': {
+  'JSON on PreCompact': {
     'PreCompact halt': { decision: 'continue', context: '' },
     'PreCompact systemMessage': { decision: 'continue', context: '' },
   },
-  'only four events take text': {
+  'text on PostModelSwitch': {
     'PostModelSwitch text': { decision: 'continue', context: '' },
   },
-  'Setup context': {
+  'context on Setup': {
     'Setup context': { decision: 'inject', context: 'a hint' },
   },
-  'env file reaches hooks': {
+  'environment files for hooks': {
     'env: file of SessionStart, in a later hook': { wrote: ['hook:yes'] },
   },
   'size of an injection': {
     'a long context': { context: { matching: '^é{5000,5120}.*\\[' } },
   },
-  'a project loosens nothing': {
+  'disableAllHooks in a project': {
     'file disableAllHooks in the project': { ran: ['GROUP'] },
   },
   'more file shapes': {
@@ -438,14 +438,14 @@ const SHOWN = {
     'file another bad key': { ran: ['GROUP'] },
     'file plugin, no wrapper': { ran: ['GROUP'] },
   },
-  'async words': {
+  'messages of async hooks': {
     'async everything': { later: ['a hint'] },
   },
-  'async words are kept': {
+  'text of async hooks': {
     'asyncRewake exit 0': { later: ['a hint'] },
     'async text on UserPromptSubmit': { later: ['a line'] },
   },
-  'tools are the host’s': {
+  'environment files for tools': {
     'env: file of SessionStart, in Bash': { wrote: [] },
     'env: file of CwdChanged, in Bash': { wrote: [] },
   },

@@ -101,7 +101,7 @@ describe('carabiner docs', () => {
   it('lists the pages on their shelves', async () => {
     const { stdout, code } = await called(['docs'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^start\n {2}[\w-]+ +\S/)
+    expect(stdout).toMatch(/^start\n {2}guard-claude-code +\S/)
     for (const { name, gives } of pages)
       expect(stdout).toMatch(new RegExp(`^ {2}${name} +${escaped(gives)}$`, 'm'))
     expect(stdout).toMatch(/\nnext carabiner docs PAGE\n$/)

@@ -178,6 +178,7 @@ function matchers() {
       'Anything else is a regular expression, found anywhere in the value: `^mcp__.*__write`.',
       `On ${narrow.map((kind) => code(kind.name)).join(' and ')} only letters, digits, \`_\` and \`|\` make an exact list.`,
       'A hook for `*` gets every event; its matcher counts where the event has a matcher field.',
+      'A pattern means the same on every version of Node: `(?i:bash)` ignores case, and two alternatives may use the same group name.',
       'Matching takes linear time. What the linear engine cannot express runs natively on short values, or matches everything: more often, never less.',
       `A matcher that names a tool’s former name still matches: ${renamed
         .map(([now, former]) => `${code(now)} (${former.map(code).join(', ')})`)

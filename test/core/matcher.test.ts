@@ -115,17 +115,38 @@ describe('patterns', () => {
     expect(takes(pattern, value)).toBe(true)
   })
 
-  it.each(['(', '[', 'a{2,1}', '*a', '+', '?', 'a)', '(?<n>a)(?<n>b)', '\\', '(?i)bash'])(
-    'the invalid %j throws',
-    (pattern) => {
-      expect(() => compileMatcher(pattern)).toThrow(
-        expect.objectContaining({
-          code: 'MATCHER_INVALID',
-          message: expect.stringContaining(`The matcher ${JSON.stringify(pattern)} is not valid: `),
-        }),
-      )
-    },
-  )
+  it.each([
+    ...[
+      '(',
+      '[',
+      'a{2,1}',
+      '*a',
+      '+',
+      '?',
+      'a)',
+      '\\',
+      '(?i)bash',
+      '(?x:a)',
+      '(?ii:a)',
+      '(?-:a)',
+      '(?P<n>a)',
+    ],
+    ...[
+      '(?<n>a)(?<n>b)',
+      '(?<n>(?<n>a))',
+      '(?:(?<n>a)|b)(?<n>c)',
+      '(?<n>a)(?:b|(?<n>c))',
+      '(?<1>a)',
+      '(?<n>a)\\k<m>',
+    ],
+  ])('the invalid %j throws', (pattern) => {
+    expect(() => compileMatcher(pattern)).toThrow(
+      expect.objectContaining({
+        code: 'MATCHER_INVALID',
+        message: expect.stringContaining(`The matcher ${JSON.stringify(pattern)} is not valid: `),
+      }),
+    )
+  })
 
   it.each([[5], [true], [['Bash']], [{ tool_name: 5 }], [{ tool_name: ['Bash'] }]])(
     '%j is no pattern at all',
@@ -138,6 +159,31 @@ describe('patterns', () => {
       )
     },
   )
+})
+
+describe('what only some versions of Node know means the same in all', () => {
+  it.each([
+    ['^(?:(?<n>Edit)|(?<n>Write))$', 'Write', 'Bash'],
+    ['(?<n>Edit)$|^(?<n>Bash)$', 'Bash', 'Write'],
+    ['^(?:a(?<n>b)|(?:(?<n>c)|(?<n>d)))$', 'd', 'a'],
+    ['^(?i:bash)$', 'BASH', 'BashOutput'],
+    ['^(?i:ba(?-i:sh))$', 'BAsh', 'BASH'],
+    ['^[(?<n>]$', '<', 'a'],
+    ['^\\(?<n>$', '<n>', 'n'],
+  ])('%j takes %s, and not %s', (pattern, value, other) => {
+    expect(match(pattern, value)).toEqual({ takes: true, codes: [], texts: [] })
+    expect(takes(pattern, other)).toBe(false)
+  })
+
+  it('a modifier that the linear engine does not know takes everything, and says so', () => {
+    for (const pattern of ['^(?s:a.b)$', '(?m:^b$)', '(?i:(?!write).*)']) {
+      expect(match(pattern, 'nothing of the kind')).toMatchObject({ takes: true, codes: ['matcher-unsafe'] })
+    }
+  })
+
+  it('a modifier of other languages says how to write it', () => {
+    expect(() => compileMatcher('(?i)bash')).toThrow('write (?i:...) in place of (?i)')
+  })
 })
 
 describe('former tool names', () => {

@@ -2,8 +2,8 @@
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { VERDICTS, type Verdict } from '../../core/events/actions.js'
-import { hasBackReference, runsAway } from '../../core/hooks/matcher.js'
 import type { Outcome, Trace } from '../../core/hooks/outcome.js'
+import { hasBackReference, readPattern, runsAway } from '../../core/hooks/pattern.js'
 
 /** What a field must be, in words, and whether a value is. */
 export type Field = readonly [words: string, isRight: (value: unknown) => boolean]
@@ -76,11 +76,12 @@ function isRule(value: unknown): boolean {
   return typeof value.matches === 'string' && isPattern(value.matches)
 }
 
-/** Refuses patterns without a bound on their time. */
-function isPattern(source: string): boolean {
+/** Refuses patterns without a bound on their time, and modifiers, which not every version of Node knows. */
+function isPattern(written: string): boolean {
   try {
-    new RegExp(source, 's')
-    return !hasBackReference(source) && !runsAway(source, LONGEST_SEARCHED)
+    const { plain, isModified } = readPattern(written)
+    new RegExp(plain, 's')
+    return !isModified && !hasBackReference(plain) && !runsAway(plain, LONGEST_SEARCHED)
   } catch {
     return false
   }
@@ -150,7 +151,7 @@ function isList(rules: TextRule | readonly TextRule[]): rules is readonly TextRu
 
 function holds(rule: TextRule, text: string): boolean {
   if (typeof rule === 'string') return text.includes(rule)
-  return new RegExp(rule.matches, 's').test(text.slice(0, LONGEST_SEARCHED))
+  return new RegExp(readPattern(rule.matches).plain, 's').test(text.slice(0, LONGEST_SEARCHED))
 }
 
 function ruleText(rule: TextRule): string {

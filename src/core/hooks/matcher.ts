@@ -5,6 +5,7 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { isObject, isPlain } from '../base/json.js'
 import { shown } from '../base/text.js'
 import { FORMER_TOOL_NAMES } from '../events/catalogue.js'
+import { hasBackReference, linearSource, readPattern, runsAway } from './pattern.js'
 
 /** A matcher as people write it: a list, a pattern, or BeamAgent's object form. */
 export type MatcherSpec = string | { readonly tool_name?: string }
@@ -75,10 +76,9 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
     note?.({ code: 'matcher-unsafe', text })
     return { pattern, test: () => true }
   }
-  const native = compileNative(pattern, matching === 'fullmatch')
-  const linear = hasBackReference(pattern) ? undefined : compileLinear(native.source)
+  const { native, linear } = compiled(pattern, matching === 'fullmatch')
   if (linear) return { pattern, test: (value) => finds(value, (name) => linear.matcher(name).find()) }
-  if (hasBackReference(pattern) || runsAway(pattern, NATIVE_LIMIT)) {
+  if (!native || runsAway(native.source, NATIVE_LIMIT)) {
     const text = `the matcher ${shown(pattern)} cannot be matched in linear time, so the hook runs for every value`
     note?.({ code: 'matcher-unsafe', text })
     return { pattern, test: () => true }
@@ -106,17 +106,27 @@ function finds(value: string, test: (name: string) => boolean): boolean {
   }
 }
 
-/** The pattern must be valid by itself: `a)|(b` is not, although `^(?:a)|(b)$` would be. */
-function compileNative(pattern: string, whole: boolean): RegExp {
+interface Engines {
+  /** Undefined if only every value is safe: a back reference, or a modifier that not every version of Node knows. */
+  readonly native: RegExp | undefined
+  /** Undefined if the linear engine cannot express it. */
+  readonly linear: RE2JS | undefined
+}
+
+function compiled(pattern: string, whole: boolean): Engines {
+  const around = (source: string) => (whole ? `^(?:${source})$` : source)
   try {
-    const native = new RegExp(pattern)
-    return whole ? new RegExp(`^(?:${pattern})$`) : native
+    const { source, plain, isModified } = readPattern(pattern)
+    // The pattern must be valid by itself: `a)|(b` is not, although `^(?:a)|(b)$` would be.
+    new RegExp(plain)
+    if (hasBackReference(source)) return { native: undefined, linear: undefined }
+    const native = isModified ? undefined : new RegExp(around(plain))
+    return { native, linear: compileLinear(around(source)) }
   } catch (error) {
     throw new HookError('MATCHER_INVALID', `The matcher ${shown(pattern)} is not valid: ${textOf(error)}`)
   }
 }
 
-/** Undefined if the linear engine cannot express it; the caller decides what is safe. */
 function compileLinear(source: string): RE2JS | undefined {
   try {
     const linear = linearSource(source)
@@ -129,102 +139,6 @@ function compileLinear(source: string): RE2JS | undefined {
 function namesOf(value: string): readonly string[] {
   const former = Object.hasOwn(FORMER_TOOL_NAMES, value) ? FORMER_TOOL_NAMES[value] : undefined
   return former ? [value, ...former] : [value]
-}
-
-// ---- patterns as JavaScript reads them, for the linear engine
-
-export function hasBackReference(source: string): boolean {
-  return /(?:^|[^\\])(?:\\\\)*\\(?:[1-9]|k<)/.test(source)
-}
-
-const SPACE =
-  '\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
-const NOT_A_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]'
-
-/** Undefined if the linear engine has no equivalent: lookaround, `[^\s\S]` and the like. */
-function linearSource(source: string): string | undefined {
-  let linear = ''
-  let inClass = false
-  for (let i = 0; i < source.length; i++) {
-    const char = source[i] as string
-    const rest = source.slice(i)
-    if (char === '\\') {
-      const escaped = linearEscape(rest, inClass)
-      if (escaped === undefined) return undefined
-      linear += escaped.linear
-      i += escaped.length - 1
-    } else if (inClass) {
-      if (char === ']') inClass = false
-      linear += char === '[' ? '\\[' : char
-    } else if (char === '[') {
-      if (/^\[\^?\]/.test(rest)) return undefined
-      inClass = true
-      linear += char
-    } else if (/^\(\?(?:<?[=!])/.test(rest)) return undefined
-    else if (rest.startsWith('(?<')) {
-      linear += '(?P<'
-      i += 2
-    } else linear += char === '.' ? NOT_A_LINE_END : char
-  }
-  return linear
-}
-
-/** One escape in the linear engine's syntax, and how many characters it took. */
-function linearEscape(rest: string, inClass: boolean): { linear: string; length: number } | undefined {
-  const char = rest[1] ?? ''
-  const code = /^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))/.exec(rest)
-  if (code) return { linear: `\\x{${code[1] ?? code[2]}}`, length: code[0].length }
-  const control = /^\\c([A-Za-z])/.exec(rest)?.[1]
-  if (control) return { linear: `\\x{${(control.charCodeAt(0) % 32).toString(16)}}`, length: 3 }
-  if (char === 's') return { linear: inClass ? SPACE : `[${SPACE}]`, length: 2 }
-  if (char === 'S') return inClass ? undefined : { linear: `[^${SPACE}]`, length: 2 }
-  if (char === 'b' && inClass) return { linear: '\\x08', length: 2 }
-  if (char === '0') return { linear: '\\x00', length: 2 }
-  // A letter that JavaScript gives no meaning stands for itself; the linear engine gives some of them another.
-  const meant = /[dDwWbBtnrvf]/.test(char) || !/[A-Za-z]/.test(char)
-  return { linear: meant ? `\\${char}` : char, length: 2 }
-}
-
-/**
- * Whether matching a value of at most `longest` characters can take too long. Errs on the side of yes: a quantified
- * group that itself has a choice, or too many choices in a row.
- */
-export function runsAway(source: string, longest: number): boolean {
-  const text = source
-    .replace(/\\./g, 'x')
-    .replace(/\[[^\]]*\]/g, 'x')
-    .replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(')
-  const hasChoice = [false]
-  const alternatives = [1]
-  let ways = 1
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i] as string
-    const quantifier = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/.exec(text.slice(i))?.[0]
-    if (char === '(') {
-      hasChoice.push(false)
-      alternatives.push(1)
-    } else if (char === ')') {
-      ways *= alternatives.pop() ?? 1
-      const inner = hasChoice.pop() ?? false
-      if (inner && /^[*+?{]/.test(text.slice(i + 1))) return true
-      if (inner) hasChoice[hasChoice.length - 1] = true
-    } else if (char === '|') {
-      alternatives[alternatives.length - 1] = (alternatives.at(-1) ?? 1) + 1
-      hasChoice[hasChoice.length - 1] = true
-    } else if (quantifier) {
-      ways *= Math.min(repetitions(quantifier), longest)
-      hasChoice[hasChoice.length - 1] = true
-      i += quantifier.length - 1
-    }
-  }
-  return ways * (alternatives[0] ?? 1) > longest ** 2
-}
-
-function repetitions(quantifier: string): number {
-  if (quantifier.startsWith('?')) return 2
-  const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}/.exec(quantifier) ?? []
-  if (least !== undefined && !comma) return 1
-  return most ? Number(most) - Number(least) + 1 : Infinity
 }
 
 // ---- what people write in place of a tool ----------------------------------------------------------------------

@@ -21,6 +21,7 @@ export const COMMANDS = {
   migrate: () => import('./commands/migrate.js'),
   hook: () => import('./commands/hook.js'),
   setup: () => import('./commands/setup.js'),
+  remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),
   docs: () => import('./commands/docs.js'),

@@ -1,6 +1,8 @@
 // Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
 
+import { join } from 'node:path'
 import { didYouMean } from '../core/base/text.js'
+import { userHome } from '../files/homes.js'
 import {
   ALL_CHOICES,
   CHOICES,
@@ -12,6 +14,7 @@ import {
 } from '../hosts/claude-code/entries.js'
 import { type OwnCommand, ownCommand } from '../hosts/own-command.js'
 import { packName } from '../hosts/pack-names.js'
+import type { SettingsPlace } from '../hosts/settings-file.js'
 import type { OptionTable } from './command.js'
 import { answerTo } from './confirm.js'
 import { commandsIn } from './doctor/agent-files.js'
@@ -90,6 +93,23 @@ function choicesIn(text: string): readonly Choice[] {
 export function hasGuard(text: string | undefined): boolean {
   return ownIn(text).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
 }
+
+export function setupCount(text: string | undefined): number {
+  return ownIn(text).length
+}
+
+/** The commands that register the same hooks again, as words. */
+export function setupAgain({ path, within }: SettingsPlace, text: string | undefined): readonly Words[] {
+  const own = ownIn(text)
+  const [folder = ''] = within
+  const isProject = path === join(folder, '.claude', 'settings.json') && folder !== userHome()
+  const setup = ['carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
+  const chosen = choicesIn(text ?? '')
+  const how = own.some(({ call }) => call === 'fire') ? ['--engine'] : ['--only', chosen.join(',')]
+  return [...(isProject ? [['cd', folder]] : []), [...setup, ...how]]
+}
+
+type Words = readonly string[]
 
 // ---- asking ---------------------------------------------------------------------------------------------------
 

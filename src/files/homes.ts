@@ -15,6 +15,29 @@ export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
   return join(xdgFolder(env.XDG_STATE_HOME) ?? join(userHome(), '.local', 'state'), 'carabiner')
 }
 
+/** All that Carabiner keeps in them: whatever else is there is somebody else's. */
+export const HOME_FOLDERS = {
+  data: [
+    'approvals',
+    'audit',
+    'catalogs',
+    'clock',
+    'copies',
+    'grants',
+    'listed',
+    'listed-projects',
+    'plugin-data',
+    'setup',
+    'skilled-sessions',
+    'sources',
+    'switches',
+    'texts',
+    'trust',
+    'trust-projects',
+  ],
+  state: ['approvals', 'audit', 'calls', 'pack', 'plugins', 'sessions'],
+} as const
+
 /** The specification says that a relative path is invalid and counts as not set. */
 function xdgFolder(value: string | undefined): string | undefined {
   return value !== undefined && isAbsolute(value) ? value : undefined

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
-import { makePrivate } from '../files/folder.js'
+import { makePrivate, namesIn } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { keepText, keptTexts } from '../files/kept-texts.js'
 import { nonce } from '../files/nonce.js'
@@ -49,15 +49,8 @@ export class SetupRecord {
   /** `real`: where the settings file is, behind links. `patienceMs`: how long it waits for another to finish. */
   constructor(real: string, { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {}) {
     this.#patienceMs = patienceMs
-    this.#folder = join(dataHome(), 'setup', digestOf(real).slice(0, 32))
-    this.#file = new VersionedFile({
-      folder: this.#folder,
-      what: 'What setup changed',
-      fresh: { holder: null, installed: null },
-      check: checkStored,
-      durable: true,
-      maxBytes: MOST_BYTES,
-    })
+    this.#folder = join(recordsHome(), digestOf(real).slice(0, 32))
+    this.#file = fileIn(this.#folder)
   }
 
   load(): Installed | undefined {
@@ -114,6 +107,31 @@ export class SetupRecord {
       await sleep(PAUSE_MS)
     }
   }
+}
+
+function recordsHome(): string {
+  return join(dataHome(), 'setup')
+}
+
+function fileIn(folder: string): VersionedFile<Stored> {
+  return new VersionedFile({
+    folder,
+    what: 'What setup changed',
+    fresh: { holder: null, installed: null },
+    check: checkStored,
+    durable: true,
+    maxBytes: MOST_BYTES,
+  })
+}
+
+/** The settings files that hold entries of ours, as far as records say. Throws a SetupProblem if one cannot be read. */
+export function recordedFiles(): readonly string[] {
+  return kept(() =>
+    namesIn(recordsHome()).flatMap((name) => {
+      const { installed } = fileIn(join(recordsHome(), name)).load()
+      return installed ? [installed.file] : []
+    }),
+  )
 }
 
 /** A folder of Carabiner's that cannot be used is for the user to put right. */

@@ -4,14 +4,13 @@ import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs
 import { dirname, join } from 'node:path'
 import { JsonText, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
-import { dataHome, stateHome } from '../../files/homes.js'
+import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
 import { readPlain } from '../../files/plain-file.js'
 import { isInProject } from '../../files/within.js'
 import { envText, projectEnvOf } from '../../pack/deciding-variables.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { auditFolder } from '../../store/audit/log-folder.js'
-import { STORE_FOLDERS } from '../../store/trust/store-place.js'
 import { fromHere, placeOf, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
@@ -82,22 +81,16 @@ function ofProject(project: string, home: string): readonly Finding[] {
 
 // ---- Carabiner's own folders: usable, private, outside the project --------------------------------------------
 
-/** Subfolders of the data and state folders. */
-const WITHIN = {
-  data: [...STORE_FOLDERS, 'catalogs', 'audit', 'switches', 'grants'],
-  state: ['sessions', 'approvals', 'plugins'],
-}
-
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
 export function folders({ project }: Facts): Checked {
   const [data, state] = [dataHome(), stateHome()]
   const all = [
     data,
-    ...WITHIN.data.map((name) => join(data, name)),
+    ...HOME_FOLDERS.data.map((name) => join(data, name)),
     ...(isInProject(data, project) ? [] : [auditFolder(project)]),
     state,
-    ...WITHIN.state.map((name) => join(state, name)),
+    ...HOME_FOLDERS.state.map((name) => join(state, name)),
   ]
   const inside = [data, state].filter((folder) => isInProject(folder, project)).map(insideProject)
   return {

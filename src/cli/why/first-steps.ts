@@ -94,6 +94,6 @@ function askedBy(project: string): 'engine' | 'pack' | 'nobody' {
 
 export const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/
 
-function isOwn(command: string): boolean {
+export function isOwn(command: string): boolean {
   return /\bcarabiner(?:\.js)?["']?\s+(?:fire|hook)\b/.test(command)
 }

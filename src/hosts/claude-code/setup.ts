@@ -1,6 +1,6 @@
 // Registers hooks in Claude Code's settings, and takes them out again: first a plan that can be shown, then the change.
 
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { userHome } from '../../files/homes.js'
 import { isDead, userSettingsFolder } from '../own-command.js'
 import {
@@ -23,6 +23,12 @@ export function userSettings(env: NodeJS.ProcessEnv = process.env): SettingsPlac
 
 export function projectSettings(projectDir: string): SettingsPlace {
   return { path: join(projectDir, '.claude', 'settings.json'), within: [projectDir] }
+}
+
+/** The place of a file that setup changed, from its record. */
+export function recordedSettings(path: string): SettingsPlace {
+  const folder = dirname(path)
+  return { path, within: [basename(folder) === '.claude' ? dirname(folder) : folder] }
 }
 
 export interface Plan {

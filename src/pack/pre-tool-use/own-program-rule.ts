@@ -35,6 +35,7 @@ const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
   approvals: [{ ...FOR_THE_USER, only: /^(?:allow|deny|revoke|--(?:watch|always|all))(?:=|$)/ }],
   uninstall: [{ finding: TAKEN_AWAY }],
   disable: [{ finding: TAKEN_AWAY }],
+  remove: [{ finding: TAKEN_AWAY }],
   hook: [{ finding: TAKEN_AWAY, only: /^--unlock$/ }],
   setup: [
     { finding: TAKEN_AWAY, only: /^--(?:remove|prune|engine|only|without)(?:=|$)/ },

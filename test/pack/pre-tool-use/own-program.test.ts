@@ -138,6 +138,8 @@ carabiner migrate --write --remove-source
 carabiner migrate "$X"
 carabiner setup claude-code --remove
 carabiner setup claude-code --engine
+carabiner remove --yes
+npx carabiner remove --keep-state --yes
 carabiner setup claude-code --only stop
 carabiner setup claude-code --without=guard
 carabiner hook stop --unlock
@@ -255,6 +257,7 @@ carabiner catalog
 carabiner catalog search install
 carabiner catalog update
 carabiner setup claude-code --remove --dry-run
+carabiner remove --dry-run
 carabiner explain --hook disable
 make -C "$DIR" install
 npm --prefix "$DIR" update

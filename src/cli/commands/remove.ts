@@ -1,0 +1,123 @@
+// `carabiner remove`: takes Carabiner out of agents' settings, and moves everything it keeps into a backup.
+
+import { visible } from '../../core/base/text.js'
+import { SetupProblem } from '../../hosts/setup-problem.js'
+import type { Command } from '../command.js'
+import { agrees, canAsk } from '../confirm.js'
+import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
+import { fitted } from '../print/fit.js'
+import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
+import { withProgress } from '../print/progress.js'
+import { type Paint, painter } from '../print/terminal.js'
+import { EXIT, Refusal } from '../refusal.js'
+import { type Found, isEmpty, lookedAt, type Removed, removed } from '../removal.js'
+import { setupCount } from '../setup-choice.js'
+
+const OPTIONS = {
+  'keep-state': { type: 'boolean', help: 'Only undo setup: keep trust, audit and sessions.' },
+  'dry-run': { type: 'boolean', help: 'Show what would be removed, and remove nothing.' },
+  yes: { type: 'boolean', help: 'Do not ask.' },
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'remove',
+  summary: 'Undo setup and remove what Carabiner keeps, with a backup.',
+  positionals: [],
+  about:
+    'Takes the hooks that setup registered out of every settings file, and moves trust, copies, grants, sessions and ' +
+    'the audit into a backup folder. Shows all of it first, and asks. Your own hooks and settings in ~/.amplifier ' +
+    'stay, and so do the hooks of projects.',
+  options: OPTIONS,
+  exits: [
+    [0, 'removed, or nothing was there'],
+    [1, 'not removed; the message says why'],
+  ],
+  examples: [
+    { does: 'What would be removed?', line: 'carabiner remove --dry-run' },
+    { does: 'Only take the hooks out of Claude Code.', line: 'carabiner remove --keep-state --yes' },
+    { does: 'Remove everything; the backup has it all.', line: 'carabiner remove --yes' },
+  ],
+  mayRun({ options }) {
+    if (!options['dry-run']) checkPerson('Removing Carabiner')
+  },
+  async run({ options }, output) {
+    try {
+      const found = await withProgress('looking', output, async () => lookedAt(options['keep-state']))
+      if (options['dry-run'] || isEmpty(found)) return await shown(found, output)
+      if (!output.json) await output.print(foundLines(found, painter(1)))
+      if (!options.yes && !(await isAgreed(output))) return EXIT.failed
+      return await told(await withProgress('removing', output, () => removed(found)), output)
+    } catch (error) {
+      if (!(error instanceof SetupProblem)) throw error
+      throw new Refusal('SETTINGS_UNUSABLE', error.message, {
+        hint: error.hint ?? 'Nothing that Carabiner keeps was removed.',
+      })
+    }
+  },
+}
+
+async function isAgreed(output: Output): Promise<boolean> {
+  if (!canAsk(output)) {
+    throw new Refusal('NOT_REMOVED', 'Nothing was removed: nobody can be asked here', {
+      hint: 'On a terminal the same command asks; --yes removes without asking.',
+    })
+  }
+  const isYes = await agrees('Remove all of this? A backup is kept.', output)
+  if (!isYes) await output.print(['nothing was removed'])
+  return isYes
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+function foundData({ settings, kept, left }: Found) {
+  return {
+    settings: settings.map(({ plan }) => ({ file: plan.file.path, hooks: setupCount(plan.file.text) })),
+    kept: kept.map(({ folder, names, files }) => ({ folder, names, files })),
+    left,
+  }
+}
+
+function foundLines({ settings, kept, left }: Found, paint: Paint): readonly string[] {
+  const rows = [
+    ...settings.map(({ plan }) => {
+      const hooks = counted(setupCount(plan.file.text), 'hook')
+      return `  ${visible(shortPath(plan.file.path))}: ${hooks} of Carabiner`
+    }),
+    ...kept.map(
+      ({ folder, names, files }) =>
+        `  ${visible(shortPath(folder))}: ${names.join(', ')} (${counted(files, 'file')})`,
+    ),
+  ]
+  return [
+    ...fitted([paint.bold('to remove'), ...rows]),
+    ...left.flatMap((one) => labelled('stays', visible(one), paint.yellow)),
+  ]
+}
+
+async function shown(found: Found, output: Output): Promise<number> {
+  const nothing = ['nothing of Carabiner is here']
+  return output.result({ removed: false, ...foundData(found), backup: null, restore: null }, (paint) => [
+    ...(isEmpty(found) ? nothing : foundLines(found, paint)),
+    ...(isEmpty(found)
+      ? nextLines(['npm uninstall -g carabiner   # the program itself'], paint)
+      : nextLines(['carabiner remove   # asks, and keeps a backup'], paint)),
+  ])
+}
+
+async function told(done: Removed, output: Output): Promise<number> {
+  const { settings, backup, restore } = done
+  const document = { removed: true, ...foundData(done), backup: backup ?? null, restore }
+  return output.result(document, (paint) => [
+    ...settings.map(({ plan }) => `taken out of ${visible(shortPath(plan.file.path))}`),
+    ...(backup === undefined ? [] : [`backup ${visible(shortPath(backup))}`]),
+    ...labelled('restore', restore, paint.dim, 0, Infinity),
+    ...nextLines(
+      [
+        ...(settings.length > 0 ? ['Restart Claude Code: it runs these hooks until then'] : []),
+        ...(done.kept.length > 0 ? ['npm uninstall -g carabiner   # the program itself'] : []),
+      ],
+      paint,
+    ),
+  ])
+}

@@ -1,0 +1,181 @@
+// `carabiner remove`: undoes setup and moves what Carabiner keeps into a backup, which brings it back.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HOME_FOLDERS } from '../../src/files/homes.js'
+import { Project, programFile, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const remove = (...args: string[]) => project.call(['remove', ...args])
+const user = () => join(project.home, '.claude/settings.json')
+const data = () => join(project.home, '.local/share/carabiner')
+const state = () => join(project.home, '.local/state/carabiner')
+const read = (path: string) => readFileSync(path, 'utf8')
+
+const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+const fire = () => project.call(['fire', 'PreToolUse'], { input: CALL })
+
+/** A guard that is set up, a hook that is trusted, and an event on record. */
+async function used(settings = '{\n\t"model": "x"\n}'): Promise<void> {
+  mkdirSync(dirname(user()))
+  writeFileSync(user(), settings)
+  await project.call(['setup', 'claude-code'])
+  await project.call(['new', 'gate', '--matcher', 'Bash'])
+  expect((await fire()).code).toBe(0)
+}
+
+/** The program under the name that the backup calls it by. */
+function withCarabiner(): Record<string, string> {
+  const bin = join(project.base, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const line = `#!/bin/sh\nexec "${process.execPath}" "${programFile()}" "$@"\n`
+  writeFileSync(join(bin, 'carabiner'), line, { mode: 0o755 })
+  return { PATH: `${bin}:${process.env.PATH}` }
+}
+
+describe('carabiner remove', () => {
+  it('gives the settings back, moves all that is kept, and the backup brings it back', async () => {
+    await used()
+    const registered = read(user())
+    const { code, stdout, stderr } = await remove('--yes')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('  ~/.claude/settings.json: 4 hooks of Carabiner\n')
+    expect(stdout).toMatch(/ {2}~\/\.local\/share\/carabiner: audit, .*trust.* \(\d+ files\)\n/)
+    expect(read(user())).toBe('{\n\t"model": "x"\n}')
+    expect([existsSync(data()), existsSync(state())]).toEqual([false, false])
+    expect((await project.call(['list'])).stdout).toContain('1 untrusted')
+
+    const backup = join(project.home, /^backup ~\/(.*)$/m.exec(stdout)?.[1] ?? '')
+    expect(statSync(backup).mode & 0o777).toBe(0o700)
+    expect(readdirSync(backup)).toEqual(['1-settings.json', 'data', 'restore.sh', 'state'])
+    expect(read(join(backup, '1-settings.json'))).toBe(registered)
+    expect(readdirSync(join(backup, 'data/audit'))).toHaveLength(1)
+
+    const restore = /^restore (.*)$/m.exec(stdout)?.[1] ?? ''
+    const env = withCarabiner()
+    // Listing made a folder of its own, which nothing overwrites.
+    mkdirSync(join(data(), 'trust'), { recursive: true })
+    const refused = await project.run('sh', ['-c', restore], { env })
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is there already')])
+    await project.run('rm', ['-rf', data(), state()])
+    expect(await project.run('sh', ['-c', restore], { env })).toMatchObject({ code: 0, stderr: '' })
+    expect(read(user())).toBe(registered)
+    expect((await project.call(['list'])).stdout).toContain('1 ready')
+    expect((await project.call(['audit', 'verify'])).stdout).toContain('whole: 1 entry')
+  })
+
+  it('leaves entries of others, and the settings of every project that setup changed', async () => {
+    const other = { hooks: { Stop: [{ hooks: [{ type: 'command', command: './mine.sh' }] }] } }
+    const text = JSON.stringify(other, null, 4)
+    await used(text)
+    project.file('.claude/settings.json', '{}')
+    await project.call(['setup', 'claude-code', '--project', '--engine'])
+    expect((await remove('--yes')).stdout).toContain('.claude/settings.json: 30 hooks of Carabiner')
+    expect([read(user()), project.read('.claude/settings.json')]).toEqual([text, '{}'])
+  })
+
+  it('--keep-state only undoes setup', async () => {
+    await used()
+    const { stdout } = await remove('--keep-state', '--yes')
+    expect(stdout).toContain('restore carabiner setup claude-code --only guard,stop,start,preferences\n')
+    expect(stdout).not.toContain('npm uninstall')
+    expect(read(user())).toBe('{\n\t"model": "x"\n}')
+    expect((await project.call(['list'])).stdout).toContain('1 ready')
+  })
+
+  it('--dry-run and --json tell the same, and remove nothing', async () => {
+    await used()
+    const { code, stdout } = await remove('--dry-run', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      {
+        removed: false,
+        settings: [{ file: user(), hooks: 4 }],
+        kept: [
+          { folder: data(), names: expect.arrayContaining(['audit', 'trust']), files: expect.any(Number) },
+          { folder: state(), names: expect.arrayContaining(['audit']), files: expect.any(Number) },
+        ],
+        left: [],
+        backup: null,
+        restore: null,
+      },
+    ])
+    expect((await project.call(['list'])).stdout).toContain('1 ready')
+    const done = JSON.parse((await remove('--yes', '--json')).stdout)
+    expect(done).toMatchObject({ removed: true, restore: `sh ${join(done.backup, 'restore.sh')}` })
+  })
+
+  it('says that nothing is there', async () => {
+    const { code, stdout } = await remove()
+    expect([code, stdout]).toEqual([
+      0,
+      'nothing of Carabiner is here\nnext npm uninstall -g carabiner   # the program itself\n',
+    ])
+  })
+
+  it('touches nothing of others in its folders, and says what runs it elsewhere', async () => {
+    await used()
+    writeFileSync(join(data(), 'mine.txt'), 'x')
+    const handler = { type: 'command', command: 'npx carabiner hook stop' }
+    project.file('.claude/settings.local.json', { hooks: { Stop: [{ hooks: [handler] }] } })
+    const { stdout } = await remove('--yes')
+    expect(stdout).toContain(
+      'stays .claude/settings.local.json:8 runs Carabiner, and setup on this machine did not',
+    )
+    expect(stdout).toContain("stays ~/.local/share/carabiner/mine.txt is not Carabiner's")
+    expect(readdirSync(data())).toEqual(['mine.txt'])
+  })
+
+  it('removes nothing if settings cannot be changed', async () => {
+    await used()
+    writeFileSync(user(), `${read(user())}}`)
+    const { code, stderr } = await remove('--yes')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not valid JSON')])
+    expect(existsSync(join(data(), 'trust'))).toBe(true)
+  })
+})
+
+describe('who may', () => {
+  it('nobody, unless it is asked or sure', async () => {
+    await used()
+    const before = read(user())
+    const { code, stderr } = await remove()
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can be asked here')])
+    expect((await remove('--json')).code).toBe(1)
+    const no = await project.onTerminal(['remove'], { input: '\n' })
+    expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('nothing was removed')])
+    expect([read(user()), existsSync(join(data(), 'trust'))]).toEqual([before, true])
+    expect((await project.onTerminal(['remove'], { input: 'y\n' })).code).toBe(0)
+    expect(existsSync(data())).toBe(false)
+  })
+
+  it('no agent', async () => {
+    await used()
+    for (const args of [['--yes'], ['--keep-state', '--yes'], []]) {
+      const { code, stderr } = await project.call(['remove', ...args], { env: { CLAUDECODE: '1' } })
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Removing Carabiner is for a person')])
+    }
+    expect(existsSync(join(data(), 'trust'))).toBe(true)
+    expect((await project.call(['remove', '--dry-run'], { env: { CLAUDECODE: '1' } })).code).toBe(0)
+  })
+})
+
+it('knows every folder that a home has', () => {
+  const { files } = JSON.parse(
+    read(new URL('../fixtures/home-0.1.0/files.json', import.meta.url).pathname),
+  ) as {
+    files: Record<string, unknown>
+  }
+  const known = [...HOME_FOLDERS.data, ...HOME_FOLDERS.state.map((name) => `state/${name}`)]
+  const kept = Object.keys(files).filter((path) => path.startsWith('carabiner/'))
+  const unknown = kept.filter((path) => !known.some((name) => path.startsWith(`carabiner/${name}/`)))
+  expect(unknown).toEqual([])
+})

@@ -3,6 +3,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { rankOf } from '../core/events/actions.js'
+import { stringAt } from './json-lines.js'
 
 /** What a closing word means. */
 export type Closing = 'deny' | 'ask_user' | 'abort_turn' | 'hard_abort'
@@ -65,7 +66,8 @@ const LONGEST_WORD = 40
 
 /** Without case and separators: `permission_decision` is `permissiondecision`. */
 export function foldedWord(word: string): string {
-  return word.length > LONGEST_WORD ? '' : word.toLowerCase().replace(/[^a-z0-9]/g, '')
+  if (word.length > LONGEST_WORD) return ''
+  return /^[a-z0-9]*$/.test(word) ? word : word.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
 /** What a word means as the value of a verdict. */
@@ -197,13 +199,16 @@ export function entriesOf(object: object, place = '', depth = 1): readonly Entry
   })
 }
 
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
+interface EntriesOptions {
+  /** The answer is not the whole text, but stands under this key of it. */
+  readonly answerKey?: string
+  /** Also fields of objects and lists in which no closing word counts. */
+  readonly everywhere?: boolean
+}
 
-/**
- * Every field of a valid JSON text, however deep, also repeated ones, which JSON.parse drops. `answerKey`: the answer is not
- * the whole text, but stands under this key of it.
- */
-export function entriesIn(text: string, answerKey?: string): readonly Entry[] {
+/** The fields of a valid JSON text, also repeated ones, which JSON.parse drops. */
+export function entriesIn(text: string, options: EntriesOptions = {}): readonly Entry[] {
+  const { answerKey, everywhere = false } = options
   const above = answerKey === undefined ? 0 : 1
   const entries: Entry[] = []
   /** The objects and lists that are open, and the current key of each. */
@@ -211,25 +216,63 @@ export function entriesIn(text: string, answerKey?: string): readonly Entry[] {
   let scalar = ''
   const add = (value: unknown): Entry | undefined => {
     const last = open.at(-1)
-    const entry = last && { ...last, value, depth: open.length - above }
-    if (entry) entries.push(entry)
+    if (!last) return undefined
+    const entry = { key: last.key, place: last.place, value, depth: open.length - above }
+    entries.push(entry)
     return entry
   }
-  for (const [token] of text.matchAll(TOKENS)) {
-    const last = open.at(-1)
-    if (token === '{' || token === '[') {
+  for (let at = 0; at < text.length; ) {
+    const char = text[at] as string
+    const end = tokenEnd(text, at)
+    if (char === '{' || char === '[') {
       const entry = add(undefined)
       const isAnswer = entry?.key === answerKey && open.length === above
-      const place = token === '[' ? undefined : isAnswer || !entry ? '' : placeIn(entry, entry.key)
-      open.push({ key: entry?.key ?? '', place: open.length < above ? undefined : place })
-    } else if (token === ':') {
-      if (last) last.key = String(JSON.parse(scalar))
+      const inner = char === '[' ? undefined : isAnswer || !entry ? '' : placeIn(entry, entry.key)
+      const isAround = open.length < above
+      const place = isAround ? undefined : inner
+      if (!everywhere && !isAround && place === undefined) {
+        at = closeOf(text, at)
+        continue
+      }
+      open.push({ key: entry?.key ?? '', place })
+    } else if (char === ':') {
+      const last = open.at(-1)
+      if (last) last.key = String(scalarOf(scalar))
       scalar = ''
-    } else if (token === '}' || token === ']' || token === ',') {
-      if (scalar !== '') add(JSON.parse(scalar))
+    } else if (char === '}' || char === ']' || char === ',') {
+      if (scalar !== '') add(scalarOf(scalar))
       scalar = ''
-      if (token !== ',') open.pop()
-    } else scalar = token
+      if (char !== ',') open.pop()
+    } else if (!SPACE.includes(char)) scalar = text.slice(at, end)
+    at = end
   }
   return entries
+}
+
+const SPACE = ' \n\r\t'
+const PUNCTUATION = `${SPACE}{}[]:,`
+
+function tokenEnd(text: string, at: number): number {
+  const isScalar = (char: string) => !PUNCTUATION.includes(char)
+  if (text[at] === '"') return stringAt(text, at).end
+  let end = at + 1
+  if (isScalar(text[at] as string)) while (end < text.length && isScalar(text[end] as string)) end++
+  return end
+}
+
+/** Behind the bracket that closes the one at `at`. */
+function closeOf(text: string, at: number): number {
+  let depth = 0
+  for (let i = at; i < text.length; ) {
+    const char = text[i]
+    i = char === '"' ? stringAt(text, i).end : i + 1
+    if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    if (depth === 0) return i
+  }
+  return text.length
+}
+
+function scalarOf(scalar: string): unknown {
+  return scalar.startsWith('"') && !scalar.includes('\\') ? scalar.slice(1, -1) : JSON.parse(scalar)
 }

@@ -15,9 +15,15 @@ interface Span {
 /** How often a character is parsed at most, if objects stand inside others that turn out to be none. */
 const PATIENCE = 16
 
-/** The outermost objects, as they are written. Takes linear time. */
-export function objectsIn(text: string): readonly string[] {
-  const objects: string[] = []
+/** A JSON object as it is written, where, and what it means. */
+export interface Written {
+  readonly at: number
+  readonly text: string
+  readonly value: { readonly [key: string]: unknown }
+}
+
+/** The outermost objects. Takes linear time. */
+export function* objectsIn(text: string): Generator<Written> {
   let patience = PATIENCE * text.length
   let after = 0
   /** The end of the outermost span that was no object. */
@@ -27,13 +33,13 @@ export function objectsIn(text: string): readonly string[] {
     const isInside = start < noneBefore
     if (start < after || (isInside && end - start > patience)) continue
     const one = text.slice(start, end)
-    if (isJson(one)) {
-      objects.push(one)
+    const value = parsed(one)
+    if (value) {
+      yield { at: start, text: one, value }
       after = end
-    } else if (isInside) patience -= one.length
+    } else if (isInside) patience -= end - start
     else noneBefore = end
   }
-  return objects
 }
 
 /** The text without those objects. */
@@ -41,9 +47,8 @@ export function textAround(text: string): string {
   let rest = ''
   let after = 0
   for (const one of objectsIn(text)) {
-    const start = text.indexOf(one, after)
-    rest += text.slice(after, start)
-    after = start + one.length
+    rest += text.slice(after, one.at)
+    after = one.at + one.text.length
   }
   return rest + text.slice(after)
 }
@@ -51,48 +56,62 @@ export function textAround(text: string): string {
 /** An object begins with a key, or is empty. */
 const BEGINNING = /^\{\s*["}]/
 
-function isJson(text: string): boolean {
-  if (!BEGINNING.test(text)) return false
+function parsed(text: string): Written['value'] | undefined {
+  if (!BEGINNING.test(text)) return undefined
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text) as Written['value']
   } catch {
-    return false
+    return undefined
   }
 }
-
-/** A string of JSON ends on its line, so that a line with half a string is none of JSON's. */
-const LINE = /[^\r\n]+/g
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]|[^\s"{}]+|"/g
 
 /** From each brace to the one that closes it, where both stand at the edge of a line. */
 function spansIn(text: string): Span[] {
   const spans: Span[] = []
   let open: Opening[] = []
-  for (const line of text.matchAll(LINE)) {
-    let isClean = true
-    for (const token of line[0].matchAll(TOKEN)) {
-      const at = line.index + token.index
-      if (token[0] === '{') {
-        open.push({ at, isClean })
-        isClean = false
-      } else if (token[0] === '}') {
-        const opening = open.pop()
-        isClean = opening?.isClean ?? false
-        if (opening?.isClean && ENDS.test(line[0].slice(token.index + 1))) {
-          spans.push({ start: opening.at, end: at + 1 })
-        }
-      } else if (token[0] === '"') {
-        open = []
-        break
-      } else if (!BETWEEN.test(token[0])) isClean = false
-    }
+  let isClean = true
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] as string
+    if (char === '\n' || char === '\r') isClean = true
+    else if (char === '{') {
+      open.push({ at, isClean })
+      isClean = false
+    } else if (char === '}') {
+      const opening = open.pop()
+      isClean = opening?.isClean ?? false
+      if (opening?.isClean && isEnd(text, at + 1)) spans.push({ start: opening.at, end: at + 1 })
+    } else if (char === '"') {
+      const { end, isWhole } = stringAt(text, at)
+      // A line with half a string is none of JSON's.
+      if (!isWhole) open = []
+      isClean = false
+      at = end - 1
+    } else isClean &&= isBetween(char)
   }
   return spans
 }
 
+/** The string that begins at `at`: it ends behind its closing quote, or with its line. */
+export function stringAt(text: string, at: number): { readonly end: number; readonly isWhole: boolean } {
+  for (let i = at + 1; i < text.length; i++) {
+    if (text[i] === '"') return { end: i + 1, isWhole: true }
+    if (text[i] === '\\') i++
+    if (text[i] === '\n' || text[i] === '\r') return { end: i, isWhole: false }
+  }
+  return { end: text.length, isWhole: false }
+}
+
 /** What may stand between objects: they may be items of a list. */
-const BETWEEN = /^[[\],;]+$/
+function isBetween(char: string): boolean {
+  return ' ,;[]\t'.includes(char) || (char !== '{' && /\s/.test(char))
+}
 
 /** Nothing follows on the line, or the next object. */
-const ENDS = /^[\s[\],;]*(?:\{|$)/
+function isEnd(text: string, from: number): boolean {
+  for (let at = from; at < text.length; at++) {
+    const char = text[at] as string
+    if (char === '{' || char === '\n' || char === '\r') return true
+    if (!isBetween(char)) return false
+  }
+  return true
+}

@@ -8,9 +8,12 @@ import { readReply } from '../../src/runners/model/reply.js'
 import { readResult } from '../../src/systems/amplifier.js'
 import { decodeUnfinished } from '../../src/systems/claude-code/decode.js'
 import { objectsIn } from '../../src/systems/json-lines.js'
+import { withRepeated } from '../../src/systems/picoclaw/answer.js'
 import { isLarge, sample } from '../property/runs.js'
 import { BASH, type Ending, eventOf, read } from './claude-code/reply.js'
 import { ASKED, read as readResident } from './picoclaw/asked.js'
+
+const writtenIn = (text: string) => [...objectsIn(text)].map((one) => one.text)
 
 type Word = readonly [key: string, value: unknown]
 
@@ -251,13 +254,13 @@ describe('a word that opens', () => {
 
 describe('objects on lines of their own', () => {
   it('are found among anything, the outermost only', () => {
-    expect(objectsIn('a\n{"a":{"b":1}}\n{\n "c": {\n  "d": "}"\n }\n}\nb')).toEqual([
+    expect(writtenIn('a\n{"a":{"b":1}}\n{\n "c": {\n  "d": "}"\n }\n}\nb')).toEqual([
       '{"a":{"b":1}}',
       '{\n "c": {\n  "d": "}"\n }\n}',
     ])
-    expect(objectsIn('{\n{"a":1}\n"\n}\n{"b":2} {"c":3}\r\n')).toEqual(['{"a":1}', '{"b":2}', '{"c":3}'])
-    expect(objectsIn('x {"a":1}\n{"b":2} x\n{bad}\n"{\n')).toEqual([])
-    expect(objectsIn('[{"c":3}]\n[\n{"d":4},\n{"e":5} ];\n')).toEqual(['{"c":3}', '{"d":4}', '{"e":5}'])
+    expect(writtenIn('{\n{"a":1}\n"\n}\n{"b":2} {"c":3}\r\n')).toEqual(['{"a":1}', '{"b":2}', '{"c":3}'])
+    expect(writtenIn('x {"a":1}\n{"b":2} x\n{bad}\n"{\n')).toEqual([])
+    expect(writtenIn('[{"c":3}]\n[\n{"d":4},\n{"e":5} ];\n')).toEqual(['{"c":3}', '{"d":4}', '{"e":5}'])
   })
 
   it('cost no more than a moment, whatever noise there is', () => {
@@ -274,11 +277,32 @@ describe('objects on lines of their own', () => {
       '{x}\n',
       ' ',
       '{ }{',
+      '{"level":"info"}\n',
+      '{"decision":"approve"} ',
+      '{"hookSpecificOutput":{"a":[[1]]}}\n',
     ].map((one) => one.repeat(Math.ceil(size / one.length)))
     noise.push(`${'{\n'.repeat(size / 4)}${'}\n'.repeat(size / 4)}`)
     for (const text of noise) {
       const { result } = read(BASH, { stdout: `${text}\n{"decision":"block","reason":"no"}`, cut: true })
       expect([text.slice(0, 9), result?.action]).toEqual([text.slice(0, 9), 'deny'])
     }
+  })
+
+  // Each would take minutes if the payload, or the line, were read again for every object or key.
+  it('that echo a large payload on every line cost a moment, too', { timeout: 30_000 }, () => {
+    const lines = '{"hook_event_name":"PreToolUse","decision":1}\n'.repeat(20_000)
+    const payload = { tool_name: 'Write', tool_input: { content: '{"a":1}'.repeat(100_000) } }
+    const stdout = `${lines}{"decision":"block","reason":"no"}\nlog`
+    expect(read(eventOf('PreToolUse', payload), { stdout }).result).toMatchObject({
+      action: 'deny',
+      reason: 'no',
+    })
+  })
+
+  it('with very many keys cost a moment, too', { timeout: 30_000 }, () => {
+    const result = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key${i}`, i]))
+    const line = JSON.stringify({ result }).replace('{"key0"', '{"action":"deny","action":"continue","key0"')
+    const { result: parsed } = JSON.parse(line)
+    expect(withRepeated(parsed, line)).toMatchObject({ action: 'deny' })
   })
 })

@@ -57,7 +57,7 @@ function verdict(said: string): Read | string {
   if (words) return { reply: words.ok ? words : (writtenNo(said) ?? no(words)), notes: [] }
   const value = parsed(said)
   if (!isObject(value)) return `it is ${shown(said)}, and not one JSON object`
-  return objectVerdict(value, entriesIn(said))
+  return objectVerdict(value, entriesIn(said, { everywhere: true }))
 }
 
 // ---- an object ------------------------------------------------------------------------------------------------

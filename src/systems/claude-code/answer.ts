@@ -110,7 +110,8 @@ export function readAnswer(event: HookEvent, source: Source, entries: readonly E
   return { top, specific, ruling, problems, said, approval, slips, closing }
 }
 
-function without(source: Source, isLeftOut: (key: string) => boolean): Source {
+export function without(source: Source, isLeftOut: (key: string) => boolean): Source {
+  if (!Object.keys(source).some(isLeftOut)) return source
   return Object.fromEntries(Object.entries(source).filter(([key]) => !isLeftOut(key)))
 }
 

@@ -6,7 +6,7 @@ import { shown } from '../../core/base/text.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { actionOf, isSaid, isTerm } from '../amplifier.js'
 import { type Found, foldedWord, isClosingKey, meaningOfWord } from '../closing.js'
-import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
+import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS, without } from './answer.js'
 import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
 /** A word that closes where it does not belong counts; its author learns where it belongs. */
@@ -43,6 +43,7 @@ function spelling(): ReadonlyMap<string, string> {
 /** None of these is a failure by itself. */
 export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnostic[] {
   const action = actionOf(printed)
+  // HookResult's words count, so they are not misplaced.
   const source = without(printed, (key) => !TOP_KEYS.has(key) && isSaid(key, action))
   const inner = isObject(source.hookSpecificOutput) ? without(source.hookSpecificOutput, isTerm) : {}
   const texts = [
@@ -60,11 +61,6 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
   const unknown = unknownKeys(source, inner)
   if (unknown.length === 0) return loud
   return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
-}
-
-/** HookResult's words count, so they are not misplaced. */
-function without(source: Source, isLeftOut: (key: string) => boolean): Source {
-  return Object.fromEntries(Object.entries(source).filter(([key]) => !isLeftOut(key)))
 }
 
 function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -124,35 +120,27 @@ function onOtherEvents(event: HookEvent, source: Source, inner: Source): string 
 
 function misspelled(source: Source, inner: Source): string[] {
   return [...Object.keys(source), ...Object.keys(inner)]
-    .filter(isMisspelled)
+    .filter((key) => kindOf(key) === 'misspelled')
     .slice(0, MOST)
     .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(foldedWord(key))}`)
 }
 
-function isMisspelled(key: string): boolean {
-  return !isKnown(key) && !isForeign(key) && spelling().has(foldedWord(key))
-}
-
 function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
-  const keys = [...Object.keys(source), ...Object.keys(inner)].filter(isForeign)
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => kindOf(key) === 'foreign')
   return keys.length === 0 ? undefined : `${listed(keys)} decides nothing; ${howToBlock(event)}`
 }
 
 function unknownKeys(source: Source, inner: Source): string[] {
-  const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
-    (key) => !isKnown(key) && !isMisspelled(key) && !isForeign(key),
-  )
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => kindOf(key) === 'unknown')
   const ruling = isObject(inner.decision) ? Object.keys(inner.decision) : []
   return [...keys, ...ruling.filter((key) => !Object.hasOwn(RULING_FIELDS, key))]
 }
 
-/** It decides in another system. */
-function isForeign(key: string): boolean {
-  return !isKnown(key) && !spelling().has(foldedWord(key)) && isClosingKey(key)
-}
-
-function isKnown(key: string): boolean {
-  return TOP_KEYS.has(key) || specificKeys().has(key)
+/** A foreign key decides in another system. */
+function kindOf(key: string): 'known' | 'misspelled' | 'foreign' | 'unknown' {
+  if (TOP_KEYS.has(key) || specificKeys().has(key)) return 'known'
+  if (spelling().has(foldedWord(key))) return 'misspelled'
+  return isClosingKey(key) ? 'foreign' : 'unknown'
 }
 
 /** Enough to find the line in a script. */

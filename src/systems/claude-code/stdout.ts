@@ -77,16 +77,19 @@ export function closingAnswer(
   text: string,
   note: (d: Diagnostic) => void,
 ): Answer | undefined {
-  const answers = objectsIn(unquoted(readable(text).trim())).flatMap((one): readonly Answer[] => {
-    const source = withoutEcho(event, JSON.parse(one) as Source)
+  const sent = sentWith(event)
+  let highest: { readonly closing: Found; readonly source: Source } | undefined
+  for (const { text: one, value } of objectsIn(unquoted(readable(text).trim()))) {
+    if (!Object.keys(value).some(canClose)) continue
+    const source = withoutEcho(sent, value)
     const closing = closingOn(event, entriesLeft(entriesIn(one), source))
-    return closing ? [{ ...NO_ANSWER, closing, approval: approvalTerms([source], []) }] : []
-  })
-  const [highest] = answers.sort(
-    (a, b) => rankOf((b.closing as Found).means) - rankOf((a.closing as Found).means),
-  )
-  if (highest?.closing) note({ code: 'answer-misplaced', text: `${highest.closing.said} counts. ${ALONE}` })
-  return highest
+    if (closing && (!highest || rankOf(closing.means) > rankOf(highest.closing.means)))
+      highest = { closing, source }
+  }
+  if (!highest) return undefined
+  const { closing, source } = highest
+  note({ code: 'answer-misplaced', text: `${closing.said} counts. ${ALONE}` })
+  return { ...NO_ANSWER, closing, approval: approvalTerms([source], []) }
 }
 
 /** Text that is context may well be about hooks. */
@@ -117,7 +120,7 @@ function readSource(
     }
     return { kind: 'async' }
   }
-  const source = withoutEcho(event, printed)
+  const source = withoutEcho(sentWith(event), printed)
   if (source !== printed) {
     note({
       code: 'unknown-answer-key',
@@ -145,15 +148,32 @@ function entriesLeft(entries: readonly Entry[], source: Source): readonly Entry[
  * Fields passed through from stdin are not part of the answer; fields that the hook added are. A field that can close is
  * always part of it, unless the hook printed its input and nothing else: another hook may have put it into the input.
  */
-function withoutEcho(event: HookEvent, printed: Source): Source {
+function withoutEcho({ event, input }: Sent, printed: Source): Source {
   if (printed.hook_event_name !== event.name || !isObject(event.data)) return printed
-  if (sameJson(JSON.parse(encode(event)) as Json, printed as Json)) return {}
-  const sent = { hook_event_name: event.name, ...event.data }
+  if (sameJson(input(), printed as Json)) return {}
+  const { data } = event
   const added = Object.entries(printed).filter(([key, value]) => {
-    if (canClose(key) || !Object.hasOwn(sent, key)) return true
-    return !sameJson(sent[key as keyof typeof sent], value as Json)
+    if (key === 'hook_event_name') return false
+    return canClose(key) || !Object.hasOwn(data, key) || !sameJson(data[key], value as Json)
   })
   return Object.fromEntries(added)
+}
+
+interface Sent {
+  readonly event: HookEvent
+  /** What the hook read on stdin. Made once: a hook may print it on every line. */
+  readonly input: () => Json
+}
+
+function sentWith(event: HookEvent): Sent {
+  let input: Json | undefined
+  return {
+    event,
+    input: () => {
+      input ??= JSON.parse(encode(event)) as Json
+      return input
+    },
+  }
 }
 
 // ---- the first line of an asynchronous hook: {"async": true, "asyncTimeout": 60000} ------------------------------

@@ -98,16 +98,18 @@ export function innerObject<S extends Shapes>(
   } as Fields<S> & Data
 }
 
+const MOST_SOUGHT = 20
+
 /** JSON.parse keeps the last of two equal keys; here the one that closes counts. `line` is the message with this result. */
 export function withRepeated(result: Json, line: string): Json {
   const read = isObject(result) ? entriesOf(result) : []
-  const isRepeated = ['result', ...read.map(({ key }) => key)].some((key) => {
-    const quoted = `"${key}"`
-    return line.indexOf(quoted) !== line.lastIndexOf(quoted)
-  })
+  const keys = ['result', ...read.map(({ key }) => key)]
+  const isRepeated = (key: string) => line.indexOf(`"${key}"`) !== line.lastIndexOf(`"${key}"`)
+  // Beyond a few keys, reading the line takes less time than looking for each of them.
+  const mayRepeat = keys.length > MOST_SOUGHT || keys.some(isRepeated)
   // A key may also be written with escapes.
-  if (!isRepeated && !line.includes('\\u00')) return result
-  const found = closingAmong(entriesIn(line, 'result'))
+  if (!mayRepeat && !line.includes('\\u00')) return result
+  const found = closingAmong(entriesIn(line, { answerKey: 'result' }))
   if (!found || found.means === closingAmong(read)?.means) return result
   const { reason } = found
   const kept = isObject(result) ? (result as Data) : {}
@@ -117,8 +119,8 @@ export function withRepeated(result: Json, line: string): Json {
 
 /** Replies that close, in a text that is no plain result: as an error or its data, in a list, over several lines. */
 export function refusalsIn(text: string): readonly { readonly id: unknown; readonly result: Data }[] {
-  return objectsIn(text).flatMap((one) => {
-    const { id, result, error } = JSON.parse(one) as Readonly<Record<string, unknown>>
+  return [...objectsIn(text)].flatMap(({ value }) => {
+    const { id, result, error } = value
     const data = isObject(error) ? error.data : undefined
     const found = closingAmong([result, error, data].flatMap(entriesOfAny))
     if (!found) return []
@@ -129,7 +131,7 @@ export function refusalsIn(text: string): readonly { readonly id: unknown; reado
 
 /** An object, or one that is written as a text. */
 function entriesOfAny(value: unknown): readonly Entry[] {
-  if (typeof value === 'string') return objectsIn(value).flatMap((one) => entriesIn(one))
+  if (typeof value === 'string') return [...objectsIn(value)].flatMap(({ text }) => entriesIn(text))
   return isObject(value) ? entriesOf(value) : []
 }
 

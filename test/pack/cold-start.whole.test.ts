@@ -1,6 +1,16 @@
 // A host starts the pack for every event: its programs are small, and compiled beforehand, as commands are.
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { build } from 'esbuild'
@@ -173,6 +183,36 @@ describe('code that was kept', () => {
     rmSync(cache)
     expect((await project.run('mkfifo', [cache])).code).toBe(0)
     expect((await project.run(process.execPath, [join(bin, 'carabiner.js'), 'list'])).code).toBe(0)
+    project.remove()
+  })
+
+  it('C6: goes with the Node that compiled it', async () => {
+    const project = new Project()
+    const bin = join(project.base, 'bin')
+    cpSync(dirname(programFile()), bin, { recursive: true })
+    const program = join(bin, 'list-program.js')
+    const own = cacheFile(program)
+    const days = (number: number) => new Date(Date.now() - number * 86_400_000)
+    const write = (path: string, changed = days(0)) => {
+      writeFileSync(path, '')
+      utimesSync(path, changed, changed)
+      return path
+    }
+    const before = own.replace(process.version, 'v20.0.0')
+    const gone = [
+      write(before),
+      write(`${program}.-elsewhere-node.v20.0.0-x64-1-1.cache`, days(31)),
+      write(`${own}.1234.tmp`, days(2)),
+    ]
+    const left = [
+      write(`${program}.-elsewhere-node.v24.0.0-x64-1-1.cache`),
+      write(`${own}.5678.tmp`),
+      write(join(bin, 'other.js.v20.0.0.cache'), days(100)),
+    ]
+    rmSync(own)
+    expect((await project.run(process.execPath, [join(bin, 'carabiner.js'), 'list'])).code).toBe(0)
+    expect(gone.filter((path) => existsSync(path))).toEqual([])
+    expect([own, ...left].filter((path) => !existsSync(path))).toEqual([])
     project.remove()
   })
 

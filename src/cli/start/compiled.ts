@@ -3,13 +3,16 @@
 import {
   closeSync,
   constants,
+  lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 
 type Bundle = (
@@ -41,8 +44,18 @@ export function compiled<T>(filename: string): T {
  */
 export function cacheFile(filename: string): string {
   const { size, mtimeMs } = statSync(process.execPath)
-  return `${filename}.${process.version}-${process.arch}-${size}-${Math.floor(mtimeMs)}.cache`
+  const build = `${process.version}-${process.arch}-${size}-${Math.floor(mtimeMs)}`
+  return `${filename}.${place()}.${build}${CACHE}`
 }
+
+const CACHE = '.cache'
+
+/** Where this Node is, as a part of a file name. */
+function place(): string {
+  return process.execPath.replace(/[^A-Za-z0-9]+/g, '-').slice(-LONGEST_PLACE)
+}
+
+const LONGEST_PLACE = 100
 
 function keptCode(filename: string, source: Buffer): Kept {
   try {
@@ -67,6 +80,7 @@ function keepCode(script: Script, filename: string, source: Buffer, runs: number
     try {
       writeFileSync(fd, sealed(script.createCachedData(), source, runs))
       renameSync(draft, path)
+      removeOthers(path, filename)
     } catch {
       unlinkSync(draft)
     } finally {
@@ -74,6 +88,27 @@ function keepCode(script: Script, filename: string, source: Buffer, runs: number
     }
   } catch {
     // it only saves time
+  }
+}
+
+const DAY_MS = 86_400_000
+/** Another Node that is still in use compiles again. */
+const OTHERS_STAY_MS = 30 * DAY_MS
+
+/** An update of Node leaves the code of the old one behind, and a process that was killed its draft. */
+function removeOthers(own: string, filename: string): void {
+  const bundle = `${basename(filename)}.`
+  for (const name of readdirSync(dirname(own))) {
+    const isDraft = name.endsWith('.tmp')
+    if (!name.startsWith(bundle) || !(isDraft || name.endsWith(CACHE)) || name === basename(own)) continue
+    const path = join(dirname(own), name)
+    try {
+      const age = Date.now() - lstatSync(path).mtimeMs
+      const isOfOlderNode = name.startsWith(`${bundle}${place()}.`)
+      if (isDraft ? age > DAY_MS : isOfOlderNode || age > OTHERS_STAY_MS) unlinkSync(path)
+    } catch {
+      // Another process may have removed it.
+    }
   }
 }
 

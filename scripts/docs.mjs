@@ -27,7 +27,7 @@ function eventsPage() {
   return page([
     '# Events',
     made('src/core/events/catalogue.ts'),
-    `${events.length} events are known. Any other name is a [custom event](#custom-events).`,
+    `Look up when each of the ${events.length} events happens, which fields it has, and what a deny does. Any other name is a [custom event](#custom-events).`,
     ...names(),
     ...firing(),
     '## At a glance',
@@ -55,26 +55,26 @@ function names() {
   return [
     '## Names',
     list([
-      'Wherever an event name is taken, an alias is taken too. A handler gets the name under which it was registered; `hook_event_name` in the data is always the canonical one.',
-      'Every event also goes by the snake_case and camelCase spelling of its name: `PreToolUse` is `pre_tool_use` and `preToolUse`.',
-      'A name that differs from a known one only in case, separators or one letter is refused: `PreTolUse` would be a gate that never runs. Any other unknown name is an event of your own; pass `{ custom: true }` to say so.',
-      'Payload fields are snake_case, for function hooks too.',
+      'You can use an alias wherever you can use an event name. A handler gets the name under which it was registered. `hook_event_name` in the data is always the canonical name.',
+      'Every name also works in snake_case and camelCase: `PreToolUse` is `pre_tool_use` and `preToolUse`.',
+      'A name that differs from a known one only in case, separators or one letter is refused: `PreTolUse` would be a gate that never runs. Any other unknown name is an event of your own. Pass `{ custom: true }` to say so.',
+      'Payload fields are in snake_case, for function hooks too.',
     ]),
   ]
 }
 
 function firing() {
   return [
-    '## Who fires them',
-    '`session.callTool` fires PreToolUse, then PostToolUse or PostToolUseFailure. `session.callModel` fires ModelRequest and ModelResponse. A PreToolUse on which a hook asks fires PermissionRequest. Every other event happens only if the host calls `session.fire`.',
+    '## Who fires events',
+    '`session.callTool` fires PreToolUse, then PostToolUse or PostToolUseFailure. `session.callModel` fires ModelRequest and ModelResponse. If a hook asks on PreToolUse, PermissionRequest is fired. Every other event happens only if your agent calls `session.fire`.',
   ]
 }
 
 const DENY_WORDS = list([
   '**blocks**: the operation does not happen. `ask_user` works there too.',
-  '**tells**: it has happened; the reason becomes an injection for the model.',
-  '**goes on**: the agent does not stop; the reason is its next instruction.',
-  '**reported**: nothing can be denied; the deny is in the trace and in `diagnostics` (`verdict-ignored`).',
+  '**tells**: the operation has already happened. The model is told the reason.',
+  '**goes on**: the agent does not stop. The reason is its next instruction.',
+  '**reported**: the event cannot be denied. The deny is in the trace and in `diagnostics` (`verdict-ignored`).',
   '`abort_turn` and `hard_abort` work on every event.',
 ])
 
@@ -102,15 +102,15 @@ function section(kind) {
       `Optional: ${fields(kind, without(kind.optional, kind.required))}`,
       `Deny: ${denySentence(kind)}`,
       `A function hook that fails ${failure(kind)}.`,
-      ...(kind.respond ? ['`respond` works: the answer is given in place of the operation.'] : []),
+      ...(kind.respond ? ['`respond` works: a hook can answer instead of the operation.'] : []),
     ]),
   ]
 }
 
 /** @param {EventKind} kind */
 function denySentence(kind) {
-  if (kind.deny === 'none') return 'not possible; it is reported.'
-  if (kind.denyOnlyClaudeFormat) return 'not possible for function hooks; it is reported.'
+  if (kind.deny === 'none') return 'not possible; the deny is reported.'
+  if (kind.denyOnlyClaudeFormat) return 'not possible for function hooks; their deny is reported.'
   return `${kind.denyMeans}.`
 }
 
@@ -148,19 +148,19 @@ function commonFields() {
   const own = [...OWNED_FIELDS].map(code).join(', ')
   return [
     '## Common fields',
-    `Any event may carry these. ${own} belong to the engine: no hook changes them. Fields beyond the catalogue pass through.`,
+    `Any event may have these fields. ${own} belong to the engine: no hook can change them. Unknown fields pass through.`,
     table(
       ['field', 'type'],
       Object.entries(COMMON_FIELDS).map(([field, type]) => [code(field), type]),
     ),
-    'Types: `list` is a JSON array, `object` a JSON object, `json` anything. An optional field may be null, which counts as absent. A required field that is missing, or a known field of the wrong type, is refused with [PAYLOAD_INVALID](errors.md#payload_invalid). Required fields are checked even where nobody listens.',
+    'Types: `list` is a JSON array, `object` a JSON object, `json` anything. An optional field may be null, which counts as absent. A missing required field, or a known field of the wrong type, is refused with [PAYLOAD_INVALID](errors.md#payload_invalid), even if no hook listens.',
   ]
 }
 
 function twins() {
   return [
-    '## Twin fields',
-    'One field under two names, on events that have either. Both can be read; a change to one changes both.',
+    '## Fields with two names',
+    'Events that have one of these names have both. Hooks can read either, and a change to one changes both.',
     list(TWIN_FIELDS.map((pair) => pair.map(code).join(' and '))),
   ]
 }
@@ -174,13 +174,13 @@ function matchers() {
     '## Matchers',
     list([
       'Absent, `""` and `"*"` match everything.',
-      'Letters, digits, `_`, `-`, space, `,` and `|` alone are an exact list: `Write|Edit`. `Writ` does not match `Write`.',
-      'Anything else is a regular expression, found anywhere in the value: `^mcp__.*__write`.',
+      'A matcher of only letters, digits, `_`, `-`, space, `,` and `|` is an exact list: `Write|Edit`. `Writ` does not match `Write`.',
+      'Anything else is a regular expression that may match anywhere in the value: `^mcp__.*__write`.',
       `On ${narrow.map((kind) => code(kind.name)).join(' and ')} only letters, digits, \`_\` and \`|\` make an exact list.`,
-      'A hook for `*` gets every event; its matcher counts where the event has a matcher field.',
+      'A hook for `*` gets every event. Its matcher counts on events with a matcher field.',
       'A pattern means the same on every version of Node: `(?i:bash)` ignores case, and two alternatives may use the same group name.',
-      'Matching takes linear time. What the linear engine cannot express runs natively on short values, or matches everything: more often, never less.',
-      `A matcher that names a tool’s former name still matches: ${renamed
+      'Matching takes linear time. A pattern that the linear engine cannot express runs natively on short values, or matches everything: the hook runs more often, never less.',
+      `A tool’s former name still matches: ${renamed
         .map(([now, former]) => `${code(now)} (${former.map(code).join(', ')})`)
         .join(', ')}.`,
     ]),
@@ -190,7 +190,7 @@ function matchers() {
 function customEvents() {
   return [
     '## Custom events',
-    'Any other name is an event of your own. Its data is any JSON object. Matchers are ignored, a deny, an ask or a respond is reported, a failing hook is ignored. Injections, messages, changes and aborts work.',
+    'Any other name is an event of your own. Its data is any JSON object. Injections, messages, changes and aborts work. Matchers and failing hooks are ignored. A deny, an ask or a respond is reported.',
   ]
 }
 
@@ -200,9 +200,12 @@ function errorsPage() {
   return page([
     '# Errors and diagnostics',
     made('src/core/base/errors.ts'),
-    'An **error** is a `HookError`: something was refused, or a hook failed. It has a stable `code`, a `message` that says what happened, a `hint` that says what to do, and often a `cause`. `TURN_ABORTED` and `AGENT_ABORTED` carry the `outcome`.',
-    'A **diagnostic** is `{ code, text }`: nothing was refused, but somebody should know. It is in `outcome.diagnostics`, or in `hooks.diagnostics` where no outcome was under way.',
-    'The failure of a hook is not thrown. It is in `outcome.hooks` with one of these codes as `why`, and in `outcome.messages` as a warning.',
+    'Look up what a code means and what to do about it. `carabiner docs CODE` prints the same in a terminal.',
+    list([
+      'An **error** is a `HookError`: something was refused, or a hook failed. It has a stable `code`, a `message` that says what happened, a `hint` that says what to do, and often a `cause`. `TURN_ABORTED` and `AGENT_ABORTED` have the `outcome`.',
+      'A **diagnostic** is `{ code, text }`: nothing was refused, but somebody should know. It is in `outcome.diagnostics`, or in `hooks.diagnostics` if no event was being fired.',
+      'The failure of a hook is not thrown. It is in `outcome.hooks`, with one of these codes as `why`, and in `outcome.messages` as a warning.',
+    ]),
     '## Errors',
     ...entries(ERROR_CODES),
     '## Diagnostics',

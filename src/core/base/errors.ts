@@ -9,7 +9,7 @@ export interface CodeEntry {
 /** Codes of `HookError`: something was refused, or a hook failed. */
 export const ERROR_CODES = {
   EVENT_INVALID: {
-    means: 'The event name is not a non-empty string.',
+    means: 'The event name is empty or not a string.',
     todo: 'Pass a name or alias that carabiner docs events lists, or a name of your own.',
   },
   PAYLOAD_INVALID: {
@@ -18,7 +18,7 @@ export const ERROR_CODES = {
     todo: 'Send the field that the message names; carabiner docs events lists the fields of each event.',
   },
   OPTIONS_INVALID: {
-    means: 'An option, a setting or an argument of the library has an unknown name or an impossible value.',
+    means: 'An option, setting or argument has an unknown name or an impossible value.',
     todo: 'Correct the option that the message names.',
   },
   MATCHER_INVALID: {
@@ -27,7 +27,7 @@ export const ERROR_CODES = {
   },
   HOOK_FAILED: {
     means: 'A hook threw, rejected, or tried to change its input in place.',
-    todo: 'Fix the hook: the error is its own.',
+    todo: 'Fix the hook; the error comes from it.',
   },
   HOOK_TIMEOUT: {
     means:
@@ -35,24 +35,22 @@ export const ERROR_CODES = {
     todo: 'Make the hook faster, or give it a larger timeout (seconds).',
   },
   ANSWER_INVALID: {
-    means:
-      'A hook answered something that is not valid: no HookResult, or JSON that its format does not know.',
-    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; carabiner docs results lists the fields, carabiner docs shell-hooks shows what a program prints.',
+    means: 'A hook gave an invalid answer: not a HookResult, or JSON that its format does not know.',
+    todo: 'Return undefined, or the result of a constructor such as deny() or modify(). carabiner docs results lists the fields; carabiner docs shell-hooks shows what a program prints.',
   },
   HOOK_NOT_STARTED: {
-    means:
-      'The program of a hook could not be started: it is missing, not executable, or refused by the system.',
-    todo: 'Check the command, the path and the permissions (chmod +x) of what the message names.',
+    means: "A hook's program could not be started: it is missing, not executable, or refused by the system.",
+    todo: 'Check the command, the path and the permissions (chmod +x) that the message names.',
   },
   HOOK_NOT_TRUSTED: {
     means:
-      'A hook that you trusted cannot run as you trusted it: a file outside its copy, the copy or a program is not what was reviewed. It was not started, and if it is a gate, the gate is closed.',
-    todo: 'Look at what the message names, and review it again: carabiner trust. To do without it: carabiner untrust NAME.',
+      'A hook that you trusted cannot run as you trusted it: its copy, a file outside the copy or a program differs from what was reviewed. It did not start. If it is a gate, the gate is closed.',
+    todo: 'Look at what the message names and review it again: carabiner trust. To do without the hook: carabiner untrust NAME.',
   },
   HOOK_REFUSED: {
     means:
-      'A hook may not send what it wants to send: its URL is not in allowed_http_urls, it leads to an address that is not of the public internet, or a header would be more than one. Nothing was sent.',
-    todo: 'Correct the hook; or allow what the message names under "hooks" in ~/.amplifier/settings.json (allowed_http_urls, allowed_private_hosts).',
+      'A hook may not send its request: its URL is not in allowed_http_urls, its address is not on the public internet, or a header contains a line break. Nothing was sent.',
+    todo: 'Correct the hook, or allow what the message names under "hooks" in ~/.amplifier/settings.json (allowed_http_urls, allowed_private_hosts).',
   },
   HOOK_EXIT: {
     means:
@@ -60,39 +58,40 @@ export const ERROR_CODES = {
     todo: 'Run the command by hand with the same input; exit 0 to go on, 2 to block.',
   },
   HOOK_OUTPUT: {
-    means: 'A hook printed more than its output bound, so that its answer cannot be read whole.',
+    means: 'A hook printed too much, so its answer cannot be read whole.',
     todo: 'Print only the answer; write logs to a file.',
   },
   MODEL_FAILED: {
     means:
-      'A prompt or agent hook has no model to ask, or its model could not be asked: a library or key is missing, it is not reachable, or it refused.',
-    todo: 'Set "model" under "hooks" in ~/.amplifier/settings.json, or give createHooks({ model }); carabiner docs prompt-hooks shows how.',
+      'A prompt or agent hook has no model, or the model could not be asked: a library or key is missing, the model cannot be reached, or it refused.',
+    todo: 'Set "model" under "hooks" in ~/.amplifier/settings.json, or pass createHooks({ model }). carabiner docs prompt-hooks shows how.',
   },
   HOOK_UNSTABLE: {
     means:
-      'Hooks were still changing the call after three rounds, so no version of it was judged by all of them. The call is denied.',
-    todo: 'Find the hooks that rewrite each other (outcome.hooks, changed) and let one of them go.',
+      'Hooks were still changing the call after three rounds, so no version was judged by all of them. The call is denied.',
+    todo: "Find the hooks that rewrite each other's changes (outcome.hooks, changed) and remove one.",
   },
   STORE_FAILED: {
-    means: 'The session store failed where hooks would be lost without it: those of a skill that was loaded.',
-    todo: 'Mend what the message names, and fire the event again.',
+    means:
+      'The session store failed while a skill was loaded. Without the store, the hooks of the skill would be lost.',
+    todo: 'Repair what the message names, then fire the event again.',
   },
   ABORTED: {
     means:
       'The signal given to fire, callTool or callModel was aborted. Running hooks were told to stop; the tool did not run.',
-    todo: 'Nothing, if you aborted it; the reason of the signal is the cause.',
+    todo: "Nothing, if you aborted it. The signal's reason is the cause.",
   },
   SESSION_CLOSED: {
-    means: 'The session, or the hooks it belongs to, was closed.',
+    means: 'The session, or the hooks object it belongs to, was closed.',
     todo: 'Open a new session with hooks.session().',
   },
   TURN_ABORTED: {
     means: 'A hook answered abort_turn: the current turn ends.',
-    todo: 'End the turn and show the reason; error.outcome says which hook.',
+    todo: 'End the turn and show the reason. error.outcome names the hook.',
   },
   AGENT_ABORTED: {
     means: 'A hook answered hard_abort: the whole agent loop ends.',
-    todo: 'Stop the agent and show the reason; error.outcome says which hook.',
+    todo: 'Stop the agent and show the reason. error.outcome names the hook.',
   },
 } as const satisfies Record<string, CodeEntry>
 
@@ -101,21 +100,21 @@ export type ErrorCode = keyof typeof ERROR_CODES
 /** Codes of diagnostics: nothing was refused, but the user should know. */
 export const DIAGNOSTIC_CODES = {
   conflict: {
-    means: 'Two hooks of one step changed the same key; the later in configuration order won.',
+    means: 'Two hooks of one step changed the same key. The later one in configuration order won.',
     todo: 'Give one of them another priority, so that they run one after the other.',
   },
   stale: {
     means:
-      'A gate judged a version of the call that a later hook changed, and was not shown the final one, because the settings say recheck: "skipped".',
+      'A gate judged a call that a later hook changed, and did not see the final call, because of the setting recheck: "skipped".',
     todo: 'Remove the setting, or run the gate after the hook that rewrites (a higher priority).',
   },
   'verdict-ignored': {
     means:
-      'Part of an answer could not act where it was given: a deny, ask_user or respond on an event that has no such thing, a change of the call by an approver, without an allow, or when a gate is shown the final call.',
-    todo: 'Hook an event that can be denied (see carabiner docs events), or return an injection or a message.',
+      'Part of an answer has no effect here: a deny, ask_user or respond on an event that does not take it, or a change of the call by an approver, by a PermissionRequest hook that does not allow it, or by a gate that sees the final call.',
+    todo: 'Use an event that can be denied (see carabiner docs events), or return an injection or a message.',
   },
   'async-verdict-ignored': {
-    means: 'An async hook gave a verdict or changed data; nobody waited for it, so that part is ignored.',
+    means: 'An async hook gave a verdict or changed data. Nobody waited for it, so that part is ignored.',
     todo: 'Remove "async" from the hook if its verdict must count.',
   },
   'owned-field': {
@@ -127,27 +126,27 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Use inject(), or allow it with the setting protect_system_messages: false.',
   },
   'unknown-answer-key': {
-    means: 'An answer has a key that no answer of its kind has; the rest of the answer counts.',
+    means: 'An answer has an unknown key. The rest of the answer counts.',
     todo: 'Correct the spelling, or remove the key.',
   },
   'malformed-field': {
     means:
-      'A deny or abort came with another field that is malformed; the verdict stands, the field is ignored.',
+      'A deny or abort came with another field that is malformed. The verdict stands, and the field is ignored.',
     todo: 'Correct the field that the diagnostic names.',
   },
   'custom-event': {
     means:
-      'A hook was registered for, or an event was fired under, a name that is not in the catalogue. Hooks of known events do not run for it.',
+      'A hook was registered for an unknown event, or an unknown event was fired. Hooks of known events do not run for it.',
     todo: 'Use a name or alias that carabiner docs events lists, or pass { custom: true } if the event is your own.',
   },
   'matcher-unsafe': {
     means:
-      'A pattern is too long, or cannot be matched in linear time; it matches everything, or only natively on short values.',
+      'A pattern is too long, or cannot be matched in linear time. It matches everything, or runs natively on short values only.',
     todo: 'Use an exact list or a simpler pattern.',
   },
   'injection-cut': {
     means:
-      'An injection was larger than injection_size_limit and was cut; the full text is kept where the diagnostic says.',
+      'An injection was larger than injection_size_limit and was cut. The diagnostic says where the full text is.',
     todo: 'Inject less, or raise the limit.',
   },
   'injection-over-budget': {
@@ -156,29 +155,28 @@ export const DIAGNOSTIC_CODES = {
   },
   'stop-cap': {
     means:
-      'Stop hooks refused too often (stop_block_cap in a row, stop_block_total since the last prompt); the stop was allowed.',
-    todo: 'Let the hook give up by itself: read stop_hook_active.',
+      'Stop hooks refused too often (stop_block_cap in a row, stop_block_total since the last prompt). The stop was allowed.',
+    todo: 'Make the hook give up by itself: it can read stop_hook_active.',
   },
   'host-failed': {
-    means: 'The approver, display, context, audit sink or session store of the host threw.',
+    means: 'The approver, display, context, audit sink or session store that the embedder passed threw.',
     todo: 'Fix the function that the diagnostic names.',
   },
   'late-failed': {
     means: 'An observer or an async hook failed after the answer was given.',
-    todo: 'Fix the hook; its verdict never counts, its silence now shows.',
+    todo: 'Fix the hook. Its verdict never counts, but its work was not done.',
   },
   'late-undelivered': {
-    means:
-      'An async hook had something to say, and the session ended before a later event could take it along.',
+    means: 'An async hook had something to say, but the session ended before a later event could deliver it.',
     todo: 'Remove "async" from the hook if it must be heard.',
   },
   'wake-waits': {
     means:
-      'An async hook wanted to wake the model (asyncRewake, exit code 2), and nobody here can do that: what it says goes out with the next event.',
-    todo: 'Pass `wake` to createHooks(), and begin a turn with what it gets.',
+      'An async hook wanted to wake the model (asyncRewake, exit code 2), but nothing here can do that. The next event delivers its message.',
+    todo: 'Pass `wake` to createHooks(), and begin a turn with the message it gets.',
   },
   'subscriber-failed': {
-    means: 'A subscriber of the reload bus threw; it was removed.',
+    means: 'A subscriber of globalHooks threw and was removed.',
     todo: 'Fix the subscriber and subscribe it again.',
   },
   'answer-misplaced': {
@@ -187,49 +185,47 @@ export const DIAGNOSTIC_CODES = {
   },
   'left-running': {
     means:
-      'The program of a hook left a process behind that is outside its process group and still holds its output.',
-    todo: 'Let the hook wait for its children, or close their output.',
+      "A hook's program left a process running that is outside its process group and still holds its output.",
+    todo: 'Make the hook wait for its children, or close their output.',
   },
   'variable-dropped': {
     means:
-      'A variable that makes programs load code leads into the project, or changes what shells do. Hooks of the user and the company, and all gates, run without it.',
-    todo: 'Restart the agent if the file that set it is gone; or set the variable in your own Claude Code settings.',
+      'A variable that makes programs load code points into the project, or changes what shells do. Hooks of the user and the company, and all gates, run without it.',
+    todo: 'If the file that set it is gone, restart the agent. Or set the variable in your own Claude Code settings.',
   },
   'rpc-noise': {
     means:
-      'A resident hook wrote something that is no answer: noise on its standard output, a line that is too long, a late, second or unknown reply, a request.',
-    todo: 'Let it print nothing but replies to its standard output; logs belong to standard error.',
+      'A resident hook wrote something that is not a reply: noise on standard output, a line that is too long, a late, second or unknown reply, or a request.',
+    todo: 'Print only replies to standard output. Write logs to standard error.',
   },
   'process-ended': {
-    means: 'The process of a resident hook ended while nobody asked it.',
-    todo: 'Find out why; it is started again when it is needed next.',
+    means: 'The process of a resident hook ended between calls.',
+    todo: 'Find out why. The next call starts it again.',
   },
   'process-restarted': {
     means: 'The process of a resident hook had ended, and was started again.',
-    todo: 'Find out why it ended; what it remembered is lost.',
+    todo: 'Find out why it ended. What it remembered is lost.',
   },
   'observer-dropped': {
-    means:
-      'A resident hook was not told of events: it does not read them in time, or its process is not there.',
-    todo: 'Let it read faster than events come, or observe fewer kinds of them.',
+    means: 'A resident hook missed events: it does not read them in time, or its process is not running.',
+    todo: 'Make it read faster, or observe fewer kinds of events.',
   },
   'header-incomplete': {
     means:
-      'A header of an HTTP hook names a variable that is not set, or that the hook may not read; the header was sent without it.',
-    todo: 'Set the variable, and list it in allowedEnvVars of the hook and, if that is set, in http_allowed_env_vars.',
+      'A header of an HTTP hook uses a variable that is not set, or that the hook may not read. The header was sent without it.',
+    todo: 'Set the variable. List it in allowedEnvVars of the hook and, if you use it, in http_allowed_env_vars.',
   },
   'config-invalid': {
-    means:
-      'A configuration file cannot be read, or is not what it should be; what it should have said is missing.',
+    means: 'A configuration file cannot be read, or is not valid. Its hooks and settings are missing.',
     todo: 'Correct the file at the line that the diagnostic names.',
   },
   'config-kept': {
-    means: 'A configuration file became unreadable; the hooks it had before are still in force.',
-    todo: 'Correct the file; it is read again by itself or by reload().',
+    means: 'A configuration file became unreadable. The hooks it had before still run.',
+    todo: 'Correct the file. It is read again by itself, or with reload().',
   },
   'entry-invalid': {
     means:
-      'An entry of a configuration file is malformed; it was left out, its neighbours were not. Where only "onFailure" is, the entry stays and fails closed.',
+      'An entry of a configuration file is malformed and was left out. Its neighbours still count. If only "onFailure" is malformed, the entry stays and fails closed.',
     todo: 'Correct the entry at the line that the diagnostic names.',
   },
   'entry-unsupported': {
@@ -241,81 +237,80 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Use a name or alias that carabiner docs events lists.',
   },
   'unknown-key': {
-    means: 'A key of a configuration file is not part of the format, or has no effect where it stands.',
+    means: 'A key of a configuration file is not part of the format, or has no effect in its place.',
     todo: 'Correct the spelling, move it where it belongs, or remove it.',
   },
   'matcher-invalid': {
-    means: 'A matcher in a configuration file is no valid pattern; it is compared as it stands.',
+    means: 'A matcher in a configuration file is not a valid pattern. It is compared as plain text.',
     todo: 'Use an exact list ("Write|Edit") or a valid regular expression.',
   },
   'matcher-never': {
     means:
-      'A matcher names no tool or value that is known, misspells one, or has the wrong case; the hook may never run.',
-    todo: 'Write the name as the diagnostic says; carabiner explain shows what a matcher takes.',
+      'A matcher fits no known tool or value, misspells one, or has the wrong case. The hook may never run.',
+    todo: 'Write the name as the diagnostic says. carabiner explain shows what a matcher fits.',
   },
   'timeout-clamped': {
     means:
-      'A time-out is above max_timeout, or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',
+      'A time-out is above max_timeout or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',
     todo: 'Time-outs are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
   },
   'setting-invalid': {
     means:
-      'A setting has an unknown name or an impossible value; the default is in force, or, of a setting that restricts, the strictest value.',
+      'A setting has an unknown name or an impossible value. The default applies, or the strictest value if the setting restricts something.',
     todo: 'Correct the setting at the line that the diagnostic names.',
   },
   'setting-ignored': {
-    means: 'A project may tighten a setting but not loosen it; this one was ignored.',
-    todo: 'Put it into the settings of the user, if it is wanted.',
+    means: 'A project may tighten a setting, but not loosen it. This one was ignored.',
+    todo: 'Put it into your own settings, if you want it.',
   },
   bypassed: {
     means: 'CARABINER_OFF=1 was set: the command line ran no hook.',
-    todo: 'Unset it; "bypass": false in the settings of the user makes it have no effect.',
+    todo: 'Unset it. With "bypass": false in your own settings it has no effect.',
   },
   'bypass-refused': {
-    means: 'CARABINER_OFF=1 was set and had no effect, because the settings of the user say "bypass": false.',
+    means: 'CARABINER_OFF=1 was set and had no effect, because your own settings say "bypass": false.',
     todo: 'Unset it, or change the setting.',
   },
   untrusted: {
-    means: 'A hook came with the project and was not trusted, or was changed since; it did not run.',
-    todo: 'Look at what it runs and trust it: carabiner trust. For one call: --trust-all, or trust: "all" of createHooks().',
+    means: 'A hook came with the project, and you have not trusted it, or it changed since. It did not run.',
+    todo: 'Review it and trust it: carabiner trust. For one call: --trust-all, or trust: "all" in createHooks().',
   },
   'trust-kept': {
     means:
-      'Something that you trusted in this project was changed, or is not there any more. Its gates stay as you trusted them.',
-    todo: 'See the change and take it with carabiner trust --mine, or take your trust back with carabiner untrust.',
+      'Something that you trusted in this project was changed or removed. Its gates stay as you trusted them.',
+    todo: 'Review the change and accept it with carabiner trust --mine, or withdraw your trust with carabiner untrust.',
   },
   'trust-unguarded': {
     means:
-      'Something that was trusted, listed as trusted or installed in this project is not there, and nothing guards in its place.',
-    todo: 'Put it back, or take your trust back with carabiner untrust. The setting trust_missing decides what happens meanwhile.',
+      'Something that was trusted, listed as trusted or installed in this project is missing, and nothing guards in its place.',
+    todo: 'Put it back, or withdraw your trust with carabiner untrust. Until then, the setting trust_missing decides what happens.',
   },
   'trust-unreadable': {
     means:
-      'The records of what you trust are there and cannot be read, so nobody knows which gates are missing. Every event that can be blocked is blocked.',
+      'The records of what you trust exist but cannot be read, so nobody knows which gates are missing. Every event that can be blocked is blocked.',
     todo: 'Repair the file that the diagnostic names, or review it again with carabiner trust.',
   },
   'payload-cut': {
-    means:
-      'What happened was too long to show to the model of a prompt or agent hook whole; its middle was left out.',
+    means: 'An event was too long for the model of a prompt or agent hook. Its middle was left out.',
     todo: 'Judge such events with a command or function hook, which sees all of it.',
   },
   'model-ignored': {
-    means: 'A prompt or agent hook asks for a model that the one in use is not; that one answered.',
-    todo: 'Remove "model" from the hook, or set such a model in the settings of the user.',
+    means: 'A prompt or agent hook asks for another model than the one in use. The one in use answered.',
+    todo: 'Remove "model" from the hook, or set that model in your own settings.',
   },
   'placeholder-empty': {
-    means: 'A hook names a field in a placeholder that the event does not have; nothing stands in its place.',
+    means: 'A placeholder of a hook names a field that the event does not have. It was replaced by nothing.',
     todo: 'Correct the placeholder; carabiner docs events lists the fields of each event.',
   },
   'content-ignored': {
     means:
-      'The tool of an MCP server answered something that is no text, or text beside its answer; that part is ignored.',
-    todo: 'Let the tool answer with one text, which is the answer.',
+      'The tool of an MCP server returned something other than text, or text beside its answer. That part is ignored.',
+    todo: 'Make the tool return one text, which is the answer.',
   },
   'result-not-json': {
     means:
-      'A part of a tool result cannot be shown to hooks (a stream, a promise, a getter that fails); they were told so.',
-    todo: 'Return plain data from the tool, if hooks are to read it.',
+      "Hooks cannot see a part of a tool's result (a stream, a promise, a getter that fails). They were told so.",
+    todo: 'Return plain data from the tool, if hooks should read it.',
   },
 } as const satisfies Record<string, CodeEntry>
 

@@ -81,6 +81,20 @@ describe('a case of a call', () => {
     expect(expected).toEqual({ action: 'deny', reason: 'not in {{plugin}} with [redacted]' })
   })
 
+  it.each([
+    ['a short password', 'mysql -u root -phunter2x db', 'hunter2x'],
+    ['a header', 'curl -H "X-Api-Key: 9f8e7d6c5b4a39281706" x', '9f8e7d6c5b4a39281706'],
+    ['a login', 'curl -u ada:correcthorse https://x', 'correcthorse'],
+    ['one at the end of a name', `echo ${'x'.repeat(35)} ghp_0123456789abcdefghijABCDEFGHIJ012345`, 'ghp_01'],
+  ])('holds no secret that the audit would hide: %s', async (_, command, secret) => {
+    const reason = `printf '%s' "${'x'.repeat(185)} ghp_0123456789abcdefghijABCDEFGHIJ012345" >&2; exit 2`
+    await record(reason, { tool_name: 'Bash', tool_input: { command } })
+    const text = project.read('.amplifier/hooks/gate/hooks.test.json')
+    expect(text).toContain('[redacted]')
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain('ghp_')
+  })
+
   it('of a change, of context, of a failure', async () => {
     const specific = (more: object) =>
       `printf '%s' '${JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...more } })}'`

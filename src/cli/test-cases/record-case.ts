@@ -6,12 +6,12 @@ import { dirname, resolve } from 'node:path'
 import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
-import { redactedData } from '../../core/base/secrets.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { placeWhole, readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'
+import { writtenData } from '../../store/redaction.js'
 import type { Payload } from '../fire/payload.js'
 import { oneLine, placeOf } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
@@ -58,7 +58,7 @@ export function recordCase(file: string, call: Call): Recorded {
       line,
       isNew: false,
       ...(misses.length > 0 && {
-        changed: { misses: redactedData(withoutFolders(misses, folders)), expect: made.expect },
+        changed: { misses: written(misses, folders), expect: made.expect },
       }),
     }
   }
@@ -118,13 +118,19 @@ function caseOf({ event, payload, outcome, project }: Call, folders: Folders): M
       !(key === 'cwd' && typeof value === 'string' && realOf(value) === realOf(resolve(project))) &&
       !(key === 'permission_mode' && value === 'default'),
   )
-  const made = {
-    name: nameOf(event, payload, outcome),
-    event: resolveEvent(event).name,
-    payload: Object.fromEntries(kept),
-    expect: expectationOf(outcome),
+  const { name } = resolveEvent(event)
+  const made = written({ payload: Object.fromEntries(kept), expect: expectationOf(outcome) }, folders)
+  return {
+    name: nameOf(name, made.payload, outcome),
+    event: name,
+    payload: made.payload,
+    expect: shortened(made.expect),
   }
-  return redactedData(withoutFolders(made, folders))
+}
+
+/** Before anything is cut: half a secret may look like none. */
+function written<T>(value: T, folders: Folders): T {
+  return writtenData(withoutFolders(value, folders) as Json) as T
 }
 
 /** `deny Bash: git push --force` */
@@ -138,9 +144,6 @@ function nameOf(event: string, payload: Payload, { action }: Outcome): string {
   return `${action} ${subject}${typeof detail === 'string' ? `: ${oneLine(detail, 60)}` : ''}`
 }
 
-/** Long texts are expected by their beginning: the rest is most likely to change. */
-const LONGEST_TEXT = 200
-
 function expectationOf(outcome: Outcome): Expectation {
   const { action, reason, permission, injections, messages, hooks, response } = outcome
   const changed = [...new Set(hooks.flatMap((trace) => trace.changed ?? []))]
@@ -150,18 +153,28 @@ function expectationOf(outcome: Outcome): Expectation {
   const said = messages.filter(({ source }) => !skipped.includes(source))
   return {
     action,
-    ...(reason !== undefined && { reason: beginning(reason) }),
+    ...(reason !== undefined && { reason }),
     ...(permission !== undefined && { permission }),
-    ...(injections.length > 0 && { context: injections.map(({ text }) => beginning(text)) }),
+    ...(injections.length > 0 && { context: injections.map(({ text }) => text) }),
     // The text of a failure has paths and codes; only the failure itself matters.
-    ...(said.length > 0 && failed.length === 0 && { messages: said.map(({ text }) => beginning(text)) }),
+    ...(said.length > 0 && failed.length === 0 && { messages: said.map(({ text }) => text) }),
     ...(changed.length > 0 && { modified: pick(outcome.data, changed) }),
     ...(response !== undefined && { response }),
     ...(failed.length > 0 && { failed }),
   }
 }
 
-function beginning(text: string): string {
+/** Long texts are expected by their beginning: the rest is most likely to change. */
+const LONGEST_TEXT = 200
+
+function shortened(expect: Expectation): Expectation {
+  const texts = (['reason', 'context', 'messages'] as const).filter((key) => expect[key] !== undefined)
+  return { ...expect, ...Object.fromEntries(texts.map((key) => [key, beginning(expect[key])])) }
+}
+
+function beginning(text: unknown): unknown {
+  if (Array.isArray(text)) return text.map(beginning)
+  if (typeof text !== 'string') return text
   return text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT).replace(/[\uD800-\uDBFF]$/, '') : text
 }
 

@@ -3,7 +3,8 @@
 import type { Json } from '../core/base/json.js'
 import { FORMLESS, knownAt, REDACTED, type Span } from '../core/base/secrets.js'
 import { plainText } from '../core/base/text.js'
-import { secretsAt, strengthOf } from './secret-forms.js'
+import { secretsAt } from './secret-forms.js'
+import { strengthOf } from './secret-names.js'
 
 /** Stands for what was left out. */
 const CUT = '…'

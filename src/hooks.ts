@@ -4,9 +4,10 @@ import type { MergedSettings } from './config/merged-settings.js'
 import type { Configuration } from './configuration.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import type { MaybePromise } from './core/base/promise.js'
-import type { EventAlias } from './core/events/events.js'
-import type { FailurePolicy, Handler, Hook, HookDef, RegisterOptions } from './core/hooks/hook.js'
+import type { EventArgument } from './core/events/events.js'
+import type { FailurePolicy, Handler, Hook, HookDef, IsOwn, RegisterOptions } from './core/hooks/hook.js'
 import type { HookRole } from './core/hooks/kinds.js'
+import type { MatcherSpec } from './core/hooks/matcher.js'
 import type { Plan } from './core/run/plan.js'
 import { type Engine, explainEvent } from './core/session/engine.js'
 import { Session, type SessionOptions } from './core/session/session.js'
@@ -69,10 +70,15 @@ export class Hooks implements AsyncDisposable {
   }
 
   /** Adds a hook to every session. Returns the function that removes it, which may be called any number of times. */
-  register<N extends EventAlias | (string & {})>(
-    event: N,
-    handler: Handler<N>,
-    options?: RegisterOptions,
+  register<
+    const N extends string,
+    const M extends MatcherSpec = MatcherSpec,
+    Own extends boolean = false,
+    R extends HookRole = 'intercept',
+  >(
+    event: EventArgument<N, IsOwn<Own, R>>,
+    handler: Handler<N, M>,
+    options?: RegisterOptions<M, Own, R>,
   ): () => void {
     const off = this.#engine.registry.register(event, handler, options)
     this.#engine.noteRegistered(event, handler, options)
@@ -169,7 +175,7 @@ export class Hooks implements AsyncDisposable {
   }
 
   /** The hooks that would run for this event in a new session, in order, and why the others would not. Runs nothing. */
-  explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
+  explain<const N extends string>(event: EventArgument<N>, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#engine.layers.snapshot(), event, data)
   }
 

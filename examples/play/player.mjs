@@ -236,7 +236,7 @@ class Player {
     let sent = 'nothing'
     const { status, response } = await session.callModel(
       request,
-      ({ messages, tools = [] }) => {
+      ({ messages, tools }) => {
         sent = `${count(messages, 'message')} and ${count(tools, 'tool')}`
         return scripted
       },

@@ -80,7 +80,7 @@ async function copyPlugin(name, project, prefix, env) {
 async function converse(session) {
   let offered = 0
   const request = { model: 'none', messages: [{ role: 'user', content: 'How many words?' }], tools: [] }
-  const { outcome } = await session.callModel(request, ({ tools = [] }) => {
+  const { outcome } = await session.callModel(request, ({ tools }) => {
     offered = tools.length
     return { role: 'assistant', content: 'I count them.' }
   })

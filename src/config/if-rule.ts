@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, normalize } from 'node:path'
 import { type Data, isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
-import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
+import { formerNamesOf } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook, HookEvent } from '../core/hooks/hook.js'
 import { realOf } from '../files/within.js'
@@ -76,7 +76,7 @@ function covers(tool: string, called: string): boolean {
   const star = tool.indexOf('*')
   if (star >= 0) return called.startsWith(tool.slice(0, star))
   if (tool.startsWith('mcp__') && called.startsWith(`${tool}__`)) return true
-  return Object.hasOwn(FORMER_TOOL_NAMES, called) && (FORMER_TOOL_NAMES[called]?.includes(tool) ?? false)
+  return formerNamesOf(called).includes(tool)
 }
 
 function inputOf({ tool_input }: Data): Data {

@@ -32,6 +32,7 @@ export {
   proceed,
   respond,
 } from './events/result.js'
+export { isTool, type ToolInputs } from './events/tool-inputs.js'
 export {
   type Answer,
   type Callback,
@@ -65,7 +66,7 @@ export { type AuditRecord, type AuditSink, type CallSink, memoryAudit } from './
 export type { ContextMessage, Embedder } from './session/embedder.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/embedder.js'
 export type { FireOptions } from './session/fire.js'
-export type { CallModelOptions, ModelCallResult, ModelRequest } from './session/model-call.js'
+export type { CallModelOptions, ModelCallResult, ModelRequest, RunModel } from './session/model-call.js'
 export {
   buildRegistry,
   type EmitOptions,

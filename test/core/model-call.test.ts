@@ -16,7 +16,7 @@ import {
   respond,
   type Session,
 } from 'carabiner'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 
 const SYSTEM = { role: 'system', content: 'You are careful.' }
 const USER = { role: 'user', content: 'What time is it?' }
@@ -520,6 +520,50 @@ describe('streams', () => {
     const assemble = (deltas: readonly { text: string }[]) => deltas.map(({ text }) => text).join('')
     const made = await session.callModel(REQUEST, parts, { assemble })
     expect(made.response).toBe('Noon.')
+  })
+
+  test('the type of the message is what comes out', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    const request = { model: 'small', messages: [{ role: 'user', content: 'When?' }], temperature: 0 }
+    async function* texts() {
+      yield 'No'
+      yield 'on.'
+    }
+    const joined = await session.callModel(request, texts, {
+      onDelta: (delta) => expectTypeOf(delta).toEqualTypeOf<string>(),
+    })
+    if (joined.status === 'ok') expectTypeOf(joined.response.content).toEqualTypeOf<string>()
+    const length = (deltas: readonly string[]) => deltas.length
+    const made = await session.callModel(request, texts, { assemble: length })
+    if (made.status === 'ok') expectTypeOf(made.response).toEqualTypeOf<number>()
+    async function* returning() {
+      yield { text: 'No' }
+      return 'Noon.'
+    }
+    const returned = await session.callModel(request, () => returning())
+    if (returned.status === 'ok') expectTypeOf(returned.response).toEqualTypeOf<string>()
+    const plain = await session.callModel(request, async ({ messages, temperature, tools }) => {
+      expectTypeOf(messages.at(-1)?.content).toEqualTypeOf<string | undefined>()
+      expectTypeOf(temperature).toEqualTypeOf<number>()
+      expectTypeOf(tools).toEqualTypeOf<readonly unknown[] | undefined>()
+      return ANSWER
+    })
+    if (plain.status === 'ok') expectTypeOf(plain.response).toEqualTypeOf<typeof ANSWER>()
+    else if (plain.status === 'responded') expectTypeOf(plain.response).toEqualTypeOf<Json>()
+    else expectTypeOf(plain.reason).toEqualTypeOf<string>()
+    expect([joined, made, returned, plain].map(({ response }) => response)).toEqual([
+      ANSWER,
+      2,
+      'Noon.',
+      ANSWER,
+    ])
+  })
+
+  test('a response of another form is what a hook responded', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('ModelResponse', () => modify({ response: 'redacted' }))
+    const called = await session.callModel(REQUEST, () => ANSWER)
+    expect(called).toMatchObject({ status: 'responded', response: 'redacted', after: { modified: true } })
   })
 
   test('a stream that fails is an error of the model', async () => {

@@ -133,7 +133,7 @@ describe('nothing is allowed in silence', () => {
   it('by a name that looks like an event: the diagnostic names the event, and people are told', async () => {
     const shown: string[] = []
     const hooks = await isolated({ display: ({ text }) => shown.push(text) })
-    hooks.register('PreTool', () => undefined, { name: 'gate' })
+    hooks.register('PreTool' as string, () => undefined, { name: 'gate' })
     hooks.register('PostTool', () => undefined, { custom: true })
     const text = expect.stringMatching(/^gate is registered on "PreTool", .*; did you mean PreToolUse\? /)
     expect(hooks.diagnostics).toEqual([{ code: 'custom-event', text, meant: 'PreToolUse' }])

@@ -112,7 +112,7 @@ describe('register', () => {
   })
 
   it('refuses an empty event name', () => {
-    expect(() => new HookRegistry().register('', () => undefined)).toThrow(
+    expect(() => new HookRegistry().register('' as string, () => undefined)).toThrow(
       refused('EVENT_INVALID', /non-empty/),
     )
   })

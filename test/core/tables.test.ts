@@ -59,13 +59,15 @@ describe('a new event is a row of the catalogue', () => {
     registry.register('deploy:pre', () => ({ action: 'deny', reason: 'not on Fridays' }), {
       matcher: 'production',
     })
-    registry.register('before_deploy', () => {
+    registry.register('before_deploy' as string, () => {
       throw new Error('broken')
     })
-    expect(await registry.emit('BeforeDeploy', { stage: 'test' })).toMatchObject({ action: 'deny' })
-    const outcome = await registry.emit('beforeDeploy', { stage: 'production' })
+    expect(await registry.emit('BeforeDeploy' as string, { stage: 'test' })).toMatchObject({ action: 'deny' })
+    const outcome = await registry.emit('beforeDeploy' as string, { stage: 'production' })
     expect(outcome).toMatchObject({ action: 'deny', reason: 'not on Fridays' })
-    await expect(registry.emit('BeforeDeploy', {})).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' })
+    await expect(registry.emit('BeforeDeploy' as string, {})).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+    })
   })
 
   it('that the turns of a session follow', async () => {
@@ -74,8 +76,8 @@ describe('a new event is a row of the catalogue', () => {
     const { Engine } = await import('../../src/core/session/engine.js')
     const { Session } = await import('../../src/core/session/session.js')
     const session = new Session(new Engine({}, DEFAULT_SETTINGS, undefined), {})
-    await session.fire('DeployPrompt')
-    await session.fire('DeployPrompt')
+    await session.fire('DeployPrompt' as string)
+    await session.fire('DeployPrompt' as string)
     expect(session.turnId).toBe('turn-2')
   })
 

@@ -9,12 +9,14 @@ import {
   type HookError,
   hardAbort,
   inject,
+  type Json,
   memoryAudit,
   modify,
   type Outcome,
   respond,
+  type ToolCall,
 } from 'carabiner'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 
 const CALL = { name: 'Bash', input: { command: 'ls' }, id: 't1' }
 const never = () => new Promise<never>(() => {})
@@ -212,6 +214,57 @@ describe('after the tool', () => {
     const session = (await createHooks({ globals: false })).session()
     session.register('PostToolUse', () => modify({ tool_response: null }))
     expect((await session.callTool(CALL, () => 'a secret')).result).toBeNull()
+  })
+
+  test.each([
+    ['a text', 'a secret', 'redacted'],
+    ['an object with the same fields', { out: 'a secret', code: 0 }, { out: 'redacted', code: 0, note: 1 }],
+    ['a list of the same', [{ out: 'a' }, 'b'], ['c', { out: 'd' }, 'e']],
+    ['a field that was never set', { out: 'a', err: undefined }, { out: 'b' }],
+  ])('replaced by what can stand in for it (%s) it is still ok', async (_, result, replaced) => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('PostToolUse', () => modify({ tool_response: replaced }))
+    expect(await session.callTool(CALL, () => result)).toMatchObject({ status: 'ok', result: replaced })
+  })
+
+  test.each<[string, unknown, unknown]>([
+    ['a text for an object', { out: 'a secret' }, 'redacted'],
+    ['an object that lacks a field', { out: 'a secret', code: 0 }, { out: 'redacted' }],
+    ['a field of another type', { code: 0 }, { code: '0' }],
+    ['null', 'a secret', null],
+    ['an item of another type', ['a'], ['a', 1]],
+    ['anything for nothing', undefined, 'text'],
+    ['anything for an object of a class', new Map([['a', 1]]), [['a', 1, 2]]],
+  ])('replaced by something else (%s) it is what a hook responded', async (_, result, replaced) => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('PostToolUse', () => modify({ tool_response: replaced }))
+    const called = await session.callTool<unknown>(CALL, () => result)
+    expect(called).toMatchObject({ status: 'responded', result: replaced, after: { modified: true } })
+  })
+
+  test('the status tells which result it is', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    const called = await session.callTool({ name: 'Sum', input: { a: 1, b: 2 } }, (input, { signal }) => {
+      expectTypeOf(input).toEqualTypeOf<{ a: number; b: number }>()
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal | undefined>()
+      return { sum: input.a + input.b }
+    })
+    expectTypeOf(called.result).toEqualTypeOf<{ sum: number } | Json | undefined>()
+    if (called.status === 'ok') {
+      expectTypeOf(called.result).toEqualTypeOf<{ sum: number }>()
+      expectTypeOf(called.after).toEqualTypeOf<Outcome>()
+      expectTypeOf(called.reason).toEqualTypeOf<undefined>()
+    } else if (called.status === 'responded') {
+      expectTypeOf(called.result).toEqualTypeOf<Json>()
+      expectTypeOf(called.after).toEqualTypeOf<Outcome | undefined>()
+    } else {
+      expectTypeOf(called.status).toEqualTypeOf<'denied' | 'needs_approval'>()
+      expectTypeOf(called.reason).toEqualTypeOf<string>()
+      expectTypeOf(called.result).toEqualTypeOf<undefined>()
+    }
+    expect(called.result).toEqual({ sum: 3 })
+    const call: ToolCall = CALL
+    await session.callTool(call, (input) => void expectTypeOf(input).toEqualTypeOf<Data>())
   })
 
   test('a deny tells the model; the result stays', async () => {

@@ -74,7 +74,7 @@ describe('observers are told', () => {
   test('when the host begins a turn, and hooks that would decide are not', async () => {
     const { hooks, session, told } = await watched()
     let asked = 0
-    hooks.register('turn_start', () => void asked++)
+    hooks.register('turn_start', () => void asked++, { custom: true })
     await session.startTurn()
     await session.close()
     expect(told).toMatchObject([['turn_start', { session_id: 's', hook_event_name: 'turn_start' }]])

@@ -1,7 +1,7 @@
 import { compileMatcher, type Hook, HookRegistry, resolveEvent } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FORMER_TOOL_NAMES } from '../../src/core/events/catalogue.js'
+import { FORMER_TOOL_NAMES, formerNamesOf } from '../../src/core/events/catalogue.js'
 import { HookSet } from '../../src/core/hooks/hook-set.js'
 import { madeHook } from '../core/made-hook.js'
 import { runs } from './runs.js'
@@ -11,7 +11,7 @@ import { runs } from './runs.js'
 /** Claude Code's rules with the engine's own regular expressions. */
 function naive(pattern: string, value: string): boolean {
   if (pattern === '' || pattern === '*') return true
-  const names = [value, ...(Object.hasOwn(FORMER_TOOL_NAMES, value) ? (FORMER_TOOL_NAMES[value] ?? []) : [])]
+  const names = [value, ...formerNamesOf(value)]
   if (/^[A-Za-z0-9_\- ,|]+$/.test(pattern)) {
     const wanted = pattern.split(/[|,]/).map((name) => name.trim())
     return names.some((name) => wanted.includes(name))

@@ -135,6 +135,24 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   )
 }
 
+/**
+ * Whether a value can stand in for another: text for text, and an object with at least the same fields. Nothing can stand
+ * in for what is not plain data.
+ */
+export function hasFormOf(value: Json | undefined, other: unknown): boolean {
+  if (typeof other !== 'object') return JSON_TYPES.includes(typeof other) && typeof value === typeof other
+  if (other === null) return value === null
+  if (Array.isArray(other)) {
+    const isLike = (item: Json, i: number) => [other[i], ...other].some((one) => hasFormOf(item, one))
+    return Array.isArray(value) && value.every(isLike)
+  }
+  if (!isPlain(other) || !isObject(value)) return false
+  const fields = Object.entries(other).filter(([, field]) => field !== undefined)
+  return fields.every(([key, field]) => hasFormOf((value as Data)[key], field))
+}
+
+const JSON_TYPES: readonly string[] = ['string', 'number', 'boolean']
+
 /** JSON text with sorted keys: two equal values have one text, so that one digest means one value. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -12,6 +12,7 @@ export type Checks<T> = { readonly [K in keyof Required<T>]: Check }
 export const isFunction: Check = [(value) => typeof value === 'function', 'a function']
 export const isFlag: Check = [(value) => typeof value === 'boolean', 'true or false']
 export const isList: Check = [Array.isArray, 'a list']
+const isOptions: Check = [isObject, 'an object']
 export const isText: Check = [
   (value) => typeof value === 'string' && value !== '' && !value.includes('\u0000'),
   'a non-empty string',
@@ -20,16 +21,26 @@ export const isSeconds: Check = [
   (value) => Number.isFinite(value) && (value as number) > 0,
   'a number of seconds above 0',
 ]
+export const isSignal: Check = [
+  (value) =>
+    isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function',
+  'an AbortSignal',
+]
 export const anything: Check = [() => true, 'anything']
 
 export function isOneOf(...words: readonly string[]): Check {
   return [(value) => words.includes(value as string), words.map((word) => `"${word}"`).join(' or ')]
 }
 
+/** Throws OPTIONS_INVALID unless the argument will do. */
+export function checkArgument(what: string, value: unknown, [accepts, wanted]: Check): void {
+  if (!accepts(value)) throw refused(`${what} must be ${wanted}, got ${shown(value)}`)
+}
+
 /** Throws OPTIONS_INVALID and says what is wrong, where, and what there is. */
 export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>): void {
-  if (!isObject(given)) throw refused(`${what}: the options must be an object, got ${shown(given)}`)
-  for (const [key, value] of Object.entries(given)) {
+  checkArgument(`${what}: the options`, given, isOptions)
+  for (const [key, value] of Object.entries(given as object)) {
     const check = Object.hasOwn(checks, key) ? checks[key as keyof T] : undefined
     if (!check) {
       const known = Object.keys(checks)
@@ -40,9 +51,7 @@ export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>)
     }
     const [accepts, wanted] = check
     if (value !== undefined && !accepts(value)) {
-      throw refused(
-        `${what}: ${key} must be ${wanted}, got ${typeof value === 'number' ? value : shown(value)}`,
-      )
+      throw refused(`${what}: ${key} must be ${wanted}, got ${shown(value)}`)
     }
   }
 }

@@ -72,6 +72,7 @@ function shortened(text: string): string {
 
 function inWords(value: unknown): string {
   try {
+    if (typeof value === 'number' || value instanceof RegExp) return String(value)
     return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
   } catch {
     return 'a value that cannot be shown'

@@ -124,7 +124,7 @@ export const TWIN_FIELDS = [
 export const OWNED_FIELDS: ReadonlySet<string> = new Set(['hook_event_name', 'session_id', 'timestamp'])
 
 /** Tools that were renamed: a matcher that names the old tool still matches the new one. */
-export const FORMER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
+export const FORMER_TOOL_NAMES = {
   Agent: ['Task'],
   TaskStop: ['KillShell', 'KillBash'],
   ListAgents: ['ListPeers'],
@@ -132,6 +132,13 @@ export const FORMER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
   ListMcpResourcesTool: ['ListMcpResources'],
   ReadMcpResourceTool: ['ReadMcpResource'],
   ReadMcpResourceDirTool: ['ReadMcpResourceDir'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+/** None for a tool that was never renamed. */
+export function formerNamesOf(tool: string): readonly string[] {
+  return Object.hasOwn(FORMER_TOOL_NAMES, tool)
+    ? FORMER_TOOL_NAMES[tool as keyof typeof FORMER_TOOL_NAMES]
+    : []
 }
 
 const toolCall = { tool_name: 'string', tool_input: 'object' } as const

@@ -11,6 +11,7 @@ import {
   type FieldType,
   TWIN_FIELDS,
 } from './catalogue.js'
+import type { OfTool, ToolsOf } from './tool-inputs.js'
 
 // ---- types, inferred from the catalogue -----------------------------------------------------------------------
 
@@ -31,6 +32,19 @@ export type Canonical<N extends string> = N extends EventName
   : N extends EventAlias
     ? { [E in EventName]: N extends Alias<E> ? E : never }[EventName]
     : string
+
+/**
+ * The name of an event, as an argument: a known one, or your own. A plain word that is not known is refused, because it
+ * is most likely misspelt: write `my:event`, or say `custom: true` (`Own`). A `string` variable is checked at run time.
+ */
+export type EventArgument<N extends string, Own = false> = string extends N
+  ? N
+  : N extends EventAlias | '*' | OwnName
+    ? N
+    : Own extends true
+      ? N
+      : EventAlias
+type OwnName = `${string}${':' | '.' | '/'}${string}`
 
 interface FieldTypes {
   string: string
@@ -54,9 +68,22 @@ type Known<E extends EventName> = Required<Catalogue[E]['required']> &
   Optional<Omit<typeof COMMON_FIELDS, keyof Catalogue[E]['required'] | keyof Catalogue[E]['optional']>> &
   Twins
 
-/** The data that a handler of event `N` reads: snake_case fields, deep-frozen. An event of your own has any JSON object. */
-export type Payload<N extends string> =
-  Canonical<N> extends EventName ? Flat<Known<Canonical<N>> & Extra> : Data
+/**
+ * The data that a handler of event `N` with matcher `M` reads: snake_case fields, deep-frozen. An event of your own has
+ * any JSON object. A matcher that lists tools gives each tool's own input; see `ToolInputs`.
+ */
+export type Payload<N extends string, M = undefined> =
+  Canonical<N> extends EventName
+    ? Canonical<N> extends ToolEvent
+      ? OfTools<Canonical<N>, ToolsOf<M>>
+      : Whole<Canonical<N>>
+    : Data
+type Whole<E extends EventName> = Flat<Known<E> & Extra>
+type OfTools<E extends EventName, T extends string> = string extends T ? Whole<E> : OfTool<Whole<E>, T>
+/** Events whose matcher is held against the name of a tool. */
+type ToolEvent = {
+  [E in EventName]: Catalogue[E]['matcher'] extends 'tool_name' ? E : never
+}[EventName]
 /** Written out, so that an error message shows fields and not how they came about. */
 type Flat<T> = { [K in keyof T]: T[K] }
 /** Fields beyond the catalogue pass through. */
@@ -353,8 +380,9 @@ function article(type: FieldType): string {
   return type === 'object' ? 'an object' : `a ${type}`
 }
 
-function described(value: unknown): string {
-  if (value === null) return 'null'
+/** The type of a value, for people. */
+export function described(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -4,7 +4,7 @@ import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base
 import { type Data, isObject } from '../base/json.js'
 import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText } from '../base/options.js'
 import { isPromise } from '../base/promise.js'
-import { type EventAlias, type EventKind, intendedEvent, type Payload } from '../events/events.js'
+import { type EventArgument, type EventKind, intendedEvent, type Payload } from '../events/events.js'
 import { askUser, deny, type HookResult } from '../events/result.js'
 import type { HookKind, HookRole } from './kinds.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
@@ -143,30 +143,37 @@ export interface Hook {
 export type Answer = HookResult | undefined | void
 
 /** `event` is the name under which it was registered, and for `*` the canonical one; `data` is deep-frozen: return modify({ … }) to change it. */
-export type Handler<N extends string = string> = (
+export type Handler<N extends string = string, M = undefined> = (
   event: string,
-  data: Payload<N>,
+  data: Payload<N, M>,
   context: HookContext,
 ) => Answer | Promise<Answer>
 
-export interface RegisterOptions {
+export interface RegisterOptions<
+  M extends MatcherSpec = MatcherSpec,
+  Own extends boolean = boolean,
+  R extends HookRole = HookRole,
+> {
   /** Default: the function's own name, else `EVENT#n`. Made unique if taken. */
   readonly name?: string
   /** Lower runs earlier; default 0. */
   readonly priority?: number
-  readonly matcher?: MatcherSpec
+  readonly matcher?: M | undefined
   /** Seconds; default 60. */
   readonly timeout?: number
   readonly onFailure?: 'block' | 'continue' | undefined
   /** Default `intercept`. */
-  readonly role?: HookRole
+  readonly role?: R
   /** Runs at most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
   /** The event is your own, although its name looks like that of a known one. */
-  readonly custom?: boolean
+  readonly custom?: Own
   /** For loggers: a call that hooks or a person rewrote is not shown to it again. Unlike the role, it keeps its place in the order, and a deny counts. */
   readonly observe?: boolean
 }
+
+/** Observers may hear of things that are no events. */
+export type IsOwn<Own, R> = Own extends true ? true : R extends 'observe' ? true : false
 
 const DEFAULT_TIMEOUT = 60
 
@@ -240,8 +247,8 @@ export type CallbackAnswer =
   | readonly ['ask', string]
   | Answer
 /** Gets the event's data with the key `event`. */
-export type Callback<N extends string = string> = (
-  context: Payload<N> & { readonly event: string },
+export type Callback<N extends string = string, M = undefined> = (
+  context: Payload<N, M> & { readonly event: string },
 ) => CallbackAnswer | Promise<CallbackAnswer>
 
 /** A hook as a value, to be registered anywhere. */
@@ -252,10 +259,10 @@ export interface HookDef {
 }
 
 /** Makes a hook value. An invalid pattern throws here. */
-export function hook<N extends EventAlias | (string & {})>(
-  event: N,
-  callback: Callback<N>,
-  matcher?: MatcherSpec,
+export function hook<const N extends string, const M extends MatcherSpec = MatcherSpec>(
+  event: EventArgument<N>,
+  callback: Callback<N, M>,
+  matcher?: M,
 ): HookDef {
   if (typeof callback !== 'function') {
     throw new HookError(
@@ -263,10 +270,11 @@ export function hook<N extends EventAlias | (string & {})>(
       `The callback of ${event} must be a function, got ${typeof callback}`,
     )
   }
+  if (event !== '*') intendedEvent(event)
   compileMatcher(matcher)
   return Object.freeze({
     event,
-    callback: callback as Callback<never>,
+    callback: callback as unknown as Callback<never>,
     ...(matcher !== undefined && { matcher }),
   })
 }

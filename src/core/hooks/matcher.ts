@@ -4,7 +4,7 @@ import { RE2JS } from 're2js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { isObject, isPlain } from '../base/json.js'
 import { shown } from '../base/text.js'
-import { FORMER_TOOL_NAMES } from '../events/catalogue.js'
+import { formerNamesOf } from '../events/catalogue.js'
 import { hasBackReference, linearSource, readPattern, runsAway } from './pattern.js'
 
 /** A matcher as people write it: a list, a pattern, or BeamAgent's object form. */
@@ -44,6 +44,7 @@ export function compileMatcher(
     throw new HookError(
       'MATCHER_INVALID',
       `A matcher must be a string or { tool_name }, got ${shown(pattern)}`,
+      spec instanceof RegExp ? { hint: `Write its source as a string: ${shown(spec.source)}.` } : {},
     )
   }
   const exact = options.narrow ? EXACT_NARROW : EXACT
@@ -137,8 +138,7 @@ function compileLinear(source: string): RE2JS | undefined {
 }
 
 function namesOf(value: string): readonly string[] {
-  const former = Object.hasOwn(FORMER_TOOL_NAMES, value) ? FORMER_TOOL_NAMES[value] : undefined
-  return former ? [value, ...former] : [value]
+  return [value, ...formerNamesOf(value)]
 }
 
 // ---- what people write in place of a tool ----------------------------------------------------------------------

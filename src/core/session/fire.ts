@@ -3,7 +3,7 @@
 import { sha256 } from '../base/digest.js'
 import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
-import { anything, type Checks, checkOptions, isFlag, isSeconds } from '../base/options.js'
+import { type Checks, checkOptions, isFlag, isSeconds, isSignal } from '../base/options.js'
 import { isPromise, type MaybePromise, unlessAborted } from '../base/promise.js'
 import { plainText, visible } from '../base/text.js'
 import { deadlineIn, timestamp } from '../base/time.js'
@@ -26,12 +26,12 @@ import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
 
-export interface FireOptions {
+export interface FireOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
   /** Seconds for the whole fire. Hooks that it cuts short have failed, and gates that did not judge for it block. */
   readonly timeout?: number | undefined
   /** The event is your own, although its name may look like that of a known one. */
-  readonly custom?: boolean | undefined
+  readonly custom?: Own | undefined
 }
 
 /** An outcome, and the keys of the data that are no longer as they were sent. */
@@ -318,7 +318,7 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds, custom: isFlag }
+const OPTIONS: Checks<FireOptions> = { signal: isSignal, timeout: isSeconds, custom: isFlag }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   if (final === sent) return UNCHANGED

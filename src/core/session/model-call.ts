@@ -1,10 +1,11 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
-import { frozenCopy, isObject, type Json } from '../base/json.js'
+import { HookError } from '../base/errors.js'
+import { frozenCopy, hasFormOf, isObject, type Json } from '../base/json.js'
 import { fieldOf, hasChanged, restored, type Viewed, viewed } from '../base/json-view.js'
-import { type Checks, checkOptions, isFunction } from '../base/options.js'
+import { type Checks, checkArgument, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
-import { type EventKind, resolveEvent } from '../events/events.js'
+import { described, type EventKind, resolveEvent } from '../events/events.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
 import { renderInjection } from './injection.js'
 import {
@@ -27,27 +28,59 @@ export interface ModelRequest {
   readonly [key: string]: unknown
 }
 
-export interface CallModelOptions<D, T> extends Omit<CallOptions, 'renames'> {
+/** A request of any SDK. */
+export type AnyRequest = Pick<ModelRequest, 'model' | 'messages'>
+
+/**
+ * Gets the request as hooks left it. Its type is that of the given request: injections are messages `{ role, content }`,
+ * and a hook that rewrites the request is trusted to keep its form.
+ */
+export type RunModel<T, D = never, R extends AnyRequest = ModelRequest> = (
+  request: R & ModelRequest,
+  call: { readonly signal: AbortSignal | undefined },
+) => T | Promise<T> | ModelStream<D, T> | Promise<ModelStream<D, T>>
+
+/** Anything that can be read with `for await`. TypeScript before 5.6 has no AsyncIterable with a type for what is returned. */
+interface ModelStream<D, T> {
+  [Symbol.asyncIterator](): AsyncIterator<D, T>
+}
+
+/**
+ * The message: what `assemble` made, else what `run` or its stream returned. A stream that returns nothing is put together
+ * from its deltas.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a generator without a return statement returns it
+export type ModelAnswer<T, D, A> = [A] extends [never] ? ([T] extends [void] ? Joined<T, D> : T) : A
+type Joined<T, D> = [D] extends [never]
+  ? T
+  : [D] extends [string]
+    ? { readonly role: 'assistant'; readonly content: string }
+    : readonly D[]
+
+export interface CallModelOptions<D, A> extends Omit<CallOptions, 'renames'> {
   /** Gets each delta of a stream, when the hooks let it pass. */
   readonly onDelta?: (delta: D) => unknown
   /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
-  readonly assemble?: (deltas: readonly D[]) => T
+  readonly assemble?: (deltas: readonly D[]) => A
 }
 
 /** `outcome` is that of ModelRequest, `after` that of ModelResponse. */
 export type ModelCallResult<T> =
   | {
+      /** The model answered. Where a hook replaced the answer, the new one has the same form: text for text, the same fields. */
       readonly status: 'ok'
-      readonly response: T | Json
+      readonly response: T
       readonly reason?: undefined
       readonly outcome: Outcome
       readonly after: Outcome
     }
   | {
+      /** A hook gave the response: instead of the model or, where `after` is there, instead of what the model answered. */
       readonly status: 'responded'
       readonly response: Json
       readonly reason?: undefined
       readonly outcome: Outcome
+      readonly after?: Outcome
     }
   | {
       readonly status: 'denied' | 'needs_approval'
@@ -76,15 +109,18 @@ const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
   assemble: isFunction,
 }
 
-export async function guardModelCall<T, D>(
+export async function guardModelCall<T, D, R extends AnyRequest, A>(
   session: ModelSession,
-  request: ModelRequest,
-  run: (
-    request: ModelRequest,
-    call: { readonly signal: AbortSignal | undefined },
-  ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
-  options: CallModelOptions<D, T>,
-): Promise<ModelCallResult<T>> {
+  request: R,
+  run: RunModel<T, D, R>,
+  options: CallModelOptions<D, A>,
+): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
+  if (!isObject(request))
+    throw new HookError(
+      'PAYLOAD_INVALID',
+      `callModel: the request must be { model, messages, … }, got ${described(request)}`,
+    )
+  checkArgument('callModel: run', run, isFunction)
   checkOptions('callModel', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
   const given = viewed(request)
@@ -103,11 +139,11 @@ export async function guardModelCall<T, D>(
   const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...durable])
 
   const held = session.decides(resolveEvent('ModelResponse'))
-  let response: T
+  let response: T | A
   let deltas: readonly D[] = []
   try {
     refuseStopped(signal)
-    const running = (async () => run(allowed, { signal }))()
+    const running = (async () => run(allowed as R & ModelRequest, { signal }))()
     const answered = await unlessAborted(running, signal, ABORT_GRACE_MS)
     if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
     else response = answered
@@ -126,9 +162,13 @@ export async function guardModelCall<T, D>(
   await onOutcome?.('ModelResponse', after)
   refuseAborted(after)
   if (after.action !== 'continue') return refused(outcome, after)
-  const replaced = fired.changed.has('response')
-  if (held && !replaced) for (const delta of deltas) await options.onDelta?.(delta)
-  return { status: 'ok', response: replaced ? (after.data.response as Json) : response, outcome, after }
+  if (!fired.changed.has('response')) {
+    if (held) for (const delta of deltas) await options.onDelta?.(delta)
+    return { status: 'ok', response: response as ModelAnswer<T, D, A>, outcome, after }
+  }
+  const replaced = after.data.response as Json
+  if (!hasFormOf(replaced, response)) return { status: 'responded', response: replaced, outcome, after }
+  return { status: 'ok', response: replaced as ModelAnswer<T, D, A>, outcome, after }
 }
 
 function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
@@ -169,16 +209,16 @@ function appendToToolResult(messages: readonly unknown[], content: string): unkn
   return messages.with(at, { ...message, content: `${message.content}\n\n${content}` })
 }
 
-function isStream<D, T>(value: unknown): value is AsyncIterable<D, T> {
+function isStream<D, T>(value: unknown): value is ModelStream<D, T> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
 /** Reads a stream to its end; passes deltas on at once unless they are held. */
-async function collect<T, D>(
-  stream: AsyncIterable<D, T>,
-  { onDelta, assemble, signal }: CallModelOptions<D, T>,
+async function collect<T, D, A>(
+  stream: ModelStream<D, T>,
+  { onDelta, assemble, signal }: CallModelOptions<D, A>,
   held: boolean,
-): Promise<{ response: T; deltas: readonly D[] }> {
+): Promise<{ response: T | A; deltas: readonly D[] }> {
   const deltas: D[] = []
   const iterator = stream[Symbol.asyncIterator]()
   try {

@@ -3,18 +3,20 @@
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
 import {
-  anything,
   type Checks,
+  checkArgument,
   checkOptions,
   isFlag,
   isFunction,
+  isList,
   isOneOf,
   isSeconds,
+  isSignal,
 } from '../base/options.js'
 import { deadlineIn, milliseconds, timestamp } from '../base/time.js'
 import {
   checkRequired,
-  type EventAlias,
+  type EventArgument,
   type EventKind,
   intendedEvent,
   matcherValue,
@@ -30,10 +32,13 @@ import {
   type HookDef,
   type HookEvent,
   handlerOf,
+  type IsOwn,
   type Origin,
   type RegisterOptions,
 } from '../hooks/hook.js'
 import { HookSet, inOrder, type Listeners } from '../hooks/hook-set.js'
+import type { HookRole } from '../hooks/kinds.js'
+import type { MatcherSpec } from '../hooks/matcher.js'
 import type { Outcome } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone, runOnFinal } from '../run/dispatch.js'
 import { skipOf } from '../run/plan.js'
@@ -51,12 +56,12 @@ export interface RegistryOptions {
   readonly onDiagnostic?: (d: Diagnostic) => void
 }
 
-export interface EmitOptions {
+export interface EmitOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
   /** Seconds, for the whole emit. */
   readonly timeout?: number
   /** The event is your own, although its name looks like that of a known one. */
-  readonly custom?: boolean
+  readonly custom?: Own
 }
 
 const REGISTRY_OPTIONS: Checks<RegistryOptions> = {
@@ -65,7 +70,7 @@ const REGISTRY_OPTIONS: Checks<RegistryOptions> = {
   owner: [(value) => typeof value === 'string', 'a string'],
   onDiagnostic: isFunction,
 }
-const EMIT_OPTIONS: Checks<EmitOptions> = { signal: anything, timeout: isSeconds, custom: isFlag }
+const EMIT_OPTIONS: Checks<EmitOptions> = { signal: isSignal, timeout: isSeconds, custom: isFlag }
 
 const MAX_DIAGNOSTICS = 100
 const NO_DEFAULTS: object = Object.freeze({})
@@ -146,25 +151,36 @@ export class HookRegistry {
    * Adds a hook for one event, or for every event with `*`. Returns its unregister, which may be called any number of
    * times. A mistake in the options throws here.
    */
-  register<N extends EventAlias | (string & {})>(
-    event: N,
-    handler: Handler<N>,
-    options: RegisterOptions = {},
+  register<
+    const N extends string,
+    const M extends MatcherSpec = MatcherSpec,
+    Own extends boolean = false,
+    R extends HookRole = 'intercept',
+  >(
+    event: EventArgument<N, IsOwn<Own, R>>,
+    handler: Handler<N, M>,
+    options: RegisterOptions<M, Own, R> = {},
   ): () => void {
     return this.#register(event, handler as Handler<never>, options).off
   }
 
   /** The same as `register`. */
-  on<N extends EventAlias | (string & {})>(
-    event: N,
-    handler: Handler<N>,
-    options?: RegisterOptions,
+  on<
+    const N extends string,
+    const M extends MatcherSpec = MatcherSpec,
+    Own extends boolean = false,
+    R extends HookRole = 'intercept',
+  >(
+    event: EventArgument<N, IsOwn<Own, R>>,
+    handler: Handler<N, M>,
+    options?: RegisterOptions<M, Own, R>,
   ): () => void {
     return this.register(event, handler, options)
   }
 
   /** Adds hook values in order, all or none. Returns an unregister for all of them. */
   registerHooks(defs: readonly HookDef[]): () => void {
+    checkArgument('registerHooks: the hooks', defs, isList)
     const undo: (() => void)[] = []
     const off = () => {
       for (const one of undo) one()
@@ -208,8 +224,8 @@ export class HookRegistry {
     handler: Handler<never>,
     options: RegisterOptions,
   ): { hook: Hook; off: () => void } {
-    const stem = event === '*' ? event : intendedEvent(event, options.custom).name
-    const given = options.name ?? handler?.name
+    const stem = event === '*' ? event : intendedEvent(event, options?.custom).name
+    const given = options?.name ?? handler?.name
     const name = this.#freeName(given || this.#numbered(stem))
     const unnamed = name !== given
     // A number depends on the order of registration: what is remembered about it must not outlive the process.
@@ -294,10 +310,10 @@ export class HookRegistry {
   }
 
   /** Runs the hooks of an event and merges what they answer. Rejects for invalid data or an aborted signal. */
-  emit<N extends EventAlias | (string & {})>(
-    event: N,
+  emit<const N extends string, Own extends boolean = false>(
+    event: EventArgument<N, Own>,
     data: object,
-    options?: EmitOptions,
+    options?: EmitOptions<Own>,
   ): Promise<Outcome> {
     // Not an async function: an event that nobody listens to must cost next to nothing.
     try {
@@ -330,10 +346,10 @@ export class HookRegistry {
    * Asks every hook, whatever the others answer, and returns the `data` of those that gave some. A failing or late
    * hook is left out and reported in `diagnostics`. `timeout` is per hook; default 1 second.
    */
-  async emitAndCollect<N extends EventAlias | (string & {})>(
-    event: N,
+  async emitAndCollect<const N extends string, Own extends boolean = false>(
+    event: EventArgument<N, Own>,
     data: object,
-    options: EmitOptions = {},
+    options: EmitOptions<Own> = {},
   ): Promise<readonly Data[]> {
     const kind = intendedEvent(event, options.custom)
     checkRequired(kind, data)
@@ -435,7 +451,7 @@ export function globalRegistry(): Record<string, readonly HookDef[]> {
 
 /** A registry of these hook values; undefined if there are none. */
 export function buildRegistry(defs: readonly HookDef[] | null | undefined): HookRegistry | undefined {
-  if (!defs || defs.length === 0) return undefined
+  if (!defs || (Array.isArray(defs) && defs.length === 0)) return undefined
   const registry = new HookRegistry({ scope: 'session' })
   registry.registerHooks(defs)
   return registry

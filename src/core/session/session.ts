@@ -3,26 +3,31 @@
 import { randomUUID } from 'node:crypto'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import type { Json } from '../base/json.js'
-import { type Checks, checkOptions, isList, isText } from '../base/options.js'
+import { type Checks, checkOptions, isList, isOneOf, isText } from '../base/options.js'
 import { isPromise, type MaybePromise } from '../base/promise.js'
 import {
-  type EventAlias,
+  type EventArgument,
   type EventKind,
   intendedEvent,
   resolveEvent,
   resolveNotice,
 } from '../events/events.js'
-import type { Handler, HookDef, RegisterOptions, SessionInfo } from '../hooks/hook.js'
+import type { Handler, HookDef, IsOwn, RegisterOptions, SessionInfo } from '../hooks/hook.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import type { HookRole } from '../hooks/kinds.js'
+import type { MatcherSpec } from '../hooks/matcher.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
 import type { Plan } from '../run/plan.js'
 import { Background, type Engine, explainEvent, type Layers } from './engine.js'
 import { type FireOptions, type FireResult, fireEvent, nextTurn } from './fire.js'
 import {
+  type AnyRequest,
   type CallModelOptions,
   guardModelCall,
+  type ModelAnswer,
   type ModelCallResult,
   type ModelRequest,
+  type RunModel,
 } from './model-call.js'
 import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
@@ -77,6 +82,11 @@ const OPTIONS: Checks<SessionOptions> = {
   hooks: isList,
 }
 
+const START_OPTIONS: Checks<{ prompt?: string }> = {
+  prompt: [(value) => typeof value === 'string', 'a string'],
+}
+const END_OPTIONS: Checks<{ status?: TurnStatus }> = { status: isOneOf('completed', 'error', 'aborted') }
+
 export class Session implements AsyncDisposable {
   readonly id: string
   readonly #engine: Engine
@@ -126,10 +136,10 @@ export class Session implements AsyncDisposable {
   }
 
   /** Tells every hook that listens what happened. Rejects for invalid data, an aborted signal, or a closed session. */
-  async fire<N extends EventAlias | (string & {})>(
-    event: N,
+  async fire<const N extends string, Own extends boolean = false>(
+    event: EventArgument<N, Own>,
     data: object = {},
-    options: FireOptions = {},
+    options: FireOptions<Own> = {},
   ): Promise<Outcome> {
     return (await this.#fire(event, data, options)).outcome
   }
@@ -138,7 +148,11 @@ export class Session implements AsyncDisposable {
    * A tool call, guarded: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
    * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
    */
-  callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
+  callTool<T, I extends object = object>(
+    call: ToolCall<I>,
+    run: RunTool<T, I>,
+    options: CallOptions = {},
+  ): Promise<ToolCallResult<T>> {
     return guardToolCall((event, data, how) => this.#fireForCall(event, data, how), call, run, options)
   }
 
@@ -146,14 +160,11 @@ export class Session implements AsyncDisposable {
    * A model call, guarded: ModelRequest, the call, ModelResponse. `run` may answer a message, or a stream of deltas:
    * these go to `onDelta` at once if no ModelResponse hook listens, and only after it has let them pass otherwise.
    */
-  callModel<T, D = never>(
-    request: ModelRequest,
-    run: (
-      request: ModelRequest,
-      call: { readonly signal: AbortSignal | undefined },
-    ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
-    options: CallModelOptions<D, T> = {},
-  ): Promise<ModelCallResult<T>> {
+  callModel<T, D = never, R extends AnyRequest = ModelRequest, A = never>(
+    request: R,
+    run: RunModel<T, D, R>,
+    options: CallModelOptions<D, A> = {},
+  ): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
     return guardModelCall(
       {
         fire: (event, data, how) => this.#fireForCall(event, data, how),
@@ -173,10 +184,15 @@ export class Session implements AsyncDisposable {
   }
 
   /** A hook of this session and its children. */
-  register<N extends EventAlias | (string & {})>(
-    event: N,
-    handler: Handler<N>,
-    options?: RegisterOptions,
+  register<
+    const N extends string,
+    const M extends MatcherSpec = MatcherSpec,
+    Own extends boolean = false,
+    R extends HookRole = 'intercept',
+  >(
+    event: EventArgument<N, IsOwn<Own, R>>,
+    handler: Handler<N, M>,
+    options?: RegisterOptions<M, Own, R>,
   ): () => void {
     this.#refuseClosed()
     const off = this.#registry().register(event, handler, options)
@@ -185,7 +201,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** The plan of this event: which hooks would run here, in which order, and which would not and why. Runs nothing. */
-  explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
+  explain<const N extends string>(event: EventArgument<N>, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#snapshot(), event, data, this.#context)
   }
 
@@ -203,7 +219,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one if the embedder did not. */
-  async startTurn({ prompt }: { readonly prompt?: string } = {}): Promise<void> {
+  async startTurn(options: { readonly prompt?: string | undefined } = {}): Promise<void> {
+    checkOptions('startTurn', options, START_OPTIONS)
+    const { prompt } = options
     this.#refuseClosed()
     let turn = 0
     await this.#context.store.update(this.#context.key, (state) => {
@@ -216,7 +234,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Ends a turn: ephemeral injections that no model call took are dropped, and observers are told. Its status: as hooks and models left it, unless it is given. */
-  async endTurn({ status }: { readonly status?: TurnStatus } = {}): Promise<void> {
+  async endTurn(options: { readonly status?: TurnStatus | undefined } = {}): Promise<void> {
+    checkOptions('endTurn', options, END_OPTIONS)
+    const { status } = options
     this.#refuseClosed()
     await this.#context.store.update(this.#context.key, (state) => ({
       ...state,

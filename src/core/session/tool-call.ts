@@ -2,27 +2,37 @@
 
 import { isWhole } from '../base/content.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
-import { type Data, frozenCopy, type Json } from '../base/json.js'
+import { type Data, frozenCopy, hasFormOf, isObject, type Json } from '../base/json.js'
 import { hasChanged, restored, shownAnyway, viewed } from '../base/json-view.js'
-import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
+import {
+  type Checks,
+  checkArgument,
+  checkOptions,
+  isFlag,
+  isFunction,
+  isSeconds,
+  isSignal,
+} from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
 import { actionRow } from '../events/actions.js'
+import { described } from '../events/events.js'
 import type { Outcome } from '../hooks/outcome.js'
 import type { FireOptions, FireResult } from './fire.js'
 
-export interface ToolCall {
+export interface ToolCall<I extends object = object> {
   readonly name: string
-  readonly input: object
+  readonly input: I
   /** The model's id of the call. */
   readonly id?: string
 }
 
 /**
  * Gets the input and name as hooks left them. The input is a frozen copy: it is what was judged. A Date, a Map or an
- * object of a class in it is the caller's own, unless a hook changed it.
+ * object of a class in it is the caller's own, unless a hook changed it. Its type is that of the call's input: a hook
+ * that rewrites the input is trusted to keep its form.
  */
-export type RunTool<T> = (
-  input: Data,
+export type RunTool<T, I extends object = Data> = (
+  input: object extends I ? Data : I,
   call: { readonly name: string; readonly id: string | undefined; readonly signal: AbortSignal | undefined },
 ) => T | Promise<T>
 
@@ -36,23 +46,27 @@ export interface CallOptions extends Omit<FireOptions, 'custom'> {
 /** `outcome` is that of PreToolUse, `after` that of PostToolUse. */
 export type ToolCallResult<T> =
   | {
+      /** The tool ran. Where a hook replaced its result, the new one has the same form: text for text, the same fields. */
       readonly status: 'ok'
-      readonly result: T | Json
+      readonly result: T
       readonly reason?: undefined
       readonly outcome: Outcome
       readonly after: Outcome
     }
   | {
+      /** A hook gave the result: instead of the tool or, where `after` is there, instead of what the tool returned. */
       readonly status: 'responded'
       readonly result: Json
       readonly reason?: undefined
       readonly outcome: Outcome
+      readonly after?: Outcome
     }
   | {
       readonly status: 'denied' | 'needs_approval'
       readonly result?: undefined
       readonly reason: string
       readonly outcome: Outcome
+      readonly after?: undefined
     }
 
 /** The tool or model may end by itself when the signal is aborted; after this long nobody waits for it any more. */
@@ -62,19 +76,21 @@ export type Fire = (event: string, data: object, options: FireOptions) => Promis
 
 /** callModel takes these as well. */
 export const CALL_OPTIONS = {
-  signal: anything,
+  signal: isSignal,
   timeout: isSeconds,
   onOutcome: isFunction,
 } as const
 
 const OPTIONS: Checks<CallOptions> = { ...CALL_OPTIONS, renames: isFlag }
 
-export async function guardToolCall<T>(
+export async function guardToolCall<T, I extends object>(
   fire: Fire,
-  call: ToolCall,
-  run: RunTool<T>,
+  call: ToolCall<I>,
+  run: RunTool<T, I>,
   options: CallOptions,
 ): Promise<ToolCallResult<T>> {
+  checkCall(call)
+  checkArgument('callTool: run', run, isFunction)
   checkOptions('callTool', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
   const { name, input, id } = call
@@ -106,7 +122,7 @@ export async function guardToolCall<T>(
   const startedAt = performance.now()
   let result: T
   try {
-    const running = (async () => run(final, { name: judged.tool_name, id, signal }))()
+    const running = (async () => run(final as never, { name: judged.tool_name, id, signal }))()
     result = await unlessAborted(running, signal, ABORT_GRACE_MS)
   } catch (error) {
     const failure = {
@@ -126,8 +142,24 @@ export async function guardToolCall<T>(
   const after = withDiagnostic(fired, problem)
   await onOutcome?.('PostToolUse', after)
   refuseAborted(after)
-  const replaced = changed.has('tool_response')
-  return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
+  if (!changed.has('tool_response')) return { status: 'ok', result, outcome, after }
+  const replaced = after.data.tool_response as Json
+  if (!hasFormOf(replaced, result)) return { status: 'responded', result: replaced, outcome, after }
+  return { status: 'ok', result: replaced as T, outcome, after }
+}
+
+/** A model may have made the call up, so its values are not quoted. */
+function checkCall(call: ToolCall): void {
+  const wrong = !isObject(call)
+    ? `the call must be { name, input, id? }, got ${described(call)}`
+    : typeof call.name !== 'string'
+      ? `name must be a string, got ${described(call.name)}`
+      : !isObject(call.input)
+        ? `input must be an object, got ${described(call.input)}`
+        : call.id !== undefined && typeof call.id !== 'string'
+          ? `id must be a string, got ${described(call.id)}`
+          : undefined
+  if (wrong !== undefined) throw new HookError('PAYLOAD_INVALID', `callTool: ${wrong}`)
 }
 
 /** The tool would get something else than hooks judged. */

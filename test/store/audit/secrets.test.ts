@@ -113,7 +113,7 @@ describe('none is in the log that came through', () => {
     await session.fire('PostToolUse', { ...call, tool_response: TEXT })
     await session.fire('UserPromptSubmit', { prompt: TEXT })
     await session.fire('PreToolUse', { ...call, tool_name: `Tool ${FORMS[1]}` })
-    await session.fire(`custom ${FORMS[2]}`, { text: TEXT })
+    await session.fire(`custom ${FORMS[2]}`, { text: TEXT }, { custom: true })
     await hooks.close()
     await audit.flush()
     expect(entriesOf(folder).filter(({ kind }) => kind === 'fire').length).toBeGreaterThanOrEqual(3)

@@ -27,8 +27,11 @@ interface InputBase {
 
 interface ToolCallInput {
   readonly toolName: string
-  /** Mostly an object; null where there is none. */
-  readonly toolInput: Json
+  /**
+   * The tool's arguments; empty where the agent sent none. `isTool(input, 'Bash')` gives them the type of that tool.
+   * An input that is not an object is in `extra.tool_input`.
+   */
+  readonly toolInput: Data
 }
 
 interface StopInput {
@@ -83,7 +86,7 @@ export function parsePayload(text: string): Data {
 
 // ---- from payload to input ------------------------------------------------------------------------------------
 
-type Type = 'string' | 'boolean' | 'json'
+type Type = 'string' | 'boolean' | 'json' | 'input'
 
 /** Fields that every input has. */
 const COMMON = {
@@ -97,7 +100,7 @@ type Fields = Readonly<Record<string, readonly [name: string, type: Type, requir
 
 const TOOL_CALL: Fields = {
   tool_name: ['toolName', 'string', 'required'],
-  tool_input: ['toolInput', 'json', 'required'],
+  tool_input: ['toolInput', 'input', 'required'],
 }
 const STOP: Fields = { stop_hook_active: ['stopHookActive', 'boolean'] }
 
@@ -106,7 +109,7 @@ const OWN: Readonly<Record<keyof OwnFields, Fields>> = {
   PermissionRequest: TOOL_CALL,
   PermissionDenied: TOOL_CALL,
   PostToolUse: { ...TOOL_CALL, tool_response: ['toolResult', 'json'] },
-  PostToolUseFailure: { ...TOOL_CALL, tool_input: ['toolInput', 'json'] },
+  PostToolUseFailure: { ...TOOL_CALL, tool_input: ['toolInput', 'input'] },
   UserPromptSubmit: { prompt: ['userPrompt', 'string'] },
   Stop: STOP,
   SubagentStop: STOP,
@@ -123,19 +126,21 @@ export function inputOf({ host, known, event }: HostPayload): HookInput {
     const value = checked(name, field, event.data, type, required !== undefined)
     return value === undefined ? [] : [[camel, value] as const]
   })
-  const extra = Object.entries(event.data).filter(([key]) => !Object.hasOwn(fields, key))
+  const isRead = (key: string, value: Json) =>
+    Object.hasOwn(fields, key) && (fields[key]?.[1] !== 'input' || value === null || isObject(value))
+  const extra = Object.entries(event.data).filter(([key, value]) => !isRead(key, value))
   return {
     event: name,
     ...(known === undefined && { eventName: event.name }),
     host: host.name,
     // The type promises it.
-    ...(name === 'PostToolUseFailure' && { toolInput: null }),
+    ...(name === 'PostToolUseFailure' && { toolInput: {} }),
     ...Object.fromEntries(typed),
     extra: Object.fromEntries(extra),
   } as HookInput
 }
 
-/** Null counts as absent, except for an input, which may be any JSON. */
+/** Null counts as absent, except for a result or an input, which may be any JSON. */
 function checked(
   event: string,
   field: string,
@@ -145,6 +150,7 @@ function checked(
 ): Json | undefined {
   const value = data[field]
   const named = SEED_NAMES[field] ?? field
+  if (value !== undefined && type === 'input') return isObject(value) ? value : {}
   if (value === undefined || (value === null && type !== 'json')) {
     if (isRequired)
       throw new InvalidHookInput(`the required field ${named} is missing`, { event, field: named })

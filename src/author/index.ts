@@ -13,6 +13,7 @@ export {
   proceed,
   respond,
 } from '../core/events/result.js'
+export { isTool, type ToolInputs } from '../core/events/tool-inputs.js'
 export type { HostAnswer } from '../hosts/host.js'
 export {
   approve,

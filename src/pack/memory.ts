@@ -104,8 +104,7 @@ export function saveAgentMemory(
   { toolName, toolInput, toolResult, sessionId }: InputOf<'PostToolUse'>,
   { settings, state }: PackContext,
 ): void {
-  if (!settings.memory.enabled || !AGENT_TOOLS.includes(toolName.toLowerCase()) || !isObject(toolInput))
-    return
+  if (!settings.memory.enabled || !AGENT_TOOLS.includes(toolName.toLowerCase())) return
   const agent = AGENT_NAMES.map((key) => toolInput[key]).find((value) => typeof value === 'string')
   const answer = plainAnswer(toolResult)
   if (typeof agent !== 'string' || answer === '') return

@@ -3,9 +3,11 @@
 import { inspect } from 'node:util'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import {
+  type Data,
   type HookInput,
   type HostName,
   InvalidHookInput,
+  isTool,
   type Json,
   type ParseOptions,
   parseHookInput,
@@ -27,7 +29,12 @@ function refused(text: string, options?: ParseOptions): InvalidHookInput {
 describe('the type', () => {
   it('is told apart by the event', () => {
     const input: HookInput = parse({ hook_event_name: 'PreToolUse', ...BASH })
-    if (input.event === 'PreToolUse') expectTypeOf(input.toolName).toBeString()
+    if (input.event === 'PreToolUse') {
+      expectTypeOf(input.toolName).toBeString()
+      expectTypeOf(input.toolInput).toEqualTypeOf<Data>()
+      if (isTool(input, 'Bash')) expectTypeOf(input.toolInput.command).toEqualTypeOf<string>()
+      if (isTool(input, 'Write', 'Edit')) expectTypeOf(input.toolInput.file_path).toEqualTypeOf<string>()
+    }
     if (input.event === 'PostToolUse') expectTypeOf(input.toolResult).toEqualTypeOf<Json | undefined>()
     if (input.event === 'Unknown') expectTypeOf(input.eventName).toBeString()
     // @ts-expect-error a session has no tool
@@ -125,23 +132,29 @@ describe('fields', () => {
     expect(input.event === 'UserPromptSubmit' && input.userPrompt).toBe(prompt)
   })
 
-  it('a tool input may be JSON in a text, any JSON, even null', () => {
-    for (const [given, read] of [
-      ['{"command":"pwd"}', { command: 'pwd' }],
-      ['[1]', [1]],
-      ['"x"', 'x'],
-      [null, null],
-      [7, 7],
+  it('a tool input may be JSON in a text, and is always data', () => {
+    for (const [given, toolInput, extra] of [
+      ['{"command":"pwd"}', { command: 'pwd' }, {}],
+      ['[1]', {}, { tool_input: [1] }],
+      ['"x"', {}, { tool_input: 'x' }],
+      [7, {}, { tool_input: 7 }],
+      [null, {}, {}],
     ]) {
       const input = parse({ hook_event_name: 'PreToolUse', toolName: 'x', toolArgs: given })
-      expect(input).toMatchObject({ toolInput: read })
+      expect(input).toEqual({
+        event: 'PreToolUse',
+        host: expect.any(String),
+        toolName: 'x',
+        toolInput,
+        extra,
+      })
     }
   })
 
   it('of several names the first that is there counts', () => {
     const both = { tool_input: null, toolInput: { a: 1 }, toolArgs: { b: 1 } }
     expect(parse({ hook_event_name: 'PreToolUse', tool_name: 'x', ...both })).toMatchObject({
-      toolInput: null,
+      toolInput: {},
     })
   })
 

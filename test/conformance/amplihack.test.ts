@@ -135,7 +135,7 @@ describe('parse', () => {
       'tool_name',
     )
     const input = parse({ hook_event_name: 'PreToolUse', tool_name: 'x', tool_input: null })
-    expect(input).toMatchObject({ toolInput: null })
+    expect(input).toMatchObject({ toolInput: {} })
   })
 
   test('an optional field of the wrong type is refused', () => {

@@ -156,7 +156,6 @@ describe('post-tool-use', () => {
 
   it.each([
     ['a tool that is no agent', { toolName: 'Read', toolInput: { subagent_type: 'a' }, toolResult: 'x' }],
-    ['no input', { toolName: 'Agent', toolInput: null, toolResult: 'x' }],
     ['no name', { toolName: 'Agent', toolInput: {}, toolResult: 'x' }],
     ['no answer', { toolName: 'Agent', toolInput: { subagent_type: 'a' } }],
     ['an odd answer', { toolName: 'Agent', toolInput: { subagent_type: 'a' }, toolResult: [7, null, {}] }],

@@ -46,8 +46,9 @@ interface Input {
 
 /** Whatever the event is called: a tool that is about to run is looked at. One that has run is not. */
 function callIn(input: HookInput): Input | undefined {
-  if (input.event === 'PreToolUse' || input.event === 'PermissionRequest') return input
   const { tool_name: toolName, tool_input: toolInput } = input.extra
+  if (input.event === 'PreToolUse' || input.event === 'PermissionRequest')
+    return { ...input, toolInput: toolInput ?? input.toolInput }
   if (input.event !== 'Unknown' || typeof toolName !== 'string' || toolInput === undefined) return undefined
   const { cwd, sessionId } = input
   return {

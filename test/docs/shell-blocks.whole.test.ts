@@ -53,7 +53,12 @@ async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Pr
   return stdout.replaceAll(project, '.').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
 }
 
-const NEED_PYTHON = ['docs/start/first-hook.md', 'docs/write/resident-hooks.md', 'docs/write/write-a-hook.md']
+const NEED_PYTHON = [
+  'docs/start/first-hook.md',
+  'docs/write/resident-hooks.md',
+  'docs/write/shell-hooks.md',
+  'docs/write/write-a-hook.md',
+]
 
 describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
   it.for(pages)('$path', async ({ path, shell }, { expect, skip }) => {

@@ -1,10 +1,11 @@
 // Keeps the hooks of configuration files up to date: makes them, admits or refuses them, reads files again.
 
 import type { ConfiguredHook } from './config/configured-hook.js'
+import { runFromCopy } from './config/copied-hook.js'
 import type { ConfigSources } from './config/discovery.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
-import { type Elsewhere, runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
+import { type Elsewhere, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'

@@ -1,0 +1,66 @@
+// A hook that runs from the copy of its folder, and the failures that come from that.
+
+import { HookError, isHookError } from '../core/base/errors.js'
+import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
+
+export interface Copied {
+  readonly copy: string
+  /** The folder that was copied. */
+  readonly original: string
+}
+
+const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
+
+/** Failures of the program itself, not of the system that could not start it. */
+const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
+
+/** Runs the hook, and explains a failure that has to do with the copy. */
+export async function runFromCopy(
+  run: Run,
+  copied: Copied,
+  event: HookEvent,
+  context: HookContext,
+): Promise<unknown> {
+  let said = ''
+  const { session, outcome, note, onAbort, onFailure, lastWord } = context
+  try {
+    return await run(event, {
+      // Made when first asked for; most hooks never do.
+      get signal() {
+        return context.signal
+      },
+      onAbort,
+      session,
+      outcome,
+      note,
+      lastWord,
+      onFailure,
+      printed(output) {
+        said = output.stderr ?? ''
+        context.printed(output)
+      },
+    })
+  } catch (error) {
+    throw explained(error, said, copied)
+  }
+}
+
+function explained(error: unknown, said: string, { copy, original }: Copied): unknown {
+  if (!isHookError(error)) return error
+  const text = `${error.message}\n${said}`
+  const isNamed = text.includes(copy)
+  const isStuck = error.code === 'HOOK_EXIT' && error.message.startsWith('exited with 126')
+  if (isStuck)
+    return hinted(error, error.message, `${error.hint} Then take the change: carabiner trust --mine`)
+  const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
+  if (!isNamed && !isReadOnly) return error
+  const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
+  const hint = isReadOnly
+    ? `It runs from a read-only copy of its folder: let it write to "$CLAUDE_PLUGIN_DATA", which is its own and stays. ${error.hint}`
+    : error.hint
+  return hinted(error, `${error.message}${place}`, hint)
+}
+
+function hinted(error: HookError, message: string, hint: string): HookError {
+  return new HookError(error.code, message, { hint, cause: error, outcome: error.outcome })
+}

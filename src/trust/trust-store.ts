@@ -11,7 +11,6 @@ import {
   type CopyKey,
   copyKeyOf,
   isDigest,
-  keyOf,
   type TrustedFile,
   type TrustRecord,
   type TrustRecords,
@@ -30,6 +29,7 @@ import {
   removeCopy,
   scriptsPath,
 } from './copies.js'
+import { at, type Held, isUntouched, ListedUnits, modified, placed, recordOf } from './listed-units.js'
 import type { DigestList } from './pre-trusted.js'
 import { programGone } from './program-search.js'
 import { type Review, reviewOf } from './review.js'
@@ -42,15 +42,6 @@ export interface TrustStoreOptions {
   readonly dataDir?: string
   /** Digests that need no record; see pre-trusted.ts. */
   readonly preTrusted?: DigestList
-}
-
-/** A record that is ready to be compared with the files. */
-interface Held {
-  readonly record: TrustRecord
-  readonly watch: Watch
-  readonly hooks: ReadonlySet<string>
-  /** Only for a folder. */
-  readonly copy: CopiedUnit | undefined
 }
 
 /** The folder with the copy, or the text of the file of hooks; or a sentence about what is wrong with it. */
@@ -69,13 +60,8 @@ export class TrustStore {
   readonly #records: TrustRecords
   readonly #copies: string
   readonly #kept: KeptFiles
-  readonly #preTrusted: DigestList
-  readonly #listedRecords: TrustRecords
+  readonly #listed: ListedUnits
   readonly #held = new WeakMap<TrustRecord, Held>()
-  /** Units trusted by the list of digests. They are not recorded, so that shortening the list takes effect. */
-  readonly #listed = new Map<string, Held>()
-  /** Units that are not on the list, so that they are not read each time. */
-  readonly #unlisted = new Map<string, Held>()
 
   /** Copies are always local files, whatever keeps the records. */
   constructor(
@@ -86,8 +72,11 @@ export class TrustStore {
     this.#records = records
     this.#copies = join(root, 'copies')
     this.#kept = new KeptFiles(join(root, 'texts'))
-    this.#preTrusted = preTrusted
-    this.#listedRecords = fileListedRecords(dataDir)
+    this.#listed = new ListedUnits(preTrusted, fileListedRecords(dataDir), {
+      heldOf: (record) => this.#heldOf(record),
+      standing: (unit, held) => this.#standing(unit, held),
+      keep: (unit, digest) => this.#keep(unit, digest),
+    })
   }
 
   /** Never throws. Trouble with the store means `untrusted`, and `why` says so. What is known to be trusted stays expected. */
@@ -99,10 +88,10 @@ export class TrustStore {
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
         : { state: 'untrusted', why: 'It waits for your review.' }
-      if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
-      const listed = this.#listedRecord(unit)
+      if (standing.state === 'trusted' || this.#listed.isEmpty) return standing
+      const listed = this.#listed.recordOf(unit)
       record ??= listed
-      return this.#listedStanding(unit) ?? this.#noLongerListed(unit, listed) ?? standing
+      return this.#listed.standingOf(unit, listed) ?? standing
     } catch (error) {
       const why = `Whether it is trusted cannot be told: ${textOf(error)}`
       return { state: 'untrusted', why, ...(record && { record }) }
@@ -122,9 +111,7 @@ export class TrustStore {
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
     this.#check(unit)
     const before = this.#readable(unit)
-    const content = this.#copied(unit, expected)
-    const record = { ...recordOf(unit, content), ...(before && { former: formerOf(before, expected) }) }
-    this.#makeBin(record)
+    const record = { ...this.#keep(unit, expected), ...(before && { former: formerOf(before, expected) }) }
     this.#records.write(unit, record)
     if (before) this.#removeUnused(before)
     return record
@@ -182,15 +169,14 @@ export class TrustStore {
 
   #recordsOf(projectDir: string): readonly TrustRecord[] {
     const recorded = this.#records.ofProject(projectDir)
-    if (this.#preTrusted.size === 0) return recorded
-    const keys = new Set(recorded.map(keyOf))
-    const isListed = (one: TrustRecord) => this.#preTrusted.has(one.digest) && !keys.has(keyOf(one))
-    return [...recorded, ...this.#listedRecords.ofProject(projectDir).filter(isListed)]
+    return this.#listed.isEmpty
+      ? recorded
+      : [...recorded, ...this.#listed.recordsBeside(recorded, projectDir)]
   }
 
   /** The digests that are trusted without a record, with the names that people know them by. */
   get listed(): DigestList {
-    return this.#preTrusted
+    return this.#listed.digests
   }
 
   /**
@@ -198,7 +184,7 @@ export class TrustStore {
    * to replace it. `unknown` if the record cannot be read: what was trusted before is still expected then.
    */
   trustedNow(record: TrustRecord): readonly string[] | 'unknown' {
-    if (this.#preTrusted.has(record.digest)) return [record.digest]
+    if (this.#listed.digests.has(record.digest)) return [record.digest]
     try {
       const now = this.#records.load({ ...record, path: placeOf(record.path) })
       return now ? copiesOf(now).map(({ digest }) => digest) : []
@@ -304,55 +290,8 @@ export class TrustStore {
   /** The content is the same but the stamps are new: use these from now on. */
   #refresh(unit: Unit, held: Held, now: TrustRecord): void {
     if (stampsOf(now) === stampsOf(held.record)) return
-    const key = keyOf(unit)
-    if (this.#listed.get(key) === held) this.#listed.set(key, this.#heldOf(now))
-    else if (placed(unit) === unit) this.#records.refresh(unit, held.record, now)
-  }
-
-  /** As it was when the list had it, if the list still has that. */
-  #listedRecord(unit: Unit): TrustRecord | undefined {
-    const record = this.#listedRecords.load(placed(unit))
-    return record && this.#preTrusted.has(record.digest) ? record : undefined
-  }
-
-  /** It was on the list as it was before. */
-  #noLongerListed(unit: Unit, record: TrustRecord | undefined): Standing | undefined {
-    if (!record) return undefined
-    const standing = this.#standing(unit, this.#heldOf(at(unit, record)))
-    return standing.state === 'trusted' ? undefined : modified(standing.why, record)
-  }
-
-  #listedStanding(unit: Unit): Standing | undefined {
-    const key = keyOf(unit)
-    const known = this.#listed.get(key)
-    if (known) {
-      const standing = this.#standing(unit, known)
-      if (standing.state === 'trusted') return standing
-      this.#listed.delete(key)
-    }
-    const refused = this.#unlisted.get(key)
-    if (refused && hasHooks(refused, unit) && isUntouched(refused.watch)) return undefined
-    const content = readContent(unit)
-    const { digest: now, problems } = content
-    if (problems.length > 0 || !this.#preTrusted.has(now)) {
-      if (problems.length === 0) this.#unlisted.set(key, this.#heldOf(recordOf(unit, content)))
-      return undefined
-    }
-    const record = recordOf(unit, this.#copied(unit, now))
-    this.#makeBin(record)
-    this.#remember(unit, record)
-    const held = this.#heldOf(record)
-    this.#listed.set(key, held)
-    return { state: 'trusted', record, copy: held.copy?.path }
-  }
-
-  /** So that its gates are known when it is gone. A store that cannot be written knows less. */
-  #remember(unit: Unit, record: TrustRecord): void {
-    try {
-      const where = placed(unit)
-      if (this.#listedRecords.load(where)?.digest !== record.digest)
-        this.#listedRecords.write(where, { ...record, path: where.path })
-    } catch {}
+    if (!this.#listed.refresh(unit, held, now) && placed(unit) === unit)
+      this.#records.refresh(unit, held.record, now)
   }
 
   #heldOf(record: TrustRecord): Held {
@@ -370,6 +309,13 @@ export class TrustStore {
   }
 
   // ---- copies ---------------------------------------------------------------------------------------------------
+
+  /** Copies what runs, if the unit has this digest. */
+  #keep(unit: Unit, digest: string): TrustRecord {
+    const record = recordOf(unit, this.#copied(unit, digest))
+    this.#makeBin(record)
+    return record
+  }
 
   /** Reads the unit and, if it has the digest, publishes a copy of what was read. Keeps the text of files outside the copy. */
   #copied(unit: Unit, expected: string): UnitContent {
@@ -439,17 +385,6 @@ function copiesOf({ next, former, ...record }: TrustRecord): readonly CopyKey[] 
   return [record, ...(next ? [next] : []), ...(former ? [former] : [])]
 }
 
-/** The unit at the place where it belongs; the same object if it is there. */
-function placed(unit: Unit): Unit {
-  const path = placeOf(unit.path)
-  return path === unit.path ? unit : { ...unit, path }
-}
-
-/** The record with the path where the files are now. */
-function at({ path }: Unit, record: TrustRecord): TrustRecord {
-  return path === record.path ? record : { ...record, path }
-}
-
 /** Files without a stamp are read. */
 function withoutStamps(content: UnitContent): UnitContent {
   const bare = <T extends { readonly stamp: string }>(those: readonly T[]) =>
@@ -471,20 +406,8 @@ function keptFolder(copy: CopiedUnit | undefined): Kept {
   return typeof found === 'string' ? { problem: copyChanged(copy, found) } : { copy: copy.path }
 }
 
-function modified(why: string, record: TrustRecord): Standing {
-  return { state: 'modified', why, record }
-}
-
 function copyChanged({ path }: CopiedUnit, why: string): string {
   return `The trusted copy ${quoted(path)} was changed, and does not run: run carabiner trust again. In it: ${why}`
-}
-
-function isUntouched(one: Watch | CopiedUnit): boolean {
-  try {
-    return one.isUntouched()
-  } catch {
-    return false // reading it says what is wrong
-  }
 }
 
 function checked(unit: Unit, content: UnitContent, expected: string): UnitContent {
@@ -497,33 +420,6 @@ function checked(unit: Unit, content: UnitContent, expected: string): UnitConten
   throw new Error(
     `${quoted(unit.name)} is not what was reviewed: something changed meanwhile; look at it again`,
   )
-}
-
-function hasHooks({ hooks }: Held, unit: Unit): boolean {
-  const now = new Set(unit.hooks.map(({ hash }) => hash))
-  return now.size === hooks.size && [...now].every((hash) => hooks.has(hash))
-}
-
-/** The record of a unit that is trusted from now on. */
-function recordOf({ kind, path, name, projectDir, hooks }: Unit, content: UnitContent): TrustRecord {
-  const { digest, files, folders, scripts, source, absent, words, implicit, programs } = content
-  return {
-    kind,
-    path,
-    name,
-    projectDir,
-    digest,
-    hooks,
-    files,
-    folders,
-    scripts,
-    ...(source && { source }),
-    absent,
-    words,
-    implicit,
-    programs,
-    at: new Date().toISOString(),
-  }
 }
 
 /** All stamps that can be relied on, as one text. */

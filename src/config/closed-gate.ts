@@ -30,6 +30,11 @@ function eventsOf({ type, event }: UnitHook): ReadonlySet<string> {
   )
 }
 
+/** Whether a hook is such a stand-in. */
+export function isClosedGate({ id }: Pick<Hook, 'id'>): boolean {
+  return id.startsWith('closed:')
+}
+
 /** It takes every call that the gate would take, perhaps more: a rule beyond the matcher is not looked at. */
 export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
   const { unit } = expectation

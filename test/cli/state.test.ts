@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -64,12 +66,15 @@ const typed = (next = '', cwd = project.folder) => {
 it('where there is nothing: what to type for a first hook, and for an agent, and it works', async () => {
   const { code, stdout } = await bare()
   expect(code).toBe(0)
-  const [hook, agent, ...rest] = stdout.split('\n').slice(2)
-  expect([hook, agent, ...rest]).toEqual([
+  const [said, agent, hook, attempt, ...rest] = stdout.split('\n').slice(1)
+  expect([said, agent, hook, attempt, ...rest]).toEqual([
+    '  Nothing is set up here yet.',
+    'next carabiner setup claude-code   # guard Claude Code: it says what each hook does',
     'next carabiner new my-guard --matcher Bash   # a first hook, with its tests',
-    'next carabiner setup claude-code   # the standard hooks, for Claude Code',
+    expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
     '',
   ])
+  expect(await typed(attempt)).toMatchObject({ code: 2, stdout: expect.stringContaining('"deny"') })
   for (const next of [hook, agent]) expect(await typed(next)).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     hooks: { ready: 1 },
@@ -100,11 +105,12 @@ it('where Claude Code has hooks: how they come over', async () => {
   project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [handler] }] } })
   const { next } = JSON.parse((await bare('--json')).stdout)
   expect(next).toEqual([
+    'carabiner setup claude-code   # guard Claude Code: it says what each hook does',
     'carabiner migrate   # .claude/settings.json has hooks of Claude Code',
     'carabiner new my-guard --matcher Bash   # a first hook, with its tests',
-    'carabiner setup claude-code   # the standard hooks, for Claude Code',
+    expect.stringContaining('| carabiner hook pre-tool-use'),
   ])
-  expect((await typed(next[0])).stdout).toContain('1 hook would be migrated')
+  expect((await typed(next[1])).stdout).toContain('1 hook would be migrated')
 })
 
 it('a question that the matcher of a hook takes', async () => {
@@ -126,7 +132,9 @@ it('as JSON', async () => {
   expect(JSON.parse(stdout)).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     project: project.folder,
-    hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0 },
+    hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0, closed: 0 },
+    findings: [],
+    pack: [],
     cannotStart: [],
     matchesNothing: [],
     expectations: [],
@@ -137,6 +145,87 @@ it('as JSON', async () => {
       'carabiner explain Stop',
       'carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would',
     ],
+  })
+})
+
+it('G7: what doctor would find, in a line each, and says to ask doctor', async () => {
+  ofUser({ Stop: [{ hooks: [{ type: 'command', command: '/nowhere/check.sh' }] }] })
+  project.file('../home/.claude/settings.json', '{ "hooks": { "PreTolUse": [{ "hooks": [] }] } }')
+  const { code, stdout } = await bare()
+  expect(code).toBe(0)
+  expect(stdout).toContain('  0 hooks ready\n  1 cannot start\n')
+  expect(stdout).toMatch(/\n {2}broken script-missing ~\S+json:\d+ user:Stop#1: it runs \/nowhere\/check\.sh/)
+  expect(stdout).toMatch(
+    /\n {2}broken unknown-event ~\/\.claude\/settings\.json:1: there is no event "PreTolUse"/,
+  )
+  expect(stdout).toContain('next carabiner doctor\n')
+  const found = JSON.parse((await bare('doctor', '--json')).stdout).findings
+  const { findings } = JSON.parse((await bare('--json')).stdout)
+  expect(found.map(({ family: _, ...one }: { family: string }) => one)).toEqual(findings)
+})
+
+it('no more than five findings', async () => {
+  const hook = (i: number) => ({ type: 'command', command: `/nowhere/${i}.sh` })
+  ofUser({ Stop: [{ hooks: [1, 2, 3, 4, 5, 6, 7].map(hook) }] })
+  const { stdout } = await bare()
+  expect(stdout.match(/broken script-missing/g)).toHaveLength(5)
+  expect(stdout).toContain('\n  and 2 more: carabiner doctor\n')
+})
+
+it('which hooks of the pack Claude Code runs', async () => {
+  await bare('setup', 'claude-code', '--only', 'guard,stop')
+  expect((await bare()).stdout).toContain('  Claude Code runs guard, stop of the standard pack\n')
+})
+
+describe('a trusted hook that was changed', () => {
+  const change = async () => {
+    project.hooks({ PreToolUse: [['Bash', 'true']] })
+    await bare('trust', '--yes')
+    project.hooks({ PreToolUse: [['Bash', 'false']] })
+  }
+
+  it('counts once, as it was trusted', async () => {
+    await change()
+    const { stdout } = await bare()
+    expect(stdout).toContain('\n  1 hook ready\n  PreToolUse 1\n')
+    expect(stdout).not.toContain('modified since')
+  })
+
+  it('is not ready if its gate is closed', async () => {
+    await change()
+    for (const name of ['copies', 'texts'])
+      rmSync(join(project.home, '.local/share/carabiner', name), { recursive: true, force: true })
+    const { stdout } = await bare()
+    expect(stdout).toContain('\n  0 hooks ready\n  1 gate closed: what it would judge is refused\n')
+    expect((await bare('list')).stdout).toMatch(
+      /closed {4}project:PreToolUse#1 .*\n +refuses what it would judge/,
+    )
+  })
+})
+
+describe('a first run at a terminal', () => {
+  const start = (typed: string, env = {}) =>
+    project.onTerminal([], { input: typed, prompt: ': ', columns: 150, env: { NO_COLOR: '1', ...env } })
+
+  it('offers what to begin with, and does it', async () => {
+    const { code, stdout } = await start('2\n')
+    expect(stdout).toMatch(/ {2}1 {2}Guard Claude Code +carabiner setup claude-code\r?\n/)
+    expect(code).toBe(0)
+    expect(project.has('.amplifier/hooks/my-guard/hooks.json')).toBe(true)
+    // There is something now, and nothing is asked any more.
+    expect((await start('')).stdout).not.toContain('Type 1, 2 or 3')
+  })
+
+  it('shows a call that is blocked', async () => {
+    const { code, stdout } = await start('3\n')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('"permissionDecision":"deny"')])
+    expect(stdout).toContain('The call was denied, and nothing ran.')
+  })
+
+  it('does nothing for Enter, and asks no agent', async () => {
+    expect((await start('\n')).code).toBe(0)
+    expect(readdirSync(project.home)).toEqual([])
+    expect((await start('', { CLAUDECODE: '1' })).stdout).not.toContain('Type 1, 2 or 3')
   })
 })
 

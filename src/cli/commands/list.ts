@@ -1,5 +1,6 @@
 // `carabiner list`: every hook, where it is configured, what it runs, and whether it may.
 
+import { isClosedGate } from '../../config/closed-gate.js'
 import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
@@ -137,11 +138,11 @@ function nextOf(
 
 /** Commands are shown whole: a command that is cut off cannot be reviewed. */
 function groupLines(file: string, hooks: readonly Counted[], paint: Paint): readonly string[] {
-  const cells = hooks.map(({ line, state, name, matcher }) => [
-    String(line ?? '').padStart(4),
-    state,
-    visible(name),
-    matcher === null ? '' : oneLine(matcher),
+  const cells = hooks.map((hook) => [
+    String(hook.line ?? '').padStart(4),
+    shownState(hook),
+    visible(hook.name),
+    hook.matcher === null ? '' : oneLine(hook.matcher),
   ])
   const rows = columns(cells)
   return [
@@ -154,7 +155,9 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
   ]
 }
 
-function ran({ command, kind, state, why, kept, role, stats }: Counted): string {
+function ran(hook: Counted): string {
+  const { command, kind, state, why, kept, role, stats } = hook
+  if (isClosedGate(hook)) return 'refuses what it would judge'
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
@@ -181,14 +184,20 @@ function statsText(stats: HookStats | null): string {
   return counts.filter((one) => one !== false).join(', ')
 }
 
-function stateColour({ state }: ListedHook, text: string, paint: Paint): string {
-  return state === 'ready' ? paint.green(text) : paint.yellow(text)
+/** A closed gate runs, but is not the hook that its file has. */
+function shownState(hook: ListedHook): ListedHook['state'] | 'closed' {
+  return isClosedGate(hook) ? 'closed' : hook.state
+}
+
+function stateColour(hook: ListedHook, text: string, paint: Paint): string {
+  if (isClosedGate(hook)) return paint.red(text)
+  return hook.state === 'ready' ? paint.green(text) : paint.yellow(text)
 }
 
 /** `3 hooks: 2 ready, 1 untrusted`. */
 function summary(hooks: readonly ListedHook[]): string {
   const states = grouped(hooks, (hook) =>
-    hook.state === 'ready' && matchesNothing(hook) ? 'that match nothing' : hook.state,
+    hook.state === 'ready' && matchesNothing(hook) ? 'that match nothing' : shownState(hook),
   )
   const parts = [...states].map(([state, some]) => `${some.length} ${state}`)
   return hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`

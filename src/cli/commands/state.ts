@@ -1,21 +1,38 @@
 // The bare `carabiner`: the state of this project, and the next command to type.
 
+import { isClosedGate } from '../../config/closed-gate.js'
 import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
-import type { Expectation } from '../../trust/expectation.js'
+import { diagnosticOf, type Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
 import type { Command } from '../command.js'
+import { canAsk } from '../confirm.js'
+import type { Facts } from '../doctor/facts.js'
+import type { Family, Finding } from '../doctor/finding.js'
 import { plainData } from '../output.js'
+import { isAgentShell } from '../person.js'
 import { fitted } from '../print/fit.js'
-import { counted, grouped, nextLines, noticeLines, placeOf, shortPath, waitingLines } from '../print/lines.js'
-import { optionOf, typed, typedTake, typedTrust } from '../print/next-command.js'
-import type { Paint } from '../print/terminal.js'
-import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import {
+  counted,
+  grouped,
+  labelled,
+  nextLines,
+  noticeLines,
+  oneLine,
+  placeOf,
+  shortPath,
+  waitingLines,
+} from '../print/lines.js'
+import { optionOf, TRY_GUARD, typed, typedTake, typedTrust } from '../print/next-command.js'
+import { severityColour } from '../print/severity.js'
+import { type Paint, painter } from '../print/terminal.js'
+import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/matching.js'
-import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
+import { EXITS, exitOf, hasChanged, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
@@ -37,97 +54,152 @@ export const command: Command<typeof OPTIONS> = {
       line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner fire PreToolUse`,
     },
   ],
-  async run({ options }, output) {
+  async run({ options }, output, context) {
     if (options.version) {
       return output.result({ version }, () => [version])
     }
-    const hooks = await openHooks(options)
-    const { cannotStart } = await import('../doctor/faults.js')
-    const listed = hooks.list()
-    const { expectations, notices } = await unmetIn(options, hooks.expectations())
-    const found = {
-      hooks: listed,
-      untrusted: hooks.untrusted(),
-      expectations,
-      diagnostics: [...noticesOf(hooks), ...notices],
-      cannotStart: (await cannotStart(listed, options, hooks.settings)).map(({ name }) => name),
-      matchesNothing: listed
-        .filter((hook) => hook.state === 'ready' && matchesNothing(hook))
-        .map(({ name }) => name),
+    const { gather } = await import('../doctor/facts.js')
+    const { examineQuickly } = await import('../doctor/examine.js')
+    const facts = await gather(options)
+    const state = await stateOf(facts, await examineQuickly(facts))
+    if (state.isFresh && canAsk(output) && !isAgentShell()) {
+      const { firstRun } = await import('../why/first-run.js')
+      return firstRun(titleOf(state, painter(1)), output, context)
     }
-    await hooks.close()
-    const state = await stateOf(found, options)
-    return output.result(state, (paint) => stateLines(state, paint), exitOf(state))
+    return output.result(documentOf(state), (paint) => stateLines(state, paint), exitOf(state))
   },
 }
 
 interface State {
   readonly version: string
   readonly project: string
-  /** How many hooks are in each state. */
-  readonly hooks: Readonly<Record<ListedHook['state'], number>>
+  /** How many hooks are in each state. A changed hook that runs as it was trusted is ready, and counts once. */
+  readonly hooks: Readonly<Record<ListedHook['state'] | 'closed', number>>
   /** Hooks that are ready but would fail: a script or program is missing, or cannot be executed. */
   readonly cannotStart: readonly string[]
   /** Hooks that are ready but whose matcher takes no tool or value that is known. */
   readonly matchesNothing: readonly string[]
   /** How many hooks listen to each event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
+  /** Hooks of the standard pack that Claude Code runs. */
+  readonly pack: readonly string[]
   /** Plugins, skills and hook files that wait for trust. */
   readonly untrusted: readonly Untrusted[]
   /** What was trusted, listed or installed, and is changed or missing. */
   readonly expectations: readonly Expectation[]
   readonly diagnostics: readonly Diagnostic[]
+  /** What else `doctor` finds broken or surprising, as far as it can be found quickly. */
+  readonly findings: readonly Finding[]
   /** Hooks are ready, and an agent is set up for something else. */
   readonly notAsked?: string
   readonly next: readonly string[]
+  /** Nothing was ever set up or written here. */
+  readonly isFresh: boolean
 }
 
-interface Found
-  extends Pick<State, 'untrusted' | 'expectations' | 'diagnostics' | 'cannotStart' | 'matchesNothing'> {
-  readonly hooks: readonly ListedHook[]
+function documentOf({ isFresh: _, ...state }: State) {
+  return state
 }
 
-async function stateOf(found: Found, sources: Sources): Promise<State> {
-  const { hooks, untrusted, expectations, diagnostics, cannotStart, matchesNothing } = found
+async function stateOf(facts: Facts, families: readonly Family[]): Promise<State> {
+  const { project, untrusted, expectations } = facts
+  const { notAsked, packIn } = await import('../why/first-steps.js')
+  const hooks = facts.hooks.filter((hook) => !isReplaced(hook, facts.hooks))
+  const ready = hooks.filter((hook) => hook.state === 'ready' && !isClosedGate(hook))
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
-  const { notAsked } = await import('../why/first-steps.js')
-  const unasked = notAsked(projectOf(sources), count('ready'))
+  const told = new Set(expectations.map(({ why }) => why))
+  const findings = families
+    .flatMap((family) => family.findings)
+    .filter((one) => isWorthALine(one) && !told.has(one.text))
+  const cannotStart = namesOf(ready.filter((hook) => !hook.kept && isFaulty(hook, families)))
+  const idle = namesOf(ready.filter(matchesNothing))
+  const unasked = notAsked(
+    project,
+    ready.filter(({ name }) => !cannotStart.includes(name) && !idle.includes(name)).length,
+  )
+  const pack = packIn(project)
+  const found = { ready, cannotStart, matchesNothing: idle, findings }
+  const next = await nextOf(found, facts)
   return {
     version,
-    project: projectOf(sources),
+    project,
     hooks: {
-      ready: count('ready'),
+      ready: ready.length,
       untrusted: count('untrusted'),
       modified: count('modified'),
       disabled: count('disabled'),
+      closed: hooks.filter(isClosedGate).length,
     },
     cannotStart,
-    matchesNothing,
+    matchesNothing: idle,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
+    pack,
     untrusted,
     expectations,
-    diagnostics,
+    diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
+    findings,
     ...(unasked && { notAsked: unasked.text }),
-    next: await nextOf(found, sources),
+    next,
+    // With more to type next there is something here, if only for another program.
+    isFresh: isFresh(facts, findings, pack) && next.length === FIRST_STEPS,
   }
+}
+
+/** Setting up, a first hook, and a call that is blocked. */
+const FIRST_STEPS = 3
+
+function isFresh(
+  { hooks, expectations }: Facts,
+  findings: readonly Finding[],
+  pack: readonly string[],
+): boolean {
+  return hooks.length + expectations.length + findings.length + pack.length === 0
+}
+
+function namesOf(hooks: readonly ListedHook[]): readonly string[] {
+  return hooks.map(({ name }) => name)
+}
+
+/** The changed version of a hook that runs as it was trusted, or whose gate is closed. */
+function isReplaced({ state, name, file }: ListedHook, hooks: readonly ListedHook[]): boolean {
+  return (
+    state === 'modified' &&
+    hooks.some((one) => one.name === name && one.file === file && (one.kept || isClosedGate(one)))
+  )
+}
+
+function isFaulty({ name, file }: ListedHook, families: readonly Family[]): boolean {
+  return families
+    .filter((family) => family.name === 'programs' || family.name === 'scripts')
+    .flatMap(({ findings }) => findings)
+    .some((one) => one.severity === 'broken' && one.hook === name && one.file === file)
+}
+
+/** Notes are for `doctor`, and these have rows of their own. */
+function isWorthALine({ severity, code }: Finding): boolean {
+  return severity !== 'note' && code !== 'untrusted' && code !== 'modified' && code !== 'not-asked'
+}
+
+interface Ready extends Pick<State, 'cannotStart' | 'matchesNothing' | 'findings'> {
+  readonly ready: readonly ListedHook[]
 }
 
 /** The worst comes first: switched off, broken, not trusted, missing. */
 async function nextOf(
-  { hooks, untrusted, expectations, diagnostics, cannotStart, matchesNothing }: Found,
-  sources: Sources,
+  { ready: all, cannotStart, matchesNothing, findings }: Ready,
+  { hooks, untrusted, expectations, notices, sources }: Facts,
 ): Promise<readonly string[]> {
-  if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
-  const broken = diagnostics.find(({ file, code }) => file !== undefined && !code.startsWith('trust-'))
+  if (notices.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
+  const broken = notices.find(({ file, code }) => file !== undefined && !code.startsWith('trust-'))
   const names = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
   const idle = new Set([...cannotStart, ...matchesNothing])
-  const ready = hooks.find(({ state, name }) => state === 'ready' && !idle.has(name))
+  const ready = all.find(({ name }) => !idle.has(name))
   const isEmpty = hooks.length === 0 && !broken
   const waiting = await openQuestions(projectOf(sources))
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
-    ...(cannotStart.length > 0 ? [typed(['doctor'], sources)] : []),
+    ...(findings.length > 0 ? [typed(['doctor'], sources)] : []),
     ...(hasChanged(expectations) ? [typedTake(sources)] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
@@ -155,7 +227,10 @@ async function openQuestions(project: string): Promise<number> {
 /** Hooks that no agent asks guard nothing. */
 async function stepsFor(sources: Sources, isEmpty: boolean): Promise<readonly string[]> {
   const { firstSteps, setupStep } = await import('../why/first-steps.js')
-  return [...(isEmpty ? firstSteps(sources) : []), ...setupStep(projectOf(sources), !isEmpty)]
+  const setup = setupStep(projectOf(sources), !isEmpty)
+  if (!isEmpty) return setup
+  const attempt = setup.length > 0 ? [`${TRY_GUARD}   # see it block a call`] : []
+  return [...setup, ...firstSteps(sources), ...attempt]
 }
 
 /** Without custom events. */
@@ -171,34 +246,63 @@ function questionAbout(hook: ListedHook): readonly string[] {
   return /ToolUse|Permission/.test(event) ? [event, ...optionOf('--tool', tool)] : [event]
 }
 
+function titleOf({ project }: Pick<State, 'project'>, paint: Paint): string {
+  return `${paint.bold('carabiner')} ${version}  ${visible(shortPath(project))}`
+}
+
+/** Whoever has more to correct reads `doctor`. */
+const MOST_FINDINGS = 5
+
 function stateLines(given: State, paint: Paint): readonly string[] {
   const state = plainData(given)
-  const { ready, untrusted, modified, disabled } = state.hooks
-  const faulty = state.cannotStart.length
-  const idle = state.matchesNothing.filter((name) => !state.cannotStart.includes(name)).length
   const untold = state.untrusted.filter(unsaid(state.expectations))
   const waiting = untold.length
+  const more = state.findings.length - MOST_FINDINGS
+  return [
+    ...fitted([
+      titleOf(state, paint),
+      ...rowsOf(state, paint).map((row) => `  ${row}`),
+      ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
+    ]),
+    ...untold.flatMap((unit) => waitingLines(unit, paint, 4)),
+    ...noticeLines(state.expectations.flatMap(diagnosticOf), paint, 2),
+    ...state.findings.slice(0, MOST_FINDINGS).flatMap((one) => findingLines(one, paint)),
+    ...(more > 0 ? [`  and ${more} more: carabiner doctor`] : []),
+    ...nextLines(state.next, paint),
+  ]
+}
+
+function rowsOf(state: State, paint: Paint): readonly string[] {
+  const { ready, untrusted, modified, disabled, closed } = state.hooks
+  if (state.isFresh) return ['Nothing is set up here yet.']
+  const faulty = state.cannotStart.length
+  const idle = state.matchesNothing.filter((name) => !state.cannotStart.includes(name)).length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
-  const rows = [
+  return [
     `${counted(ready - faulty - idle, 'hook')} ready`,
     ...(faulty > 0 ? [paint.red(`${faulty} cannot start`)] : []),
     ...(idle > 0 ? [paint.red(`${idle} ${idle === 1 ? 'matches' : 'match'} nothing`)] : []),
+    ...(closed > 0
+      ? [
+          paint.red(
+            `${counted(closed, 'gate')} closed: what ${closed === 1 ? 'it' : 'they'} would judge is refused`,
+          ),
+        ]
+      : []),
     ...(untrusted > 0 ? [paint.yellow(`${untrusted} untrusted: not run until trusted`)] : []),
     ...(modified > 0
       ? [paint.red(`${modified} modified since you trusted them: not run until trusted`)]
       : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
+    ...(state.pack.length > 0 ? [`Claude Code runs ${state.pack.join(', ')} of the standard pack`] : []),
     ...(state.notAsked === undefined ? [] : [paint.yellow(state.notAsked)]),
   ]
-  return [
-    ...fitted([
-      `${paint.bold('carabiner')} ${state.version}  ${shortPath(state.project)}`,
-      ...rows.map((row) => `  ${row}`),
-      ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
-    ]),
-    ...untold.flatMap((unit) => waitingLines(unit, paint, 4)),
-    ...noticeLines(state.diagnostics, paint, 2),
-    ...nextLines(state.next, paint),
-  ]
+}
+
+function findingLines(finding: Finding, paint: Paint): readonly string[] {
+  const { severity, code, hook, text } = finding
+  const place = [placeOf(finding), hook].filter(Boolean).join(' ')
+  const said = place === '' ? text : `${place}: ${text}`
+  return labelled(`${severity} ${code}`, oneLine(said), severityColour(severity, paint), 2)
 }

@@ -15,26 +15,47 @@ import { programs } from './programs.js'
 import { scripts } from './scripts.js'
 import { trust } from './trust.js'
 
-type Check = (facts: Facts, tick: Tick) => Checked | Promise<Checked>
+interface Check {
+  readonly name: string
+  readonly check: (facts: Facts, tick: Tick) => Checked | Promise<Checked>
+  /** Reads whole plugins or the whole audit: only for `doctor` itself. */
+  readonly isSlow?: true
+}
 
 /** In the order to fix them: nobody should trust a hook that cannot run. */
-const CHECKS: readonly (readonly [name: string, check: Check])[] = [
-  ['configuration', configuration],
-  ['plugins', plugins],
-  ['programs', programs],
-  ['scripts', scripts],
-  ['matchers', matchers],
-  ['trust', trust],
-  ['duplicates', duplicates],
-  ['history', history],
-  ['folders', folders],
-  ['environment', machine],
+const CHECKS: readonly Check[] = [
+  { name: 'configuration', check: configuration },
+  { name: 'plugins', check: plugins, isSlow: true },
+  { name: 'programs', check: programs },
+  { name: 'scripts', check: scripts },
+  { name: 'matchers', check: matchers },
+  { name: 'trust', check: trust },
+  { name: 'duplicates', check: duplicates },
+  { name: 'history', check: history, isSlow: true },
+  { name: 'folders', check: folders },
+  { name: 'environment', check: machine },
 ]
 
 /** Calls `tick` before each family, for progress. */
-export async function examine(facts: Facts, tick: Tick = () => undefined): Promise<readonly Family[]> {
+export function examine(facts: Facts, tick?: Tick): Promise<readonly Family[]> {
+  return examined(CHECKS, facts, tick)
+}
+
+/** Without the families that take long. */
+export function examineQuickly(facts: Facts): Promise<readonly Family[]> {
+  return examined(
+    CHECKS.filter(({ isSlow }) => !isSlow),
+    facts,
+  )
+}
+
+async function examined(
+  checks: readonly Check[],
+  facts: Facts,
+  tick: Tick = () => undefined,
+): Promise<readonly Family[]> {
   const families: Family[] = []
-  for (const [name, check] of CHECKS) {
+  for (const { name, check } of checks) {
     tick()
     const { what, findings } = await attempt(() => check(facts, tick))
     const known = families.flatMap((family) => family.findings)

@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { choicesOf } from '../../hosts/claude-code/entries.js'
+import { ownCommand } from '../../hosts/own-command.js'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
 import { fromHere, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
@@ -34,7 +36,8 @@ export function firstSteps(sources: Sources): readonly string[] {
 }
 
 const PLUGIN_FILES = ['.claude-plugin/plugin.json', 'hooks/hooks.json', 'hooks.json']
-const FIRST = ['my-guard', '--matcher', 'Bash']
+/** What `carabiner new` is given for a first hook. */
+export const FIRST = ['my-guard', '--matcher', 'Bash']
 
 /** Says that Claude Code's own settings of the project have hooks for an event, and that Carabiner does not run them. */
 export function notCarried(event: string, sources: Sources): string | undefined {
@@ -63,7 +66,7 @@ function projectAbove(project: string): string | undefined {
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
   const asked = askedBy(project)
   if (asked === 'engine' || (asked === 'pack' && !hasHooks)) return []
-  if (!hasHooks) return ['carabiner setup claude-code   # the standard hooks, for Claude Code']
+  if (!hasHooks) return ['carabiner setup claude-code   # guard Claude Code: it says what each hook does']
   return [
     asked === 'pack'
       ? `${ASK}   # in place of the standard pack`
@@ -82,6 +85,12 @@ export function notAsked(
   const those =
     ready === 1 ? '1 hook is ready and no agent asks it' : `${ready} hooks are ready and no agent asks them`
   return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
+}
+
+/** The hooks of the standard pack that agents run, by the names that setup has for them. */
+export function packIn(project: string): readonly string[] {
+  const { commands } = agentCommands({ project, home: homedir() })
+  return choicesOf(commands.flatMap((one) => ownCommand(one) ?? []).map(({ name }) => name))
 }
 
 /** What of Carabiner agents have in their settings: the hooks of projects, only the standard pack, or nothing. */

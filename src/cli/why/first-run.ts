@@ -1,0 +1,64 @@
+// The first minute at a terminal: offers the things to begin with, and does what is chosen.
+
+import { type Context, readCommandLine } from '../command.js'
+import { answerTo } from '../confirm.js'
+import type { Output } from '../output.js'
+import { columns } from '../print/lines.js'
+import { GUARDED_CALL, TRY_GUARD } from '../print/next-command.js'
+import { painter } from '../print/terminal.js'
+import { EXIT } from '../refusal.js'
+import { FIRST } from './first-steps.js'
+
+interface Step {
+  readonly does: string
+  readonly line: string
+  run(output: Output, context: Context): Promise<number>
+}
+
+const STEPS: readonly Step[] = [
+  {
+    does: 'Guard Claude Code',
+    line: 'carabiner setup claude-code',
+    run: (output, context) => called(['setup', 'claude-code'], output, context),
+  },
+  {
+    does: 'Write a first hook',
+    line: `carabiner new ${FIRST.join(' ')}`,
+    run: (output, context) => called(['new', ...FIRST], output, context),
+  },
+  {
+    does: 'See the guard block a call',
+    line: TRY_GUARD,
+    async run(output, context) {
+      await output.print([`$ ${TRY_GUARD}`])
+      await called(['hook', 'pre-tool-use'], output, { ...context, stdin: GUARDED_CALL })
+      await output.print(['The call was denied, and nothing ran.', 'next carabiner setup claude-code'])
+      return EXIT.ok
+    },
+  },
+]
+
+export async function firstRun(title: string, output: Output, context: Context): Promise<number> {
+  const paint = painter(1)
+  const rows = columns(STEPS.map(({ does, line }, i) => [`  ${i + 1}  ${does}`, line]))
+  await output.print([
+    title,
+    '  Nothing is set up here yet. Where do you want to begin?',
+    ...rows.map(([does = '', line = '']) => `${does}  ${paint.dim(line)}`),
+  ])
+  const typed = await answerTo('Type 1, 2 or 3, or press Enter to leave: ', output)
+  const step = STEPS[Number(typed) - 1]
+  return step === undefined ? EXIT.ok : step.run(output, context)
+}
+
+async function called(
+  [name = '', ...args]: readonly string[],
+  output: Output,
+  context: Context,
+): Promise<number> {
+  const { command } = (await context.commands[name]?.()) ?? {}
+  if (!command) throw new Error(`there is no command ${name}`)
+  const given = readCommandLine(command, args)
+  command.mayRun?.(given)
+  return command.run(given, output, context)
+}

@@ -103,7 +103,7 @@ function register(hooks) {
   hooks.register(
     'PreToolUse',
     function noScripts(_event, { tool_input }) {
-      const command = String(tool_input.command)
+      const { command } = tool_input
       if (command.startsWith('npm install'))
         return modify({ tool_input: { command: `${command} --ignore-scripts` } })
     },

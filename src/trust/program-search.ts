@@ -81,6 +81,12 @@ export function shebangOf(bytes: Buffer): Shebang {
   return name.includes('/') ? { file: name } : { program: name }
 }
 
+/** The name of the interpreter, wherever it is. */
+export function shebangName(bytes: Buffer): string | undefined {
+  const { file, program } = shebangOf(bytes)
+  return (program ?? file)?.replace(/^.*\//, '')
+}
+
 /** `-S` may contain the name itself: `-S./x`. Values of other options are skipped. */
 function behindEnv(words: readonly string[]): string | undefined {
   for (let i = 0; i < words.length; i++) {

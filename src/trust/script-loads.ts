@@ -6,7 +6,7 @@ import { isBelow, realOf } from '../files/within.js'
 import { pathAt, typeAt } from './file-reading.js'
 import { modulesIn, nearestPackage, saysOf, stemOf, upTo } from './implicit-loads.js'
 import { completionsOf, importsIn, LOADED, SHELLS } from './known-programs.js'
-import { shebangOf } from './program-search.js'
+import { shebangName } from './program-search.js'
 import type { ImplicitLoad } from './unit.js'
 
 export interface Loads {
@@ -40,22 +40,42 @@ export function loadsOf({ path, bytes, by }: Script, projectDir: string): Loads 
   return { implicit, absent: absent.filter(isWithin) }
 }
 
-function shebangName(bytes: Buffer): string | undefined {
-  const { file, program } = shebangOf(bytes)
-  return (program ?? file)?.replace(/^.*\//, '')
+interface Language {
+  readonly name: 'python' | 'node' | 'shell' | 'ruby' | 'perl' | 'php'
+  /** Programs that run it. */
+  readonly program: RegExp
+  readonly extension: RegExp
+  /** For people: what its scripts load. */
+  readonly loads: string
 }
 
-type Language = 'python' | 'node' | 'shell'
-
-const LANGUAGES: readonly (readonly [Language, program: RegExp, extension: RegExp])[] = [
-  ['python', /^(?:python|pypy)[\d.]*$/, /\.py$/],
-  ['node', /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, /\.(?:[cm]?[jt]s|[jt]sx)$/],
-  ['shell', SHELLS, /\.(?:ba|da|z|k)?sh$/],
+export const LANGUAGES: readonly Language[] = [
+  {
+    name: 'python',
+    program: /^(?:(?:python|pypy)[\d.]*|uv|uvx|pipx)$/,
+    extension: /\.py$/,
+    loads: 'imports of Python',
+  },
+  {
+    name: 'node',
+    program: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
+    extension: /\.(?:[cm]?[jt]s|[jt]sx)$/,
+    loads: 'imports of Node.js',
+  },
+  {
+    name: 'shell',
+    program: SHELLS,
+    extension: /\.(?:ba|da|z|k)?sh$/,
+    loads: 'files that shell scripts source',
+  },
+  { name: 'ruby', program: /^ruby$/, extension: /\.rb$/, loads: 'imports of Ruby' },
+  { name: 'perl', program: /^perl$/, extension: /\.pl$/, loads: 'imports of Perl' },
+  { name: 'php', program: /^php$/, extension: /\.php$/, loads: 'imports of PHP' },
 ]
 
-function languageOf(path: string, program: string | undefined): Language | undefined {
-  const byProgram = LANGUAGES.find(([, programs]) => program !== undefined && programs.test(program))
-  return (byProgram ?? LANGUAGES.find(([, , extension]) => extension.test(path)))?.[0]
+function languageOf(path: string, interpreter: string | undefined): Language['name'] | undefined {
+  const byProgram = LANGUAGES.find(({ program }) => interpreter !== undefined && program.test(interpreter))
+  return (byProgram ?? LANGUAGES.find(({ extension }) => extension.test(path)))?.name
 }
 
 // ---- python: the folder of a script comes before the standard modules -------------------------------------------

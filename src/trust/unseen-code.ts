@@ -1,34 +1,11 @@
 // The sentence about code that no review shows: what programs load while they run.
 
+import { shebangName } from './program-search.js'
 import { inReadingOrder, type Review, type ReviewedFile } from './review.js'
-
-interface Language {
-  readonly what: string
-  /** Programs that run it. */
-  readonly program: RegExp
-  readonly extension: RegExp
-  /** Absent: every file of the language loads others. */
-  readonly loads?: RegExp
-}
+import { LANGUAGES } from './script-loads.js'
 
 /** The shells load only what they are told to. */
-const LANGUAGES: readonly Language[] = [
-  { what: 'imports of Python', program: /^(?:python[\d.]*|uv|uvx|pipx)$/, extension: /\.py$/ },
-  {
-    what: 'imports of Node.js',
-    program: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
-    extension: /\.(?:[cm]?[jt]s|[jt]sx)$/,
-  },
-  {
-    what: 'files that shell scripts source',
-    program: /^(?:ba|da|z|k|a)?sh$/,
-    extension: /\.(?:ba|da|z|k)?sh$/,
-    loads: /(?:^|[\s;&|({])(?:\.|source)[ \t]+\S/m,
-  },
-  { what: 'imports of Ruby', program: /^ruby$/, extension: /\.rb$/ },
-  { what: 'imports of Perl', program: /^perl$/, extension: /\.pl$/ },
-  { what: 'imports of PHP', program: /^php$/, extension: /\.php$/ },
-]
+const SOURCES = /(?:^|[\s;&|({])(?:\.|source)[ \t]+\S/m
 
 /** Programs that run what files of the project say. */
 const RUNNERS =
@@ -54,7 +31,7 @@ export function unseenCode(review: Review): string | undefined {
   const texts = [...commands, ...files.map(textOf)]
   const started = [...Object.keys(review.programs), ...review.missing]
   const found = LANGUAGES.filter((language) => isUsed(language, started, files, commands)).map(
-    ({ what }) => what,
+    ({ loads }) => loads,
   )
   const runners = [
     ...new Set(texts.flatMap((text) => [...text.matchAll(RUNNER)].map(([, name = '']) => name))),
@@ -71,13 +48,13 @@ export function unseenCode(review: Review): string | undefined {
 }
 
 function isUsed(
-  { program, extension, loads }: Language,
+  { name: language, program, extension }: (typeof LANGUAGES)[number],
   started: readonly string[],
   files: readonly ReviewedFile[],
   commands: readonly string[],
 ): boolean {
-  const own = files.filter((file) => extension.test(file.path) || program.test(interpreterOf(textOf(file))))
-  if (loads) return [...commands, ...own.map(textOf)].some((text) => loads.test(text))
+  const own = files.filter((file) => extension.test(file.path) || program.test(interpreterOf(file)))
+  if (language === 'shell') return [...commands, ...own.map(textOf)].some((text) => SOURCES.test(text))
   return own.length > 0 || started.some((name) => program.test(name))
 }
 
@@ -85,11 +62,8 @@ function textOf({ text = '' }: ReviewedFile): string {
   return text.slice(0, MOST_SEARCHED)
 }
 
-/** The program of the first line: `#!/usr/bin/env python3`, `#!/bin/sh`. */
-function interpreterOf(text: string): string {
-  const [, path = '', name = ''] =
-    /^#!\s{0,9}(\S{1,200})(?:[ \t]{1,9}(?:-\S{1,99}[ \t]{1,9})?(\S{1,200}))?/.exec(text) ?? []
-  return (/\/env$/.test(path) ? name : path).replace(/^.*\//, '')
+function interpreterOf({ text = '' }: ReviewedFile): string {
+  return shebangName(Buffer.from(text.slice(0, 256))) ?? ''
 }
 
 function listed(words: readonly string[], last: string): string {

@@ -46,9 +46,12 @@ export function timeoutOf(
 /** Seconds for a hook of Claude Code whose time-out most likely means milliseconds. */
 const LONGEST_GUESSED = 600
 
+/** So many seconds were most likely meant as milliseconds. */
+export const LIKE_MILLISECONDS = 1000
+
 /** Whole seconds up to ten minutes, had they been milliseconds. Nobody writes 16 minutes as 1000 seconds. */
 function looksLikeMilliseconds(timeout: number): boolean {
-  return timeout % 1000 === 0 && timeout <= LONGEST_GUESSED * 1000
+  return timeout % LIKE_MILLISECONDS === 0 && timeout <= LONGEST_GUESSED * 1000
 }
 
 function secondsHint(timeout: number): string {

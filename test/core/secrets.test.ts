@@ -114,7 +114,7 @@ describe('a text of any length', () => {
   )
 
   it('is read in one go: no quantifier without a bound', () => {
-    for (const { source } of patterns()) {
+    for (const { source } of Object.values(patterns()).flat()) {
       const outsideClasses = source.replace(/\\./g, '').replace(/\[\^?\]|\[[^\]]*\]/g, 'x')
       expect(outsideClasses).not.toMatch(/[*+]|\{\d+,\}/)
     }
@@ -213,7 +213,7 @@ describe('a text without a form', () => {
   it('holds what none of the patterns is looking for', () => {
     fc.assert(
       fc.property(fc.stringMatching(FORMLESS), (text) => {
-        for (const pattern of patterns()) expect(text.replace(pattern, '')).toBe(text)
+        for (const pattern of Object.values(patterns()).flat()) expect(text.replace(pattern, '')).toBe(text)
       }),
       { numRuns: runs(2000) },
     )

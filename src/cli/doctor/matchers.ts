@@ -1,6 +1,7 @@
 // Matchers that can never match or match less than they seem to, and time-outs in the wrong unit.
 
 import { slipsOf } from '../../config/matcher-slips.js'
+import { LIKE_MILLISECONDS } from '../../config/timeout.js'
 import { shown } from '../../core/base/text.js'
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
@@ -66,9 +67,6 @@ function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['wher
 }
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
-
-/** So many seconds were most likely meant as milliseconds. */
-const LIKE_MILLISECONDS = 1000
 
 /** Loading the file reports a time-out above the maximum. */
 function likeMilliseconds({ spec, where }: Written): readonly Finding[] {

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { type Diagnostic, type DiagnosticCode, LOSSES } from '../../core/base/errors.js'
-import { shown } from '../../core/base/text.js'
+import { shown, shownSome } from '../../core/base/text.js'
 import type { EventKind } from '../../core/events/events.js'
 import type { SkipReason } from '../../core/hooks/outcome.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
@@ -108,7 +108,7 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
   const patterns = those.map((one) => listedOf(question, one)?.matcher ?? '').filter((one) => one !== '')
   const example = takenBy(patterns[0] ?? '')
   if (value === '') {
-    const reason = `which hooks run depends on ${kind.matcher}, and none was given; there are matchers for ${listed(patterns)}`
+    const reason = `which hooks run depends on ${kind.matcher}, and none was given; there are matchers for ${shownSome(patterns)}`
     return { reason, next: [askedWith(kind, example ?? 'Bash', sources)] }
   }
   for (const one of those) {
@@ -121,7 +121,7 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
     }
   }
   return {
-    reason: `no matcher takes ${kind.matcher} ${shown(value)}; there are matchers for ${listed(patterns)}`,
+    reason: `no matcher takes ${kind.matcher} ${shown(value)}; there are matchers for ${shownSome(patterns)}`,
     next: example === undefined ? [typed(['list'], sources)] : [askedWith(kind, example, sources)],
   }
 }
@@ -136,12 +136,6 @@ export function listedOf(
   { name, origin }: Candidate,
 ): ListedHook | undefined {
   return hooks.find((hook) => hook.name === name && hook.file === origin.file && hook.line === origin.line)
-}
-
-function listed(patterns: readonly string[]): string {
-  const different = [...new Set(patterns)]
-  const more = different.length > 5 ? `, and ${different.length - 5} more` : ''
-  return `${different.slice(0, 5).map(shown).join(', ')}${more}`
 }
 
 // ---- nobody listens -------------------------------------------------------------------------------------------

@@ -85,15 +85,21 @@ const LABELLED: readonly string[] = [
 ]
 
 /** Each reads a text in one go: its quantifiers are bounded, and what one has read in vain none reads again from within. */
-export function patterns(): readonly RegExp[] {
-  made ??= [
-    new RegExp(`()(?:${PRIVATE_KEY})`, 'g'),
-    new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g'),
-    ...LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
-  ]
+export function patterns(): Patterns {
+  made ??= {
+    forms: [new RegExp(`()(?:${PRIVATE_KEY})`, 'g'), new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g')],
+    labelled: LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
+  }
   return made
 }
-let made: readonly RegExp[] | undefined
+let made: Patterns | undefined
+
+interface Patterns {
+  /** They need no word before them. */
+  readonly forms: readonly RegExp[]
+  /** The first group is the word that says so. */
+  readonly labelled: readonly RegExp[]
+}
 
 /** Shorter ones would hide half of what is said: `true`, `1234`. */
 const SHORTEST = 8
@@ -166,7 +172,8 @@ function shown(text: string): string {
   let left = text
   for (const value of longestFirst) left = left.replaceAll(value, REDACTED)
   if (FORMLESS.test(left)) return left
-  for (const pattern of patterns()) left = left.replace(pattern, `$1${REDACTED}`)
+  const { forms, labelled } = patterns()
+  for (const pattern of [...forms, ...labelled]) left = left.replace(pattern, `$1${REDACTED}`)
   return left
 }
 
@@ -203,16 +210,14 @@ export function knownAt(text: string): readonly Span[] {
 /** Where a text holds secrets of a known form, which need no word before them. */
 export function formsAt(text: string): readonly Span[] {
   return patterns()
-    .slice(0, 2)
-    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .forms.flatMap((pattern) => [...text.matchAll(pattern)])
     .map(({ index, 0: match }) => ({ start: index, end: index + match.length }))
 }
 
 /** Where a word before it says that a text holds a secret. */
 export function labelledAt(text: string): readonly Span[] {
   return patterns()
-    .slice(2)
-    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .labelled.flatMap((pattern) => [...text.matchAll(pattern)])
     .map(({ index, 0: match, 1: label = '' }) => ({ start: index + label.length, end: index + match.length }))
 }
 

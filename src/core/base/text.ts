@@ -84,6 +84,16 @@ function inWords(value: unknown): string {
 /** Most texts are; for them no properties of characters are looked up, which takes a while the first time. */
 const PLAIN = /^[ -~]*$/
 
+/** Enough to find the line in a script. */
+const MOST_SHOWN = 5
+
+/** The first few different ones. */
+export function shownSome(values: readonly string[]): string {
+  const different = [...new Set(values)]
+  const more = different.length > MOST_SHOWN ? ` and ${different.length - MOST_SHOWN} more` : ''
+  return `${different.slice(0, MOST_SHOWN).map(shown).join(', ')}${more}`
+}
+
 /** Puts text on one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import { shown } from '../../core/base/text.js'
+import { shown, shownSome } from '../../core/base/text.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { actionOf, isSaid, isTerm } from '../amplifier.js'
 import { type Found, foldedWord, isClosingKey, meaningOfWord } from '../closing.js'
@@ -60,7 +60,7 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
     .map((text) => ({ code: 'answer-misplaced', text }) as const)
   const unknown = unknownKeys(source, inner)
   if (unknown.length === 0) return loud
-  return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
+  return [...loud, { code: 'unknown-answer-key', text: `no answer has ${shownSome(unknown)}` }]
 }
 
 function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -94,7 +94,7 @@ function belongsInside(event: HookEvent, source: Source): string | undefined {
   )
   if (keys.length === 0) return undefined
   const right = specific(event, keys.map((key) => `${JSON.stringify(key)}:${brief(source[key])}`).join(','))
-  return `${listed(keys)} at the top level does not count; print ${right}`
+  return `${shownSome(keys)} at the top level does not count; print ${right}`
 }
 
 function belongsOutside(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -102,7 +102,7 @@ function belongsOutside(event: HookEvent, source: Source, inner: Source): string
   const keys = Object.keys(inner).filter((key) => TOP_KEYS.has(key) && !Object.hasOwn(fields ?? {}, key))
   if (keys.length === 0) return undefined
   const verdict = keys.includes('decision') && !Object.hasOwn(source, 'decision')
-  return `${listed(keys)} in hookSpecificOutput does not count: it belongs at the top level${verdict ? `; ${howToBlock(event)}` : ''}`
+  return `${shownSome(keys)} in hookSpecificOutput does not count: it belongs at the top level${verdict ? `; ${howToBlock(event)}` : ''}`
 }
 
 /** A field of hookSpecificOutput, at either level, that this event does not have. */
@@ -115,7 +115,7 @@ function onOtherEvents(event: HookEvent, source: Source, inner: Source): string 
       key !== 'hookEventName' &&
       !Object.hasOwn(fields ?? {}, key),
   )
-  return keys.length === 0 ? undefined : `${event.name} has no ${listed(keys)}; ${howToBlock(event)}`
+  return keys.length === 0 ? undefined : `${event.name} has no ${shownSome(keys)}; ${howToBlock(event)}`
 }
 
 function misspelled(source: Source, inner: Source): string[] {
@@ -127,7 +127,7 @@ function misspelled(source: Source, inner: Source): string[] {
 
 function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => kindOf(key) === 'foreign')
-  return keys.length === 0 ? undefined : `${listed(keys)} decides nothing; ${howToBlock(event)}`
+  return keys.length === 0 ? undefined : `${shownSome(keys)} decides nothing; ${howToBlock(event)}`
 }
 
 function unknownKeys(source: Source, inner: Source): string[] {
@@ -145,12 +145,6 @@ function kindOf(key: string): 'known' | 'misspelled' | 'foreign' | 'unknown' {
 
 /** Enough to find the line in a script. */
 const MOST = 5
-
-function listed(keys: readonly string[]): string {
-  const named = [...new Set(keys)]
-  const more = named.length > MOST ? ` and ${named.length - MOST} more` : ''
-  return `${named.slice(0, MOST).map(shown).join(', ')}${more}`
-}
 
 function brief(value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'boolean' ? JSON.stringify(value) : '…'

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ended, Project, programFile, type Run, withProgram } from './program.js'
+import { DEPLOYMENT as CALL, ended, Project, programFile, type Run, withProgram } from './program.js'
 
 withProgram()
 
@@ -12,17 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const CALL = {
-  hook_event_name: 'PreToolUse',
-  session_id: 's1',
-  tool_name: 'Bash',
-  tool_input: { command: 'deploy --to production' },
-}
 const ASKS = `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"deployments need a person"}}'`
-
-interface Open {
-  readonly open: readonly { readonly id: string }[]
-}
 
 async function asking(command = ASKS): Promise<void> {
   project.hooks({ PreToolUse: [['Bash', command]] })
@@ -33,14 +23,9 @@ function fire(input: object = CALL, ...more: readonly string[]): Promise<Run> {
   return project.call(['fire', '--json', ...more], { input })
 }
 
-async function openIds(): Promise<readonly string[]> {
-  const { stdout } = await project.call(['approvals', '--json'])
-  return (JSON.parse(stdout) as Open).open.map(({ id }) => id)
-}
-
 async function raised(): Promise<string> {
   expect((await fire()).code).toBe(3)
-  const [id] = await openIds()
+  const [id] = await project.openIds()
   return id ?? expect.unreachable()
 }
 
@@ -52,14 +37,14 @@ describe('a question of one process', () => {
     expect([code, stdout]).toEqual([0, `${id} allowed, once, when the agent tries the same call again\n`])
     expect((await fire()).code).toBe(0)
     expect((await fire()).code).toBe(3)
-    expect(await openIds()).not.toEqual([id])
+    expect(await project.openIds()).not.toEqual([id])
   })
 
   it('is the same question until it is answered', async () => {
     await asking()
     const id = await raised()
     expect(await raised()).toBe(id)
-    expect(await openIds()).toEqual([id])
+    expect(await project.openIds()).toEqual([id])
   })
 
   it('is denied with a reason that reaches the model, also when it tries again', async () => {
@@ -116,14 +101,14 @@ describe('a question of one process', () => {
     const { code, stdout } = await fire(call)
     expect(code).toBe(3)
     expect(JSON.parse(stdout).reason).toContain('the payload has no session_id')
-    expect(await openIds()).toEqual([])
+    expect(await project.openIds()).toEqual([])
   })
 
   it('what it shows can neither control the terminal nor pass for words of ours', async () => {
     await asking()
     const command = 'ls \u001b]52;c;aGk=\u0007\u202e\u200b\r\u001b[2K'
     await fire({ ...CALL, tool_input: { command } })
-    const [id = ''] = await openIds()
+    const [id = ''] = await project.openIds()
     const runs = [['approvals'], ['approvals', 'show', id], ['approvals', '--json']]
     for (const args of runs) {
       const { stdout } = await project.call(args)
@@ -138,7 +123,7 @@ describe('fire --wait', () => {
     await asking()
     const waiting = project.carabiner(['fire', '--json', '--wait', '60'], { input: CALL })
     let id: string | undefined
-    while (id === undefined) [id] = await openIds()
+    while (id === undefined) [id] = await project.openIds()
     await project.call(['approvals', 'allow', id])
     const { code, stdout } = await waiting
     expect(code).toBe(0)
@@ -153,7 +138,7 @@ describe('fire --as', () => {
   it('denies before the patience of the agent ends, with what to do; then the same call passes', async () => {
     await asking()
     const { code, stdout } = await as()
-    const [id = ''] = await openIds()
+    const [id = ''] = await project.openIds()
     expect(code).toBe(2)
     const { permissionDecision, permissionDecisionReason } = JSON.parse(stdout).hookSpecificOutput
     expect(permissionDecision).toBe('deny')
@@ -167,7 +152,7 @@ describe('fire --as', () => {
   it('a deadline that comes before the answer is a deny with the id, whatever the hook has as its default', async () => {
     await asking()
     const { code, stdout } = await as('--wait', '60', '--timeout', '2.5')
-    const [id = ''] = await openIds()
+    const [id = ''] = await project.openIds()
     expect(code).toBe(2)
     expect(stdout).toContain(id)
   })
@@ -183,7 +168,7 @@ describe('an agent that answers its own question', () => {
     const { code, stderr } = await project.call(['approvals', action, id], { env: { [mark]: '1' } })
     expect(code).toBe(1)
     expect(stderr).toContain('for a person')
-    expect(await openIds()).toEqual([id])
+    expect(await project.openIds()).toEqual([id])
   })
 })
 
@@ -248,7 +233,7 @@ describe('allow always', () => {
     const env = { CLAUDECODE: '1' }
     const asAgent = () => project.carabiner(['fire', '--as', 'claude-code'], { input: CALL, env })
     expect((await asAgent()).code).toBe(2)
-    const [id = ''] = await openIds()
+    const [id = ''] = await project.openIds()
     const refused = await project.carabiner(['approvals', 'allow', id, '--always'], { env })
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is for a person')])
     expect((await project.carabiner(['approvals', 'allow', id, '--always'])).code).toBe(0)

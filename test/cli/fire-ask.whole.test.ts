@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Project, programFile, withProgram } from './program.js'
+import { DEPLOYMENT as CALL, Project, programFile, withProgram } from './program.js'
 
 withProgram()
 
@@ -26,12 +26,6 @@ beforeEach(async () => {
 })
 afterEach(() => project.remove())
 
-const CALL = {
-  hook_event_name: 'PreToolUse',
-  session_id: 's1',
-  tool_name: 'Bash',
-  tool_input: { command: 'deploy --to production' },
-}
 const FIRE = ['fire', '--payload', 'call.json']
 const STRANGER = ['fire', '--payload', 'stranger.json']
 /** Standard output is for the program that called us. */
@@ -39,10 +33,6 @@ const through = '"$@" > out.json'
 const prompt = 'until denied > '
 
 const outcome = () => JSON.parse(project.read('out.json'))
-async function openIds(): Promise<readonly string[]> {
-  const { stdout } = await project.call(['approvals', '--json'])
-  return JSON.parse(stdout).open.map(({ id }: { readonly id: string }) => id)
-}
 
 describe.skipIf(!hasPython)('A4: fire --ask', () => {
   it('asks at the terminal, and its standard output is the outcome alone', async () => {
@@ -55,7 +45,7 @@ describe.skipIf(!hasPython)('A4: fire --ask', () => {
     expect(outcome().approval.answer).toMatchObject({ decision: 'allow', option: 'Allow once' })
     for (const part of [/deployments need a person/, /deploy --to production/, /[45]:\d\d until denied/])
       expect(stdout).toMatch(part)
-    expect(await openIds()).toEqual([])
+    expect(await project.openIds()).toEqual([])
   })
 
   it('needs no session, and "always" is kept without one', async () => {
@@ -147,7 +137,7 @@ describe.skipIf(!hasPython)('A4: fire --wait', () => {
 describe('A4: without a terminal', () => {
   it('fire --wait says on standard error which question waits, once', async () => {
     const { code, stdout, stderr } = await project.call([...FIRE, '--wait', '0.1', '--json'])
-    const [id] = await openIds()
+    const [id] = await project.openIds()
     expect([code, JSON.parse(stdout).action]).toEqual([3, 'ask_user'])
     expect(stderr).toBe(
       `waiting for a person: ${id}  Bash  deploy --to production\n  answer in another terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…")\n`,
@@ -163,7 +153,7 @@ describe('A4: without a terminal', () => {
     const { code, stdout, stderr } = await project.call([...STRANGER, '--json'])
     expect([code, stderr]).toEqual([3, ''])
     expect(JSON.parse(stdout).reason).toMatch(/no session_id, .* Add one, or .* --ask .* --wait SECONDS/)
-    expect(await openIds()).toEqual([])
+    expect(await project.openIds()).toEqual([])
   })
 
   it('a call without a session that nobody answered in time leaves no question behind', async () => {
@@ -172,6 +162,6 @@ describe('A4: without a terminal', () => {
     expect(JSON.parse(stdout).reason).toMatch(
       /nobody answered in time. A later answer does not count: .* no session_id/,
     )
-    await expect.poll(openIds).toEqual([])
+    await expect.poll(() => project.openIds()).toEqual([])
   })
 })

@@ -24,6 +24,14 @@ export interface Run {
   readonly stderr: string
 }
 
+/** A call that hooks of tests ask a person about. */
+export const DEPLOYMENT = {
+  hook_event_name: 'PreToolUse',
+  session_id: 's1',
+  tool_name: 'Bash',
+  tool_input: { command: 'deploy --to production' },
+} as const
+
 export interface RunOptions {
   /** For standard input; without it there is none. */
   readonly input?: string | object
@@ -147,6 +155,12 @@ export class Project {
   /** The command, called in this process. Fast, and enough unless the process itself is the point. */
   call(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return inProcess(this, args, options)
+  }
+
+  /** The ids of questions that nobody has answered. */
+  async openIds(): Promise<readonly string[]> {
+    const { stdout } = await this.call(['approvals', '--json'])
+    return (JSON.parse(stdout) as { open: { id: string }[] }).open.map(({ id }) => id)
   }
 
   /** The program as a process of its own. */

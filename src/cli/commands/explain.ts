@@ -273,7 +273,9 @@ async function dataOf(options: {
 }): Promise<Payload> {
   const { tool, input, payload, stdin } = options
   return {
-    ...(payload === undefined ? undefined : readAsSent((await readPayload(payload, { stdin })) ?? {})),
+    ...(payload === undefined
+      ? undefined
+      : readAsSent((await readPayload(payload, { stdin })).payload ?? {})),
     ...(tool !== undefined && { tool_name: tool }),
     ...(input !== undefined && { tool_input: inputOf(input) }),
   }

@@ -102,15 +102,10 @@ export const command: Command<typeof OPTIONS> = {
     }
     const passed = await bypassed({ ...options, stdin }, named, output)
     if (passed) return passThrough(passed, output)
-    let inexact: string | undefined
-    const onInexact = (path: string) => {
-      inexact = path
-    }
-    const sent =
-      (await readPayload(options.payload, { stdin, seconds: timeout, onInexact })) ?? nothingSent(named)
-    const payload = readAsSent(sent, named)
+    const sent = await readPayload(options.payload, { stdin, seconds: timeout })
+    const payload = readAsSent(sent.payload ?? nothingSent(named), named)
     const event = eventOf('fire', named, payload)
-    checkExact(event, inexact)
+    checkExact(event, sent.inexact)
     await checkSpelling(named, payload, options)
     // A program that reads only the decision must not miss that the intended gates were not asked.
     const slips = misspelt(event)
@@ -172,21 +167,14 @@ async function replyAs(
     checkEnvironment()
     const here = { ...options, ...reply.placesOf(options.project) }
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
-    let inexact: string | undefined
-    const sent = await readPayload(options.payload, {
-      stdin: options.stdin,
-      seconds: timeout ?? reply.patience,
-      onInexact: (path) => {
-        inexact = path
-      },
-    })
-    const read = reply.read(sent ?? {})
-    const { name: event, data: payload } = read
-    checkExact(event, inexact)
+    const seconds = timeout ?? reply.patience
+    const sent = await readPayload(options.payload, { stdin: options.stdin, seconds })
+    const { name: event, data: payload } = reply.read(sent.payload ?? {})
+    checkExact(event, sent.inexact)
     const cwd = typeof payload.cwd === 'string' ? payload.cwd : undefined
     checkEnvironment(cwd)
     const sources = { ...options, ...reply.placesOf(options.project, cwd) }
-    const until = { seconds: timeout ?? reply.patience, startedAt }
+    const until = { seconds, startedAt }
     const told = ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
@@ -289,9 +277,10 @@ async function bypassed(
   const isPassed = isBypassed(hooks)
   await hooks.close()
   if (!isPassed) return undefined
-  const payload = (await readPayload(file, { stdin, seconds }).catch(() => undefined)) ?? {}
-  const { hook_event_name: sent, session_id: session } = payload
-  const event = named ?? (typeof sent === 'string' ? sent : 'unknown')
+  const sent = await readPayload(file, { stdin, seconds }).catch(() => undefined)
+  const payload = sent?.payload ?? {}
+  const { hook_event_name: name, session_id: session } = payload
+  const event = named ?? (typeof name === 'string' ? name : 'unknown')
   try {
     await new ProjectAudit(projectOf(sources), () => settings).write({
       kind: 'bypass',

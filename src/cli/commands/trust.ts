@@ -70,7 +70,8 @@ export const command: Command<typeof OPTIONS> = {
   },
   async run({ options, positionals: whats }, output, { stdin }) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
-    const loaded = options.payload === undefined ? undefined : await readPayload(options.payload, { stdin })
+    const loaded =
+      options.payload === undefined ? undefined : (await readPayload(options.payload, { stdin })).payload
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
     const unmet = await unmetIn(options, await found.expectations())

@@ -21,23 +21,23 @@ interface InputOptions {
   readonly stdin?: string | undefined
   /** Bounds the wait for standard input, which its sender may never close. */
   readonly seconds?: number | undefined
-  /** Called with the path of a number that is not kept as it was sent. */
-  readonly onInexact?: (path: string) => void
 }
 
-/** An empty input has no payload. */
-export async function readPayload(
-  file: string | undefined,
-  options: InputOptions,
-): Promise<Payload | undefined> {
+/** What was sent. */
+interface Sent {
+  /** Undefined for an empty input. */
+  readonly payload?: Payload
+  /** The path of a number that is not kept as it was sent. */
+  readonly inexact?: string | undefined
+}
+
+export async function readPayload(file: string | undefined, options: InputOptions): Promise<Sent> {
   const isInput = file === undefined || file === '-'
   const what = isInput ? 'standard input' : file
   const text = (isInput ? await inputText(options) : decoded(readFile(file), what)).trim()
-  if (text === '') return undefined
+  if (text === '') return {}
   const payload = parsed(text, what)
-  const path = options.onInexact && inexactIn(text, payload)
-  if (path !== undefined) options.onInexact?.(path)
-  return payload
+  return { payload, inexact: inexactIn(text, payload) }
 }
 
 /** Some hosts send a tool's input as JSON in a string. One that is not JSON is refused later. */

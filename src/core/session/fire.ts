@@ -67,24 +67,51 @@ export async function fireEvent(
   if (kind.custom && !isOfSkill && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
   session.turns.goTo(turn, kind.callsModel === true)
-  const ends = kind.ends === 'session' && mayHaveLeft(session, state)
-  const carries = kind.carriesLate === true && hasPending(state)
   const news = untold(session, session.takeNews())
-  if (
-    !listeners &&
-    !ends &&
-    !engine.recordsAll &&
-    !carries &&
-    news.length === 0 &&
-    !options.signal?.aborted
-  ) {
-    const advanced = advance(session, kind, state)
-    if (isPromise(advanced)) await advanced
-    if (kind.ends === 'subagent') await handUp(session)
-    for (const failure of session.store.takeFailures()) engine.note(failure)
-    return { outcome: quietOutcome(data), changed: UNCHANGED }
-  }
-  const time = timestamp(engine.now())
+  const sending = { session, untimed, kind, listeners, state, data, options, deadline, startedAt, news }
+  if (isHeard(sending)) return fireHeard(sending)
+  const advanced = advance(session, kind, state)
+  if (isPromise(advanced)) await advanced
+  if (kind.ends === 'subagent') await handUp(session)
+  for (const failure of session.store.takeFailures()) engine.note(failure)
+  return { outcome: quietOutcome(data), changed: UNCHANGED }
+}
+
+/** An event that is about to be fired. */
+interface Sending {
+  readonly session: SessionContext
+  /** The same session without the deadline of this fire, for what outlasts it. */
+  readonly untimed: SessionContext
+  readonly kind: EventKind
+  readonly listeners: Listeners | undefined
+  readonly state: SessionState
+  readonly data: object
+  readonly options: FireOptions
+  readonly deadline: number
+  readonly startedAt: number
+  readonly news: readonly Diagnostic[]
+}
+
+/** Whether anybody hears of it, or it has something to carry. Most events end here. */
+function isHeard(sending: Sending): boolean {
+  const { session, listeners, options, news } = sending
+  if (listeners || session.engine.recordsAll || news.length > 0 || options.signal?.aborted) return true
+  return endsSession(sending) || carriesLate(sending)
+}
+
+/** Async hooks of the session or its subagents may have left effects that no event took. */
+function endsSession({ kind, session: { key, info }, state }: Sending): boolean {
+  if (kind.ends !== 'session') return false
+  return key !== info.id || state.agents.length > 0 || hasPending(state)
+}
+
+function carriesLate({ kind, state }: Sending): boolean {
+  return kind.carriesLate === true && hasPending(state)
+}
+
+async function fireHeard(sending: Sending): Promise<FireResult> {
+  const { session, untimed, kind, listeners, state, data, options, deadline, startedAt } = sending
+  const time = timestamp(session.engine.now())
   const payload = openPayload(kind, session.base, data, { timestamp: time, session_id: session.info.id })
   const event: HookEvent = { name: kind.name, data: payload, session: session.turns.info }
   const advanced = advance(session, kind, state)
@@ -92,13 +119,8 @@ export async function fireEvent(
   const firing = new Firing(session, untimed, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
-    const dropped = kind.startsTurn && endsChain(settled.action)
-    const late = ends
-      ? await takeAll(session)
-      : carries && !dropped
-        ? await takePending(session)
-        : NOTHING_PENDING
-    const pending = news.length > 0 ? withNews(news, late) : late
+    const late = takeLate(sending, settled)
+    const pending = isPromise(late) ? await late : late
     const concluded = conclude(session, settled, state, pending, startedAt)
     const outcome = isPromise(concluded) ? await concluded : concluded
     if (actionRow(outcome.action).aborts) session.turns.fail('aborted')
@@ -116,9 +138,17 @@ export async function fireEvent(
   }
 }
 
-/** Whether async hooks of the session or its subagents may have left effects that no event took. */
-function mayHaveLeft({ key, info }: SessionContext, state: SessionState): boolean {
-  return key !== info.id || state.agents.length > 0 || hasPending(state)
+/** What the event takes along. A prompt that is not sent takes nothing. */
+function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> {
+  const { session, kind, news } = sending
+  const isDropped = kind.startsTurn && endsChain(action)
+  const taken = endsSession(sending)
+    ? takeAll(session)
+    : carriesLate(sending) && !isDropped
+      ? takePending(session)
+      : NOTHING_PENDING
+  if (news.length === 0) return taken
+  return isPromise(taken) ? taken.then((late) => withNews(news, late)) : withNews(news, taken)
 }
 
 /** One event on its path through a session. */

@@ -1,4 +1,4 @@
-// Everything kept outside a plugin's folder goes with it: its data, the user's trust in it, its accepted source, its switches.
+// Removes what is kept outside a removed plugin's folder: its data, the user's trust in it, its accepted source, its switches.
 
 import { rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -14,7 +14,7 @@ import { forgetSource } from './sources/accepted-source.js'
 import { SwitchStore } from './switches.js'
 import { pluginEntries, pluginsDir, type Target } from './target.js'
 
-/** For a plugin that is no longer in its place. `folder` is where its files are now. */
+/** Call it once the plugin has been moved out of its place. `folder` is where its files are now. */
 export function forgetPlugin(target: Target, name: string, folder: string): void {
   untrust(target, name)
   forgetSource(target, name)
@@ -22,7 +22,7 @@ export function forgetPlugin(target: Target, name: string, folder: string): void
   const called = own?.source ?? name
   const dir = pluginsDir(target)
   const others = pluginEntries(dir).map((one) => ownerOf(target, join(dir, one)))
-  // Two plugins of the same name share these: they stay while one of the two is there.
+  // Plugins with the same name share data and switches, so both stay while another one is installed.
   if (others.some((other) => other?.source === called)) return
   if (own?.place.plugin) removeData(own.place.plugin.dataDir)
   const project = target.scope === 'project' ? target.base : undefined

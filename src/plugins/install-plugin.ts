@@ -1,4 +1,4 @@
-// Installing: fetch a plugin, check it against what was promised, stage it for review, and put it in place once somebody agrees.
+// Installing: fetch a plugin, check it against what was promised, stage it for review, and put it in place once the user agrees.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -35,7 +35,7 @@ export interface PreparedPlugin {
   readonly isUnpinned: boolean
 }
 
-/** Throws unless it is a plugin with hooks and what was promised. The caller must call `staged.remove()`. */
+/** Throws unless it is a plugin with hooks and matches what was promised. The caller must call `staged.remove()`. */
 export async function preparePlugin(
   resolved: Resolved,
   target: Target,
@@ -131,7 +131,7 @@ export async function stagePlugin(
     const [found] = [...unitsOf(specs)].filter(([unit]) => unit.path === folder)
     if (!found) throw noHooks(diagnostics)
     const [unit, hooks] = found
-    // A path that a command names in the project belongs to that project, not to this temporary one.
+    // Commands may name paths in the project: those belong to the real project, not to this temporary one.
     return { unit: { ...unit, projectDir: projectDir ?? work }, hooks, diagnostics, remove }
   } catch (error) {
     remove()
@@ -143,16 +143,14 @@ function noHooks(diagnostics: readonly Diagnostic[]): PluginProblem {
   const [first] = diagnostics
   return new PluginProblem(
     'NO_HOOKS',
-    first === undefined
-      ? 'There are no hooks in this plugin'
-      : `There are no hooks in this plugin that could run: ${first.text}`,
-    'Carabiner runs hooks; commands, agents and skills of a plugin are for the agent itself.',
+    first === undefined ? 'This plugin has no hooks' : `This plugin has no hooks that can run: ${first.text}`,
+    'Carabiner only runs hooks. Commands, agents and skills of a plugin are for the agent itself.',
   )
 }
 
 // ---- in its place ---------------------------------------------------------------------------------------------
 
-/** Whether exactly this is installed already. Throws if something else is in its place. */
+/** Whether this exact content is already installed. Throws if something else is in its place. */
 export function isInstalled({ name, entry }: PreparedPlugin, target: Target): boolean {
   const folder = pluginsDir(target)
   const isSame = readLock(lockPath(target)).get(name)?.integrity === entry.integrity
@@ -161,7 +159,7 @@ export function isInstalled({ name, entry }: PreparedPlugin, target: Target): bo
   return false
 }
 
-/** Records a new source or pin for content that is installed already. Returns whether the lock file changed. */
+/** Records a new source or pin for content that is already installed. Returns whether the lock file changed. */
 export async function pinInstalled({ name, entry }: PreparedPlugin, target: Target): Promise<boolean> {
   const path = lockPath(target)
   const isSame = (a: LockEntry) => isDeepStrictEqual({ ...a, installed: '' }, { ...entry, installed: '' })
@@ -176,17 +174,17 @@ export async function pinInstalled({ name, entry }: PreparedPlugin, target: Targ
 }
 
 export interface Installing {
-  /** The integrity of the version it replaces, as it was shown. Undefined: nothing may be there. */
+  /** The integrity of the version it replaces, as it was shown. Undefined: the place must be empty. */
   readonly replaces?: string | undefined
   /**
-   * The digest of the review that somebody agreed to. If the old version is trusted, the new one is trusted before it
-   * arrives.
+   * The digest of the review that the user agreed to. If the old version is trusted, the new one is trusted before it
+   * is put in place.
    */
   readonly agreed?: string | undefined
   readonly step?: Step
 }
 
-/** Puts the plugin in place and accepts its source for updates. */
+/** Puts the plugin in place and records its source as accepted for updates. */
 export async function installPrepared(
   { name, fetched, entry, staged }: PreparedPlugin,
   target: Target,
@@ -205,12 +203,12 @@ export async function installPrepared(
 }
 
 /**
- * Trusts the installed plugin if it is what was reviewed, and throws otherwise. A command may name a file by the
- * plugin's folder: then the installed plugin differs from the staged one and must be reviewed in place.
+ * Trusts the installed plugin if it matches the review, and throws otherwise. If a command names a file by the plugin's
+ * folder, the installed plugin differs from the staged one and must be reviewed in place.
  */
 export async function trustInstalled(name: string, target: Target, reviewed: string): Promise<void> {
   const unit = await unitInPlace(name, target)
-  if (!unit) throw new PluginProblem('NO_HOOKS', `The hooks of ${name} are not found in their place`)
+  if (!unit) throw new PluginProblem('NO_HOOKS', `${name} is installed, but its hooks were not found`)
   trustStore().trust(unit, reviewed)
 }
 

@@ -1,4 +1,4 @@
-// The plugins installed for the user and in a project: their sources, and whether they are still what was installed.
+// The plugins installed for the user and in a project: their sources, and whether their files have changed since.
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -56,7 +56,7 @@ export interface Places {
   readonly home?: string | undefined
 }
 
-/** Finishes interrupted work before somebody changes the folder. Returns the names of plugins that this removed. */
+/** Finishes interrupted work in the folder. Returns the names of the plugins that this removed. */
 export async function finishInterrupted(target: Target): Promise<readonly string[]> {
   if (underWay(pluginsDir(target)).length === 0) return []
   return alone(target, () => recover(target))
@@ -71,7 +71,9 @@ export function listInstalled(places: Places): InstalledList {
     try {
       leftovers.push(...leftIn(target))
     } catch (error) {
-      problems.push(`What was interrupted in ${pluginsDir(target)} cannot be told: ${textOf(error)}`)
+      problems.push(
+        `Cannot tell whether an install in ${pluginsDir(target)} was interrupted: ${textOf(error)}`,
+      )
     }
     let lock: Lock = new Map()
     try {
@@ -82,7 +84,7 @@ export function listInstalled(places: Places): InstalledList {
     try {
       plugins.push(...inTarget(target, lock))
     } catch (error) {
-      problems.push(`${pluginsDir(target)} cannot be read: ${textOf(error)}`)
+      problems.push(`Cannot read ${pluginsDir(target)}: ${textOf(error)}`)
     }
   }
   return { plugins, leftovers, problems }

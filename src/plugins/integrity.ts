@@ -1,5 +1,5 @@
-// Integrity: the hash of a plugin's files, against a catalogue's promise, an earlier install, and what is on disk.
-// npm itself checks the tarball against its registry.
+// Integrity: the hash of a plugin's files, compared with a catalogue's promise, an earlier install and the files on disk.
+// npm itself checks a tarball against its registry.
 
 import { existsSync } from 'node:fs'
 import { visibleName } from '../core/base/text.js'
@@ -10,7 +10,7 @@ import { type Accepted, isSameOrigin } from './sources/accepted-source.js'
 import type { Fetched } from './sources/fetch-source.js'
 import { readFolderTree } from './sources/folder-source.js'
 
-/** Undefined if there is nothing, or nothing that could have been installed. */
+/** Undefined if the folder is missing, or holds something that could not have been installed. */
 export function integrityAt(folder: string): string | undefined {
   if (!existsSync(folder)) return undefined
   try {
@@ -21,7 +21,7 @@ export function integrityAt(folder: string): string | undefined {
   }
 }
 
-/** A catalogue whose promise does not hold is refused, whichever side is at fault. */
+/** A broken promise is refused, whether the catalogue or the source is at fault. */
 export function checkPromises(
   { commit, integrity, catalog = 'The source' }: Resolved,
   { tree, ...fetched }: Fetched,
@@ -30,7 +30,7 @@ export function checkPromises(
   if (commit !== undefined && fetched.commit !== commit) {
     throw new PluginProblem(
       'MISMATCH',
-      `${who} says commit ${visibleName(commit)}, but it is ${fetched.commit ?? 'no git'}; nothing was installed`,
+      `${who} promises commit ${visibleName(commit)}, but ${fetched.commit === undefined ? 'the source is not git' : `the source is at ${fetched.commit}`}; nothing was installed`,
       MISMATCH,
     )
   }
@@ -39,21 +39,21 @@ export function checkPromises(
   if (found === integrity) return
   throw new PluginProblem(
     'MISMATCH',
-    `${who} says ${visibleName(integrity)}, but its files are ${found}; nothing was installed`,
+    `${who} promises files with ${visibleName(integrity)}, but they have ${found}; nothing was installed`,
     MISMATCH,
   )
 }
 
 const MISMATCH =
-  'Bring the catalogue up to date with carabiner catalog update; if it stays so, ask whoever keeps it.'
+  'Update the catalogue with carabiner catalog update. If that does not help, ask its maintainer.'
 
-/** A version published on npm never changes. */
+/** A version published on npm must never change. */
 export function checkSameBytes(name: string, known: Accepted, entry: LockEntry): void {
   const isSame = known.kind === 'npm' && known.version === entry.version && isSameOrigin(known, entry)
   if (!isSame || known.path !== entry.path || known.integrity === entry.integrity) return
   throw new PluginProblem(
     'MISMATCH',
-    `The registry now serves other bytes under the same version, ${visibleName(entry.version ?? '')} of ${name}: it was ${known.integrity} when you installed it, and is ${entry.integrity} now`,
-    'A version that was published does not change by itself: ask whoever published it. Who wants it all the same uninstalls it and installs it anew.',
+    `The registry now serves different files as version ${visibleName(entry.version ?? '')} of ${name}: they had ${known.integrity} when you installed it and have ${entry.integrity} now`,
+    'A published version should never change: ask its publisher. If you still want it, uninstall it and install it again.',
   )
 }

@@ -1,4 +1,4 @@
-// hooks.lock.json: what is installed, where it came from, and what it is pinned to. A project's lock file is untrusted data.
+// hooks.lock.json: the installed plugins, where they came from, and what they are pinned to. A project's lock file is untrusted.
 
 import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -38,7 +38,7 @@ export interface LockEntry {
 
 export type Lock = ReadonlyMap<string, LockEntry>
 
-/** Raise it when older versions cannot read the new format. */
+/** Raise it when older versions of Carabiner cannot read the new format. */
 const FORMAT = 1
 const MOST_BYTES = 4 * 1024 * 1024
 const MOST_PLUGINS = 1000
@@ -47,7 +47,7 @@ const LONGEST_TEXT = 4096
 
 const TEXTS = ['ref', 'path', 'catalog', 'commit', 'version'] as const
 
-/** Empty if there is no file. Throws for a file that is not ours or that a newer version wrote. */
+/** Empty if there is no file. Throws if the file is not ours or was written by a newer version. */
 export function readLock(path: string): Lock {
   const read = readIfThere(path, MOST_BYTES)
   if (!read) return new Map()
@@ -62,12 +62,12 @@ function parsed(path: string, text: string): Lock {
   } catch {
     throw broken(path, 'is not valid JSON')
   }
-  if (!isObject(value) || !isObject(value.plugins)) throw broken(path, 'is no lock file of Carabiner')
+  if (!isObject(value) || !isObject(value.plugins)) throw broken(path, 'is not a Carabiner lock file')
   if (typeof value.carabiner === 'number' && value.carabiner > FORMAT) {
     throw new PluginProblem(
       'LOCK_INVALID',
       `${visible(path)} was written by a newer version of Carabiner (format ${value.carabiner}; this one reads up to ${FORMAT})`,
-      'Update this one.',
+      'Update Carabiner.',
     )
   }
   if (value.carabiner !== FORMAT) throw broken(path, 'does not begin with "carabiner": 1')
@@ -76,25 +76,26 @@ function parsed(path: string, text: string): Lock {
   return new Map(
     entries.map(([name, entry]) => {
       if (!isPluginName(name))
-        throw broken(path, `has ${visibleName(name.slice(0, 100))}, which is no name of a plugin`)
+        throw broken(path, `lists ${visibleName(name.slice(0, 100))}, which is not a valid plugin name`)
       return [name, entryOf(path, name, entry)]
     }),
   )
 }
 
 function entryOf(path: string, name: string, value: unknown): LockEntry {
-  const wrong = (what: string) => broken(path, `says of ${name} ${what}`)
-  if (!isObject(value)) throw wrong('nothing that can be read')
+  const wrong = (what: string) => broken(path, `has an entry for ${name} ${what}`)
+  if (!isObject(value)) throw wrong('that is not an object')
   const { source, kind, integrity, installed } = value
   const known = SOURCE_KINDS.find((one) => one === kind)
-  if (!isShort(source) || known === undefined) throw wrong('no source')
-  if (typeof integrity !== 'string' || !INTEGRITY.test(integrity)) throw wrong('no integrity')
+  if (!isShort(source) || known === undefined) throw wrong('without a valid source')
+  if (typeof integrity !== 'string' || !INTEGRITY.test(integrity)) throw wrong('without a valid integrity')
   const texts = TEXTS.filter((key) => value[key] !== undefined).map((key) => {
-    if (!isShort(value[key])) throw wrong(`a ${key} that is no text of at most ${LONGEST_TEXT} characters`)
+    if (!isShort(value[key]))
+      throw wrong(`whose ${key} is not a string of at most ${LONGEST_TEXT} characters`)
     return [key, value[key]]
   })
   if (typeof value.catalog === 'string' && !isCatalogName(value.catalog))
-    throw wrong('a catalogue that is none')
+    throw wrong('whose catalog is not NAME@CATALOG')
   return {
     source,
     kind: known,
@@ -109,14 +110,14 @@ function isShort(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_TEXT
 }
 
-/** Writes the file whole or not at all, and to disk. An empty lock removes the file. A killed process leaves the draft. */
+/** Writes the file atomically and syncs it to disk. An empty lock removes the file. A killed process leaves the draft behind. */
 export function writeLock(path: string, lock: Lock, draft = `${path}.${nonce()}.tmp`): void {
   if (lock.size === 0) rmSync(path, { force: true })
   else placeWhole(path, (one) => writeDurably(one, textOfLock(lock)), draft)
   try {
     syncFolder(dirname(path))
   } catch {
-    // the file is in place; where folders cannot be synced, the system does it in its own time
+    // The file is in place. Some file systems cannot sync a folder; the system then does it in its own time.
   }
 }
 
@@ -139,6 +140,6 @@ function broken(path: string, what: string): PluginProblem {
   return new PluginProblem(
     'LOCK_INVALID',
     `${visible(path)} ${what}`,
-    'Restore it from version control; or remove it, and what is installed stays, but cannot be updated.',
+    'Restore it from version control. Or remove it: installed plugins stay, but can no longer be updated.',
   )
 }

@@ -1,4 +1,4 @@
-// Putting a plugin in its place, replacing it and removing it. After any interruption, the old or the new version is there.
+// Places, replaces and removes plugins. After any interruption, either the old or the new version is in place.
 
 import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -17,17 +17,17 @@ import { alone, aloneIn, isThere, lockPath, pluginEntries, pluginsDir, type Targ
 import { clearAway, type Kind, noteDown, type UnderWay, underWay } from './work-folder.js'
 
 /*
- * All of it happens in the folder of plugins itself, in folders whose names begin with a dot. Discovery skips those.
+ * All work happens inside the plugins folder, in folders whose names begin with a dot. Discovery skips those.
  *
- *   .staging-N/NAME   The new files. Once they are whole, the lock file is written and they are the version that counts.
+ *   .staging-N/NAME   The new files. Once they are complete, the lock file is written, and from then on they count.
  *   .old-N/NAME       The files that were there before.
- *   .gone-N/NAME      The files of a plugin that is being removed. It is gone from the moment they are here.
+ *   .gone-N/NAME      The files of a plugin that is being removed. It counts as removed as soon as they are here.
  *
- * So the lock file decides between old and new, and `recover` finishes the rest. It touches only folders that
- * work-folder.ts has a note of, because a project may bring along a folder with any name.
+ * So the lock file decides between old and new, and `recover` finishes the rest. It only touches folders that
+ * work-folder.ts has a note of, because a project may contain a folder with any name.
  */
 
-/** Called between the steps. Tests end the process there. */
+/** Called between the steps. Tests kill the process there. */
 export type Step = (name: string) => void
 
 const NO_STEP: Step = () => undefined
@@ -36,11 +36,11 @@ interface Placing {
   readonly name: string
   readonly tree: FileTree
   readonly entry: LockEntry
-  /** The integrity of the version it replaces, as it was shown. Undefined: nothing may be there. */
+  /** The integrity of the version it replaces, as it was shown. Undefined: the place must be empty. */
   readonly replaces?: string | undefined
 }
 
-/** Changes the folder of plugins with nobody else at work in it, and nothing left unfinished. */
+/** Runs `work` on the plugins folder, after finishing interrupted work and while nobody else changes it. */
 export function changing<T>(target: Target, work: () => T): Promise<T> {
   return alone(target, () => {
     recover(target)
@@ -62,19 +62,19 @@ export function place(target: Target, { name, tree, entry, replaces }: Placing, 
   step('done')
 }
 
-/** Places a plugin that comes from no source, in any folder: nothing may be there, and the lock file does not change. */
+/** Places a plugin without a source in any folder. The place must be empty, and the lock file does not change. */
 export async function placeMade(folder: string, name: string, tree: FileTree, step = NO_STEP): Promise<void> {
   const target = targetAt(folder)
   const work = () => placeNew(folder, name, tree, step)
   if (target) return changing(target, work)
   await aloneIn(folder, () => {
-    // Without a lock file, an interrupted placing never happened.
+    // There is no lock file here, so interrupted work never counted.
     for (const one of underWay(folder)) clearAway(one)
     work()
   })
 }
 
-/** Undefined where no plugins are installed into this folder. */
+/** Undefined if plugins are not installed into this folder. */
 function targetAt(folder: string): Target | undefined {
   const base = dirname(dirname(folder))
   if (hooksDirOf(base) !== folder) return undefined
@@ -91,7 +91,7 @@ function placeNew(folder: string, name: string, tree: FileTree, step: Step): voi
   step('done')
 }
 
-/** Writes the files beside their place, then calls `decide`. If either fails, nothing is left of them. */
+/** Writes the files next to their place, then calls `decide`. If either fails, the files are removed again. */
 function staged(
   folder: string,
   name: string,
@@ -118,13 +118,13 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new PluginProblem('NOT_WRITTEN', `${visibleName(folder)} cannot be made: ${textOf(error)}`)
+    throw new PluginProblem('NOT_WRITTEN', `Cannot create ${visibleName(folder)}: ${textOf(error)}`)
   }
 }
 
 function notWritten(path: string, error: unknown): PluginProblem {
   if (error instanceof PluginProblem) return error
-  const what = `${visibleName(path)} cannot be written: ${textOf(error)}`
+  const what = `Cannot write ${visibleName(path)}: ${textOf(error)}`
   return new PluginProblem('NOT_WRITTEN', what, 'Nothing was changed.')
 }
 
@@ -150,21 +150,21 @@ export function checkPlace(folder: string, name: string, replaces: string | unde
     if (taken === undefined) return
     throw new PluginProblem(
       'ALREADY_INSTALLED',
-      `${visibleName(taken)} is there already, in ${visibleName(folder)}`,
-      `Type carabiner update ${name} for a newer version, carabiner uninstall ${name} first, or give another name with --name NAME.`,
+      `${visibleName(taken)} already exists in ${visibleName(folder)}`,
+      `Run carabiner update ${name} to get a newer version, carabiner uninstall ${name} to replace it, or pass --name NAME to install it under another name.`,
     )
   }
   if (integrityAt(join(folder, name)) === replaces) return
   throw new PluginProblem(
     'MISMATCH',
-    `${name} was changed meanwhile, and was left as it is`,
-    'Look at it again: carabiner update',
+    `${name} was changed in the meantime, so it was left alone`,
+    'Review it again with carabiner update.',
   )
 }
 
 // ---- removing -------------------------------------------------------------------------------------------------
 
-/** Removes the folder of that name with everything kept because of it, also if somebody else put it there. */
+/** Removes the plugin's folder and everything kept for it, even if Carabiner did not install it. */
 export async function uninstallPlugin(name: string, target: Target, step = NO_STEP): Promise<void> {
   await changing(target, () => {
     const folder = pluginsDir(target)
@@ -188,10 +188,10 @@ export async function uninstallPlugin(name: string, target: Target, step = NO_ST
 export function notInstalled(name: string, names: Iterable<string>): PluginProblem {
   const known = [...names].sort()
   const list =
-    known.length === 0 ? 'Nothing is installed there.' : `There is ${known.map(visibleName).join(', ')}.`
+    known.length === 0 ? 'Nothing is installed there.' : `Installed: ${known.map(visibleName).join(', ')}.`
   return new PluginProblem(
     'NOT_INSTALLED',
-    `No plugin is called ${visibleName(name)}${didYouMean(name, known)}`,
+    `There is no plugin called ${visibleName(name)}${didYouMean(name, known)}`,
     list,
   )
 }
@@ -222,13 +222,13 @@ function removeEmpty(folder: string): void {
     rmdirSync(folder)
     rmdirSync(dirname(folder))
   } catch {
-    // something is in there
+    // It is not empty.
   }
 }
 
 // ---- afterwards -----------------------------------------------------------------------------------------------
 
-/** Finishes the work of a process that was ended halfway. Returns the plugins that this removed. Call it inside `alone`. */
+/** Finishes the work of a process that was killed halfway. Returns the plugins that this removed. Call it inside `alone`. */
 export function recover(target: Target): readonly string[] {
   const folder = pluginsDir(target)
   const left = underWay(folder)

@@ -1,4 +1,4 @@
-// Whether a tree is a plugin in one of the two layouts, holds several plugins, or none; and the name it gives itself.
+// Tells whether a tree is a plugin in one of the two layouts, holds several plugins, or none; and reads its own name.
 
 import { isObject } from '../core/base/json.js'
 import { visibleName } from '../core/base/text.js'
@@ -12,7 +12,7 @@ const MARKS = [MANIFEST, 'hooks/hooks.json', 'hooks.json'] as const
 const MOST_LISTED = 50
 const DEEPEST_LOOK = 4
 
-/** Throws unless the tree is a plugin, and says what it is instead. */
+/** Throws unless the tree is a plugin. The error says what it is instead. */
 export function checkIsPlugin(tree: FileTree): void {
   if (MARKS.some((mark) => tree.files.has(mark))) {
     checkPluginFormat(tree)
@@ -22,8 +22,8 @@ export function checkIsPlugin(tree: FileTree): void {
   if (inside.length > 0) throw several(inside, tree.files.has(MARKETPLACE))
   throw new PluginProblem(
     'NO_PLUGIN',
-    'There is no plugin in it',
-    `A plugin has hooks.json, hooks/hooks.json or ${MANIFEST} at its top; a folder further down is named with --path DIR.`,
+    'There is no plugin at the top of this source',
+    `A plugin has hooks.json, hooks/hooks.json or ${MANIFEST} at its top. If it is in a folder further down, name that folder with --path DIR.`,
   )
 }
 
@@ -38,8 +38,8 @@ export function checkPluginFormat(tree: FileTree): void {
     if (said === undefined || said === FORMAT) continue
     throw new PluginProblem(
       'NEWER_FORMAT',
-      `${path} says "carabiner": ${JSON.stringify(said).slice(0, 50)}, and this version knows ${FORMAT}`,
-      'Update carabiner, or take an older version of the plugin.',
+      `${path} says "carabiner": ${JSON.stringify(said).slice(0, 50)}, but this version only reads ${FORMAT}`,
+      'Update Carabiner, or install an older version of the plugin.',
     )
   }
 }
@@ -90,20 +90,22 @@ function listedIn(tree: FileTree): readonly Inside[] {
       const path = entryPath(one.source)
       return path !== '' && tree.below(path) ? [{ name: one.name, path }] : []
     } catch {
-      return [] // a path that leads out of the tree names nothing in it
+      return [] // The path leads out of the tree.
     }
   })
 }
 
 function several(inside: readonly Inside[], isCatalogue: boolean): PluginProblem {
   const named = inside.slice(0, MOST_LISTED).map(({ name, path }) => {
-    return `${name === undefined || name === path ? '' : `${visibleName(name)} with `}--path ${visibleName(path)}`
+    return name === undefined || name === path
+      ? `--path ${visibleName(path)}`
+      : `--path ${visibleName(path)} (${visibleName(name)})`
   })
   const more = inside.length > MOST_LISTED ? `, and ${inside.length - MOST_LISTED} more` : ''
-  const catalogue = isCatalogue ? ' It is a catalogue, too: carabiner catalog add takes it.' : ''
+  const catalogue = isCatalogue ? ' It is also a catalogue, which carabiner catalog add accepts.' : ''
   return new PluginProblem(
     'SEVERAL_PLUGINS',
-    `The plugin is not at the top of it; there is ${named.join(', ')}${more}`,
+    `This source has several folders with plugins: ${named.join(', ')}${more}`,
     `Install one of them with its --path.${catalogue}`,
   )
 }

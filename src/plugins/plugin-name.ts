@@ -1,4 +1,4 @@
-// Plugin names. An installed plugin's name is the same folder on every system, and never a path or an option.
+// Plugin names. A name is a valid folder name on every system, and never a path or a command-line option.
 
 import { basename, join, sep } from 'node:path'
 import { cleanName } from '../config/owner.js'
@@ -13,17 +13,16 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
 /** Windows opens a device for these names, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
 
-/** A file in the folder of plugins. */
+/** Names of files that the plugins folder may already hold. */
 const TAKEN: ReadonlySet<string> = new Set(['hooks.json'])
 
-const RULE =
-  'A name has small letters, digits, dots, dashes and underscores, and begins with a letter or digit.'
+const RULE = 'Use lower-case letters, digits, dots, dashes and underscores, and begin with a letter or digit.'
 
-/** Why it is not a name. Undefined if it is one. */
+/** Why the name is not valid. Undefined if it is. */
 function fault(name: string): string | undefined {
-  if (!NAME.test(name) || name.includes('..') || name.endsWith('.')) return 'is no name for a plugin'
-  if (DEVICE.test(name)) return 'is a device on Windows'
-  return TAKEN.has(name) ? 'is the name of a file of hooks' : undefined
+  if (!NAME.test(name) || name.includes('..') || name.endsWith('.')) return 'is not a valid plugin name'
+  if (DEVICE.test(name)) return 'is the name of a device on Windows'
+  return TAKEN.has(name) ? 'is reserved for a file of hooks' : undefined
 }
 
 export function isPluginName(name: string): boolean {
@@ -36,7 +35,7 @@ export function checkPluginName(name: string): string {
   throw new PluginProblem('NAME_INVALID', `${visibleName(name.slice(0, 200))} ${wrong}`, RULE)
 }
 
-/** Only somebody who wants to leave the folder or to pass for an option writes this. */
+/** Text that only makes sense as an attempt to leave the folder or to pass for an option. */
 const TRICK = /[/\\\p{Cc}\p{Cf}]|\.\.|^-/u
 
 /** Turns a plugin's own name into a folder name: `My Plugin` becomes `my-plugin`. Tricks are refused, not repaired. */
@@ -46,8 +45,8 @@ export function pluginNameFrom(said: string): string {
   if (TRICK.test(text)) {
     throw new PluginProblem(
       'NAME_INVALID',
-      `It calls itself ${visibleName(said.slice(0, 200))}, which is no name for a plugin`,
-      'If you still want it, give it a name of your own with --name NAME.',
+      `The plugin calls itself ${visibleName(said.slice(0, 200))}, which is not a valid plugin name`,
+      'If you still want it, choose a name with --name NAME.',
     )
   }
   const name = text
@@ -60,8 +59,8 @@ export function pluginNameFrom(said: string): string {
   if (wrong === undefined) return name
   throw new PluginProblem(
     'NAME_INVALID',
-    `It calls itself ${visibleName(said.slice(0, 200))}, which ${wrong}`,
-    'Give it a name of your own with --name NAME.',
+    `The plugin calls itself ${visibleName(said.slice(0, 200))}, which ${wrong}`,
+    'Choose a name with --name NAME.',
   )
 }
 
@@ -95,8 +94,8 @@ function nameSaid(folder: string): string | undefined {
 }
 
 /**
- * The name that hooks carry, given that name or the name of a folder. If other plugins share the name, the folder does
- * not stand for it.
+ * The name that hooks carry, given that name or a folder's name. If other plugins carry the same name, the folder's name
+ * is not translated.
  */
 export function nameCarried(
   what: string,

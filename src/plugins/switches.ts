@@ -1,4 +1,4 @@
-// Plugins and hooks that the user switched off, in one project or in all, perhaps for a while. Kept outside the project.
+// Plugins and hooks that the user switched off, in one project or in all, for a while or for good. Kept outside the project.
 
 import { join, resolve, sep } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -14,7 +14,7 @@ import { versionsIn } from '../files/versions.js'
 import { isBelow, isInProject, realOf } from '../files/within.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 
-/** The scopes whose hooks can be switched off. Hooks that a program registers are the program's own business. */
+/** The scopes whose hooks can be switched off. Hooks that a program registers are up to that program. */
 export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const
 type SwitchedScope = (typeof SWITCHED_SCOPES)[number]
 
@@ -23,7 +23,7 @@ export interface SwitchTarget {
   /** The name by which `list` groups hooks: a plugin's name, `user`, `project`, or the name of an explicit file. */
   readonly plugin: string
   readonly from: SwitchedScope
-  /** Hooks are named by id, which depends on their content: a hook that an update brings was never switched off. */
+  /** Hooks are listed by id, which depends on their content, so a hook that an update adds is not switched off. */
   readonly hook?: { readonly name: string; readonly ids: readonly string[] }
 }
 
@@ -33,7 +33,7 @@ export interface Switch extends SwitchTarget {
   readonly since: string
   /** The time at which it ends. */
   readonly until?: string
-  /** The era of that time, if the system's clock was ever set back: when it is set back again, the switch has ended. */
+  /** The clock's era of `until`, if the system clock was ever set back. If it is set back again, the switch has ended. */
   readonly era?: number
   readonly by: string
   readonly reason?: string
@@ -47,7 +47,7 @@ interface SwitchStoreOptions {
 const NONE: readonly Switch[] = []
 const LOOK_MS = 1000
 
-/** Every method is synchronous and throws an Error that says what happened, where, and what to do. */
+/** Every method is synchronous. On failure it throws an Error that says what happened, where, and what to do. */
 export class SwitchStore {
   readonly #folder: string
   readonly #dataDir: string
@@ -60,7 +60,7 @@ export class SwitchStore {
     this.#folder = join(this.#dataDir, 'switches')
     this.#file = new VersionedFile({
       folder: this.#folder,
-      what: 'the list of what is switched off',
+      what: 'the list of switched-off hooks',
       fresh: NONE,
       check: storedSwitches,
       durable: true,
@@ -99,7 +99,7 @@ export class SwitchStore {
     this.turnOn(() => false, now)
   }
 
-  /** Removes every switch of a plugin that is gone, and of its hooks. For a project's plugin, only those of that project. */
+  /** Removes every switch of a removed plugin and its hooks. For a project's plugin, only those of that project. */
   forget({ plugin, from }: SwitchTarget, project: string | undefined, now: number): readonly Switch[] {
     const key = project === undefined ? undefined : projectKey(project)
     return this.turnOn(
@@ -115,7 +115,7 @@ export class SwitchStore {
     return until !== undefined && isOver({ ends: until, era }, this.#momentAt(now))
   }
 
-  /** Asked for every hook of every event, so it does not look at the file each time. */
+  /** Called for every hook of every event, so it does not read the clock's file each time. */
   #momentAt(now: number): Moment {
     const since = this.#seen === undefined ? -1 : now - this.#seen.at
     if (!this.#seen || since < 0 || since > LOOK_MS)
@@ -173,7 +173,7 @@ export function switchText(one: Switch): string {
   const where = project === undefined ? 'for all projects' : 'for this project'
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  return `${what} switched off ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; ${undoing(one)} undoes it`
+  return `${what} switched off ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; to undo it, run ${undoing(one)}`
 }
 
 /** The command that undoes it. */
@@ -189,7 +189,7 @@ export interface SwitchesOptions extends SwitchStoreOptions {
   readonly projectDir?: string | undefined
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
-  /** Called if switches cannot be read, so that nothing is switched off. Default: a process warning. */
+  /** Called when the switches cannot be read, and so nothing is switched off. Default: a process warning. */
   readonly onTrouble?: ((text: string) => void) | undefined
 }
 
@@ -226,7 +226,7 @@ export function switches(options: SwitchesOptions = {}): Admit {
   }
 }
 
-/** Whether a hook's project is neither this one nor around it: an agent that changes folders takes its gates along. */
+/** Whether a hook's project neither is nor contains this one: gates follow an agent that changes folders. */
 function isElsewhere(file: string | undefined, project: string | undefined): boolean {
   const [base, inside] = file?.split(`${sep}.amplifier${sep}`) ?? []
   if (base === undefined || inside === undefined || project === undefined) return false
@@ -236,11 +236,11 @@ function isElsewhere(file: string | undefined, project: string | undefined): boo
 /** Throws if the data folder is inside the project, where a repository could bring its own switches. */
 export function checkOutside(project: string, dataDir: string = dataHome()): void {
   if (!isInProject(resolve(dataDir), resolve(project))) return
-  throw new Error(`${insideText(dataDir, project)}; set CARABINER_HOME to a folder outside of it`)
+  throw new Error(`${insideText(dataDir, project)}; set CARABINER_HOME to a folder outside it`)
 }
 
 function insideText(dataDir: string, project: string): string {
-  return `what is switched off cannot be kept in ${JSON.stringify(resolve(dataDir))}, which lies in the project ${JSON.stringify(resolve(project))}`
+  return `the list of switched-off hooks cannot be kept in ${JSON.stringify(resolve(dataDir))}, because that is inside the project ${JSON.stringify(resolve(project))}`
 }
 
 // ---- as it is read back ---------------------------------------------------------------------------------------

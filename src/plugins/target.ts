@@ -27,18 +27,18 @@ export function lockPath({ base }: Pick<Target, 'base'>): string {
   return join(resolve(base), '.amplifier', 'hooks.lock.json')
 }
 
-/** Throws if a project redirects our writes with a link. In their own home, people may use links. */
+/** Throws if a project redirects our writes with a link. Links in the user's own home are fine. */
 export function checkTarget(target: Target): void {
   if (target.scope === 'user') return
   const folder = pluginsDir(target)
   for (const path of [dirname(folder), folder]) {
     const stats = ifThere(() => lstatSync(path))
     if (!stats || stats.isDirectory()) continue
-    const what = stats.isSymbolicLink() ? 'is a link' : 'is no folder'
+    const what = stats.isSymbolicLink() ? 'is a link' : 'is not a folder'
     throw new PluginProblem(
       'PLACE_UNSAFE',
-      `${visibleName(path)} ${what}, so nothing is installed there`,
-      'Put a folder there, or install for all projects, without --here.',
+      `${visibleName(path)} ${what}, so nothing can be installed there`,
+      'Put a folder in its place, or leave out --here to install for all projects.',
     )
   }
 }
@@ -52,7 +52,7 @@ export async function alone<T>(target: Target, work: () => T): Promise<T> {
   return aloneIn(pluginsDir(target), work)
 }
 
-/** The same for any folder that plugins are placed in. */
+/** Like `alone`, for any folder that plugins are placed in. */
 export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
   const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)
@@ -62,8 +62,8 @@ export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
     if (performance.now() > until) {
       throw new PluginProblem(
         'BUSY',
-        `Something else is installing into ${visibleName(place)}: ${mutex.holder}`,
-        'Try again when it is done.',
+        `Another process is installing into ${visibleName(place)}: ${mutex.holder}`,
+        'Try again when it has finished.',
       )
     }
     await sleep(LOOK_MS)
@@ -78,12 +78,12 @@ export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
 
 // ---- what is in it --------------------------------------------------------------------------------------------
 
-/** The names that discovery looks at: each may be a plugin. */
+/** The names that discovery looks at. Each may be a plugin. */
 export function pluginEntries(folder: string): readonly string[] {
   return namesIn(folder).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
 }
 
-/** True also for a link that leads nowhere. */
+/** Also true for a dangling link. */
 export function isThere(path: string): boolean {
   return ifThere(() => lstatSync(path)) !== undefined
 }

@@ -25,7 +25,7 @@ import { isThere, lockPath, pluginsDir, type Target } from './target.js'
 export interface UpdateOptions {
   readonly acceptMoved?: boolean
   readonly resolveCatalog?: ResolveCatalog | undefined
-  /** Called before anything is fetched. Throws to prevent it. Default: only an accepted source is fetched. */
+  /** Called before anything is fetched. May throw to prevent the fetch. Default: only an accepted source is fetched. */
   readonly mayFetch?: (source: FoundSource) => Promise<void>
   /** Wraps the fetch, to show progress. */
   readonly showing?: (fetch: () => Promise<PreparedPlugin>) => Promise<PreparedPlugin>
@@ -55,7 +55,7 @@ export async function prepareUpdate(
   const resolved = await resolveEntry(before, target, options.resolveCatalog)
   const accepted = acceptedSource(target, name)
   const source = findSource(accepted, originFor(resolved, target))
-  // A catalogue may point anywhere: the user added it.
+  // A catalogue may point anywhere, because the user added it.
   const isForeign = source.state !== 'accepted' && resolved.catalog === undefined
   const foreign = isForeign ? await import('./sources/foreign-source.js') : undefined
   refuse(source, foreign?.foreignByName(resolved.source, target.base))
@@ -100,14 +100,18 @@ async function resolveEntry(
 
 async function onlyAccepted(source: FoundSource): Promise<void> {
   if (source.state !== 'accepted')
-    throw new SourceProblem('SOURCE_MOVED', 'Nobody accepted this source, so nothing was fetched', source)
+    throw new SourceProblem(
+      'SOURCE_MOVED',
+      'You have not accepted this source, so nothing was fetched',
+      source,
+    )
 }
 
 function refuse(source: FoundSource, why: string | undefined): void {
   if (why === undefined) return
   throw new SourceProblem(
     'SOURCE_REFUSED',
-    `The project names a source that only you may name, so nothing was fetched: ${why}`,
+    `The project's lock file names a source that only you may choose, so nothing was fetched: ${why}`,
     source,
   )
 }
@@ -120,19 +124,19 @@ function checkNotMoved(name: string, before: Accepted, { entry }: PreparedPlugin
   const isTagGone = before.tag === true && !entry.tag
   const isMoved = (before.tag === true || entry.tag === true) && entry.commit !== before.commit
   if (!isTagGone && !isMoved) return
-  const now = isTagGone ? `is a branch at ${entry.commit} now` : `is ${entry.commit} now`
+  const now = isTagGone ? `is now a branch at ${entry.commit}` : `is now ${entry.commit}`
   throw new PluginProblem(
     'TAG_MOVED',
     `The tag ${visibleName(before.ref ?? '')} of ${name} has moved: it was ${visibleName(before.commit)} when you installed it, and ${now}`,
-    'A tag that was published does not move by itself: ask whoever published it. --accept-moved takes it all the same, after you have seen what changed.',
+    'A published tag should never move: ask its publisher. --accept-moved updates anyway, after showing you what changed.',
   )
 }
 
 function notLocked(name: string): PluginProblem {
   return new PluginProblem(
     'NOT_INSTALLED',
-    `${visibleName(name)} was not installed by Carabiner here, so nobody knows where it came from`,
-    'carabiner install SOURCE installs it.',
+    `Carabiner did not install ${visibleName(name)} here, so it does not know its source`,
+    'Install it with carabiner install SOURCE.',
   )
 }
 

@@ -1,4 +1,4 @@
-// Our folders of temporary work: private ones to fetch and look at plugins, and notes of work in a folder of plugins.
+// Temporary work: private folders to fetch and inspect plugins, and notes of unfinished work in a plugins folder.
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^work-[0-9a-f]{16}$/
-/** No review takes this long. */
+/** Work folders older than this are removed. No review takes that long. */
 const LEFT_MS = 24 * 3600_000
 
 export function workHome(): string {
@@ -40,8 +40,8 @@ export function makeWorkFolder(): string {
   } catch (error) {
     throw new PluginProblem(
       'NOT_WRITTEN',
-      `Nothing can be written in ${home}: ${textOf(error)}`,
-      'Make room there, or set CARABINER_HOME to a folder that can be written.',
+      `Cannot write to ${home}: ${textOf(error)}`,
+      'Free some space, or set CARABINER_HOME to a writable folder.',
     )
   }
 }
@@ -80,7 +80,7 @@ export function isLeft(name: string): boolean {
 }
 
 /**
- * Makes a note before the folder is made. Notes are kept outside the folder of plugins, because a project may bring
+ * Writes a note before the folder is created. Notes are kept outside the plugins folder, because a project may contain
  * folders that look like ours.
  */
 export function noteDown(folder: string, kind: Kind, name: string): UnderWay {
@@ -95,18 +95,18 @@ function underWayAs(folder: string, kind: Kind, name: string, id: string): Under
   return { kind, name, id, path, note }
 }
 
-/** Removes the folder first, and then its note. */
+/** The note goes last, so that an interrupted removal is finished later. */
 export function clearAway({ path, note }: UnderWay): void {
   rmSync(path, { recursive: true, force: true })
   rmSync(note, { force: true })
   try {
     rmdirSync(dirname(note))
   } catch {
-    // there are other notes
+    // There are other notes.
   }
 }
 
-/** In the order in which they must be finished. */
+/** Sorted in the order in which they must be finished. */
 export function underWay(folder: string): readonly UnderWay[] {
   const notes = notesOf(folder)
   const found = namesIn(notes).flatMap((file): UnderWay[] => {
@@ -118,7 +118,7 @@ export function underWay(folder: string): readonly UnderWay[] {
   return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
 }
 
-/** Undefined if its owner finished meanwhile: readers take no mutex. */
+/** Undefined if its owner has finished in the meantime: readers take no mutex. */
 function nameIn(note: string): string | undefined {
   return ifThere(() => basename(readFileSync(note, 'utf8')))
 }

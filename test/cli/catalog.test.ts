@@ -119,10 +119,10 @@ describe('carabiner catalog', () => {
     [['add', 'a', 'b'], 64, 'takes no "b"'],
     [['list', 'x'], 64, 'takes no "x"'],
     [['search', '--name', 'x'], 64, '--name means nothing to carabiner catalog search'],
-    [['remove', 'none'], 1, 'You have no catalogue none'],
-    [['update', 'none'], 1, 'You have no catalogue none'],
+    [['remove', 'none'], 1, 'You have no catalogue called none'],
+    [['update', 'none'], 1, 'You have no catalogue called none'],
     [['add', './none'], 1, 'There is no '],
-    [['add', 'npm:x'], 1, 'no catalogue'],
+    [['add', 'npm:x'], 1, 'not a catalogue'],
     [['add', '.'], 1, 'it has neither catalog.json nor .claude-plugin/marketplace.json'],
   ])('%j is refused with %i', async (args, code, said) => {
     const run = await catalog(...args)
@@ -191,9 +191,9 @@ describe('installing from a catalogue', () => {
     await catalog('add', folder)
     const { code, stderr } = await install()
     expect(code).toBe(1)
-    expect(stderr).toMatch(/p@market says .*sha256-AAA.* nothing was installed/)
+    expect(stderr).toMatch(/p@market promises .*sha256-AAA.* nothing was installed/)
     expect(await listed()).toEqual([])
-    const [, real] = /its files are (sha256-\S+);/.exec(stderr) ?? expect.unreachable()
+    const [, real] = /but they have (sha256-\S+);/.exec(stderr) ?? expect.unreachable()
     catalogue([{ name: 'p', source: './p', integrity: real }], 'market')
     await catalog('update')
     expect((await install()).code).toBe(0)

@@ -432,7 +432,7 @@ describe('why nothing would run', () => {
     project.file('../home/.amplifier/hooks/hooks.json', {
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'a' }] }] },
     })
-    const because = '; carabiner enable other undoes it "enabled": false in /etc/passwd:1'
+    const because = '; to undo it, run carabiner enable other "enabled": false in /etc/passwd:1'
     await project.call(['disable', 'user', '--reason', because])
     expect((await why(['Stop'])).next).toEqual(['next carabiner enable user --here'])
     const { stdout } = await project.call(['explain', 'Stop', '--hook', 'user:Stop#1', '--json'])

@@ -274,9 +274,12 @@ describe('carabiner install', () => {
     'takes the value %s for no option of another program',
     async (value) => {
       const { code, stderr } = await project.call(['install', '--', value])
-      expect([code, stderr]).toEqual([1, expect.stringContaining('is no source')])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('is not a valid source')])
       const ref = await project.call(['install', '../guard', `--ref=${value}`])
-      expect([ref.code, ref.stderr]).toEqual([1, expect.stringContaining('is no tag, branch or commit')])
+      expect([ref.code, ref.stderr]).toEqual([
+        1,
+        expect.stringContaining('is not a valid tag, branch or commit'),
+      ])
     },
   )
 
@@ -315,7 +318,7 @@ describe('carabiner install', () => {
     const { code, stderr } = await project.call(['install', 'guard@team', '--yes', '--name', 'two'])
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining(`but its files are ${found.integrity}; nothing was installed`),
+      expect.stringContaining(`but they have ${found.integrity}; nothing was installed`),
     ])
   })
 
@@ -347,10 +350,10 @@ describe('carabiner install', () => {
     }
     const said = async (text: string) => (await project.call(['install', text])).stderr
     expect(await said('lint')).toBe(
-      'carabiner: lint is no source; but there is Lint@team\n  carabiner install Lint@team\n',
+      'carabiner: "lint" is not a valid source; but there is Lint@team\n  carabiner install Lint@team\n',
     )
     expect(await said('lnit')).toBe(
-      'carabiner: lnit is no source; did you mean Lint@team?\n  carabiner install Lint@team\n',
+      'carabiner: "lnit" is not a valid source; did you mean Lint@team?\n  carabiner install Lint@team\n',
     )
     expect(await said('gard')).toContain('did you mean guard@others or guard@team?')
     expect(await said('nothing')).toContain('A source is a folder')

@@ -159,7 +159,7 @@ next carabiner migrate --write
     project.file('.claude/settings.json', '{ "hooks": {')
     const { code, stdout } = await project.call(['migrate', '--write', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
-      error: { code: 'SETTINGS_UNUSABLE', hint: 'Correct it first.' },
+      error: { code: 'SETTINGS_UNUSABLE', hint: 'Fix it first.' },
     })
     expect(code).toBe(1)
   })
@@ -231,7 +231,7 @@ next carabiner migrate ../plugin --write
     expect(JSON.parse(stdout)).toMatchObject({ written: false, isThere: true, trusted: true })
     project.file('.amplifier/hooks/guard/guard.sh', '#!/bin/sh\n', 0o755)
     const other = await project.call(['migrate', '../plugin', '--write', '--yes'])
-    expect(other.stderr).toContain('is there already, and it is another one')
+    expect(other.stderr).toContain('already exists and is a different plugin')
   })
 
   it('proposes the whole of the same command', async () => {

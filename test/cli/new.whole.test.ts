@@ -238,14 +238,14 @@ describe('carabiner new', () => {
   it('makes nothing that is the same folder on another system', async () => {
     project.file('.amplifier/hooks/Guard/mine', 'mine')
     const { code, stderr } = await project.call(['new', 'guard'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Guard is there already')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Guard already exists')])
     expect(readdirSync(project.path('.amplifier/hooks'))).toEqual(['Guard'])
   })
 
   it.each([
     [['new'], 'Which name?'],
-    [['new', '../out'], '../out is no name for a plugin'],
-    [['new', 'Upper'], 'Upper is no name for a plugin'],
+    [['new', '../out'], '../out is not a valid plugin name'],
+    [['new', 'Upper'], 'Upper is not a valid plugin name'],
     [['new', 'a', '--event', 'Custom'], 'There is no event "Custom"'],
     [['new', 'a', '--event', 'WorktreeCreate'], 'There is no sample for WorktreeCreate'],
     [['new', 'a', '--event', 'Stop', '--matcher', 'x'], 'Stop has nothing to match'],

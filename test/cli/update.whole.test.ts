@@ -122,7 +122,7 @@ describe('carabiner update', () => {
 
   it('says what it does not know', async () => {
     const { code, stderr } = await project.call(['update', 'nobody'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('No plugin is called nobody')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no plugin called nobody')])
     expect((await project.call(['update'])).stdout).toContain(
       'nothing that was installed by Carabiner is here',
     )

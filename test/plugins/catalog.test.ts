@@ -91,32 +91,44 @@ describe('sources', () => {
   })
 
   it.each([
-    ['out of the catalogue', './../x', 'leads elsewhere'],
-    ['out of it further down', './a/../../x', 'leads elsewhere'],
-    ['absolute', '/etc', 'leads elsewhere'],
-    ['with a backslash', '.\\..\\x', 'leads elsewhere'],
+    ['out of the catalogue', './../x', 'leads out of the folder'],
+    ['out of it further down', './a/../../x', 'leads out of the folder'],
+    ['absolute', '/etc', 'leads out of the folder'],
+    ['with a backslash', '.\\..\\x', 'leads out of the folder'],
     ['a folder that is not there', './none', 'there is no folder'],
     ['nothing', undefined, 'has no source'],
-    ['of another kind', 42, 'its source must be text or an object, got 42'],
-    ['an unknown kind', { source: 'pip', package: 'x' }, 'not known'],
-    ['ext::', { source: 'url', url: 'ext::sh -c id' }, 'neither https'],
-    ['http', { source: 'url', url: 'http://x.example/r.git' }, 'neither https'],
-    ['an option for an address', { source: 'url', url: '--upload-pack=id' }, 'neither https'],
+    ['of another kind', 42, 'its source must be a string or an object, got 42'],
+    ['an unknown kind', { source: 'pip', package: 'x' }, 'unknown kind'],
+    ['ext::', { source: 'url', url: 'ext::sh -c id' }, 'must begin with https'],
+    ['http', { source: 'url', url: 'http://x.example/r.git' }, 'must begin with https'],
+    ['an option for an address', { source: 'url', url: '--upload-pack=id' }, 'must begin with https'],
     ['an option for a host', { source: 'url', url: 'ssh://-oProxyCommand=id/x' }, ''],
-    ['an option for a ref', { source: 'github', repo: 'o/r', ref: '--output=x' }, 'no tag'],
-    ['an option for a package', { source: 'npm', package: '--ignore-scripts=false' }, 'no package'],
-    ['a package that is a path', { source: 'npm', package: '../x' }, 'no package'],
-    ['a version that is an address', { source: 'npm', package: 'p', version: 'git+ssh://x/y' }, 'no version'],
+    ['an option for a ref', { source: 'github', repo: 'o/r', ref: '--output=x' }, 'is not a valid tag'],
+    [
+      'an option for a package',
+      { source: 'npm', package: '--ignore-scripts=false' },
+      'does not name an npm package',
+    ],
+    ['a package that is a path', { source: 'npm', package: '../x' }, 'does not name an npm package'],
+    [
+      'a version that is an address',
+      { source: 'npm', package: 'p', version: 'git+ssh://x/y' },
+      'does not name a valid version',
+    ],
     [
       'another registry',
       { source: 'npm', package: 'p', registry: 'https://evil.example' },
-      'registry of its own',
+      'its own registry',
     ],
     ['a repo that is a path', { source: 'github', repo: '../..' }, 'OWNER/NAME'],
-    ['a path out of the repository', { source: 'git-subdir', url: 'o/r', path: '../x' }, 'leads elsewhere'],
+    [
+      'a path out of the repository',
+      { source: 'git-subdir', url: 'o/r', path: '../x' },
+      'leads out of the folder',
+    ],
     ['no path', { source: 'git-subdir', url: 'o/r' }, 'no path'],
     ['a place on this machine', { source: 'url', url: 'file:///etc' }, 'comes from elsewhere'],
-    ['half a commit', { source: 'github', repo: 'o/r', sha: 'abc1234' }, '40 digits'],
+    ['half a commit', { source: 'github', repo: 'o/r', sha: 'abc1234' }, '40 hex digits'],
   ])('left out, and said: %s', (_, source, said) => {
     const { plugins, problems } = ofEntry({ source })
     expect(plugins).toEqual([])
@@ -126,8 +138,8 @@ describe('sources', () => {
   })
 
   it.each([
-    ['a word that a folder here may have', { source: 'src' }, 'neither https'],
-    ['a path on this machine', { source: '/etc' }, 'neither https'],
+    ['a word that a folder here may have', { source: 'src' }, 'must begin with https'],
+    ['a path on this machine', { source: '/etc' }, 'must begin with https'],
     ['a commit of what is no git', { source: './a', commit: COMMIT }, 'not git'],
     ['a digest that is none', { source: './a', integrity: 'md5-x' }, 'sha256'],
     ['a digest that is cut', { source: './a', integrity: 'sha256-AAAA' }, 'sha256'],
@@ -139,7 +151,7 @@ describe('sources', () => {
 
   it('a lone file has nothing beside it', () => {
     const { problems } = ofEntry({ source: './a' }, { origin: { isLocal: true } })
-    expect(problems[0]).toContain('lone file')
+    expect(problems[0]).toContain('single file')
   })
 })
 
@@ -244,7 +256,7 @@ describe('hooks in an entry of a marketplace', () => {
       'both claim to be all there is',
       { strict: false, skills: './s' },
       '{"name":"own","hooks":"./h.json"}',
-      /names skills and says .*strict.* plugin.json names hooks/,
+      /names skills and says .*strict.* plugin.json also names hooks/,
     ],
     ['plugin.json cannot be read', { hooks: HOOKS }, '{', /cannot be read/],
   ])('are refused where %s', (_, entry, own, said) => {
@@ -495,7 +507,7 @@ describe('NAME@CATALOG', () => {
   })
 
   it.each([
-    ['b', 'ours', /no b in the catalogue ours/],
+    ['b', 'ours', /The catalogue ours has no plugin b/],
     ['sacret', 'ours', /did you mean secret@ours/],
     ['bad', 'ours', /In ours bad is left out: .*no folder/],
     ['secret', 'our', /did you mean ours/],

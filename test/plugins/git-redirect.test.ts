@@ -87,14 +87,14 @@ describe('a repository that has moved', () => {
     leads = { '/a': '/b', '/b': '/a' }
     await expect(fetched('/a')).rejects.toMatchObject({
       code: 'FETCH_FAILED',
-      message: `${origin}/a leads on and on`,
+      message: `${origin}/a redirects too many times`,
     })
   })
 
   it.each([
-    ['to another protocol', 'ftp://example.com/x', 'leads to ftp://example.com, which is not http'],
-    ['to no address', 'http://[', 'which is no address'],
-    ['to what is no repository', '/login?from=', 'which is no repository'],
+    ['to another protocol', 'ftp://example.com/x', 'redirects to ftp://example.com, which is not http'],
+    ['to no address', 'http://[', 'which is not a valid address'],
+    ['to what is no repository', '/login?from=', 'which is not a git repository'],
   ])('%s is told', async (_, location, said) => {
     leads = { '/old': location }
     await expect(fetched('/old')).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('a public address that leads into this network', () => {
     leads = { '/old': `http://${host}/guard/.git` }
     await expect(fetched('/old', 'http://public.example')).rejects.toMatchObject({
       code: 'FETCH_FAILED',
-      message: expect.stringMatching(`^http://public.example/old leads to ${host}, .+`),
+      message: expect.stringMatching(`^http://public.example/old redirects to ${host}, .+`),
     })
     expect(asked.filter((one) => !one.includes('/old/'))).toEqual([])
   })

@@ -152,7 +152,7 @@ describe('a repository', () => {
   it('needs git, and says so', async () => {
     vi.stubEnv('PATH', bench.path('nothing'))
     await expect(git(bench.path('x'))).rejects.toMatchObject({
-      message: 'There is no git on the path',
+      message: 'git is not on the PATH',
       hint: 'Install git.',
     })
     vi.unstubAllEnvs()
@@ -169,7 +169,7 @@ describe('a repository', () => {
     const ended = runProgram({ ...call, timeoutMs: 300, maxBytes: 10 })
     await expect(ended).rejects.toMatchObject({
       code: 'FETCH_FAILED',
-      message: 'sh took longer than 0.3 s and was ended',
+      message: 'sh took longer than 0.3 s and was stopped',
     })
     expect(isRunning(Number(readFileSync(pid, 'utf8')))).toBe(false)
   })

@@ -158,7 +158,7 @@ describe('what is no plugin is refused, and says what it is', () => {
     bench.plugin('market/plugins/b')
     await expect(install(bench.path('market'))).rejects.toMatchObject({
       code: 'SEVERAL_PLUGINS',
-      message: 'The plugin is not at the top of it; there is one with --path plugins/a, --path plugins/b',
+      message: 'This source has several folders with plugins: --path plugins/a (one), --path plugins/b',
       hint: expect.stringContaining('carabiner catalog add'),
     })
   })

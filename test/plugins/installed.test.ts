@@ -61,7 +61,7 @@ describe('what is installed', () => {
     writeFileSync(lockPath(bench.user), '{ "carabiner": 1, "plugins": { "../x": {} } }')
     const { plugins, problems } = listInstalled({ home: bench.home })
     expect(plugins).toMatchObject([{ name: 'a', state: 'unlocked' }])
-    expect(problems[0]).toContain('has ../x, which is no name of a plugin')
+    expect(problems[0]).toContain('lists ../x, which is not a valid plugin name')
     await expect(install(bench.plugin('b'))).rejects.toMatchObject({ code: 'LOCK_INVALID' })
     expect(readdirSync(pluginsDir(bench.user))).toEqual(['a'])
   })
@@ -76,7 +76,7 @@ function locked(plugins: Readonly<Record<string, object>>): string {
 describe('a lock file', () => {
   it('shows every character of a hostile name', () => {
     const path = bench.file('locks/hooks.lock.json', locked({ 'gu\u200bard\u001b': {} }))
-    expect(() => readLock(path)).toThrow('has "gu⟨U+200B⟩ard⟨U+001B⟩", which is no name of a plugin')
+    expect(() => readLock(path)).toThrow('lists "gu⟨U+200B⟩ard⟨U+001B⟩", which is not a valid plugin name')
   })
 
   it.each([

@@ -171,7 +171,7 @@ describe('two at once', () => {
     const results = await Promise.all(runs)
     expect(results.filter(({ code }) => code === 0)).toHaveLength(1)
     for (const { stderr } of results.filter(({ code }) => code !== 0))
-      expect(stderr).toContain('guard is there already')
+      expect(stderr).toContain('guard already exists')
     const [plugin] = await looked()
     expect(plugin).toMatchObject({ name: 'guard', state: 'ok' })
   })

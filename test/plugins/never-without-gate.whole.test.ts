@@ -76,7 +76,7 @@ it('what is refused is not trusted for later', async () => {
   const prepared = await preparePlugin(await resolveSource(source), bench.here, 'guard')
   const { digest: agreed } = trustStore().look(prepared.staged.unit)
   const update = installPrepared(prepared, bench.here, { replaces: 'sha256-other', agreed })
-  await expect(update).rejects.toThrow('was changed meanwhile')
+  await expect(update).rejects.toThrow('was changed in the meantime')
   prepared.staged.remove()
   expect(
     trustStore()

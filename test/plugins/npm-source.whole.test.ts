@@ -115,7 +115,7 @@ describe('the update of a package', () => {
     const { tree } = await npm('1.1.0')
     await expect(prepareUpdate('guard', bench.user)).rejects.toMatchObject({
       code: 'MISMATCH',
-      message: `The registry now serves other bytes under the same version, 1.1.0 of guard: it was ${before} when you installed it, and is ${tree.integrity()} now`,
+      message: `The registry now serves different files as version 1.1.0 of guard: they had ${before} when you installed it and have ${tree.integrity()} now`,
     })
     await expect(prepareUpdate('guard', bench.user, { acceptMoved: true })).rejects.toMatchObject({
       code: 'MISMATCH',

@@ -119,9 +119,9 @@ describe('a source', () => {
     expect(() => parseSource('./nowhere', { from })).toThrow(
       expect.objectContaining({ code: 'SOURCE_NOT_FOUND' }),
     )
-    expect(() => parseSource('npm:x', { from, ref: 'v1' })).toThrow('--ref is for git')
+    expect(() => parseSource('npm:x', { from, ref: 'v1' })).toThrow('--ref only works with git sources')
     expect(() => parseSource('x@y', { from, path: 'a' })).toThrow('leave out --ref and --path')
-    expect(() => parseSource('./plain#a', { from, ref: 'b' })).toThrow('another ref')
+    expect(() => parseSource('./plain#a', { from, ref: 'b' })).toThrow('differs from --ref')
   })
 })
 

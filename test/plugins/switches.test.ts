@@ -74,11 +74,11 @@ describe('what keeps a hook off', () => {
   it('says who, since when, until when, why, and what undoes it, with nothing hidden', () => {
     const one = off({ project, until: at(NOW + HOUR), by: 'ann', reason: 'release\u001b[2Jday' })
     expect(switchText(one)).toBe(
-      `all of guard is switched off for this project by ann since ${localTime(at(NOW))} until ${localTime(at(NOW + HOUR))} (release⟨U+001B⟩[2Jday); carabiner enable guard --here undoes it`,
+      `all of guard is switched off for this project by ann since ${localTime(at(NOW))} until ${localTime(at(NOW + HOUR))} (release⟨U+001B⟩[2Jday); to undo it, run carabiner enable guard --here`,
     )
     const hook = off({ hook: { name: 'guard:PreToolUse#1', ids: [GUARD.id] } })
     expect(switchText(hook)).toMatch(
-      /^it is switched off for all projects .*; carabiner enable guard --hook 'guard:PreToolUse#1' --user undoes it$/,
+      /^it is switched off for all projects .*; to undo it, run carabiner enable guard --hook 'guard:PreToolUse#1' --user$/,
     )
   })
 })
@@ -222,6 +222,6 @@ describe('as createHooks asks', () => {
     const told: string[] = []
     const options = { projectDir: project, dataDir: inside, onTrouble: (one: string) => told.push(one) }
     expect(hookOf(switches(options))).toBe(true)
-    expect(told[0]).toContain('lies in the project')
+    expect(told[0]).toContain('is inside the project')
   })
 })

@@ -110,7 +110,7 @@ describe('an update', () => {
     bench.git(folder, 'branch', 'v1', after)
     await expect(prepareUpdate('guard', target)).rejects.toMatchObject({
       code: 'TAG_MOVED',
-      message: expect.stringMatching(`${before}.*is a branch at ${after} now`),
+      message: expect.stringMatching(`${before}.*is now a branch at ${after}`),
     })
     const { prepared, differences } = await update({ acceptMoved: true })
     expect([prepared.entry.tag, differences.length]).toEqual([undefined, isElsewhere ? 1 : 0])

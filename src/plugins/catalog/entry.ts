@@ -43,7 +43,9 @@ export class EntryProblem extends Error {}
 
 export function noSource(source: unknown): EntryProblem {
   return new EntryProblem(
-    source === undefined ? 'it has no source' : `its source must be text or an object, got ${shown(source)}`,
+    source === undefined
+      ? 'it has no source'
+      : `its source must be a string or an object, got ${shown(source)}`,
   )
 }
 
@@ -70,7 +72,8 @@ export function entryFacts(
   fields: Fields,
 ): Pick<CatalogEntry, 'name' | 'description' | 'version' | 'keywords'> {
   const { name, description, version } = fields
-  if (typeof name !== 'string' || !ENTRY_NAME.test(name)) throw new EntryProblem(`${shown(name)} is no name`)
+  if (typeof name !== 'string' || !ENTRY_NAME.test(name))
+    throw new EntryProblem(`${shown(name)} is not a valid name`)
   return {
     name,
     description: typeof description === 'string' ? description.slice(0, LONGEST_DESCRIPTION) : '',
@@ -93,13 +96,13 @@ export function promisesOf(
   integrity: unknown,
 ): Pick<CatalogEntry, 'commit' | 'integrity'> {
   if (commit !== undefined && !(typeof commit === 'string' && COMMIT.test(commit))) {
-    throw new EntryProblem(`its commit ${shown(commit)} is not one of 40 digits`)
+    throw new EntryProblem(`its commit ${shown(commit)} is not a full commit of 40 hex digits`)
   }
   if (commit !== undefined && !('source' in where && where.source.kind === 'git')) {
-    throw new EntryProblem('it names a commit, and its source is not git')
+    throw new EntryProblem('it names a commit, but its source is not git')
   }
   if (integrity !== undefined && !(typeof integrity === 'string' && INTEGRITY.test(integrity))) {
-    throw new EntryProblem(`its integrity ${shown(integrity)} is not "sha256-" and a digest in base64`)
+    throw new EntryProblem(`its integrity ${shown(integrity)} is not "sha256-" followed by a base64 digest`)
   }
   return {
     ...(commit !== undefined && { commit: (commit as string).toLowerCase() }),
@@ -126,12 +129,13 @@ export function whereOf(source: Fields, origin: EntryOrigin): Where {
     case 'npm':
       return npmPackage(source, origin)
     default:
-      throw new EntryProblem(`its source ${shown(source.source)} is of a kind that is not known`)
+      throw new EntryProblem(`its source has an unknown kind, ${shown(source.source)}`)
   }
 }
 
 function gitAt(url: string, { ref, path }: Fields, origin: EntryOrigin): Where {
-  if (ref !== undefined && typeof ref !== 'string') throw new EntryProblem(`its ref ${shown(ref)} is no text`)
+  if (ref !== undefined && typeof ref !== 'string')
+    throw new EntryProblem(`its ref ${shown(ref)} is not a string`)
   return sourceAt(url, { ref, path: path === undefined ? undefined : plainPath(path) }, origin)
 }
 
@@ -143,16 +147,16 @@ function gitHub(repo: unknown): string {
 }
 
 function addressOf(url: unknown): string {
-  if (typeof url !== 'string') throw new EntryProblem(`its url ${shown(url)} is no text`)
+  if (typeof url !== 'string') throw new EntryProblem(`its url ${shown(url)} is not a string`)
   return REPOSITORY.test(url) ? gitHub(url) : url
 }
 
 function npmPackage({ package: name, version, registry }: Fields, origin: EntryOrigin): Where {
   if (registry !== undefined) {
-    throw new EntryProblem('it names a registry of its own, and only the one that npm is set up for is asked')
+    throw new EntryProblem('it names its own registry, but only the registry that npm is set up for is used')
   }
   if (typeof name !== 'string' || (version !== undefined && typeof version !== 'string')) {
-    throw new EntryProblem(`its package ${shown(name)} ${shown(version)} is none of npm`)
+    throw new EntryProblem(`its package ${shown(name)} ${shown(version)} is not an npm package and version`)
   }
   return sourceAt(version === undefined ? `npm:${name}` : `npm:${name}@${version}`, {}, origin)
 }
@@ -172,11 +176,11 @@ function sourceAt(
   { isLocal }: EntryOrigin,
 ): Where {
   if (!ADDRESS.test(text)) {
-    throw new EntryProblem(`its source ${shown(text)} is neither https://, ssh://, git@HOST: nor npm:`)
+    throw new EntryProblem(`its source ${shown(text)} must begin with https://, ssh://, git@HOST: or npm:`)
   }
-  // This comes before any check whether the place exists.
+  // Checked before anything looks whether the place exists.
   if (text.startsWith('file:') && !isLocal) {
-    throw new EntryProblem(`it names ${shown(text)}, a place on this machine, and comes from elsewhere`)
+    throw new EntryProblem(`it names ${shown(text)} on this machine, but its catalogue comes from elsewhere`)
   }
   try {
     const source = parseSource(text, options)
@@ -185,21 +189,22 @@ function sourceAt(
     if (error instanceof PluginProblem) throw new EntryProblem(error.message)
     throw error
   }
-  throw new EntryProblem(`its source ${shown(text)} is a name in another catalogue`)
+  throw new EntryProblem(`its source ${shown(text)} names a plugin in another catalogue`)
 }
 
 /** A path that stays below its folder. */
 export function plainPath(value: unknown): string {
-  if (typeof value !== 'string') throw new EntryProblem(`its path ${shown(value)} is no text`)
+  if (typeof value !== 'string') throw new EntryProblem(`its path ${shown(value)} is not a string`)
   try {
     return entryPath(value.replace(/\/+$/, ''))
   } catch {
-    throw new EntryProblem(`its path ${shown(value)} leads elsewhere`)
+    throw new EntryProblem(`its path ${shown(value)} leads out of the folder`)
   }
 }
 
 export function insideOf(path: string, { hasFolder }: EntryOrigin): Where {
-  if (!hasFolder) throw new EntryProblem('it lies beside the catalogue, which is a lone file')
+  if (!hasFolder)
+    throw new EntryProblem('its path is relative to the catalogue, but the catalogue is a single file')
   if (path === '' || hasFolder(path)) return { inside: path }
   throw new EntryProblem(`there is no folder ${shown(path)} in the catalogue`)
 }

@@ -43,17 +43,17 @@ function parsed(text: string): Source {
 }
 
 const KINDS =
-  'A catalogue is a folder (./x), a file (./x/catalog.json) or git (https://…, ssh://…, git@host:…, x.git#ref).'
+  'A catalogue is a folder (./x), a file (./x/catalog.json) or a git repository (https://…, ssh://…, git@host:…, x.git#ref).'
 
 function notACatalog(text: string, what: string): PluginProblem {
   return new PluginProblem(
     'SOURCE_INVALID',
-    `${visibleName(text.slice(0, 300))} ${what}, and no catalogue`,
+    `${visibleName(text.slice(0, 300))} ${what}, not a catalogue`,
     KINDS,
   )
 }
 
-/** For messages. It can be typed again. */
+/** For messages: text that the user can type again. */
 export function catalogSourceText(source: CatalogSource): string {
   switch (source.kind) {
     case 'folder':
@@ -65,7 +65,7 @@ export function catalogSourceText(source: CatalogSource): string {
   }
 }
 
-/** A name for a catalogue that gives itself none. */
+/** A name for a catalogue that does not name itself. */
 export function sourceName(source: CatalogSource): string {
   const text = source.kind === 'git' ? source.url : catalogSourceText(source)
   return basename(text.replace(/\/+$/, '')).replace(/\.(?:git|json)$/, '')
@@ -83,7 +83,7 @@ export async function fetchCatalog(source: CatalogSource): Promise<FetchedCatalo
   }
 }
 
-/** A file in the usual place is the catalogue of that folder. Elsewhere it stands alone. */
+/** A file in the usual place is the catalogue of its folder. Anywhere else it stands alone. */
 function readLoneFile(file: string): Catalog {
   const root = CATALOG_FILES.map((name) => `/${name}`).find((end) => file.endsWith(end))
   const text = textIn(file)
@@ -137,6 +137,6 @@ function nothingAt(place: string, why: string): PluginProblem {
   return new PluginProblem(
     'CATALOG_INVALID',
     `There is no catalogue at ${visibleName(place)}: ${why}`,
-    'To install a plugin that is not in a catalogue, give its own source: carabiner install SRC.',
+    'To install a plugin without a catalogue, run carabiner install SRC with the source of the plugin.',
   )
 }

@@ -23,7 +23,7 @@ import {
   whereOfText,
 } from './entry.js'
 
-/** The first one found counts. */
+/** The first one found is used. */
 export const CATALOG_FILES = ['catalog.json', '.claude-plugin/marketplace.json'] as const
 export const MOST_CATALOG_BYTES = 4 * 1024 * 1024
 const MOST_PLUGINS = 5000
@@ -70,13 +70,13 @@ function readerOf(
   throw invalid(
     file,
     newer
-      ? `it has format ${shown(carabiner)}, and this Carabiner reads ${FORMAT}: update Carabiner`
+      ? `it has format ${shown(carabiner)}, but this version of Carabiner only reads ${FORMAT}: update Carabiner`
       : `"carabiner" must be ${FORMAT}, got ${shown(carabiner)}`,
   )
 }
 
 function ownEntry(value: unknown, origin: EntryOrigin): CatalogEntry {
-  if (!isFields(value)) throw new EntryProblem('it is no object')
+  if (!isFields(value)) throw new EntryProblem('it is not an object')
   const { source, commit, integrity } = value
   const facts = entryFacts(value)
   if (typeof source === 'string') {
@@ -95,7 +95,7 @@ function entriesOf(values: readonly unknown[], read: ReadEntry): Pick<Catalog, '
     try {
       const entry = read(value)
       const key = entry.name.toLowerCase()
-      if (plugins.has(key)) throw new EntryProblem('another one before it has the same name')
+      if (plugins.has(key)) throw new EntryProblem('an earlier plugin has the same name')
       plugins.set(key, entry)
     } catch (error) {
       if (!(error instanceof EntryProblem)) throw error
@@ -113,7 +113,7 @@ function calledIn(value: unknown, i: number): string {
 function invalid(file: string, why: string): PluginProblem {
   return new PluginProblem(
     'CATALOG_INVALID',
-    `${visible(file)} is no catalogue: ${visible(why)}`,
+    `${visible(file)} is not a catalogue: ${visible(why)}`,
     'A catalogue is a catalog.json or a .claude-plugin/marketplace.json with a list of plugins.',
   )
 }
@@ -122,7 +122,7 @@ function invalid(file: string, why: string): PluginProblem {
 
 /** One entry of `plugins`. `root` is metadata.pluginRoot. Throws an EntryProblem if it cannot be installed. */
 function marketplaceEntry(value: unknown, root: unknown, origin: EntryOrigin): CatalogEntry {
-  if (!isFields(value)) throw new EntryProblem('it is no object')
+  if (!isFields(value)) throw new EntryProblem('it is not an object')
   const facts = entryFacts(value)
   const where = placeOf(value.source, root, origin)
   const manifest = manifestOf(value, facts)
@@ -138,7 +138,7 @@ function placeOf(source: unknown, root: unknown, origin: EntryOrigin): Where {
 
 /**
  * Claude Code reads `./x` from the marketplace's folder whatever pluginRoot says, and a bare name from pluginRoot. Its
- * documentation puts pluginRoot before both, and files of both kinds exist. So we take the folder that exists.
+ * documentation puts pluginRoot before both, and files of both kinds exist. So we use whichever folder exists.
  */
 function relative(source: string, root: unknown, origin: EntryOrigin): Where {
   const plain = plainPath(source)

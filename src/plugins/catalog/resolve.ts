@@ -1,4 +1,4 @@
-// From a source or NAME@CATALOG to what will be fetched, and what the result must be.
+// Resolves a source or NAME@CATALOG to what will be fetched and what the result must be.
 
 import { isAbsolute } from 'node:path'
 import { nearest, visibleName } from '../../core/base/text.js'
@@ -40,7 +40,7 @@ export async function resolveSource(
   const { commit, integrity, manifest, ...answer } = await resolve(source.name, source.catalog)
   const found = typeof answer.source === 'string' ? parseSource(answer.source, answer) : answer.source
   if (found.kind === 'catalog')
-    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} leads to another catalogue`)
+    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} points to another catalogue`)
   // Without a ref, ask for the promised commit instead of the newest one.
   const pinned =
     found.kind === 'git' && found.ref === undefined && commit !== undefined
@@ -75,7 +75,7 @@ export async function resolveCatalog(
   }
 }
 
-/** A plugin inside the catalogue is pinned to the catalogue's commit, so that the plugin found is the plugin installed. */
+/** A plugin inside the catalogue is pinned to the catalogue's commit, so that the plugin listed is the one installed. */
 function sourceOf({ name, where, commit }: CatalogEntry, record: CatalogRecord): FetchableSource {
   if (!('inside' in where)) {
     const { source } = where
@@ -97,7 +97,10 @@ function sourceOf({ name, where, commit }: CatalogEntry, record: CatalogRecord):
 function folderOf(file: string, name: string): string {
   const end = CATALOG_FILES.find((one) => file.endsWith(`/${one}`))
   if (end !== undefined && isAbsolute(file)) return file.slice(0, -end.length - 1) || '/'
-  throw new PluginProblem('NOT_IN_CATALOG', `${name} lies beside its catalogue, which is a lone file`)
+  throw new PluginProblem(
+    'NOT_IN_CATALOG',
+    `The path of ${name} is relative to its catalogue, but the catalogue is a single file`,
+  )
 }
 
 function notThere(name: string, { name: catalog, plugins, problems }: CatalogRecord): PluginProblem {
@@ -111,12 +114,12 @@ function notThere(name: string, { name: catalog, plugins, problems }: CatalogRec
   const guess = meant === undefined ? '' : `; did you mean ${meant}@${catalog}?`
   return new PluginProblem(
     'NOT_IN_CATALOG',
-    `There is no ${shown} in the catalogue ${catalog}${guess}`,
-    `carabiner catalog search lists what there is; carabiner catalog update ${catalog} fetches it anew.`,
+    `The catalogue ${catalog} has no plugin ${shown}${guess}`,
+    `carabiner catalog search lists the plugins; carabiner catalog update ${catalog} fetches the list again.`,
   )
 }
 
-/** The tree with the catalogue's manifest beside the plugin's own, or in place of it. */
+/** The tree with the catalogue's manifest merged into the plugin's own, or in place of it. */
 export function withManifest(tree: FileTree, manifest: EntryManifest): FileTree {
   const text = manifestFor(manifest, tree.text(MANIFEST))
   if (text === undefined) return tree
@@ -133,13 +136,13 @@ function manifestFor(manifest: EntryManifest, own: string | undefined): string |
     return manifestText(manifest, own)
   } catch (error) {
     if (!(error instanceof EntryProblem)) throw error
-    throw new PluginProblem('NO_PLUGIN', `It cannot be installed: ${error.message}`)
+    throw new PluginProblem('NO_PLUGIN', `The plugin cannot be installed: ${error.message}`)
   }
 }
 
 /**
- * The text for .claude-plugin/plugin.json that makes the entry count. Undefined if the file may stay as it is. `own` is
- * the plugin's file. Throws an EntryProblem if both claim to be complete, as Claude Code does.
+ * The text for .claude-plugin/plugin.json that includes the entry. Undefined if the file may stay as it is. `own` is the
+ * plugin's file. Like Claude Code, throws an EntryProblem if both claim to be complete.
  */
 function manifestText(entry: EntryManifest, own: string | undefined): string | undefined {
   const { strict, hooks, parts = hooks === undefined ? [] : ['hooks'], ...facts } = entry
@@ -148,7 +151,7 @@ function manifestText(entry: EntryManifest, own: string | undefined): string | u
   const named = known ? PARTS.filter((part) => Object.hasOwn(known, part)) : []
   if (!strict && named.length > 0) {
     throw new EntryProblem(
-      `the catalogue names ${parts.join(', ')} and says that this is all there is ("strict": false), but plugin.json names ${named.join(', ')}, too`,
+      `the catalogue names ${parts.join(', ')} and says that nothing else counts ("strict": false), but plugin.json also names ${named.join(', ')}`,
     )
   }
   if (hooks === undefined) return undefined
@@ -163,5 +166,7 @@ function parsed(text: string): Fields {
   } catch {
     // Reported below.
   }
-  throw new EntryProblem('its .claude-plugin/plugin.json cannot be read, and the catalogue adds hooks to it')
+  throw new EntryProblem(
+    'the catalogue adds hooks to its .claude-plugin/plugin.json, but that file cannot be read',
+  )
 }

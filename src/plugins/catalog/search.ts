@@ -54,14 +54,14 @@ function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** The same order on every machine. */
+/** Unlike localeCompare, gives the same order on every machine. */
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
 // ---- a bare name instead of a source --------------------------------------------------------------------------
 
-/** Names the plugin that was probably meant. Undefined if no catalogue has anything like it. */
+/** The error for a bare name, which suggests the plugin that was probably meant. Undefined if no catalogue has one like it. */
 export function bareNameProblem(text: string): PluginProblem | undefined {
   if (!ENTRY_NAME.test(text)) return undefined
   const all = new CatalogStore()
@@ -78,5 +78,9 @@ export function bareNameProblem(text: string): PluginProblem | undefined {
   if (names.length === 0) return undefined
   const either = names.join(' or ')
   const said = exact.length > 0 ? `but there is ${either}` : `did you mean ${either}?`
-  return new PluginProblem('SOURCE_INVALID', `${text} is no source; ${said}`, `carabiner install ${names[0]}`)
+  return new PluginProblem(
+    'SOURCE_INVALID',
+    `"${text}" is not a valid source; ${said}`,
+    `carabiner install ${names[0]}`,
+  )
 }

@@ -22,7 +22,7 @@ import {
   sourceName,
 } from './fetch.js'
 
-/** More than a catalogue's file may have, because the stored form adds field names. */
+/** More than the limit for a catalogue's file, because the stored form adds field names. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 export interface CatalogUpdate {
@@ -53,8 +53,8 @@ export class CatalogStore {
       if (before && catalogSourceText(before.source) !== catalogSourceText(source)) {
         throw new PluginProblem(
           'CATALOG_TAKEN',
-          `You have a catalogue ${called} already, of ${visibleName(catalogSourceText(before.source))}`,
-          `Give this one another name with --name NAME, or remove the other: carabiner catalog remove ${called}.`,
+          `You already have a catalogue called ${called}, from ${visibleName(catalogSourceText(before.source))}`,
+          `Give this one another name with --name NAME, or remove the other with carabiner catalog remove ${called}.`,
         )
       }
       return recordOf(called, source, fetched, before?.added ?? now, now)
@@ -71,10 +71,10 @@ export class CatalogStore {
     const guess = meant === undefined ? '' : `; did you mean ${meant}?`
     throw new PluginProblem(
       'CATALOG_UNKNOWN',
-      `You have no catalogue ${visibleName(name.slice(0, 200))}${guess}`,
+      `You have no catalogue called ${visibleName(name.slice(0, 200))}${guess}`,
       names.length === 0
-        ? 'carabiner catalog add SRC adds one.'
-        : `You have ${names.join(', ')}; carabiner catalog add SRC adds another.`,
+        ? 'Add one with carabiner catalog add SRC.'
+        : `You have ${names.join(', ')}. Add another with carabiner catalog add SRC.`,
     )
   }
 
@@ -107,7 +107,7 @@ export class CatalogStore {
     const fetched = await fetchCatalog(source)
     let was: CatalogRecord | null = null
     this.#change(name, (before) => {
-      if (!before) throw new PluginProblem('CATALOG_UNKNOWN', `${name} was removed meanwhile`)
+      if (!before) throw new PluginProblem('CATALOG_UNKNOWN', `${name} was removed in the meantime`)
       was = before
       return recordOf(name, source, fetched, before.added, new Date().toISOString())
     })
@@ -254,7 +254,7 @@ const catalogSource: Reader<CatalogSource> = (value, where) => {
   if (fields.kind === 'file') return { kind: 'file', file: path(fields.file, `${where}.file`) }
   const source = fetchable(value, where)
   if (source.kind === 'folder' || source.kind === 'git') return source
-  throw new Error(`is not valid: ${where} is no source of a catalogue`)
+  throw new Error(`is not valid: ${where} is not a source of a catalogue`)
 }
 
 const whereIs: Reader<Where> = (value, where) => {

@@ -1,4 +1,4 @@
-// A hook written for Carabiner in Claude Code's terms, or the reason why Claude Code cannot have it.
+// Rewrites a hook written for Carabiner in Claude Code's terms, or says why Claude Code cannot run it.
 
 import type { Entry } from '../../config/hook-group.js'
 import { isObject } from '../../core/base/json.js'
@@ -10,7 +10,7 @@ export interface Translated {
   readonly handler: Fields
 }
 
-/** Events on which Claude Code cannot ask a model. */
+/** Events on which Claude Code runs no hooks that ask a model. */
 const NO_MODEL: ReadonlySet<string> = new Set([
   'ConfigChange',
   'CwdChanged',
@@ -38,26 +38,26 @@ const NO_HTTP: ReadonlySet<string> = new Set(['SessionStart', 'Setup'])
 /** Types whose `onFailure` Claude Code obeys. */
 const OBEYS_ON_FAILURE: ReadonlySet<string> = new Set(['command', 'http'])
 
-/** Why Claude Code would not run the entry, or not in the same way. One entry that it cannot read breaks the whole file there. */
+/** Why Claude Code would not run the entry, or would run it differently. There, one entry it cannot read breaks the whole file. */
 export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean): string | undefined {
   const { event, handler } = entry
   const { type, fields, common, remark } = handler
   if (remark) return remark.problem
   if (event.notInClaudeCode) return 'Claude Code has no such event'
   if ((type === 'prompt' || type === 'agent') && NO_MODEL.has(event.name)) {
-    return `Claude Code runs no hook of type ${type} on ${event.name}`
+    return `Claude Code runs no ${type} hooks on ${event.name}`
   }
-  if (type === 'http' && NO_HTTP.has(event.name)) return `Claude Code runs no http hook on ${event.name}`
+  if (type === 'http' && NO_HTTP.has(event.name)) return `Claude Code runs no http hooks on ${event.name}`
   if (fields.shell === 'sh')
-    return 'Claude Code knows the shells bash and powershell; leave "shell" out for sh'
+    return 'Claude Code only knows the shells bash and powershell; leave out "shell" to use sh'
   if (common.onFailure === 'block' && !OBEYS_ON_FAILURE.has(type)) {
-    return `"onFailure": "block" does not count there on a hook of type ${type}, so that the gate would stand open when it fails`
+    return `Claude Code ignores "onFailure": "block" on ${type} hooks, so the gate would be open whenever the hook fails`
   }
   if (group.sequential === true && Array.isArray(group.hooks) && group.hooks.length > 1) {
-    return 'its group is "sequential", and Claude Code runs all hooks of an event at once'
+    return 'its group is "sequential", but Claude Code runs all hooks of an event at once'
   }
   if (isFullMatch && entry.group.matcher !== null && !isList(entry.group.matcher.pattern)) {
-    return '"matching": "fullmatch" holds its matcher against the whole name; write it as ^(?:…)$ and remove "matching"'
+    return '"matching": "fullmatch" compares its matcher with the whole name; write the matcher as ^(?:…)$ and remove "matching"'
   }
   return undefined
 }
@@ -69,9 +69,9 @@ function isList(pattern: string): boolean {
 
 // ---- names of folders -----------------------------------------------------------------------------------------
 
-/** Works inside any quotes: only the name changes, and no value is written into the file. */
+/** Safe inside any quotes: only the variable's name changes, and no value is written into the file. */
 const OWN_NAME = /\$(?:\{(AMPLIFIER_\w+)\}|(AMPLIFIER_\w+))/g
-/** Without a shell only this form is replaced. */
+/** Without a shell, only this form is replaced. */
 const IN_BRACES = /\$\{(AMPLIFIER_\w+)\}/g
 
 export function inClaudeTerms(

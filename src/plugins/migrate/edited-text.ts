@@ -26,13 +26,13 @@ export function withAdditions(before: string | undefined, additions: Additions, 
   const json = new JsonText(text)
   const parsed = json.parse()
   if ('problem' in parsed || !isObject(parsed.value)) {
-    throw new SetupProblem(`${path} holds no JSON object`, 'Correct it first.')
+    throw new SetupProblem(`${path} is not a JSON object`, 'Fix it first.')
   }
   const target = new Target(json, parsed.value, path)
   const after = edited(json.text, target.edits(additions))
   const said = new JsonText(after).parse()
   if (!('value' in said) || !isDeepStrictEqual(said.value, target.expected(additions))) {
-    throw new Error('the changed file would not say what it is meant to; nothing was written')
+    throw new Error('the changed file would not mean what it should; nothing was written')
   }
   return text.startsWith(MARK) ? MARK + after : after
 }
@@ -55,8 +55,8 @@ class Target {
     const [double] = json.doubleKeys()
     if (double) {
       throw new SetupProblem(
-        `${path}:${double.line} ${JSON.stringify(double.key)} is there twice`,
-        'Keep one first.',
+        `${path}:${double.line} ${JSON.stringify(double.key)} occurs twice`,
+        'Remove one of them first.',
       )
     }
     this.#hooks = this.#hooksOf()
@@ -92,7 +92,7 @@ class Target {
     return { ...this.#value, ...Object.fromEntries(keys), ...(isNew ? {} : { hooks }) }
   }
 
-  /** Finds the event under any of its names: beside the proper name the others would no longer count. */
+  /** Finds the event under any of its names: once its proper name is there, entries under the others would be ignored. */
   #keyOf(event: string): string | undefined {
     const hooks = this.#hooks ?? {}
     const key = Object.hasOwn(hooks, event)
@@ -102,7 +102,7 @@ class Target {
     const line = this.#json.lineOf(under(HOOKS, key))
     throw new SetupProblem(
       `${this.#path}:${line} ${JSON.stringify(key)} is not a list of groups`,
-      'Correct it first.',
+      'Fix it first.',
     )
   }
 
@@ -111,23 +111,23 @@ class Target {
     if (hooks === undefined) {
       const stray = Object.keys(this.#value).find((name) => knownEvent(name)?.name === name)
       if (stray === undefined) return undefined
-      throw this.#odd(under(null, stray), `${stray} stands at the top and not under "hooks"`)
+      throw this.#odd(under(null, stray), `${stray} is at the top level instead of under "hooks"`)
     }
     if (!isObject(hooks)) throw this.#odd(HOOKS, '"hooks" is not an object of events')
-    if (hooks.hooks !== undefined) throw this.#odd(HOOKS, '"hooks" holds "hooks" again')
+    if (hooks.hooks !== undefined) throw this.#odd(HOOKS, '"hooks" contains another "hooks"')
     return hooks
   }
 
   #odd(at: JsonPath, what: string): SetupProblem {
     return new SetupProblem(
       `${this.#path}:${this.#json.lineOf(at)} ${what}`,
-      'Write { "hooks": { EVENT: [ … ] } } first, so that more can be added.',
+      'Change it to { "hooks": { EVENT: [ … ] } } first, so that more hooks can be added.',
     )
   }
 
   #spot(path: JsonPath): Spot {
     const spot = this.#json.spotOf(path)
-    if (!spot) throw new Error('a value of the file stands nowhere in its text')
+    if (!spot) throw new Error('a value of the file was not found in its text')
     return spot
   }
 }
@@ -140,8 +140,8 @@ export function withoutHandlers(text: string, handlers: readonly JsonPath[], pat
   const [double] = json.doubleKeys()
   if (double) {
     throw new SetupProblem(
-      `${path}:${double.line} ${JSON.stringify(double.key)} is there twice, and taking out one would bring back the other`,
-      'Keep one first.',
+      `${path}:${double.line} ${JSON.stringify(double.key)} occurs twice, and removing one would bring back the other`,
+      'Remove one of them first.',
     )
   }
   const gone = new Gone(json)
@@ -175,7 +175,7 @@ class Gone {
   #mark(at: JsonPath): Spot {
     const spot = this.#json.spotOf(at)
     const container = at && this.#json.spotOf(at.parent)
-    if (!at || !spot || !container) throw new Error('a hook of the file stands nowhere in its text')
+    if (!at || !spot || !container) throw new Error('a hook of the file was not found in its text')
     this.#spots.add(spot)
     this.#parents.set(spot, [container, at.parent])
     return container
@@ -207,7 +207,7 @@ class Gone {
 
 // ---- plugin.json for Claude Code ------------------------------------------------------------------------------
 
-/** Undefined if there is no file or it cannot be read. Reading its hooks reports the latter. */
+/** Undefined if there is no file or it cannot be read. An unreadable file is reported when its hooks are read. */
 export function manifestValue(text: string | undefined): Fields | undefined {
   if (text === undefined) return undefined
   const parsed = new JsonText(text).parse()

@@ -1,4 +1,4 @@
-// The files that a migration reads and writes: which becomes which, and what hooks are in one.
+// The files that a migration reads and writes: which file becomes which, and the hooks in each.
 
 import { basename, dirname, join } from 'node:path'
 import type { ConfigFile } from '../../config/config-file.js'
@@ -34,15 +34,15 @@ export interface FilePair {
 export interface MigrationFiles {
   readonly direction: Direction
   readonly pairs: readonly FilePair[]
-  /** Claude Code's settings. Everybody who changes one of these files holds its mutex. */
+  /** Claude Code's settings. Whoever changes one of these files must hold its mutex. */
   readonly claude: SettingsPlace
   /** The folder with `.amplifier` in it. */
   readonly base: string
-  /** The folder of hooks, as a command that Claude Code runs finds it. */
+  /** The hooks folder, as commands that Claude Code runs refer to it. */
   readonly hooksDir: string
 }
 
-/** The files in which each side keeps the same hooks. The private ones are a plugin of the project that brings its own .gitignore. */
+/** The files in which each side keeps the same hooks. Private hooks become a plugin of the project with its own .gitignore. */
 const PAIRS: readonly {
   readonly ours: readonly string[]
   readonly role: HookDocument['role']
@@ -111,11 +111,11 @@ function parsed(path: string, text: string): ConfigFile {
   const json = new JsonText(text)
   const read = json.parse()
   if ('problem' in read) {
-    throw new SetupProblem(`${path}:${read.line} is not valid JSON: ${read.problem}`, 'Correct it first.')
+    throw new SetupProblem(`${path}:${read.line} is not valid JSON: ${read.problem}`, 'Fix it first.')
   }
   const value = attempt(path, () => frozenCopy(read.value, path))
   const wrong = hooksShape(value)
-  if (wrong) throw new SetupProblem(`${path} ${wrong.problem}`, 'Correct it first.')
+  if (wrong) throw new SetupProblem(`${path} ${wrong.problem}`, 'Fix it first.')
   return { path, json, value }
 }
 
@@ -123,7 +123,7 @@ function attempt<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new SetupProblem(`${path} cannot be understood: ${textOf(error)}`, 'It was left as it is.')
+    throw new SetupProblem(`${path} cannot be understood: ${textOf(error)}`, 'It was not changed.')
   }
 }
 

@@ -1,4 +1,4 @@
-// Moving hooks between Carabiner and Claude Code: first a plan that can be shown, then the change, whole or not at all.
+// Moves hooks between Carabiner and Claude Code: first a plan to show, then the change, all of it or nothing.
 
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -29,14 +29,14 @@ export interface FileChange {
   readonly after: string
 }
 
-/** A hook that is on the other side, or will be. */
+/** A hook that is already on the other side, or will be. */
 export interface Moved {
   readonly title: string
   readonly event: string
   readonly file: string
   readonly line: number
   readonly to: string
-  /** False if it was there already. */
+  /** False if it was already there. */
   readonly isNew: boolean
 }
 
@@ -47,7 +47,7 @@ export interface Migration {
   readonly moved: readonly Moved[]
   /** Things that stay where they are. */
   readonly left: readonly Remark[]
-  /** Things that go, but may behave differently there. */
+  /** Things that move, but may behave differently there. */
   readonly notes: readonly Remark[]
   /** Files that were read. */
   readonly sources: readonly string[]
@@ -116,12 +116,12 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   const { keys, left } = keysFor(there?.value ?? {}, to.path, loaded)
   const additions: Additions = { groups: groupsOf(fresh), keys }
   if (fresh.length === 0 && keys.length === 0) return { changes: [], moved, left }
-  refuseReadOnly(file, 'It was left as it is.')
+  refuseReadOnly(file, 'It was not changed.')
   const after = withAdditions(file.text, additions, file.path)
   return { changes: [...ignoring(to, file, isPrivate), { file, after }], moved, left }
 }
 
-/** Each hook of the target counts once. One with another time-out is there, too: somebody changed it after it was moved. */
+/** Each hook of the target counts once. A different time-out still counts as the same hook: the user may have changed it since. */
 function alreadyThere(hooks: readonly MovableHook[], keys: readonly string[]): ReadonlySet<MovableHook> {
   const there = new Set<MovableHook>()
   const left = [...keys]
@@ -166,7 +166,7 @@ function keysFor(
       if (now === undefined) keys.set(key, value)
       else if (JSON.stringify(now) !== JSON.stringify(value)) {
         const line = source.config.json.lineOf({ parent: null, key })
-        const why = `${path} says ${JSON.stringify(now)}, which stays`
+        const why = `${path} already says ${JSON.stringify(now)}, which is kept`
         left.push({ what: JSON.stringify(key), why, file: source.file.path, line })
       }
     }
@@ -209,10 +209,10 @@ function emptied({ pair, source, movable }: Loaded): readonly FileChange[] {
   ) {
     return [{ file, after }]
   }
-  throw new SetupProblem(`${file.path} would say something else without the hooks that go`, BY_HAND)
+  throw new SetupProblem(`Removing the hooks from ${file.path} would change something else in it`, BY_HAND)
 }
 
-const BY_HAND = 'Leave out --remove-source, and take them out by hand.'
+const BY_HAND = 'Leave out --remove-source, and remove the hooks by hand.'
 
 function refuseReadOnly({ path, stats }: SettingsFile, hint: string): void {
   if (stats && isReadOnly(stats)) throw new SetupProblem(`${path} is read-only`, hint)
@@ -220,7 +220,7 @@ function refuseReadOnly({ path, stats }: SettingsFile, hint: string): void {
 
 // ---- doing it -------------------------------------------------------------------------------------------------
 
-/** Returns the backup of each changed file. Undefined: a file has changed since it was shown, so plan again. */
+/** Returns the backup of each changed file. Undefined if a file has changed since it was shown: plan again. */
 export async function carryOut(
   shown: Migration,
   planAgain: () => Migration,

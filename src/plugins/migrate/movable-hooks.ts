@@ -1,4 +1,4 @@
-// The hooks of one file that can move, in the terms of the other side, and everything that stays, with the reason.
+// The hooks of one file that can move, translated for the other side, and everything that stays, with the reason.
 
 import { formatOfPath } from '../../config/hook-document.js'
 import type { Entry } from '../../config/hook-group.js'
@@ -78,7 +78,7 @@ export function movableIn(source: HookFile, pair: FilePair, files: MigrationFile
   return { hooks, keys, left, notes }
 }
 
-/** Remarks on hooks that are read differently from how they are written. These hooks move all the same. */
+/** Remarks on hooks that are read differently from how they are written. These hooks still move. */
 function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
   const texts = entries.flatMap(({ name, handler: { remark: said } }) =>
     said ? [plainText(`${name}: ${said.problem}`)] : [],
@@ -90,8 +90,8 @@ const { max_timeout: OUR_LONGEST } = DEFAULT_MERGED
 
 /** Why a process stays, by the side that hooks go to. */
 const NO_PROCESS: Readonly<Record<Direction, string>> = {
-  'claude-code': 'Claude Code keeps no process running for hooks',
-  carabiner: 'it is no hook of Claude Code; move it by hand',
+  'claude-code': 'Claude Code does not keep processes running for hooks',
+  carabiner: 'it is not a Claude Code hook; move it by hand',
 }
 
 interface Place {
@@ -111,14 +111,15 @@ function movedHook(
 ): MovableHook | { readonly problem: string } {
   const handler = valueAt(value, entry.at) as Fields
   // If `fire` ran this hook, it would run itself forever.
-  if (isOurs(handler)) return { problem: 'carabiner setup put it there, and takes it out again' }
+  if (isOurs(handler)) return { problem: 'it belongs to carabiner setup, which adds and removes it' }
   const written = valueAt(value, groupAt(entry)) as Fields
   const group = withoutEvent(written)
   if (files.direction === 'carabiner')
     return movableHook(entry, { group, handler: timedAsThere(entry, handler) })
   if (handler.env !== undefined)
     return {
-      problem: 'Claude Code sets no variables for a single hook; move them to "env" at the top of the file',
+      problem:
+        'Claude Code cannot set variables for a single hook; move them to "env" at the top of the file',
     }
   const problem = claudeProblem(entry, written, value.matching === 'fullmatch')
   if (problem !== undefined) return { problem }
@@ -165,33 +166,33 @@ const CARRIED_KEYS: readonly string[] = ['disableAllHooks', ...Object.keys(CLAUD
 function keysOf(source: HookFile, pair: FilePair, direction: Direction, left: Remark[]): Movable['keys'] {
   const { value, contents } = source
   const keys: (readonly [string, unknown])[] = []
-  // Variables without a hook that could need them are for the agent alone.
+  // Without hooks, the variables are only for the agent.
   if (isObject(value.env) && Object.keys(value.env).length > 0 && contents.entries.length > 0)
     keys.push(['env', value.env])
   for (const key of CARRIED_KEYS.filter((one) => value[one] !== undefined)) {
-    // The private file becomes a plugin, which cannot speak for other hooks.
+    // The private file becomes a plugin, and a plugin's keys cannot apply to other hooks.
     if (pair.isPrivate) left.push(remark(source, { at: under(null, key) }, JSON.stringify(key), PRIVATE_KEY))
     else keys.push([key, value[key]])
   }
   if (direction === 'claude-code') {
     for (const { key, at } of contents.settings.filter(({ at: place }) => place?.parent !== null)) {
       left.push(
-        remark(source, { at }, `the setting ${JSON.stringify(key)}`, 'Claude Code has no setting like it'),
+        remark(source, { at }, `the setting ${JSON.stringify(key)}`, 'Claude Code has no such setting'),
       )
     }
   }
   return keys
 }
 
-const PRIVATE_KEY = 'it is said in your private settings of the project, which have no place for it here'
+const PRIVATE_KEY = 'it is in your private settings for the project, which have no equivalent here'
 
-/** Plugins that Claude Code runs hooks of. */
+/** Remarks on enabled plugins, whose hooks Claude Code also runs. */
 function elsewhere(source: HookFile): readonly Remark[] {
   const { enabledPlugins } = source.value
   const remarks: Remark[] = []
   for (const [name, isOn] of isObject(enabledPlugins) ? Object.entries(enabledPlugins) : []) {
     if (isOn !== true) continue
-    const why = 'it has files of its own: carabiner migrate DIR, with the folder of the plugin'
+    const why = 'it has its own files: run carabiner migrate DIR with the folder of the plugin'
     remarks.push(
       remark(source, { at: under(under(null, 'enabledPlugins'), name) }, `the plugin ${shown(name)}`, why),
     )
@@ -201,13 +202,13 @@ function elsewhere(source: HookFile): readonly Remark[] {
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
-/** A hook keeps the seconds that it had in Claude Code: with fewer, a slow gate would be cut short and open. */
+/** A hook keeps its time-out from Claude Code: with a shorter one, a slow gate would be cut off and left open. */
 function timedAsThere({ handler: { type } }: Entry, handler: Fields): Fields {
   const usual = kindOf({ type }).usualInClaudeCode
   return usual === undefined || handler.timeout !== undefined ? handler : { ...handler, timeout: usual }
 }
 
-/** The seconds that Claude Code gives anyway need not be written. */
+/** Leaves out a time-out that equals Claude Code's default. */
 function timedForClaude({ handler: { type } }: Entry, handler: Fields): Fields {
   const { timeout, ...rest } = handler
   return timeout !== undefined && timeout === kindOf({ type }).usualInClaudeCode ? rest : handler

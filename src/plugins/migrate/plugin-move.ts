@@ -1,4 +1,4 @@
-// Moving a plugin. Claude Code's layout already works here; a plugin written for Carabiner is put into Claude Code's layout.
+// Moves a plugin. Claude Code's layout works here as it is; a plugin written for Carabiner is converted to Claude Code's layout.
 
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -29,7 +29,7 @@ export interface PluginMove {
   readonly from: string
   readonly to: string
   readonly tree: FileTree
-  /** Whether exactly this is there already. */
+  /** Whether this exact content is already there. */
   readonly isThere: boolean
   /** One line for each hook, for people. */
   readonly hooks: readonly string[]
@@ -76,8 +76,8 @@ export function planMove({ direction, from, into, within, name: given }: MoveOpt
 }
 
 function leadsOut(into: string, within: string): PluginProblem {
-  const where = `${into} leads to ${realOf(into)}, out of ${within}`
-  return new PluginProblem('PLACE_UNSAFE', where, 'Remove the link, and run this again.')
+  const where = `${into} leads to ${realOf(into)}, which is outside ${within}`
+  return new PluginProblem('PLACE_UNSAFE', where, 'Remove the link and try again.')
 }
 
 function documentsIn(from: string, beside: boolean) {
@@ -89,7 +89,7 @@ function documentsIn(from: string, beside: boolean) {
 
 function noHooks(from: string, [first]: readonly Diagnostic[]): PluginProblem {
   const why = first ? `: ${first.file}:${first.line} ${first.text}` : ''
-  const expected = 'hooks/hooks.json, hooks.json, or what .claude-plugin/plugin.json names'
+  const expected = 'hooks/hooks.json, hooks.json, or a file that .claude-plugin/plugin.json names'
   return new PluginProblem(
     'NO_HOOKS',
     `There is no plugin with hooks in ${from}${why}`,
@@ -106,12 +106,12 @@ type Report = Pick<PluginMove, 'hooks' | 'left' | 'notes'>
 
 const NOTHING: Report = { hooks: [], left: [], notes: [] }
 
-/** Claude Code ignores this file beside its own layout. It is probably for another agent, and Carabiner would run it. */
+/** Claude Code ignores hooks.json next to its own layout. It is probably meant for another agent, but Carabiner would run it. */
 function withoutStray(source: FileTree, from: string): Report & Pick<PluginMove, 'tree'> {
   if (!source.files.has('hooks.json')) return { ...NOTHING, tree: source }
   const stray: Remark = {
     what: 'hooks.json',
-    why: 'Claude Code does not read it beside its own layout, and here it would count',
+    why: 'Claude Code ignores it next to its own layout, but Carabiner would run it',
     file: join(from, 'hooks.json'),
     line: 1,
   }
@@ -144,8 +144,8 @@ function plainReport(
 function forClaude(source: FileTree, from: string, name: string): Report & Pick<PluginMove, 'tree'> {
   const path = join(from, 'hooks.json')
   if (source.files.has('hooks/hooks.json')) {
-    const hint = 'Put the hooks of both into one of them first.'
-    throw new PluginProblem('SEVERAL_PLUGINS', `${from} has hooks.json and hooks/hooks.json`, hint)
+    const hint = 'Merge them into one file first.'
+    throw new PluginProblem('SEVERAL_PLUGINS', `${from} has both hooks.json and hooks/hooks.json`, hint)
   }
   const place = { path, within: [from] }
   const pair: FilePair = { from: place, role: 'plugin', to: place, isPrivate: false }
@@ -201,12 +201,12 @@ function isSameThere(to: string, tree: FileTree): boolean {
   if (readFolderTree(to).integrity() === tree.integrity()) return true
   throw new PluginProblem(
     'ALREADY_INSTALLED',
-    `${visibleName(to)} is there already, and it is another one`,
-    'Remove it first, or give this one a name of its own with --name NAME.',
+    `${visibleName(to)} already exists and is a different plugin`,
+    'Remove it first, or give this one another name with --name NAME.',
   )
 }
 
-/** Places it whole or not at all. */
+/** Places all of it or nothing. */
 export async function placeMove({ to, name, tree }: PluginMove, step?: Step): Promise<void> {
   await placeMade(dirname(to), name, tree, step)
 }

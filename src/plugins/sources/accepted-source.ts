@@ -1,4 +1,4 @@
-// The source that the user accepted for each plugin of a project, and its content then. The project's lock file is not trusted.
+// The source that the user accepted for each plugin of a project, and its content at the time. Never read from the project.
 
 import { join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
@@ -21,7 +21,7 @@ interface AcceptedRecord {
   readonly entry: Accepted
 }
 
-/** Undefined if nobody accepted it here. The user's own lock file counts as accepted. */
+/** Undefined if the user has not accepted one here. The user's own lock file counts as accepted. */
 export function acceptedSource(target: Target, name: string): Accepted | undefined {
   if (target.scope === 'user') return readLock(lockPath(target)).get(name)
   return asProblem('NOT_READ', () => {
@@ -61,7 +61,7 @@ function folderOf(target: Target, name: string): string {
 function fileOf(target: Target, name: string): VersionedFile<AcceptedRecord | null> {
   return new VersionedFile<AcceptedRecord | null>({
     folder: folderOf(target, name),
-    what: `the source that you accepted of ${name}`,
+    what: `the source that you accepted for ${name}`,
     fresh: null,
     check: stored,
     durable: true,
@@ -117,7 +117,7 @@ function isFoundAlike(a: Origin, b: Origin): boolean {
 
 /** The source that would be fetched, compared with the accepted one. */
 export interface FoundSource {
-  /** `moved` says who moved it: the project's lock file or the catalogue. `unknown`: nobody has accepted a source here. */
+  /** `moved-by-…`: the project's lock file or the catalogue now names another source. `unknown`: none was accepted here. */
   readonly state: 'accepted' | 'moved-by-project' | 'moved-by-catalog' | 'unknown'
   readonly was: Origin | undefined
   readonly now: Origin
@@ -129,7 +129,7 @@ export function findSource(was: Origin | undefined, now: Origin): FoundSource {
   return { state: isFoundAlike(was, now) ? 'moved-by-catalog' : 'moved-by-project', was, now }
 }
 
-/** Nothing was fetched, because of where it would have come from. */
+/** Nothing was fetched, because the source is not one that the user accepted or may be asked about. */
 export class SourceProblem extends PluginProblem {
   readonly source: FoundSource
 

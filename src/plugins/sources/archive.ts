@@ -11,7 +11,7 @@ import { NO_ZIP } from './source.js'
 
 /*
  * Written by hand on purpose: a library would interpret odd entries (a link, two sizes, three names), and we would have
- * to check what it made of them. Here anything odd is refused.
+ * to check the result. Here anything odd is refused.
  */
 
 const BLOCK = 512
@@ -36,7 +36,7 @@ function gunzipped(bytes: Buffer): Buffer {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(undefined, MOST_BYTES)
-    throw broken('is not whole, or no gzip')
+    throw broken('is incomplete or not gzip')
   }
 }
 
@@ -58,7 +58,7 @@ function readTar(bytes: Buffer, tree: FileTree): void {
   for (; at + BLOCK <= bytes.length; ) {
     const head = bytes.subarray(at, at + BLOCK)
     if (head.every((byte) => byte === 0)) return
-    if (++heads > 4 * MOST_ENTRIES) throw broken('has too many heads')
+    if (++heads > 4 * MOST_ENTRIES) throw broken('has too many headers')
     checkSum(head)
     const type = String.fromCharCode(head[156] || 0x30)
     const size = isAbout(type) ? sizeIn(head) : (next.size ?? sizeIn(head))
@@ -75,7 +75,7 @@ function readTar(bytes: Buffer, tree: FileTree): void {
     else addEntry(tree, type, path, head, content)
     next = {}
   }
-  if (heads === 0) throw broken('is no tar')
+  if (heads === 0) throw broken('is not a tar archive')
 }
 
 /** A header about the next entry, or about all entries. */
@@ -86,12 +86,12 @@ function isAbout(type: string): boolean {
 function addEntry(tree: FileTree, type: string, path: string, head: Buffer, content: Buffer): void {
   const isFile = type === '0' || type === '7'
   if (type === '5' || (isFile && path.endsWith('/'))) tree.addFolder(path)
-  else if (!isFile) tree.refuse(path, KINDS[type] ?? `of a type that is not known (${JSON.stringify(type)})`)
+  else if (!isFile) tree.refuse(path, KINDS[type] ?? `an entry of unknown type (${JSON.stringify(type)})`)
   else tree.addFile(path, content, (numberIn(head, 100, 8) & 0o111) !== 0)
 }
 
 function attributesOf(type: string, content: Buffer): Attributes {
-  if (content.length > MOST_HEAD) throw broken('has a head that is too long')
+  if (content.length > MOST_HEAD) throw broken('has a header that is too long')
   if (type === 'K') return { link: pathOfBytes(upToNul(content)) }
   if (type === 'L') return { path: pathOfBytes(upToNul(content)) }
   return paxAttributes(content, type === 'g')
@@ -105,14 +105,15 @@ function paxAttributes(content: Buffer, isForAll: boolean): Attributes {
     const length = space < 0 ? Number.NaN : Number(content.toString('latin1', at, space))
     const end = at + length
     if (!Number.isInteger(length) || end <= space || end > content.length || content[end - 1] !== 0x0a) {
-      throw broken('has attributes that cannot be read')
+      throw broken('has malformed attributes')
     }
     const record = content.subarray(space + 1, end - 1)
     const sign = record.indexOf(0x3d)
     const key = record.toString('latin1', 0, Math.max(0, sign))
     const value = record.subarray(sign + 1)
-    if (key.startsWith('GNU.sparse.')) throw broken('holds a sparse file')
-    if (isForAll && /^(?:path|linkpath|size)$/.test(key)) throw broken('gives one path or size to all files')
+    if (key.startsWith('GNU.sparse.')) throw broken('contains a sparse file')
+    if (isForAll && /^(?:path|linkpath|size)$/.test(key))
+      throw broken('gives the same path or size to all files')
     if (key === 'path') found.path = pathOfBytes(value)
     if (key === 'linkpath') found.link = pathOfBytes(value)
     if (key === 'size') found.size = wholeNumber(value.toString('latin1'), 10)
@@ -121,12 +122,12 @@ function paxAttributes(content: Buffer, isForAll: boolean): Attributes {
   return found
 }
 
-// ---- fields of a head -----------------------------------------------------------------------------------------
+// ---- fields of a header ---------------------------------------------------------------------------------------
 
 function checkSum(head: Buffer): void {
   let sum = 0
   for (const [i, byte] of head.entries()) sum += i >= 148 && i < 156 ? 0x20 : byte
-  if (numberIn(head, 148, 8) !== sum) throw broken('is damaged, or no tar')
+  if (numberIn(head, 148, 8) !== sum) throw broken('is damaged or not a tar archive')
 }
 
 function sizeIn(head: Buffer): number {
@@ -143,7 +144,7 @@ function numberIn(head: Buffer, at: number, length: number): number {
 
 function wholeNumber(text: string, base: 8 | 10): number {
   const isNumber = base === 8 ? /^[0-7]{1,12}$/ : /^\d{1,12}$/
-  if (!isNumber.test(text)) throw broken('has a number that cannot be read')
+  if (!isNumber.test(text)) throw broken('has a malformed number')
   return Number.parseInt(text, base)
 }
 
@@ -167,7 +168,7 @@ function broken(what: string): PluginProblem {
   return new PluginProblem(
     'ARCHIVE_INVALID',
     `The archive ${what}`,
-    'Fetch it again, or pack it anew with tar.',
+    'Download it again, or rebuild it with tar.',
   )
 }
 
@@ -210,7 +211,7 @@ async function downloaded(address: string): Promise<Buffer> {
   } catch (error) {
     if (error instanceof PluginProblem) throw error
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} cannot be fetched: ${textOf(cause)}`)
+    throw new PluginProblem('FETCH_FAILED', `Cannot fetch ${visibleName(address)}: ${textOf(cause)}`)
   }
 }
 
@@ -237,7 +238,7 @@ async function bodyOf(response: Response, address: string): Promise<Buffer> {
     if (size > MOST_PACKED_BYTES) {
       throw new PluginProblem(
         'TOO_LARGE',
-        `${visibleName(address)} has more than ${MOST_PACKED_BYTES / 1024 / 1024} MiB`,
+        `${visibleName(address)} is larger than ${MOST_PACKED_BYTES / 1024 / 1024} MiB`,
       )
     }
     chunks.push(chunk)

@@ -1,4 +1,4 @@
-// Runs git and npm for their output: without a shell or prompts, bounded in time and output, and with no process left behind.
+// Runs git and npm for their output: no prompts, bounded time and output, and no process left behind.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { textOf } from '../../core/base/errors.js'
@@ -28,33 +28,33 @@ const LONGEST_STDERR = 16 * 1024
 /** The largest file it may write, so that an endless repository cannot fill the disk. In POSIX blocks of 512 bytes. */
 const MOST_WRITTEN_BLOCKS = 512 * 1024
 
-/** A shell's exit code for this. */
+/** A shell's exit code for a program that it cannot find. */
 const NOT_FOUND = 127
 
-/** Returns any exit of its own. Throws if the program did not start or was ended for exceeding a limit. */
+/** Returns whatever exit code the program ends with. Throws if it did not start or was stopped for exceeding a limit. */
 export async function runProgram(call: ProgramCall): Promise<Ended> {
   const { program, input = '', timeoutMs } = call
   const child = started(call)
   const group = child.pid === undefined ? undefined : new ProcessGroup(child.pid)
   let stopped: PluginProblem | undefined
   const stop = (why: string) => {
-    stopped ??= new PluginProblem('FETCH_FAILED', `${program} ${why} and was ended`)
+    stopped ??= new PluginProblem('FETCH_FAILED', `${program} ${why} and was stopped`)
     group?.end()
     child.stdout.destroy()
     child.stderr.destroy()
   }
   const printed = collected(child, call.maxBytes, stop)
-  child.stdin.on('error', () => undefined) // it ended without reading everything; its exit code says why
+  child.stdin.on('error', () => undefined) // It ended without reading everything; its exit code says why.
   child.stdin.end(input)
   const timer = setTimeout(() => stop(`took longer than ${timeoutMs / 1000} s`), timeoutMs)
   try {
     const code = await closed(child, program)
     if (stopped) throw stopped
     if (code !== NOT_FOUND) return { code, ...printed() }
-    throw new PluginProblem('FETCH_FAILED', `There is no ${program} on the path`, `Install ${program}.`)
+    throw new PluginProblem('FETCH_FAILED', `${program} is not on the PATH`, `Install ${program}.`)
   } finally {
     clearTimeout(timer)
-    // Ends helpers that still wait for the network.
+    // Stops its children that still wait for the network.
     group?.end()
     await group?.gone
   }
@@ -89,7 +89,7 @@ function collected(
 function closed(child: ChildProcessWithoutNullStreams, program: string): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) =>
-      reject(new PluginProblem('FETCH_FAILED', `${program} cannot be started: ${textOf(error)}`)),
+      reject(new PluginProblem('FETCH_FAILED', `Cannot start ${program}: ${textOf(error)}`)),
     )
     child.once('close', (code) => resolve(code ?? -1))
   })

@@ -1,4 +1,4 @@
-// Fetching a source: a tree of checked files, and what it is pinned to.
+// Fetches a source: a tree of checked files, and the commit or version they are pinned to.
 
 import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -19,7 +19,7 @@ export interface Fetched {
   readonly version?: string
 }
 
-/** Returns the folder `path` of the source, if it has one. Uses the network only if the source is not on this machine. */
+/** Returns only the source's `path`, if it has one. Uses the network only if the source is not on this machine. */
 export async function fetchTree(source: FetchableSource): Promise<Fetched> {
   switch (source.kind) {
     case 'folder':
@@ -44,7 +44,7 @@ function folderOf(folder: string, path: string | undefined): string {
   throw noFolder(path)
 }
 
-/** Most archives hold a single folder with everything in it. A plugin has several things at its top, or a file. */
+/** Most archives wrap everything in a single folder. A plugin itself has several entries, or a file, at its top. */
 function wrapperOf(tree: FileTree): string {
   const [only, ...others] = tree.top()
   const isPlugin = only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks'
@@ -60,7 +60,7 @@ function part(tree: FileTree, path = ''): FileTree {
 function noFolder(path: string): PluginProblem {
   return new PluginProblem(
     'NO_PLUGIN',
-    `There is no folder ${visibleName(path)} in it`,
+    `The source has no folder ${visibleName(path)}`,
     'Links are not followed.',
   )
 }

@@ -9,13 +9,13 @@ import { type Entries, plainFiles } from './links.js'
 
 interface TreeFile {
   readonly bytes: Buffer
-  /** Nothing else of the mode is kept. */
+  /** The only part of the file's mode that is kept. */
   readonly isExecutable: boolean
 }
 
 /**
- * These are not part of a plugin. Trust neither hashes nor copies them, a nested repository has settings that run
- * programs, and Python's compiled files could run in place of the reviewed ones.
+ * Never part of a plugin. Trust neither hashes nor copies them, a nested repository has settings that run programs, and
+ * Python's compiled files could run in place of the reviewed ones.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'git~1', '.ds_store', '__pycache__'])
 
@@ -43,15 +43,15 @@ export class FileTree {
     if (!isLeftOut(path)) this.#files.set(path, { bytes, isExecutable })
   }
 
-  /** `below` replaces it by the files it leads to. */
+  /** `below` replaces the link with the files it leads to. */
   addLink(raw: string, target: string): void {
     const path = this.#place(raw, false)
     if (Buffer.byteLength(target) > LONGEST_PATH || /\p{Cc}/u.test(target) || target === '')
-      throw unsafe(raw, 'is a symbolic link to no path')
+      throw unsafe(raw, 'is a symbolic link without a valid target')
     if (!isLeftOut(path)) this.#links.set(path, target)
   }
 
-  /** Only checks the path: folders exist because of their files. */
+  /** Only checks the path: a folder exists once a file is in it. */
   addFolder(raw: string): void {
     if (entryPath(raw) === '') this.#count()
     else this.#place(raw, true)
@@ -107,7 +107,7 @@ export class FileTree {
     const names = path.split('/')
     for (let n = 1; n < names.length; n++) this.#take(names.slice(0, n).join('/'), true, raw)
     const known = this.#take(path, isFolder, raw)
-    if (known && !isFolder) throw unsafe(raw, 'is there twice')
+    if (known && !isFolder) throw unsafe(raw, 'occurs twice')
     return path
   }
 
@@ -131,7 +131,7 @@ export function isLeftOut(path: string): boolean {
   return path.split('/').some((name) => LEFT_OUT.has(name.toLowerCase()))
 }
 
-// ---- paths: none can lead out of the folder on any system, or mean another file -------------------------------
+// ---- paths: none may lead out of the folder, or mean another file, on any system ------------------------------
 
 const LONGEST_PATH = 1024
 const LONGEST_NAME = 255
@@ -145,7 +145,7 @@ export function pathOfBytes(bytes: Buffer): string {
   throw unsafe(bytes.toString('latin1'), 'has a name that is not UTF-8')
 }
 
-/** Uses forward slashes, with none at either end. Empty for the folder itself. Throws for every trick. */
+/** The path with forward slashes, and none at either end. Empty for the folder itself. Throws if the path is unsafe. */
 export function entryPath(raw: string): string {
   const wrong = faultOf(raw)
   if (wrong !== undefined) throw unsafe(raw, wrong)
@@ -155,7 +155,7 @@ export function entryPath(raw: string): string {
     const bad = faultOfName(name)
     if (bad !== undefined) throw unsafe(raw, bad)
   }
-  if (path.split('/').length > DEEPEST) throw unsafe(raw, `lies more than ${DEEPEST} folders deep`)
+  if (path.split('/').length > DEEPEST) throw unsafe(raw, `is more than ${DEEPEST} folders deep`)
   return path
 }
 
@@ -170,12 +170,12 @@ function faultOfName(name: string): string | undefined {
   if (name === '..') return 'leads out of the folder'
   if (name === '' || name === '.') return 'has an empty part in its path'
   if (/^[A-Za-z]:/.test(name)) return 'has a drive letter in its path'
-  if (name.includes(':')) return 'has a colon in its name, behind which Windows hides another file'
-  if (DEVICE.test(name)) return 'has the name of a device of Windows'
+  if (name.includes(':')) return 'has a colon in its name, which means a hidden stream on Windows'
+  if (DEVICE.test(name)) return 'has the name of a Windows device'
   return Buffer.byteLength(name) > LONGEST_NAME ? `has a name of more than ${LONGEST_NAME} bytes` : undefined
 }
 
-/** Paths with the same key are the same file on some system: letter case, forms of accents, trailing dots and spaces. */
+/** Paths with equal keys are the same file on some system: they differ only in case, accent forms, trailing dots or spaces. */
 export function collisionKey(path: string): string {
   return path
     .split('/')
@@ -195,6 +195,6 @@ function unsafe(path: string, wrong: string): PluginProblem {
   return new PluginProblem(
     'UNSAFE_ENTRY',
     `${shown} ${wrong}; nothing was installed`,
-    'Whoever made it has to put a plain file there; a plugin holds files and folders, nothing else.',
+    'A plugin may only contain plain files and folders. Ask its author to fix this.',
   )
 }

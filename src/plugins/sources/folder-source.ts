@@ -1,4 +1,4 @@
-// A folder on this machine as a tree, read and written. Nobody can redirect the reading meanwhile.
+// Reads and writes a folder on this machine as a tree. Swapping in a link while it is read has no effect.
 
 import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -33,18 +33,18 @@ export function readFolderTree(folder: string, source = folder): FileTree {
   throw new PluginProblem(
     'UNSAFE_ENTRY',
     `${first}${others}`,
-    'A plugin holds files, folders, and links to them, nothing else.',
+    'A plugin may only contain files, folders and links to them.',
   )
 }
 
-/** Writes new files with plain modes, and to disk. The folder must not exist. */
+/** Writes new files with plain modes and syncs them to disk. The folder must not exist. */
 export function writeTree(tree: FileTree, folder: string): void {
   mkdirSync(folder)
   const made = new Set([folder])
   for (const [path, { bytes, isExecutable }] of tree.files) {
     const file = join(folder, path)
     makeFolders(dirname(file), made)
-    // Fails if anything is there: nothing is followed or overwritten.
+    // "wx" fails if anything is there, so nothing is followed or overwritten.
     const fd = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(fd, bytes)

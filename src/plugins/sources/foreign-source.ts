@@ -1,4 +1,4 @@
-// Sources that a project's lock file may not choose: places and networks of this machine, and access with the user's keys.
+// Sources that a project's lock file may not choose: paths and networks of this machine, and anything that uses the user's keys.
 
 import { lookup } from 'node:dns/promises'
 import { isAbsolute } from 'node:path'
@@ -12,9 +12,9 @@ export function foreignByName(source: FetchableSource, project: string): string 
   const place = placeOf(source)
   if (place === undefined) return undefined
   if (isAbsolute(place))
-    return isBelow(realOf(place), realOf(project)) ? undefined : 'it lies outside the project'
+    return isBelow(realOf(place), realOf(project)) ? undefined : 'it is outside the project'
   const url = webAddress(place)
-  if (!url) return 'it is reached by ssh, with your keys'
+  if (!url) return 'it uses ssh, with your keys'
   const inside = insideByName(url)
   return inside && `its host is ${inside}`
 }
@@ -23,7 +23,7 @@ export function foreignByName(source: FetchableSource, project: string): string 
 export async function foreignByAddress(source: FetchableSource): Promise<string | undefined> {
   const url = webAddress(placeOf(source) ?? '')
   const inside = url && (await insideByAddress(url))
-  return inside && `its host leads to ${inside}`
+  return inside && `its host resolves to ${inside}`
 }
 
 /** Undefined for npm, which uses the registry that the user chose. */
@@ -56,7 +56,7 @@ export function insideByName(url: URL): string | undefined {
   return INSIDE.test(host) || METADATA_NAMES.has(host) ? 'a name of this machine or its network' : undefined
 }
 
-/** Judges every address that the name has now. A name without an address is not reached anyway. */
+/** Judges every address that the name has now. A name without an address cannot be reached anyway. */
 export async function insideByAddress(url: URL): Promise<string | undefined> {
   const known = insideByName(url)
   if (known !== undefined || isAddress(hostOf(url))) return known
@@ -65,7 +65,7 @@ export async function insideByAddress(url: URL): Promise<string | undefined> {
   return inside[0]
 }
 
-/** A name may end with the dot of the root. */
+/** Drops the dot of the DNS root, which a name may end with. */
 function hostOf({ hostname }: URL): string {
   return withoutBrackets(hostname).replace(/\.$/, '').toLowerCase()
 }

@@ -40,7 +40,7 @@ export async function fetchGit(source: GitSource, work: string): Promise<GitTree
   return { tree: await git.read(commit, source.path ?? ''), commit, isTag: found.isTag }
 }
 
-/** A commit to look into without reading all of it. Links and large files that nobody asks for do not matter. */
+/** A commit that is read file by file. Links and large files do no harm unless they are asked for. */
 interface GitCommit {
   readonly commit: string
   /** Undefined if there is no plain file with at most that many bytes. */
@@ -133,7 +133,7 @@ class Git {
   async begin(): Promise<void> {
     mkdirSync(this.#folder, { mode: 0o700 })
     const { code, stderr } = await this.#run(['init', '--quiet', '--bare', '--template=', '--', '.'])
-    if (code !== 0) throw this.#failed('could not begin', stderr)
+    if (code !== 0) throw this.#failed('cannot be fetched: git init failed', stderr)
   }
 
   /** A tag wins over a branch of the same name, as everywhere in git. */
@@ -155,7 +155,7 @@ class Git {
       ref === undefined
         ? `${visibleName(this.#url)} is empty`
         : `${visibleName(this.#url)} has no tag or branch ${visibleName(ref)}`,
-      'A commit is named by all of its 40 digits.',
+      'Name a commit by all of its 40 digits.',
     )
   }
 
@@ -166,7 +166,7 @@ class Git {
     if (code !== 0) throw this.#failed('cannot be fetched', stderr)
     const { stdout } = await this.#run(['rev-parse', '--verify', '--quiet', `${target}^{commit}`])
     const commit = stdout.toString('latin1').trim()
-    if (!COMMIT.test(commit)) throw this.#failed('has no commit there', '')
+    if (!COMMIT.test(commit)) throw this.#failed('has no commit at that ref', '')
     if (COMMIT.test(want) && commit !== want) throw this.#failed(`answered ${commit} for ${want}`, '')
     return commit
   }
@@ -177,7 +177,7 @@ class Git {
     const tree = new FileTree()
     for (const { mode, path: name } of entries) {
       if (mode === '160000') tree.refuse(name, 'a submodule')
-      if (!mode.startsWith('100') && mode !== LINK) tree.refuse(name, `of a mode that is not known (${mode})`)
+      if (!mode.startsWith('100') && mode !== LINK) tree.refuse(name, `an entry of unknown mode (${mode})`)
     }
     const files = entries.some(({ mode }) => mode === LINK)
       ? await this.#linked(commit, path)
@@ -191,13 +191,13 @@ class Git {
     return tree
   }
 
-  /** The files of a folder with its links replaced. They may lead to the whole repository. */
+  /** The files of a folder with its links replaced. A link may lead anywhere in the repository. */
   async #linked(commit: string, folder: string): Promise<readonly PlainEntry[]> {
     const all = (await this.#list(commit, '')).filter(({ mode }) => mode.startsWith('100') || mode === LINK)
     const links = all.filter(({ mode }) => mode === LINK)
     if (links.length > MOST_ENTRIES) throw tooMany()
     const long = links.find(({ size }) => size > LONGEST_TARGET)
-    if (long) new FileTree().refuse(long.path, 'a symbolic link to no path')
+    if (long) new FileTree().refuse(long.path, 'a symbolic link without a valid target')
     const targets = (await this.#contents(links)).map(pathOfBytes)
     const linkAt = new Map(links.map(({ path }, i) => [path, targets[i]]))
     const found = new Map(all.map((entry) => [entry.path, entry]))
@@ -253,7 +253,7 @@ class Git {
     return entries.map(({ object }) => {
       const end = stdout.indexOf(0x0a, at)
       const [name, type, size] = stdout.toString('latin1', at, end).split(' ')
-      if (end < 0 || name !== object || type !== 'blob') throw this.#failed('is not whole', '')
+      if (end < 0 || name !== object || type !== 'blob') throw this.#failed('is incomplete', '')
       const start = end + 1
       at = start + Number(size) + 1
       return stdout.subarray(start, at - 1)
@@ -272,7 +272,7 @@ class Git {
   #run(args: readonly string[], timeoutMs = LOCAL_MS, maxBytes = MOST_LISTED, input = ''): Promise<Ended> {
     return runProgram({
       program: 'git',
-      // The folder is named because users can forbid git to use a bare repository that it finds by itself.
+      // Passed explicitly, because users can forbid git to use a bare repository that it discovers by itself.
       args: [...this.#settings, '--literal-pathspecs', `--git-dir=${this.#folder}`, ...args],
       cwd: this.#folder,
       env: this.#env,
@@ -291,7 +291,7 @@ class Git {
     return new PluginProblem(
       'FETCH_FAILED',
       `${visibleName(this.#url)} ${what}${said === '' ? '' : `: ${said}`}`,
-      'Look whether git ls-remote reaches it from here; nobody is asked for a password.',
+      'Check whether git ls-remote reaches it from here without asking for a password.',
     )
   }
 }

@@ -1,4 +1,4 @@
-// Symbolic links in a source. One that stays inside is replaced by the files it leads to; any other is refused.
+// Symbolic links in a source. A link that stays inside is replaced with the files it leads to; any other is refused.
 
 import { posix } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
@@ -49,7 +49,7 @@ class Links {
     }
   }
 
-  /** `open`: the folders that the walk is in, as they are really called. */
+  /** `open`: the real paths of the folders that the walk is in. */
   #walk(folder: string, as: string, open: readonly string[]): void {
     for (const name of this.#folders.get(folder) ?? []) {
       // Folders can hold links to folders with links to folders, and no file at all.
@@ -70,7 +70,7 @@ class Links {
       return
     }
     const isAround = open.some((one) => one === target || target === '' || one.startsWith(`${target}/`))
-    if (isAround) throw bad(path, 'leads to a folder that it lies in, which has no end')
+    if (isAround) throw bad(path, 'leads to a folder that contains it, which never ends')
     this.#walk(target, here, [...open, target])
   }
 
@@ -82,7 +82,7 @@ class Links {
       const name = names.shift() as string
       if (name === '' || name === '.') continue
       if (name === '..') {
-        if (at === '') throw bad(path, 'leads out of it')
+        if (at === '') throw bad(path, 'leads out of the source')
         at = parentOf(at)
         continue
       }
@@ -95,7 +95,7 @@ class Links {
       else names.unshift(...link.split('/'))
     }
     if (this.#entries.has(at) || this.#folders.has(at)) return at
-    throw bad(path, `leads to ${visibleName(at)}, which is not in it`)
+    throw bad(path, `leads to ${visibleName(at)}, which is not in the source`)
   }
 }
 
@@ -108,6 +108,6 @@ function bad(path: string, why: string): PluginProblem {
   return new PluginProblem(
     'UNSAFE_ENTRY',
     `${visibleName(path)} is a symbolic link that ${why}; nothing was installed`,
-    'A link may lead to a file or folder of the same source. If the plugin is only a part of it, name that folder with --path DIR.',
+    'A link may lead to a file or folder in the same source. If the plugin is only a part of the source, name its folder with --path DIR.',
   )
 }

@@ -19,7 +19,7 @@ interface NpmTree {
   readonly version: string
 }
 
-/** Where packages come from and who fetches them is for the user to say. */
+/** Environment variables that say where packages come from and how they are fetched: the user decides both. */
 const KEPT =
   /^npm_config_(?:registry|.*:registry|.*:?_(?:auth|authToken|password)|username|userconfig|cafile|ca|cert|key|strict_ssl|(?:https?_|no)?proxy|cache)$/i
 const PACK_MS = 180_000
@@ -27,7 +27,7 @@ const MOST_PRINTED = 16 * 1024 * 1024
 
 /** `work` is an empty folder of our own. */
 export async function fetchNpm({ name, range }: NpmSource, work: string): Promise<NpmTree> {
-  // A project of its own: otherwise npm would read the settings of a parent folder, which may name another registry.
+  // Its own package.json keeps npm from reading the settings of a parent folder, which may name another registry.
   writeFileSync(join(work, 'package.json'), '{ "private": true }\n')
   const { code, stdout, stderr } = await runProgram({
     program: 'npm',
@@ -69,12 +69,12 @@ function versionIn(printed: string): string {
     if (isObject(first) && typeof first.version === 'string' && /^[\w.+-]{1,100}$/.test(first.version))
       return first.version
   } catch {
-    // reported below
+    // Reported below.
   }
   throw new PluginProblem(
     'FETCH_FAILED',
     'npm did not say which version it fetched',
-    'Look whether npm --version works.',
+    'Check whether npm --version works.',
   )
 }
 
@@ -87,7 +87,11 @@ function failed(name: string, range: string, stdout: string, stderr: string): Pl
       .slice(0, 3)
       .join(' ')
   const what = `${visibleName(name)}@${visibleName(range)}`
-  return new PluginProblem('FETCH_FAILED', `npm cannot fetch ${what}: ${said}`, `Look at: npm view ${what}`)
+  return new PluginProblem(
+    'FETCH_FAILED',
+    `npm cannot fetch ${what}: ${said}`,
+    `Check it with npm view ${what}.`,
+  )
 }
 
 function errorIn(stdout: string): string | undefined {

@@ -1,4 +1,4 @@
-// Following redirects of archives and repositories: never to an insecure protocol, nor from outside into this network.
+// Follows redirects of archives and repositories: never to an insecure protocol, nor from outside into this network.
 
 import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
@@ -11,8 +11,8 @@ const ASK_MS = 60_000
 const REFS = '/info/refs?service=git-upload-pack'
 
 /**
- * Runs git with the address, and again with each redirect. git does not follow redirects itself here, and does not say
- * where they lead. Returns the last address too.
+ * Runs git with the address, and again with each redirect: git itself is told not to follow redirects, and does not say
+ * where they lead. Also returns the last address.
  */
 export async function followed(
   url: string,
@@ -34,9 +34,9 @@ function isLedOn({ stderr }: Ended): boolean {
 async function nextOf(address: string, asked: string): Promise<string> {
   const url = new URL(`${address.replace(/\/+$/, '')}${REFS}`)
   const next = await redirectIn(await answerOf(url, asked), url, asked)
-  if (!next) throw elsewhere(asked, 'it does not say so now')
+  if (!next) throw elsewhere(asked, 'asked again, it did not redirect')
   if (isRefs(next)) return next.href.slice(0, -REFS.length)
-  throw leadsTo(asked, `${visibleName(next.href)}, which is no repository`)
+  throw leadsTo(asked, `${visibleName(next.href)}, which is not a git repository`)
 }
 
 function isRefs({ href, search }: URL): boolean {
@@ -58,8 +58,8 @@ async function answerOf(url: URL, asked: string): Promise<Response> {
 function elsewhere(asked: string, why: string): PluginProblem {
   return new PluginProblem(
     'FETCH_FAILED',
-    `${visibleName(asked)} leads elsewhere, and where to cannot be told: ${why}`,
-    'Name the address where it is now.',
+    `${visibleName(asked)} redirects, but not to an address that can be told: ${why}`,
+    'Use its current address instead.',
   )
 }
 
@@ -75,7 +75,8 @@ export async function redirectIn(
 ): Promise<URL | undefined> {
   const location = headers.get('location')
   if (status < 300 || status >= 400 || location === null) return undefined
-  if (!URL.canParse(location, url.href)) throw leadsTo(asked, `${visibleName(location)}, which is no address`)
+  if (!URL.canParse(location, url.href))
+    throw leadsTo(asked, `${visibleName(location)}, which is not a valid address`)
   const next = new URL(location, url)
   if (next.protocol !== url.protocol) {
     throw leadsTo(asked, `${visibleName(next.origin)}, which is not ${url.protocol.slice(0, -1)}`)
@@ -88,9 +89,9 @@ export async function redirectIn(
 }
 
 function leadsTo(asked: string, where: string): PluginProblem {
-  return new PluginProblem('FETCH_FAILED', `${visibleName(asked)} leads to ${where}`)
+  return new PluginProblem('FETCH_FAILED', `${visibleName(asked)} redirects to ${where}`)
 }
 
 export function leadsOn(asked: string): PluginProblem {
-  return new PluginProblem('FETCH_FAILED', `${visibleName(asked)} leads on and on`)
+  return new PluginProblem('FETCH_FAILED', `${visibleName(asked)} redirects too many times`)
 }

@@ -32,9 +32,9 @@ interface SourceOptions {
 
 /** The forms that a source may have. */
 export const FORMS =
-  'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar) or NAME@CATALOG.'
+  'A source is a folder (./x), a git repository (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar) or NAME@CATALOG.'
 
-/** Throws if it is not a source, or if a program could take it for something else. */
+/** Throws if it is not a source, or if git or npm could read it as something else. */
 export function parseSource(text: string, options: SourceOptions = {}): Source {
   checkText(text)
   const source = sourceOf(text, options)
@@ -42,7 +42,7 @@ export function parseSource(text: string, options: SourceOptions = {}): Source {
     if (options.ref !== undefined || options.path !== undefined)
       throw invalid(
         text,
-        'is found by its catalogue, which gives the version and folder: leave out --ref and --path',
+        'comes from a catalogue, which chooses the version and folder: leave out --ref and --path',
       )
     return source
   }
@@ -50,7 +50,8 @@ export function parseSource(text: string, options: SourceOptions = {}): Source {
 }
 
 function checkText(text: string): void {
-  if (text.trim() === '' || /\p{Cc}/u.test(text) || text.startsWith('-')) throw invalid(text, 'is no source')
+  if (text.trim() === '' || /\p{Cc}/u.test(text) || text.startsWith('-'))
+    throw invalid(text, 'is not a valid source')
 }
 
 function inFolder(source: FetchableSource, path: string | undefined): FetchableSource {
@@ -68,7 +69,10 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
   const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
   if (name !== undefined && catalog !== undefined) {
     if (fragment !== undefined)
-      throw invalid(text, 'is found by its catalogue, which gives the version; of a folder write ./ in front')
+      throw invalid(
+        text,
+        'comes from a catalogue, which chooses the version: leave out #…, or write ./ in front of a folder',
+      )
     return notGit({ kind: 'catalog', name, catalog }, ref)
   }
   const local = localPath(whole, from)
@@ -88,10 +92,10 @@ export function isCatalogName(text: string): boolean {
 }
 
 function existsLike(text: string): string {
-  return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is no folder here, and no address either' : 'is no source'
+  return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is neither a folder here nor an address' : 'is not a valid source'
 }
 
-/** `x#ref`. A folder may have # in its name, unless the text can also be read as a ref. */
+/** Splits `x#ref`. A folder may have # in its name, unless the text can also be read as a ref. */
 function splitFragment(text: string, from: string): readonly [whole: string, fragment: string | undefined] {
   const at = text.lastIndexOf('#')
   if (at < 0) return [text, undefined]
@@ -102,12 +106,12 @@ function splitFragment(text: string, from: string): readonly [whole: string, fra
   return isName ? [text, undefined] : [whole, fragment]
 }
 
-/** No characters that have a meaning in a list of refs, and no leading dash. */
+/** No characters with a meaning in a list of refs, and no leading dash. */
 const REF = /^[A-Za-z0-9_][\w./@+-]{0,199}$/
 
 function refOf(fragment: string | undefined, option: string | undefined): string | undefined {
   if (fragment !== undefined && option !== undefined && fragment !== option) {
-    throw invalid(`#${fragment}`, `says another ref than --ref ${option}: give one of them`)
+    throw invalid(`#${fragment}`, `differs from --ref ${option}: give only one of them`)
   }
   const ref = option ?? fragment
   if (ref === undefined) return undefined
@@ -118,7 +122,7 @@ function refOf(fragment: string | undefined, option: string | undefined): string
     ref.endsWith('.lock') ||
     /\/(?:\/|$)/.test(ref)
   ) {
-    throw invalid(ref, 'is no tag, branch or commit')
+    throw invalid(ref, 'is not a valid tag, branch or commit')
   }
   return ref
 }
@@ -127,7 +131,7 @@ function notGit<S extends Source>(source: S, ref: string | undefined): S {
   if (ref === undefined) return source
   throw new PluginProblem(
     'SOURCE_INVALID',
-    '--ref is for git',
+    '--ref only works with git sources',
     source.kind === 'npm' ? 'Write the version as npm:NAME@VERSION.' : undefined,
   )
 }
@@ -142,8 +146,8 @@ function npmSource(text: string): FetchableSource {
   const spec = text.slice('npm:'.length)
   const at = spec.indexOf('@', 1)
   const [name, range] = at < 0 ? [spec, 'latest'] : [spec.slice(0, at), spec.slice(at + 1)]
-  if (!PACKAGE.test(name) || name.length > 214) throw invalid(text, 'names no package')
-  if (!RANGE.test(range) || range.startsWith('-')) throw invalid(text, 'names no version')
+  if (!PACKAGE.test(name) || name.length > 214) throw invalid(text, 'does not name an npm package')
+  if (!RANGE.test(range) || range.startsWith('-')) throw invalid(text, 'does not name a valid version')
   return { kind: 'npm', name, range }
 }
 
@@ -164,23 +168,23 @@ function refuseZip(path: string, text: string): void {
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function addressSource(given: string, ref: string | undefined): FetchableSource {
-  // Programs disagree on which host these mean.
-  if (!URL.canParse(given) || /[\\#]/.test(given)) throw invalid(given, 'is no address')
+  // Programs disagree on which host an address with these characters means.
+  if (!URL.canParse(given) || /[\\#]/.test(given)) throw invalid(given, 'is not a valid address')
   const url = new URL(given)
-  // Lookalike letters are written out, in host names too.
+  // Escapes letters beyond ASCII, in host names too, so that lookalikes show.
   const text = /^[\x20-\x7e]*$/.test(given) ? given : url.href
   if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
     throw new PluginProblem(
       'SOURCE_INVALID',
-      `The address at ${visibleName(url.host)} holds a name or password, which would be kept in the lock file`,
-      'Leave it out, and let git ask its credential helper, or use ssh.',
+      `The address at ${visibleName(url.host)} contains a user name or password, which would end up in the lock file`,
+      'Leave it out and let git use its credential helper, or use ssh.',
     )
   }
   if (url.protocol === 'file:') return localSource(pathOfUrl(text), ref, text)
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))
   if (!isSafe && url.protocol !== 'ssh:') throw invalid(text, 'is neither https nor ssh')
   if (url.hostname === '' || url.hostname.startsWith('-') || url.username.startsWith('-'))
-    throw invalid(text, 'names no host')
+    throw invalid(text, 'does not name a host')
   refuseZip(url.pathname, text)
   if (isSafe && ARCHIVE.test(url.pathname)) return notGit({ kind: 'archive', place: text }, ref)
   return gitSource(text, ref)
@@ -190,13 +194,13 @@ function pathOfUrl(text: string): string {
   try {
     return fileURLToPath(text)
   } catch {
-    throw invalid(text, 'is no path on this machine')
+    throw invalid(text, 'is not a path on this machine')
   }
 }
 
 function gitSource(url: string, ref: string | undefined): FetchableSource {
   // `host:-x` would be an option for the program on the other side.
-  if (/:-|^-/.test(url)) throw invalid(url, 'names no repository')
+  if (/:-|^-/.test(url)) throw invalid(url, 'does not name a repository')
   return { kind: 'git', url, ...(ref !== undefined && { ref }) }
 }
 
@@ -223,7 +227,7 @@ function localSource(path: string, ref: string | undefined, text: string): Fetch
   if (!stats) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(path)}`, FORMS)
   if (stats.isFile()) {
     refuseZip(path, text)
-    if (!ARCHIVE.test(path)) throw invalid(text, 'is a file, and no archive (.tgz, .tar.gz, .tar)')
+    if (!ARCHIVE.test(path)) throw invalid(text, 'is a file, but not an archive (.tgz, .tar.gz, .tar)')
     return notGit({ kind: 'archive', place: path }, ref)
   }
   if (!stats.isDirectory()) throw invalid(text, 'is neither a folder nor an archive')
@@ -244,7 +248,8 @@ interface LockedSource {
 export function lockedSource({ source: text, kind, ref, path }: LockedSource, from: string): FetchableSource {
   checkText(text)
   const found = lockedAs(kind, text, ref, from)
-  if (found?.kind !== kind) throw invalid(text, `is no source of the kind that the lock file says, ${kind}`)
+  if (found?.kind !== kind)
+    throw invalid(text, `is not a source of the kind that the lock file gives, ${kind}`)
   return inFolder(found, path)
 }
 
@@ -265,10 +270,11 @@ function lockedAs(
 }
 
 function invalid(text: string, what: string): PluginProblem {
-  return new PluginProblem('SOURCE_INVALID', `${visibleName(text.slice(0, 300))} ${what}`, FORMS)
+  const name = visibleName(text.slice(0, 300))
+  return new PluginProblem('SOURCE_INVALID', `${name.startsWith('"') ? name : `"${name}"`} ${what}`, FORMS)
 }
 
-/** It can be typed again, without its ref, version or folder. */
+/** The source as the user can type it again, without its ref, version or folder. */
 export function sourceText(source: Source): string {
   switch (source.kind) {
     case 'folder':

@@ -72,7 +72,7 @@ describe.each(PLACES)('to %s', (direction, into) => {
     const results = await Promise.all(runs)
     expect(results.filter(({ code }) => code === 0)).toHaveLength(3)
     for (const { stderr } of results.filter(({ code }) => code !== 0))
-      expect(stderr).toContain('there already')
+      expect(stderr).toContain('already exists')
     expect(readdirSync(into()).sort()).toEqual(['a', 'b', 'c'])
     const who = readFileSync(log, 'utf8')
       .trim()

@@ -166,8 +166,8 @@ describe('to Carabiner', () => {
     })
     expect(done.json(HOOKS)).toEqual(settings('PreToolUse', group(command('x'))))
     expect(whys(done)).toEqual([
-      'PreToolUse: "/usr/bin/node" "/opt/carabiner.js" fire PreToolUse --as claude-code|carabiner setup put it there, and takes it out again',
-      'PreToolUse: carabiner hook pre-tool-use|carabiner setup put it there, and takes it out again',
+      'PreToolUse: "/usr/bin/node" "/opt/carabiner.js" fire PreToolUse --as claude-code|it belongs to carabiner setup, which adds and removes it',
+      'PreToolUse: carabiner hook pre-tool-use|it belongs to carabiner setup, which adds and removes it',
     ])
   })
 
@@ -191,7 +191,7 @@ describe('to Carabiner', () => {
       },
     })
     expect(whys(done)).toEqual([
-      'the plugin "guard@market"|it has files of its own: carabiner migrate DIR, with the folder of the plugin',
+      'the plugin "guard@market"|it has its own files: run carabiner migrate DIR with the folder of the plugin',
     ])
   })
 
@@ -202,7 +202,9 @@ describe('to Carabiner', () => {
     expect(whys(there)).toEqual([])
     const other = await migrated({ [SETTINGS]: file, [HOOKS]: { env: { TOKEN: 'y' }, hooks: {} } })
     expect(other.json(HOOKS)).toMatchObject({ env: { TOKEN: 'y' } })
-    expect(whys(other)).toEqual([`"env"|${join(other.project, HOOKS)} says {"TOKEN":"y"}, which stays`])
+    expect(whys(other)).toEqual([
+      `"env"|${join(other.project, HOOKS)} already says {"TOKEN":"y"}, which is kept`,
+    ])
     const none = await migrated({ [SETTINGS]: { env: { TOKEN: 'x' } } })
     expect(none.left).toEqual([])
   })
@@ -217,7 +219,9 @@ describe('to Carabiner', () => {
       hooks: {},
       allowedHttpHookUrls: ['https://a/*'],
     })
-    expect(whys(there)).toEqual([`"disableAllHooks"|${join(there.project, HOOKS)} says false, which stays`])
+    expect(whys(there)).toEqual([
+      `"disableAllHooks"|${join(there.project, HOOKS)} already says false, which is kept`,
+    ])
   })
 })
 
@@ -230,7 +234,7 @@ describe('what is private', () => {
     expect(done.json(HOOKS)).toEqual(settings('Stop', group(command('shared'))))
     expect(done.json(OWN)).toEqual(settings('Stop', group(command('mine'))))
     expect(done.text('.amplifier/hooks/local/.gitignore')).toBe('*\n')
-    expect(whys(done)[0]).toMatch(/^"disableAllHooks"\|it is said in your private settings/)
+    expect(whys(done)[0]).toMatch(/^"disableAllHooks"\|it is in your private settings/)
   })
 
   it('comes back to where it was', async () => {
@@ -326,10 +330,10 @@ describe('what is there already', () => {
 
   it.each([
     ['is broken', '{ "hooks": ', 'is not valid JSON'],
-    ['has a key twice', '{ "hooks": { "Stop": [], "Stop": [] } }', '"Stop" is there twice'],
+    ['has a key twice', '{ "hooks": { "Stop": [], "Stop": [] } }', '"Stop" occurs twice'],
     ['has a list of events', '{ "hooks": [] }', '"hooks" is not an object of events'],
-    ['has events at the top', '{ "Stop": [] }', 'Stop stands at the top'],
-    ['has hooks in hooks', '{ "hooks": { "hooks": {} } }', 'holds "hooks" again'],
+    ['has events at the top', '{ "Stop": [] }', 'Stop is at the top level'],
+    ['has hooks in hooks', '{ "hooks": { "hooks": {} } }', 'contains another "hooks"'],
     ['has no list for the event', '{ "hooks": { "Stop": {} } }', '"Stop" is not a list of groups'],
   ])('is left alone where it %s', async (_, text, said) => {
     const project = tree({ [SETTINGS]: settings('Stop', group(command())), [HOOKS]: text })
@@ -453,7 +457,7 @@ describe('taking it out of where it came from', () => {
   it('does not bring back what another name of the event hid', async () => {
     const file = { hooks: { Stop: [group(command('a'))], stop: [group(command('b'))] } }
     const project = tree({ [SETTINGS]: file })
-    await expect(again(project, 'carabiner', true)).rejects.toThrow('would say something else')
+    await expect(again(project, 'carabiner', true)).rejects.toThrow('would change something else')
     expect(existsSync(join(project, HOOKS))).toBe(false)
   })
 })
@@ -481,21 +485,21 @@ describe('to Claude Code', () => {
         Stop: [group(command('z'))],
       },
     })
-    expect(whys(done)).toEqual(['the setting "max_timeout"|Claude Code has no setting like it'])
+    expect(whys(done)).toEqual(['the setting "max_timeout"|Claude Code has no such setting'])
   })
 
   it.each<[string, string, object, object, string]>([
     ['an event', 'ModelRequest', {}, {}, 'Claude Code has no such event'],
+    ['a model', 'SessionStart', { type: 'prompt', prompt: 'x' }, {}, 'runs no prompt hooks on SessionStart'],
     [
-      'a model',
+      'a server',
       'SessionStart',
-      { type: 'prompt', prompt: 'x' },
+      { type: 'http', url: 'https://a' },
       {},
-      'runs no hook of type prompt on SessionStart',
+      'runs no http hooks on SessionStart',
     ],
-    ['a server', 'SessionStart', { type: 'http', url: 'https://a' }, {}, 'runs no http hook on SessionStart'],
     ['a shell', 'Stop', { shell: 'sh' }, {}, 'knows the shells bash and powershell'],
-    ['a gate', 'Stop', { type: 'prompt', prompt: 'x', onFailure: 'block' }, {}, 'the gate would stand open'],
+    ['a gate', 'Stop', { type: 'prompt', prompt: 'x', onFailure: 'block' }, {}, 'the gate would be open'],
     ['a slip', 'Stop', { onFailure: 'deny' }, {}, '"onFailure" must be "block" or "continue"'],
     ['a name', 'Stop', { command: 'cat $AMPLIFIER_SESSION_ID' }, {}, 'it uses AMPLIFIER_SESSION_ID'],
     ['a default', 'Stop', { command: 'x ${AMPLIFIER_HOOKS_DIR:-.}' }, {}, 'it uses AMPLIFIER_HOOKS_DIR'],
@@ -506,7 +510,7 @@ describe('to Claude Code', () => {
       {},
       'it uses AMPLIFIER_HOOKS_DIR',
     ],
-    ['fullmatch', 'PreToolUse', {}, { matching: 'fullmatch' }, 'holds its matcher against the whole name'],
+    ['fullmatch', 'PreToolUse', {}, { matching: 'fullmatch' }, 'compares its matcher with the whole name'],
   ])('leaves what it would not run so: %s', async (_, event, handler, top, why) => {
     const file = { ...top, ...settings(event, group({ ...command(), ...handler }, { matcher: 'Ba.h' })) }
     const { project, left } = await fromHooks(file)
@@ -529,7 +533,7 @@ describe('to Claude Code', () => {
 
   it('leaves resident hooks', async () => {
     const done = await fromHooks({ hooks: {}, processes: { gate: { command: ['x'], observe: ['*'] } } })
-    expect(whys(done)).toEqual(['the process gate|Claude Code keeps no process running for hooks'])
+    expect(whys(done)).toEqual(['the process gate|Claude Code does not keep processes running for hooks'])
   })
 
   it('of the user: in the home', async () => {

@@ -97,15 +97,15 @@ describe('to Carabiner', () => {
     const elsewhere = tree({ 'hooks/x': '' })
     mkdirSync(join(root, 'project'))
     symlinkSync(elsewhere, join(root, 'project/.amplifier'))
-    expect(() => move(root, { within: join(root, 'project') })).toThrow('out of')
+    expect(() => move(root, { within: join(root, 'project') })).toThrow('which is outside')
   })
 
   it('leaves nothing behind where it cannot be written', async () => {
     const root = tree({ ...CLAUDE, 'project/.amplifier/hooks/x': '' })
     const hooks = join(root, 'project/.amplifier/hooks')
     const plan = move(root)
-    await expect(placeMove({ ...plan, to: join(hooks, 'x/y') })).rejects.toThrow('cannot be made')
-    await expect(placeMove({ ...plan, name: 'no/folder' })).rejects.toThrow('no/folder cannot be written')
+    await expect(placeMove({ ...plan, to: join(hooks, 'x/y') })).rejects.toThrow('Cannot create')
+    await expect(placeMove({ ...plan, name: 'no/folder' })).rejects.toThrow(/Cannot write .*no\/folder/)
     expect(readdirSync(hooks)).toEqual(['x'])
   })
 
@@ -113,7 +113,7 @@ describe('to Carabiner', () => {
     const root = tree(CLAUDE)
     const plan = move(root)
     await placeMove({ ...plan, tree: move(root, { name: 'other' }).tree })
-    await expect(placeMove(plan)).rejects.toThrow('my-guard is there already')
+    await expect(placeMove(plan)).rejects.toThrow('my-guard already exists')
     expect(readdirSync(join(plan.to, '..'))).toEqual(['my-guard'])
   })
 })
@@ -239,6 +239,6 @@ describe('to Claude Code', () => {
 
   it('refuses one with both layouts', () => {
     const root = tree({ ...CLAUDE, 'plugin/hooks.json': hooksFile() })
-    expect(() => move(root, { direction: 'claude-code' })).toThrow('has hooks.json and hooks/hooks.json')
+    expect(() => move(root, { direction: 'claude-code' })).toThrow('has both hooks.json and hooks/hooks.json')
   })
 })

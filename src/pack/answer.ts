@@ -4,7 +4,7 @@ import { byteLength, cleanText, cutText, plainText } from '../core/base/text.js'
 import { type HookResult, inject, proceed } from '../core/events/result.js'
 import { renderInjection } from '../core/session/injection.js'
 
-/** As much as a person reads: a stranger's settings file may have many faults. */
+/** About as much as a person reads. A project's settings file may have any number of problems. */
 const MAX_MESSAGE = 2048
 
 /** `parts` are for the model, `messages` for the user. Undefined if there is nothing to say. */
@@ -22,7 +22,7 @@ export function telling(message: string): HookResult | undefined {
   return withMessages(undefined, [message])
 }
 
-/** Adds messages to the user; the verdict stays. */
+/** Adds messages to the user without changing the verdict. */
 export function withMessages(
   result: HookResult | undefined,
   messages: readonly string[],
@@ -36,7 +36,7 @@ export function withMessages(
   }
 }
 
-// ---- text by others: cleaned, cut to size, and between marks that it cannot end --------------------------------
+// ---- third-party text: cleaned, cut to size, and fenced so that it cannot break out -----------------------------
 
 const CUT = '\n[cut: larger than the limit]'
 
@@ -52,7 +52,7 @@ export function fenced(source: string, text: string, maxBytes: number): string |
   return renderInjection({ source, text: said, role: 'system', ephemeral: false })
 }
 
-/** On one line: the name of a file or a branch may hold anything. */
+/** On one line and quoted, because the name of a file or a branch may contain anything. */
 export function inline(text: string, maxBytes = 120): string {
   return JSON.stringify(bounded(text.replace(/\s+/g, ' '), maxBytes))
 }

@@ -13,7 +13,7 @@ export interface Bypass {
   readonly message: string
 }
 
-/** Undefined if the switch is not set. A project may not set it: `found` are the variables that it sets for hooks. */
+/** Undefined if the switch is not set. A project may not set it: `found` holds the variables that projects set for hooks. */
 export function bypassOf(
   env: NodeJS.ProcessEnv,
   home: string,
@@ -22,19 +22,22 @@ export function bypassOf(
   if (env.CARABINER_OFF !== '1') return undefined
   const setBy = switchedOffBy(found)
   if (setBy !== undefined)
-    return { on: false, message: `CARABINER_OFF=1 is set and has no effect: it may come from ${setBy}` }
+    return { on: false, message: `CARABINER_OFF=1 is set but has no effect: it may come from ${setBy}` }
   const file = join(home, '.amplifier', 'settings.json')
   switch (mayBypass(file)) {
     case true:
-      return { on: true, message: 'CARABINER_OFF=1 is set: nothing is guarded; unset it to guard again' }
+      return {
+        on: true,
+        message: 'CARABINER_OFF=1 is set, so nothing is guarded. Unset it to turn the guard back on.',
+      }
     case false:
-      return { on: false, message: `CARABINER_OFF=1 is set and has no effect: ${file} says "bypass": false` }
+      return { on: false, message: `CARABINER_OFF=1 is set but has no effect: ${file} says "bypass": false` }
     default:
-      return { on: false, message: `CARABINER_OFF=1 is set and has no effect: ${file} could not be read` }
+      return { on: false, message: `CARABINER_OFF=1 is set but has no effect: ${file} could not be read` }
   }
 }
 
-/** Undefined for an unreadable file, which may forbid it. */
+/** Undefined if the file cannot be read: it may forbid the bypass. */
 function mayBypass(file: string): boolean | undefined {
   try {
     const found = readPlain(realOf(file), MAX_BYTES)

@@ -7,12 +7,12 @@ import { startsOf } from '../files/which-project.js'
 import { realOf } from '../files/within.js'
 
 /**
- * What the variable decides. `home`, `store`: where the user's decisions are. `project`: whose gates count. `trust`: what
- * needs no review. `switch`: whether anything runs. `mark`: a program of ours set it for those that it starts.
+ * What a variable decides. `home`, `store`: where the user's decisions are kept. `project`: which project's gates count.
+ * `trust`: what needs no review. `switch`: whether anything runs. `mark`: Carabiner set it for a program that it started.
  */
 type Decides = 'home' | 'store' | 'project' | 'trust' | 'switch' | 'mark' | 'host'
 
-/** All of ours are here, but for CARABINER_DEBUG, which decides nothing. */
+/** All of Carabiner's variables except CARABINER_DEBUG, which decides nothing. */
 const DECIDING: Readonly<Record<string, Decides>> = {
   HOME: 'home',
   USERPROFILE: 'home',
@@ -29,11 +29,11 @@ const DECIDING: Readonly<Record<string, Decides>> = {
 }
 const HOMES = deciding('home')
 const STORES = deciding('store')
-/** If one of these is not the user's, what they decided cannot be used to judge. */
+/** If a project sets one of these, the user's decisions may be read from the wrong place and cannot be relied on. */
 const MOVING = deciding('home', 'store', 'project', 'trust')
-/** These load code into the shell and the Node that start us. All others only reach programs that we start. */
+/** These load code into the shell and the Node process that start us. The others only affect programs that we start. */
 const CODE = /^(?:NODE_OPTIONS|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
-/** Node's options that run code; most people only set how much memory it may take. */
+/** The Node options that run code. Most people only set a memory limit. */
 const LOADS = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--openssl-config)/
 
 /** A project's file that sets such variables, or an unreadable one that may. */
@@ -43,7 +43,7 @@ export interface ProjectEnv {
   readonly problem?: string
 }
 
-/** Without the user's own settings: the user may set anything. */
+/** Leaves out the user's own settings, because the user may set anything. */
 export function projectEnvOf(
   cwd: string | undefined,
   env: NodeJS.ProcessEnv,
@@ -72,12 +72,12 @@ function deciding(...what: readonly Decides[]): readonly string[] {
   return Object.keys(DECIDING).filter((name) => what.includes(DECIDING[name] as Decides))
 }
 
-/** The file that switches Carabiner off, or may; if undefined, the user set the switch. */
+/** The file that switches Carabiner off, or may do so. Undefined: the user set the switch. */
 export function switchedOffBy(found: readonly ProjectEnv[]): string | undefined {
   return found.find((one) => one.problem !== undefined || setsAny([one], deciding('switch')))?.file
 }
 
-/** Whether hooks see another home of the user. */
+/** Whether hooks may see a different home folder. */
 function movesHome(found: readonly ProjectEnv[]): boolean {
   return setsAny(found, HOMES)
 }
@@ -88,8 +88,8 @@ export function movesSettings(found: readonly ProjectEnv[]): boolean {
 }
 
 /**
- * Undoes what the project set: the home becomes the one that the system knows, and the places of our files their
- * defaults. The values that the user had set before are lost.
+ * Undoes what the project set: the home is the one that the system knows again, and our files are in their default
+ * places. Values that the user had set before are lost.
  */
 export function takeBack(env: NodeJS.ProcessEnv, found: readonly ProjectEnv[]): void {
   const set = found.flatMap(({ names }) => names)
@@ -98,19 +98,19 @@ export function takeBack(env: NodeJS.ProcessEnv, found: readonly ProjectEnv[]): 
   if (home !== undefined) for (const name of HOMES) if (set.includes(name)) env[name] = home
 }
 
-/** Says why the user's trust, grants or settings may be read from elsewhere: then they cannot be used to judge. */
+/** Why the user's trust, grants or settings may be read from the wrong place, so that they cannot be relied on. */
 export function movedDecisions(found: readonly ProjectEnv[], env: NodeJS.ProcessEnv): readonly string[] {
   return [...(setsAny(found, MOVING) ? envProblems(found) : []), ...unreadProblems(found, env)]
 }
 
-/** Says which file names, or may name, what needs no review; if undefined, the user does. */
+/** The file that says, or may say, what needs no review. Undefined: the user said so. */
 export function trustGivenBy(found: readonly ProjectEnv[]): string | undefined {
   const by = found.find((one) => one.problem !== undefined || setsAny([one], deciding('trust')))
   if (by?.problem === undefined) return by && envProblems([by])[0]
   return unreadText(by, deciding('trust'))
 }
 
-/** A file that cannot be read may have set what decides here. */
+/** A file that cannot be read may set any of these variables. */
 export function unreadProblems(found: readonly ProjectEnv[], env: NodeJS.ProcessEnv): readonly string[] {
   const unread = found.filter(({ problem }) => problem !== undefined)
   const names = unread.length > 0 ? suspects(env) : []
@@ -119,10 +119,10 @@ export function unreadProblems(found: readonly ProjectEnv[], env: NodeJS.Process
 }
 
 function unreadText({ file, problem }: ProjectEnv, names: readonly string[]): string {
-  return `${file} ${problem}, and may set ${names.join(', ')} for hooks: repair the file`
+  return `${file} ${problem} and may set ${names.join(', ')} for hooks: fix the file`
 }
 
-/** Of the projects only ours: the host sets its own itself. */
+/** Of the project variables, only Carabiner's: the host sets its own. */
 function suspects(env: NodeJS.ProcessEnv): readonly string[] {
   const home = registeredHome()
   const isMoved = home === undefined || realOf(home) !== realOf(userHome())
@@ -138,14 +138,14 @@ function setsAny(found: readonly ProjectEnv[], names: readonly string[]): boolea
 export function envProblems(found: readonly ProjectEnv[]): readonly string[] {
   return found
     .filter(({ names }) => names.length > 0)
-    .map((one) => `${envText(one)}: take it out of "env" there`)
+    .map((one) => `${envText(one)}: remove it from "env" there`)
 }
 
 export function envText({ file, names }: ProjectEnv): string {
-  return `${file} sets ${names.join(', ')} for hooks, which is for you to decide and not for a project`
+  return `${file} sets ${names.join(', ')} for hooks, which only you may decide, not a project`
 }
 
-/** Without variables that load code: it is too late for those, so they are reported only when a session starts. */
+/** Leaves out variables that load code: that has already happened, so they are only reported when a session starts. */
 export function withoutCode(found: readonly ProjectEnv[]): readonly ProjectEnv[] {
   return found.map((one) => ({ ...one, names: one.names.filter((name) => !CODE.test(name)) }))
 }

@@ -7,11 +7,11 @@ import { readPlain, removeIfThere } from '../files/plain-file.js'
 import { type PackState, replaceFile } from './state.js'
 
 export interface LockMode {
-  /** Tells the counts of this lock from those of an earlier one. */
+  /** Keeps the counts of this lock apart from those of an earlier one. */
   readonly id: string
   /** ISO-8601. */
   readonly since: string
-  /** The goal that the agent is told. */
+  /** The goal that is repeated to the agent. */
   readonly message: string | undefined
 }
 
@@ -37,18 +37,18 @@ export function setLockMode(state: PackState, now: number, message: string | und
   return lock
 }
 
-/** Answers whether it was on. */
+/** Returns whether it was on. */
 export function endLockMode(state: PackState): boolean {
   const path = state.place(FILE)
   return path !== undefined && removeIfThere(path)
 }
 
-/** Undefined if it is off. An unreadable file does not count, because its stops could not be counted. */
+/** Undefined if it is off. An unreadable file locks nothing, because its stops could not be counted. */
 export function lockModeOf(state: PackState): LockMode | LockProblem | undefined {
   const path = state.place(FILE)
   if (path === undefined) return undefined
   const told = (what: string): LockProblem => ({
-    problem: `${path} ${what}, so nothing is locked; carabiner hook stop --unlock removes it`,
+    problem: `${path} ${what}, so lock mode is off; remove the file with carabiner hook stop --unlock`,
   })
   try {
     const found = readPlain(path, MAX_BYTES)
@@ -66,10 +66,10 @@ export function lockModeOf(state: PackState): LockMode | LockProblem | undefined
   }
 }
 
-/** How often this lock kept this session from stopping, this time included; undefined if it could not be noted. */
+/** How often this lock has kept this session from stopping, including this time. Undefined if it could not be recorded. */
 export function countStop(state: PackState, lock: LockMode, session: string): number | undefined {
   if (!state.append('lock', { lock: lock.id, session })) return undefined
   const all = state.recent('lock', Infinity)
-  // None means that the log cannot be read: one was just noted.
+  // Zero means that the log cannot be read, since one was just recorded.
   return all.filter((one) => one.lock === lock.id && one.session === session).length || undefined
 }

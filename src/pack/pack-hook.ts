@@ -1,4 +1,4 @@
-// A hook of the standard pack, and what it is given besides the event.
+// A hook of the standard pack, and the context it gets besides the event.
 
 import type { HookInput } from '../author/hook-input.js'
 import type { EventName } from '../core/events/events.js'
@@ -31,12 +31,12 @@ export interface PackHook {
   readonly name: string
   /** The event of a payload that names none. */
   readonly event: EventName
-  /** Other events that it answers. All others go on. */
+  /** Other events that it answers. It ignores all the rest. */
   readonly also?: readonly (EventName | 'Unknown')[]
-  /** If it throws or its input cannot be read; default `open`. A guard is `closed`: the call does not go on. */
+  /** Applies if it throws or its input cannot be read. Default `open`. A guard is `closed`: the call is blocked. */
   readonly onFailure?: 'open' | 'closed'
-  /** All it does is remember: whoever registers it wants that. */
+  /** It does nothing but remember, so registering it means that memory is wanted. */
   readonly remembers?: true
-  /** A case that it cannot judge must become an answer that says so; anything thrown is a failure. */
+  /** A case that it cannot judge must become an answer that says so. Anything thrown counts as a failure. */
   run(input: HookInput, context: PackContext): HookResult | undefined | Promise<HookResult | undefined>
 }

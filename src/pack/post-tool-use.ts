@@ -1,4 +1,4 @@
-// A tool ran: counts it, with sizes and duration, and keeps the answer of an agent.
+// After a tool call: records its sizes and duration, and saves the answer of an agent.
 
 import type { InputOf } from '../author/hook-input.js'
 import { type Data, isObject, type Json } from '../core/base/json.js'
@@ -18,7 +18,7 @@ export const postToolUse: PackHook = {
   },
 }
 
-/** Sizes and names, never the contents. */
+/** Names and sizes, never contents. */
 function metrics(input: InputOf<'PostToolUse'> | InputOf<'PostToolUseFailure'>): Data {
   const { duration_ms: duration } = input.extra
   const result = input.event === 'PostToolUse' ? input.toolResult : undefined

@@ -1,4 +1,4 @@
-// The context is about to be compacted: exports the transcript, so that it can still be looked up.
+// Before a compaction: exports the transcript, so that the model can still look it up.
 
 import { textOf } from '../core/base/errors.js'
 import { inline, telling } from './answer.js'
@@ -26,6 +26,6 @@ export const preCompact: PackHook = {
 }
 
 function missing(path: string | undefined): string {
-  const why = path === undefined ? 'the host names none' : `there is nothing in ${inline(path, 400)}`
-  return `The transcript before this compaction is not kept: ${why}`
+  const why = path === undefined ? 'the host did not name a file' : `${inline(path, 400)} is empty or missing`
+  return `The transcript before this compaction was not saved: ${why}`
 }

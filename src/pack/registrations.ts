@@ -1,4 +1,4 @@
-// The pack's hooks in Claude Code's settings files: which are registered, what is wrong with them, and removing dead ones.
+// The pack's hooks in Claude Code's settings files: finds them, reports what is wrong with them, and removes dead ones.
 
 import { spawnSync } from 'node:child_process'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -28,9 +28,9 @@ interface SettingsPlace {
 }
 
 const SETUP = 'carabiner setup claude-code'
-const BY_HAND = 'take them out of that file by hand: setup does not write it'
+const BY_HAND = 'remove them from that file by hand: setup does not write to it'
 
-/** Claude Code's files: the user's, the project's, and the project's local one. The folder it was started in counts as a project. */
+/** Claude Code's files: the user's, the project's and the project's local one. The folder it was started in counts as a project. */
 export function settingsFiles(
   home: string,
   projectDir: string,
@@ -39,7 +39,7 @@ export function settingsFiles(
   const { CLAUDE_PROJECT_DIR: started = projectDir } = env
   const user = join(userSettingsFolder(home, env), 'settings.json')
   const places = [
-    { file: user, heal: `${SETUP} puts it right`, remove: `${SETUP} --remove` },
+    { file: user, heal: `fix it with ${SETUP}`, remove: `${SETUP} --remove` },
     ...[...new Set([projectDir, started])].flatMap(placesIn),
   ].map((place) => ({ ...place, file: realOf(place.file) }))
   return places.filter(({ file }, i) => places.findIndex((one) => one.file === file) === i)
@@ -51,12 +51,12 @@ function placesIn(folder: string): readonly SettingsPlace[] {
     join(folder, '.claude', name),
   )
   return [
-    { file: shared as string, heal: `${there} puts it right`, remove: `${there} --remove` },
+    { file: shared as string, heal: `fix it with ${there}`, remove: `${there} --remove` },
     { file: local as string, heal: BY_HAND, remove: BY_HAND },
   ]
 }
 
-/** None if there is no such file. Throws if it is broken. */
+/** Empty if there is no such file. Throws if it is broken. */
 function registrationsIn(file: string): readonly Registration[] {
   const text = contentOf(file)
   if (text === undefined || !text.includes('carabiner')) return []
@@ -88,7 +88,7 @@ function contentOf(file: string): string | undefined {
 
 // ---- what is wrong with them ----------------------------------------------------------------------------------
 
-/** For the user. None if all is well, or nothing is registered. */
+/** Messages for the user. Empty if all is well or nothing is registered. */
 export function registrationProblems(
   places: readonly SettingsPlace[],
   program: ThisProgram,
@@ -100,7 +100,7 @@ export function registrationProblems(
       if (ones.length > 0) problems.push(...staleIn(place, ones, program))
       return ones.length > 0
     } catch {
-      problems.push(`${place.file} is not valid JSON or cannot be read: its host runs none of its hooks`)
+      problems.push(`${place.file} cannot be read or is not valid JSON, so the host runs none of its hooks`)
       return false
     }
   })
@@ -108,7 +108,7 @@ export function registrationProblems(
   if (last && having.length > 1) {
     const where = having.map(({ file }) => file).join(' and ')
     problems.push(
-      `the hooks of the pack are registered in ${where}: each runs ${having.length} times; for the last of these: ${last.remove}`,
+      `the pack's hooks are registered in ${where}, so each runs ${having.length} times; to remove the last registration: ${last.remove}`,
     )
   }
   return problems
@@ -122,17 +122,19 @@ function staleIn(
   const problems = new Set<string>()
   for (const { script, node, dead } of ones) {
     if (node !== undefined && isAbsolute(node) && isGone(node))
-      problems.add(`${file} names ${inline(node, 400)}, which is not there: those hooks do not run; ${heal}`)
+      problems.add(
+        `${file} names ${inline(node, 400)}, which does not exist, so those hooks do not run; ${heal}`,
+      )
     if (!isAbsolute(script)) continue
     if (dead)
       problems.add(
-        `${file} names ${inline(script, 400)}, which is not there: those hooks do not run; ${heal}`,
+        `${file} names ${inline(script, 400)}, which does not exist, so those hooks do not run; ${heal}`,
       )
     else if (realOf(script) !== realOf(program.script)) {
       const other = versionOf(script)
       const which = other === undefined || other === program.version ? 'another copy' : `version ${other}`
       problems.add(
-        `${file} runs hooks of ${which} (${inline(script, 400)}), and this is ${program.version} (${program.script}); ${heal}`,
+        `${file} runs hooks of ${which} (${inline(script, 400)}), but this is ${program.version} (${program.script}); ${heal}`,
       )
     }
   }
@@ -147,18 +149,18 @@ function versionOf(script: string): string | undefined {
     if (!isObject(value) || value.name !== 'carabiner' || typeof value.version !== 'string') return undefined
     return bounded(value.version, 40)
   } catch {
-    return undefined // not our package: it is reported as another copy
+    return undefined // Not our package: it is reported as another copy.
   }
 }
 
-// ---- taking out hooks whose program is gone --------------------------------------------------------------------
+// ---- removing hooks whose program is gone ----------------------------------------------------------------------
 
 /** Milliseconds. A host gives session-start ten seconds. */
 const SETUP_TIMEOUT = 5000
 
 /**
- * Takes dead hooks out of the user's settings, and reports it for the user. Puts nothing in their place: the user chooses
- * which hooks run. A project's settings are only checked: a new session is no reason to write into a repository.
+ * Removes dead hooks from the user's settings and returns a message for the user. Puts nothing in their place: the user
+ * chooses which hooks run. A project's settings are only checked: starting a session should not change a repository.
  */
 export function removeDeadHooks(context: PackContext): readonly string[] {
   const { home, program, env } = context
@@ -167,14 +169,14 @@ export function removeDeadHooks(context: PackContext): readonly string[] {
   if (!program || !dead) return []
   const done = pruned(context, program.script, file)
   const which = `hooks of the pack in ${file} whose program is gone (${inline(dead.script, 400)})`
-  if ('problem' in done) return [`${which} could not be taken out: ${done.problem}`]
-  // Another session may have been faster, and has reported it.
+  if ('problem' in done) return [`${which} could not be removed: ${done.problem}`]
+  // Another session may have been faster and reported it.
   return done.written
-    ? [`${which} were taken out; carabiner setup claude-code registers those of this program`]
+    ? [`${which} were removed; to register the hooks of this program, run carabiner setup claude-code`]
     : []
 }
 
-/** An unreadable file is reported by registrationProblems(). */
+/** registrationProblems() reports an unreadable file. */
 function deadIn(file: string): readonly Registration[] {
   try {
     return registrationsIn(file).filter(({ dead }) => dead)

@@ -1,4 +1,4 @@
-// Runs one hook of the pack as a program: its context, its answer, and further messages to the user.
+// Runs one hook of the pack as a program: builds its context, prints its answer and adds messages to the user.
 
 import type { HookInput } from '../author/hook-input.js'
 import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-hook.js'
@@ -42,7 +42,7 @@ export async function runPackHook(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
   await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...instead })
-  // Nothing goes on after the answer, and another turn of the event loop might begin with a garbage collection.
+  // Nothing is left to do after the answer, and another turn of the event loop might start with a garbage collection.
   if (!instead.answered) process.exit()
 }
 

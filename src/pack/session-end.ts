@@ -1,4 +1,4 @@
-// A session ends: saves its memory once more, and notes the end.
+// At the end of a session: saves its memory once more and records the end.
 
 import { textOf } from '../core/base/errors.js'
 import { bounded, telling } from './answer.js'

@@ -1,4 +1,4 @@
-// A session starts: tells the model where it works and what happened here before, and the user what is wrong with the setup.
+// At the start of a session: tells the model where it works and what happened before, and the user what is wrong with the setup.
 
 import { spawnSync } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
@@ -27,7 +27,7 @@ export const sessionStart: PackHook = {
         wishes.text,
         compacted ? beforeCompaction(context) : recalledMemory(input.sessionId, context),
       ],
-      // First, because it solves some of the problems that follow.
+      // Comes first, because it solves some of the problems that follow.
       [...removeDeadHooks(context), ...installationProblems(context), wishes.problem, lockNotice(context)],
     )
   },
@@ -49,7 +49,7 @@ function statusLines(projectDir: string, env: NodeJS.ProcessEnv): readonly strin
   const status = gitStatus(projectDir, env)
   if (!status) return ['Status: git did not answer']
   if (status === 'unsafe')
-    return ["Status: not asked for, because the repository's configuration names programs to run"]
+    return ["Status: not checked, because the repository's configuration names programs to run"]
   const { changed, untracked } = status
   if (changed.length + untracked.length === 0) return ['Status: clean']
   return [`Status: ${changed.length} changed, ${untracked.length} untracked`, ...listed(changed)]
@@ -66,13 +66,13 @@ function listed(files: readonly string[]): readonly string[] {
   ]
 }
 
-/** The model has just lost the transcript, and can look it up. */
+/** The model has just lost the conversation, but can look it up in the export. */
 function beforeCompaction(context: PackContext): string | undefined {
   const path = newestExport(context.state)
   if (path === undefined) return undefined
   return fenced(
     'transcript',
-    `What was said before the context was compacted is in ${inline(path, 600)}`,
+    `The conversation before the context was compacted is in ${inline(path, 600)}`,
     1024,
   )
 }
@@ -86,12 +86,12 @@ function installationProblems({ home, projectDir, program, env }: PackContext): 
   }
 }
 
-/** Somebody who set it weeks ago would wonder why nothing ends. */
+/** A user who set it weeks ago would wonder why the agent never stops. */
 function lockNotice({ state }: PackContext): string | undefined {
   const lock = lockModeOf(state)
   if (!lock) return undefined
   if ('problem' in lock) return lock.problem
-  return `lock mode is on since ${inline(lock.since, 40)}: the agent is kept from stopping; carabiner hook stop --unlock ends it`
+  return `lock mode has been on since ${inline(lock.since, 40)} and keeps the agent from stopping; to end it, run carabiner hook stop --unlock`
 }
 
 // ---- git, which may be slow or missing -------------------------------------------------------------------------
@@ -99,10 +99,10 @@ function lockNotice({ state }: PackContext): string | undefined {
 const TIMEOUT_MS = 1500
 const MAX_OUTPUT = 1024 * 1024
 
-/** Switches off programs that a repository can have git start for a status. */
+/** Switches off programs that a repository can make git start for a status. */
 const GIT_OPTIONS = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-optional-locks']
 
-/** Keeps git from fetching what a partial clone lacks: the repository names the program for that, too. */
+/** Keeps git from fetching objects that a partial clone lacks: the repository names the program for that too. */
 const NO_FETCH = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
 interface GitStatus {
@@ -130,7 +130,7 @@ function gitStatus(folder: string, env: NodeJS.ProcessEnv): GitStatus | 'unsafe'
 
 /** The repository's configuration, not the user's or the system's. */
 const OWN_SCOPE = /^(?:local|worktree|unknown)$/
-/** Also included files: their content may change before the next command. */
+/** Includes count too, because an included file may change before the next command. */
 const PROGRAMS = /^(?:filter|include|includeif)\./i
 
 /** Fields between NULs; undefined if git did not answer. */

@@ -1,4 +1,4 @@
-// Reads one file of the pack's settings, or a section of it. A value of the wrong type is reported and does not count.
+// Reads one file of the pack's settings, or a section of it. A value of the wrong type is reported and ignored.
 
 import { lstatSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
@@ -9,21 +9,21 @@ import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 
 const MAX_BYTES = 256 * 1024
-/** Far more than anybody writes by hand, and few enough to check on every call. */
+/** Far more than anyone writes by hand, and few enough to check on every call. */
 const MOST_ITEMS = 1000
 
 type Fields = { readonly [key: string]: unknown }
 
 export interface Told {
   readonly problems: string[]
-  /** The first problem that loses a rule of the guard. */
+  /** The first problem because of which a rule of the guard is lost. */
   unreadable: string | undefined
 }
 
-/** Settings that hold rules of the guard: without one of them it would let more pass. */
+/** Settings that hold rules of the guard. Losing one would let more through. */
 const RULES: readonly string[] = ['bash', 'allow', 'deny', 'protectedBranches', 'protect']
 
-/** A value of the wrong type is reported and counts as absent; a null counts as absent without a report. */
+/** A value of the wrong type is reported and counts as absent. Null counts as absent without a report. */
 export class Reader {
   readonly #where: string
   readonly #fields: Fields
@@ -43,7 +43,7 @@ export class Reader {
     this.#told.problems.push(`${this.#where}: ${problem}`)
   }
 
-  /** For a value that does not count, or not completely. */
+  /** For a value that is ignored, all or in part. */
   #lose(problem: string, isRule: boolean): void {
     this.tell(problem)
     if (isRule) this.#told.unreadable ??= this.#told.problems.at(-1)
@@ -71,7 +71,7 @@ export class Reader {
   }
 
   text(key: string): string | undefined {
-    return this.#value(key, (value) => typeof value === 'string', 'a text')
+    return this.#value(key, (value) => typeof value === 'string', 'a string')
   }
 
   count(key: string, least: number, most: number): number | undefined {
@@ -80,20 +80,20 @@ export class Reader {
     return this.#value(key, fits, `a whole number from ${least} to ${most}`)
   }
 
-  /** Items that are not texts are reported and left out: the rest still guards. */
+  /** Items that are not strings are reported and left out. The rest still guards. */
   texts(key: string): readonly string[] | undefined {
-    const list = this.#value<readonly unknown[]>(key, Array.isArray, 'a list of texts')
+    const list = this.#value<readonly unknown[]>(key, Array.isArray, 'a list of strings')
     if (list === undefined) return undefined
     const isRule = RULES.includes(key)
     const good = list.filter((one): one is string => typeof one === 'string' && one.trim() !== '')
     if (good.length < list.length)
-      this.#lose(`${key}: what is no text, or an empty one, was left out`, isRule)
+      this.#lose(`${key}: items that are empty or not strings were ignored`, isRule)
     if (good.length > MOST_ITEMS)
-      this.#lose(`${key}: only the first ${MOST_ITEMS} of ${good.length} count`, isRule)
+      this.#lose(`${key}: only the first ${MOST_ITEMS} of ${good.length} items are used`, isRule)
     return good.slice(0, MOST_ITEMS)
   }
 
-  /** None, or one. An unreadable list allows nothing: its author did not mean to allow everything. */
+  /** At most one list. An unreadable list allows nothing, because its author did not mean to allow everything. */
   allowLists(): readonly (readonly string[])[] {
     if (!this.has('allow')) return []
     return [this.texts('allow') ?? []]
@@ -110,11 +110,11 @@ export class Reader {
     }
   }
 
-  /** An unknown key that looks like rules loses them: by its name, or because it is a list, as all rules are. */
+  /** An unknown key counts as lost rules if its name resembles a rule's, or if it is a list, as all rules are. */
   #tellOdd(where: string, key: string, value: unknown, known: readonly string[]): void {
     const meant = nearest(key, known)
     const isRule = Array.isArray(value) || (meant !== undefined && RULES.includes(meant))
-    const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`
+    const hint = meant === undefined ? `the settings are ${known.join(', ')}` : `did you mean ${meant}?`
     this.#lose(`${where} no setting ${shown(key)}; ${hint}`, isRule)
   }
 
@@ -130,21 +130,21 @@ export class Reader {
 
   #read(path: string): Fields {
     try {
-      // Most folders have none, and an error would take longer.
+      // Most folders have no such file, and an exception would cost more time.
       if (!ifThere(() => lstatSync(path))) return {}
       const found = readPlain(realOf(path), MAX_BYTES)
       if ('problem' in found) throw new Error(`the file ${found.problem}`)
       const value = valueIn(found.text.replace(/^\uFEFF/, ''))
       if (isObject(value)) return value
-      throw new Error('the file must hold one object')
+      throw new Error('the file must contain a JSON object')
     } catch (error) {
-      this.#lose(`${textOf(error)}; nothing in it counts`, true)
+      this.#lose(`${textOf(error)}; all of it was ignored`, true)
       return {}
     }
   }
 }
 
-/** Throws without the parser's own message, which quotes the file. */
+/** Leaves out the parser's own message, which quotes the file. */
 function valueIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -153,7 +153,7 @@ function valueIn(text: string): unknown {
   }
 }
 
-/** The line in which a text stops being JSON, from 1; the last line if it is JSON. */
+/** The line where a text stops being JSON, counted from 1. The last line if all of it is JSON. */
 export function brokenLine(text: string): number {
   return text.slice(0, breakOf(text).at).split('\n').length
 }

@@ -28,7 +28,7 @@ export interface ReflectionSettings {
 
 export interface PackSettings {
   readonly bash: BashSettings
-  /** Protects the paths that the pack knows; `protect` counts without it, too. */
+  /** Protects the paths that the pack knows. `protect` applies even without it. */
   readonly selfProtection: boolean
   /** More paths: `~/…`, absolute, or relative to the project. */
   readonly protect: readonly string[]
@@ -53,8 +53,8 @@ export interface PackSettings {
   /** For the user. */
   readonly problems: readonly string[]
   /**
-   * The first problem that loses rules of the user, because the file, `bash`, or a list of rules cannot be read. A guard
-   * must not go on as if there had been none.
+   * The first problem because of which the user's rules are lost: the file, `bash`, or a list of rules cannot be read. A
+   * guard must not continue as if there were no rules.
    */
   readonly unreadable: string | undefined
 }
@@ -83,8 +83,8 @@ function settingsFile(folder: string): string {
 }
 
 /**
- * Never throws: an unreadable file is a problem, and changes nothing. `around` are other folders whose files tighten, too.
- * `memory`: whether the hook was registered to remember; the user's file overrides it.
+ * Never throws: an unreadable file is reported in `problems`. `around`: other folders whose files may tighten the settings.
+ * `memory`: whether the hook was registered to remember. The user's file overrides it.
  */
 export function readSettings(
   home: string,
@@ -103,7 +103,7 @@ export function readSettings(
     if (file === user) continue
     const reader = new Reader(file, told)
     if (reader.isEmpty) continue
-    // A file with two names counts once, and the user's file is not a project's.
+    // A file that is reached by two paths counts once, and the user's file never counts as a project's.
     if (seen.size === 0) seen.add(realOf(user))
     if (seen.has(realOf(file))) continue
     seen.add(realOf(file))
@@ -162,7 +162,7 @@ function reflectionOf(file: Reader): ReflectionSettings | undefined {
   const section = file.section('reflection')
   const command = section.texts('command') ?? []
   if (command.length === 0) {
-    section.tell('command must be a list: a program and its arguments; no reflection runs')
+    section.tell('command must be a list of a program and its arguments; reflection is off')
     return undefined
   }
   return {
@@ -172,13 +172,13 @@ function reflectionOf(file: Reader): ReflectionSettings | undefined {
   }
 }
 
-/** A project adds guards and lowers bounds. It cannot switch anything off, nor name a program or a text for the model. */
+/** A project may add guards and lower limits. It cannot switch anything off, or name a program or a text for the model. */
 function tightened(user: PackSettings, file: Reader, isAsked: boolean): PackSettings {
   const ofBash = file.section('bash')
   const ofMemory = file.section('memory')
   const least = (section: Reader, key: string, mine: number, most: number) => {
     const theirs = section.count(key, 0, most) ?? mine
-    if (theirs > mine) section.tell(`${key}: ${theirs} has no effect in a project: ${mine} holds already`)
+    if (theirs > mine) section.tell(`${key}: ${theirs} has no effect in a project: your limit is ${mine}`)
     return Math.min(mine, theirs)
   }
   const settings: PackSettings = {
@@ -201,7 +201,7 @@ function tightened(user: PackSettings, file: Reader, isAsked: boolean): PackSett
     lock: { maxIterations: least(file.section('lock'), 'maxIterations', user.lock.maxIterations, 10_000) },
   }
   if (isAsked && !user.memory.enabled && ofMemory.flag('enabled'))
-    ofMemory.tell('enabled: true has no effect in a project: it is switched off already')
+    ofMemory.tell('enabled: true has no effect in a project: you have switched memory off')
   for (const key of USER_ONLY) {
     if (file.has(key)) file.tell(`${key} has no effect in a project: only the user may set it`)
   }

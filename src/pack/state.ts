@@ -1,4 +1,4 @@
-// The pack's memory on disk: bounded logs of JSON lines in the user's state directory, without secrets, safe for many writers.
+// The pack's memory on disk: bounded logs of JSON lines in the user's state folder, without secrets, safe for concurrent writers.
 
 import { isUtf8 } from 'node:buffer'
 import {
@@ -27,23 +27,23 @@ import { isInProject, isWithin } from '../files/within.js'
 
 type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
 
-/** Nothing here throws: a guard must not fail because the disk is full. Failures are in `problems`. */
+/** Nothing here throws, because a guard must not fail when the disk is full. Failures are listed in `problems`. */
 export interface PackState {
-  /** For this project and this user. Made by the first write. */
+  /** For this project and this user. The first write creates it. */
   readonly folder: string
-  /** The path for a file in it; undefined if the pack must keep nothing. The folder may not exist yet. */
+  /** The path for a file in the folder, which may not exist yet. Undefined if the pack may not keep anything. */
   place(name: string): string | undefined
-  /** Adds one record with the time; answers whether it was written. */
+  /** Adds one record with the current time. Returns whether it was written. */
   append(log: LogName, record: Data): boolean
-  /** The newest first. */
+  /** Newest first. */
   recent(log: LogName, most?: number): readonly Data[]
-  /** For the user. */
+  /** Messages for the user. */
   readonly problems: readonly string[]
 }
 
-/** A line is one write of at most this many bytes, which the system does not mix with another. */
+/** A line is a single write of at most this many bytes, which the system does not mix with other writes. */
 const MAX_LINE = 4096
-/** After this many bytes a log goes on in a new file, and only the newest files are kept. */
+/** After this many bytes a log continues in a new file. Only the newest files are kept. */
 const SEGMENT_BYTES = 256 * 1024
 const SEGMENTS = 2
 const NEWLINE = 10
@@ -85,7 +85,7 @@ class FilePackState implements PackState {
         const path = join(this.folder, this.#segmentToWrite(log))
         if (!appended(path, line)) {
           makePrivate(this.folder)
-          if (!appended(path, line)) throw new Error('the folder is gone again')
+          if (!appended(path, line)) throw new Error('the folder was removed again')
           this.#attempt('cleared', () => forgetProjects(dirname(this.folder), this.folder))
         }
         return true
@@ -106,15 +106,15 @@ class FilePackState implements PackState {
     return records ?? []
   }
 
-  /** A project that could write here could tell the model anything. */
+  /** A project that can write to this folder could tell the model anything. */
   #isOutside(): boolean {
     if (this.#outside !== undefined) return this.#outside
-    // Somebody works on their whole home. isInProject() would find out too, but it asks the system, which is slower.
+    // True if the project is the user's whole home. isInProject() would find out too, but reads the disk, which is slower.
     const holdsHome = isWithin(userHome(), this.#projectDir)
     this.#outside = holdsHome || !isInProject(this.folder, this.#projectDir)
     if (!this.#outside) {
       this.problems.push(
-        `the pack keeps nothing: ${this.folder} lies in the project; set CARABINER_HOME to a folder outside of it`,
+        `the pack saves nothing, because ${this.folder} is inside the project; set CARABINER_HOME to a folder outside it`,
       )
     }
     return this.#outside
@@ -140,17 +140,17 @@ class FilePackState implements PackState {
     try {
       return work()
     } catch (error) {
-      const problem = `what the pack remembers in ${this.folder} cannot be ${done}: ${textOf(error)}`
+      const problem = `the pack's memory in ${this.folder} cannot be ${done}: ${textOf(error)}`
       if (!this.problems.includes(problem)) this.problems.push(problem)
       return undefined
     }
   }
 }
 
-/** A readable name for each path. A digest would need a library that takes longer to load than the rest takes. */
+/** A readable name for each path. A digest would need a library that takes longer to load than everything else here. */
 function projectFolder(projectDir: string): string {
   const name = encodeURIComponent(projectDir)
-  // A file name has at most 255 bytes, and the end of a path says more than its beginning.
+  // A file name has at most 255 bytes, and the end of a path says more than the beginning.
   return name.length <= 200 ? name : `${sum(projectDir)}-${name.slice(-160)}`
 }
 
@@ -171,7 +171,7 @@ function segmentName(log: LogName, number: number): string {
 
 // ---- lines ----------------------------------------------------------------------------------------------------
 
-/** Shortens the longest texts until it fits. Secrets go first: half of a secret is still one. */
+/** Shortens the longest texts until the line fits. Removes secrets first, because half a secret is still a secret. */
 function lineOf(time: string, record: Data): string {
   let fitted = redactedData(record)
   for (let most = MAX_LINE / 2; most >= 16; most /= 2) {
@@ -207,7 +207,7 @@ function opened(path: string): number | undefined {
   return ifThere(() => openSync(path, 'a+', 0o600))
 }
 
-/** A full disk may have cut the last line short, and the next must not become a part of it. */
+/** A full disk may have cut the last line short. The next line must not be glued to it. */
 function endsWithLine(fd: number): boolean {
   const { size } = fstatSync(fd)
   const last = Buffer.alloc(1)
@@ -216,7 +216,7 @@ function endsWithLine(fd: number): boolean {
 
 /** Skips lines that are not records: a full disk may have cut them short. */
 function recordsIn(path: string): readonly Data[] {
-  // Another process has just made it, or removed it.
+  // Another process has just created or removed it.
   if (sizeOf(path) === 0) return []
   const found = readPlainBytes(path, SEGMENT_BYTES + 64 * MAX_LINE)
   if ('problem' in found) throw new Error(`${path} ${found.problem}`)
@@ -241,7 +241,7 @@ function parsed(line: string): unknown {
 
 // ---- files ----------------------------------------------------------------------------------------------------
 
-/** For files that are replaced as a whole: a reader sees the old one or the new one, never a part. */
+/** Replaces a file atomically: readers see the old or the new content, never a part. */
 export function replaceFile(path: string, content: string): void {
   makePrivate(dirname(path))
   placeWhole(path, (draft) => writeFileSync(draft, content, { flag: 'wx', mode: 0o600 }))
@@ -254,10 +254,10 @@ function sizeOf(path: string): number {
 // ---- old projects -----------------------------------------------------------------------------------------------
 
 const MOST_PROJECTS = 200
-/** A project in lock mode is kept: somebody still wants it locked. */
+/** A project in lock mode is never forgotten. */
 const LOCK_FILE = 'lock.json'
 
-/** Removes the projects that were idle longest. Called when a project is new; `own` is its folder. */
+/** Removes the projects that have been idle longest. Called when a project is new. `own` is its folder. */
 export function forgetProjects(home: string, own: string, most = MOST_PROJECTS): void {
   const folders = readdirSync(home, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -269,7 +269,7 @@ export function forgetProjects(home: string, own: string, most = MOST_PROJECTS):
     rmSync(folder, { recursive: true, force: true })
 }
 
-/** The newest change inside: the folder itself does not change when a log in it grows. */
+/** The newest change inside. The folder's own time does not change when a log in it grows. */
 function lastUse(folder: string): number {
   return Math.max(0, ...namesIn(folder).map((name) => changedAt(join(folder, name))))
 }

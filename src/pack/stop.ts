@@ -1,4 +1,4 @@
-// The agent wants to stop: saves its memory, keeps it going in lock mode, and has the session reflected on.
+// When the agent wants to stop: saves the session's memory, keeps the agent going in lock mode, and starts a reflection.
 
 import type { InputOf } from '../author/hook-input.js'
 import { textOf } from '../core/base/errors.js'
@@ -16,7 +16,7 @@ import type { Conversation } from './transcript.js'
 const MAX_REFLECTION = 3000
 const MAX_GOAL = 4096
 const GO_ON =
-  'Lock mode is on: do not stop. Go on with the work that is not done; when all is done, check it again.'
+  'Lock mode is on: do not stop. Continue with the unfinished work. When everything is done, check it again.'
 
 type Stop = InputOf<'Stop'>
 
@@ -24,7 +24,7 @@ export const stop: PackHook = {
   name: 'stop',
   event: 'Stop',
   async run(input, context) {
-    // The agent that reflects fires this hook, too.
+    // The agent that reflects also fires this hook.
     if (input.event !== 'Stop' || isReflecting(context)) return undefined
     const messages: string[] = []
     const conversation = remembered(input, context, messages)
@@ -55,16 +55,16 @@ function locked(input: Stop, { state, settings }: PackContext): HookResult | und
   const most = settings.lock.maxIterations
   const count = countStop(state, lock, sessionOf(input.sessionId))
   // Without a count there is no cap.
-  if (count === undefined) return telling('Lock mode could not count, so the agent may stop.')
+  if (count === undefined) return telling('Lock mode could not count the stops, so the agent may stop.')
   if (count <= most) {
     const goal = lock.message === undefined ? '' : `\n${bounded(lock.message, MAX_GOAL)}`
     return deny(`${GO_ON} (${count} of at most ${most})${goal}`)
   }
   endLockMode(state)
-  return telling(`Lock mode ended: the agent was kept from stopping ${most} times.`)
+  return telling(`Lock mode has ended after keeping the agent from stopping ${most} times.`)
 }
 
-/** Not while another hook already keeps the agent going: the session is not over. */
+/** Skipped while another hook keeps the agent going, because the session is not over. */
 async function reflected(
   input: Stop,
   conversation: Conversation,
@@ -81,7 +81,7 @@ async function reflected(
     if (!reflection || !isDue(state.recent('reflections', 1)[0]?.time, reflection.interval, now())) return
     const answer = await reflect(reflection, prompt, { cwd: projectDir, env })
     if ('problem' in answer) messages.push(`The reflection failed: ${answer.problem}`)
-    // A failure is noted, too: a command that always fails must not run at every stop.
+    // Failures are recorded too, so that a command that always fails does not run at every stop.
     const noted: Data = 'problem' in answer ? { failed: true } : { text: kept(answer.text, MAX_REFLECTION) }
     state.append('reflections', { session: sessionOf(input.sessionId), ...noted })
   } catch (error) {
@@ -94,7 +94,7 @@ function isDue(last: unknown, interval: number, now: number): boolean {
   return Number.isNaN(at) || now - at >= interval * 1000
 }
 
-/** A project must not say so. */
+/** Ignores the variable if a project may have set it. */
 function isReflecting({ env, projectDir }: PackContext): boolean {
   return Boolean(env[REFLECTING] && withoutProject(projectDir, env)[REFLECTING])
 }

@@ -19,7 +19,7 @@ import { ifThere } from '../files/if-there.js'
 import { removeIfThere } from '../files/plain-file.js'
 import type { PackState } from './state.js'
 
-/** Does not wait for the writer of a pipe, nor become a controlling terminal. */
+/** Opening must not wait for the writer of a pipe, nor acquire a controlling terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 interface Tail {
@@ -31,13 +31,13 @@ interface Tail {
 /** Undefined if there is none: a new session has not written one yet. Throws if it cannot be read. */
 export function transcriptTail(path: string | undefined, maxBytes: number): Tail | undefined {
   const place = path?.startsWith('~/') ? join(homedir(), path.slice(2)) : path
-  // No host says what a relative path would be relative to.
+  // Hosts do not say what a relative path would be relative to.
   if (!place || !isAbsolute(place)) return undefined
   const fd = ifThere(() => openSync(place, OPEN))
   if (fd === undefined) return undefined
   try {
     const stats = fstatSync(fd)
-    if (!stats.isFile()) throw new Error('the transcript is no plain file')
+    if (!stats.isFile()) throw new Error('the transcript is not a regular file')
     return linesOf(endOf(fd, stats.size, maxBytes), stats.size > maxBytes)
   } finally {
     closeSync(fd)
@@ -54,7 +54,7 @@ function endOf(fd: number, size: number, maxBytes: number): Buffer {
   return bytes.subarray(0, length)
 }
 
-/** The first line of a tail is only the end of a line. */
+/** Drops the first line of a tail, which is only the end of a line. */
 function linesOf(bytes: Buffer, cut: boolean): Tail {
   const lines = bytes.toString('utf8').split('\n')
   return { lines: (cut ? lines.slice(1) : lines).filter((line) => line.trim() !== ''), cut }
@@ -69,11 +69,11 @@ interface Said {
 
 export interface Conversation {
   readonly said: readonly Said[]
-  /** Files that tools were told to write, each once, the last first. */
+  /** Files that tools were told to write, without duplicates, latest first. */
   readonly files: readonly string[]
 }
 
-/** Reads the shapes of known hosts, and skips other lines. */
+/** Reads the formats of known hosts and skips other lines. */
 export function conversationIn(lines: readonly string[]): Conversation {
   const said: Said[] = []
   const files = new Set<string>()
@@ -90,7 +90,7 @@ export function conversationIn(lines: readonly string[]): Conversation {
   return { said, files: [...files].toReversed() }
 }
 
-/** Claude Code has it in `message`, Codex in `payload`, others at the top. */
+/** Claude Code puts the message in `message`, Codex in `payload`, others at the top level. */
 function messageIn(line: string): { readonly by: Said['by']; readonly content: unknown } | undefined {
   const entry = parsed(line)
   if (!isObject(entry) || entry.isMeta === true) return undefined
@@ -131,7 +131,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    // The host may just be writing this line.
+    // The host may still be writing this line.
     return undefined
   }
 }
@@ -144,7 +144,7 @@ const EXPORT = /^\d{15}-[\w-]{0,64}\.jsonl$/
 
 const FOLDER = 'transcripts'
 
-/** Answers the path of the export; undefined if the pack must keep nothing. Throws if it cannot be written. */
+/** Returns the path of the export. Undefined if the pack may not keep anything. Throws if it cannot be written. */
 export function exportTranscript(
   state: PackState,
   tail: Tail,
@@ -154,7 +154,7 @@ export function exportTranscript(
   const folder = state.place(FOLDER)
   if (folder === undefined) return undefined
   makePrivate(folder)
-  // The name sorts by age, and is valid whatever the id holds.
+  // The name sorts by age, and is valid whatever the id contains.
   const name = `${String(now).padStart(15, '0')}-${session.replace(/[^\w-]/g, '_').slice(0, 64)}.jsonl`
   const path = join(folder, name)
   const draft = `${path}.${process.pid}.tmp`
@@ -179,7 +179,7 @@ function writeExport(path: string, { lines, cut }: Tail): void {
   }
 }
 
-/** Works on data: a key tells what its text is, and a text must not be cut inside an escape. */
+/** Works on parsed data: keys tell which values are secret, and no text is cut inside an escape. */
 function withoutSecretsIn(line: string): string {
   try {
     return JSON.stringify(redactedData(JSON.parse(line)))

@@ -1,4 +1,4 @@
-// A prompt was sent: adds the user's preferences, and what the agents that it names did here before.
+// For each prompt: adds the user's preferences, and the earlier work of the agents that the prompt names.
 
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import { preferences, recalledAgents } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
 
 const MOST_AGENTS = 5
-/** Names are at its beginning or its end; a pasted log in the middle is skipped. */
+/** Names are at the beginning or the end of a prompt. A pasted log in the middle is skipped. */
 const MAX_PROMPT = 65_536
 
 export const userPromptSubmit: PackHook = {
@@ -21,7 +21,7 @@ export const userPromptSubmit: PackHook = {
   },
 }
 
-/** Any agent by `@name`, `@agent-name` or the path of its file; one that is defined here by its bare name, too. */
+/** Finds any agent by `@name`, `@agent-name` or the path of its file, and one that is defined here also by its bare name. */
 function agentsNamed(prompt: string, { home, projectDir }: PackContext): readonly string[] {
   const text = (
     prompt.length <= MAX_PROMPT ? prompt : prompt.slice(0, MAX_PROMPT / 2) + prompt.slice(-MAX_PROMPT / 2)
@@ -50,6 +50,6 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    return [] // no such folder, or an unreadable one
+    return [] // The folder is missing or unreadable.
   }
 }

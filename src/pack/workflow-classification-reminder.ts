@@ -1,4 +1,4 @@
-// A prompt was sent: reminds the model to decide first which kind of work it is.
+// For each prompt: reminds the model to decide first what kind of work it asks for.
 
 import { fenced, saying } from './answer.js'
 import { lockModeOf } from './lock-mode.js'
@@ -6,14 +6,14 @@ import type { PackHook } from './pack-hook.js'
 
 const MAX_BYTES = 2048
 
-const REMINDER = `Before you begin, decide which kind of work this prompt asks for, and follow its steps:
-- question: answer it; change no files.
-- investigation: find out and report what was seen; change no files.
-- operation: do what was asked and nothing besides; check that it worked.
-- change: understand the code first, make the smallest change that does it, run the tests, say what was not done.
-- several of these: make a list, and take them one after another.`
+const REMINDER = `Before you begin, decide what kind of work this prompt asks for, and follow its steps:
+- question: answer it; do not change files.
+- investigation: find out and report what you saw; do not change files.
+- operation: do what was asked and nothing else; check that it worked.
+- change: understand the code first, make the smallest change that works, run the tests, say what is left undone.
+- several of these: make a list and do them one after another.`
 
-/** Set by a program that starts the agent for a workflow of its own. */
+/** Set by a program that starts the agent as part of its own workflow. */
 const RUNNING = 'CARABINER_WORKFLOW'
 
 export const workflowClassificationReminder: PackHook = {

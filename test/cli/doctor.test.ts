@@ -554,7 +554,7 @@ describe('duplicates', () => {
     scene.writeHome('.claude/settings.json', configured([command]))
     const found = await scene.findings()
     expect(found.map(({ code }) => code)).toContain('registration')
-    expect(found.find(({ text }) => text.includes('is not there'))).toMatchObject({
+    expect(found.find(({ text }) => text.includes('does not exist'))).toMatchObject({
       severity: 'broken',
       fix: expect.stringContaining('carabiner setup claude-code'),
     })

@@ -113,7 +113,7 @@ describe('the protocol', () => {
     writeFileSync(join(project.home, '.amplifier/pack.json'), '{ "selfProtection": false, ')
     const harmless = await hook('post-tool-use', { tool_name: 'Read', tool_input: {} })
     expect(harmless.answer.systemMessage).toMatch(
-      /pack\.json: the file is not valid JSON \(line 1\); nothing in it counts/,
+      /pack\.json: the file is not valid JSON \(line 1\); all of it was ignored/,
     )
     const denied = await hook('pre-tool-use', { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } })
     expect(denied.code).toBe(2)

@@ -47,7 +47,7 @@ describe("a project's settings.json", () => {
     const file = place.file(`.claude/${name}`, { env })
     const { decision, message } = await guarded(place, env)
     expect(decision).toBe('deny')
-    expect(message).toContain(`CARABINER_OFF=1 is set and has no effect: it may come from ${file}`)
+    expect(message).toContain(`CARABINER_OFF=1 is set but has no effect: it may come from ${file}`)
     expect(message).toContain(`${file} sets CARABINER_OFF for hooks`)
   })
 

@@ -26,15 +26,15 @@ describe('pre-compact', () => {
   })
 
   it.each([
-    ['no path', undefined, 'the host names none'],
-    ['a path to nothing', '/nowhere/a.jsonl', 'there is nothing in "/nowhere/a.jsonl"'],
-    ['a relative path', 'a.jsonl', 'there is nothing in "a.jsonl"'],
+    ['no path', undefined, 'the host did not name a file'],
+    ['a path to nothing', '/nowhere/a.jsonl', '"/nowhere/a.jsonl" is empty or missing'],
+    ['a relative path', 'a.jsonl', '"a.jsonl" is empty or missing'],
   ])('tells that nothing is kept for %s', async (_, transcriptPath, why) => {
     const place = new Workplace()
     const result = await place.run(preCompact, { transcriptPath })
     expect(result).toMatchObject({
       action: 'continue',
-      userMessage: expect.stringContaining(`not kept: ${why}`),
+      userMessage: expect.stringContaining(`not saved: ${why}`),
     })
   })
 

@@ -97,7 +97,7 @@ describe('the project', () => {
     configure(place, 'filter.x.clean', `touch '${mark}'; cat`)
     place.file('.gitattributes', '*.txt filter=x\n')
     place.file('a.txt', 'b')
-    expect(await injected(place)).toContain('Branch: "side"\nStatus: not asked for')
+    expect(await injected(place)).toContain('Branch: "side"\nStatus: not checked')
     expect(existsSync(mark)).toBe(false)
     // The canary can sing.
     git(place, 'status')
@@ -184,7 +184,7 @@ describe('memory', () => {
     await ended(place, 'before')
     await place.run(preCompact, { transcriptPath: place.transcript([user('Long ago')]) })
     const said = await injected(place, { extra: { source: 'compact' } })
-    expect(said).toMatch(/What was said before the context was compacted is in ".*session-1\.jsonl"/)
+    expect(said).toMatch(/The conversation before the context was compacted is in ".*session-1\.jsonl"/)
     expect(said).not.toContain('Make it faster')
   })
 })
@@ -222,7 +222,7 @@ describe('the installation', () => {
     const place = new Workplace()
     place.file(userFile(place), registered(program(place, '0.9.0', 'there')))
     expect(await told(place, program(place))).toMatch(
-      /settings\.json runs hooks of version 0\.9\.0 .*, and this is 1\.0\.0 .*; carabiner setup claude-code puts it right/,
+      /settings\.json runs hooks of version 0\.9\.0 .*, but this is 1\.0\.0 .*; fix it with carabiner setup claude-code/,
     )
   })
 
@@ -249,7 +249,7 @@ describe('the installation', () => {
     const place = new Workplace()
     const script = installer(place)
     place.file(userFile(place), registered(DEAD))
-    expect(await told(place, script)).toMatch(/whose program is gone \("\/nowhere.*\) were taken out/)
+    expect(await told(place, script)).toMatch(/whose program is gone \("\/nowhere.*\) were removed/)
     expect(asked(place)).toBe('setup claude-code --user --prune --json undefined\n')
   })
 
@@ -283,7 +283,7 @@ describe('the installation', () => {
     const place = new Workplace()
     const script = installer(place, { error: { message: 'it is a folder' } }, 1)
     place.file(userFile(place), registered(DEAD))
-    expect(await told(place, script)).toMatch(/could not be taken out: "?it is a folder/)
+    expect(await told(place, script)).toMatch(/could not be removed: "?it is a folder/)
   })
 
   it('that a project brings along is only told', async () => {
@@ -291,7 +291,7 @@ describe('the installation', () => {
     const script = program(place)
     place.file(script, 'require("fs").writeFileSync("asked", "")')
     place.file('.claude/settings.json', registered('/nowhere/dist/bin/carabiner.js'))
-    expect(await told(place, script)).toMatch(/"\/nowhere\/dist\/bin\/carabiner\.js", which is not there/)
+    expect(await told(place, script)).toMatch(/"\/nowhere\/dist\/bin\/carabiner\.js", which does not exist/)
     expect(existsSync(join(place.project, 'asked'))).toBe(false)
   })
 
@@ -299,7 +299,7 @@ describe('the installation', () => {
     const place = new Workplace()
     const script = program(place)
     place.file(userFile(place), registered(script, NAMES, '/nowhere/node'))
-    expect(await told(place, script)).toMatch(/"\/nowhere\/node", which is not there/)
+    expect(await told(place, script)).toMatch(/"\/nowhere\/node", which does not exist/)
   })
 
   it('of some hooks is a choice', async () => {
@@ -315,13 +315,13 @@ describe('the installation', () => {
     place.file(userFile(place), registered(script))
     place.file('.claude/settings.json', registered(script))
     expect(await told(place, script)).toContain(
-      `each runs 2 times; for the last of these: cd "${place.project}" && carabiner setup claude-code --project --remove`,
+      `each runs 2 times; to remove the last registration: cd "${place.project}" && carabiner setup claude-code --project --remove`,
     )
   })
 
   it.each([
-    ['settings.json', /; cd "[^"]+" && carabiner setup claude-code --project puts it right/],
-    ['settings.local.json', /; take them out of that file by hand: setup does not write it/],
+    ['settings.json', /; fix it with cd "[^"]+" && carabiner setup claude-code --project/],
+    ['settings.local.json', /; remove them from that file by hand: setup does not write to it/],
   ])('in the %s of a project has a hint that changes that file', async (name, hint) => {
     const place = new Workplace()
     place.file(`.claude/${name}`, registered(join(place.root, 'gone/carabiner.js')))
@@ -336,7 +336,7 @@ describe('the installation', () => {
       {},
       { program: { script: program(place), version: '1.0.0' } },
     )
-    expect(result?.userMessage).toMatch(/\.claude\/settings\.json is not valid JSON/)
+    expect(result?.userMessage).toMatch(/\.claude\/settings\.json cannot be read or is not valid JSON/)
     expect(result?.contextInjection).toContain('Project: ')
   })
 
@@ -357,6 +357,6 @@ it('says that lock mode is on', async () => {
   const place = new Workplace()
   setLockMode(place.state(), place.time, undefined)
   expect((await place.run(sessionStart, {}))?.userMessage).toMatch(
-    /lock mode is on since "2026-05-04.*--unlock/,
+    /lock mode has been on since "2026-05-04.*--unlock/,
   )
 })

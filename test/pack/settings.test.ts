@@ -44,7 +44,7 @@ describe('the settings of the user', () => {
     [
       'a list of another name',
       { bash: { forbidden: ['curl *'] } },
-      'bash has no setting "forbidden"; known are',
+      'bash has no setting "forbidden"; the settings are',
     ],
   ])('are lost rules where a key is misspelt: %s', (_, content, says) => {
     const place = new Workplace()
@@ -69,11 +69,11 @@ describe('the settings of the user', () => {
   })
 
   it.each([
-    ['no JSON', '{ "selfProtection": false, "sk-secret', /not valid JSON \(line 1\); nothing in it counts/],
+    ['no JSON', '{ "selfProtection": false, "sk-secret', /not valid JSON \(line 1\); all of it was ignored/],
     ['broken further down', '{\n  "protect": [\n}', /not valid JSON \(line 3\)/],
     ['one with comments', '{} // mine', /not valid JSON \(line 1\)/],
-    ['a list', '[]', /must hold one object; nothing/],
-    ['empty', '', /is empty; nothing/],
+    ['a list', '[]', /must contain a JSON object; all of it/],
+    ['empty', '', /is empty; all of it/],
     ['no text', '\u0000\u0000', /not valid JSON/],
     ['too large', `{"preferences":"${'x'.repeat(300_000)}"}`, /larger than/],
   ])('are the defaults, and it is told, where the file is %s', (_, content, problem) => {
@@ -92,21 +92,21 @@ describe('the settings of the user', () => {
     mkdirSync(join(place.home, '.amplifier'))
     symlinkSync(join(place.root, 'nowhere'), join(place.home, '.amplifier/pack.json'))
     expect(place.settings().problems).toEqual([
-      expect.stringMatching(/(ENOENT|is a link).*; nothing in it counts/),
+      expect.stringMatching(/(ENOENT|is a link).*; all of it was ignored/),
     ])
   })
 
   it('are told where a file stands in place of the folder', () => {
     const place = new Workplace()
     place.file(join(place.home, '.amplifier'), 'a file')
-    expect(place.settings().problems).toEqual([expect.stringMatching(/ENOTDIR.*; nothing in it counts/)])
+    expect(place.settings().problems).toEqual([expect.stringMatching(/ENOTDIR.*; all of it was ignored/)])
   })
 
   it('do not wait for a pipe', () => {
     const place = new Workplace()
     mkdirSync(join(place.home, '.amplifier'))
     execFileSync('mkfifo', [join(place.home, '.amplifier/pack.json')])
-    expect(place.settings().problems).toEqual([expect.stringMatching(/is no plain file; nothing/)])
+    expect(place.settings().problems).toEqual([expect.stringMatching(/is no plain file; all of it/)])
   })
 
   it('tell each value of a wrong type, and keep the others', () => {
@@ -121,7 +121,7 @@ describe('the settings of the user', () => {
       workflow: { txt: 'x' },
     })
     const { problems, unreadable, ...settings } = place.settings()
-    expect(unreadable).toMatch(/pack\.json: bash: deny: what is no text/)
+    expect(unreadable).toMatch(/pack\.json: bash: deny: items that are empty or not strings/)
     expect({ ...settings, problems: [] }).toEqual({
       ...DEFAULTS,
       bash: { ...DEFAULTS.bash, deny: ['curl *'] },
@@ -129,13 +129,13 @@ describe('the settings of the user', () => {
     })
     const told = problems.join('\n')
     for (const what of [
-      'bash: deny: what is no text',
+      'bash: deny: items that are empty or not strings',
       'bash: denyList must be true or false, got "no"',
-      'bash: protectedBranches must be a list of texts',
+      'bash: protectedBranches must be a list of strings',
       'selfProtection must be true or false, got 0',
       'memory: maxBytes must be a whole number from 0 to 65536, got -1',
       'lock must be an object',
-      'reflection: command must be a list of texts',
+      'reflection: command must be a list of strings',
       'there is no setting "gaurd"',
       'workflow has no setting "txt"',
     ])
@@ -216,9 +216,9 @@ describe('the settings of a project', () => {
     expect(problems).toEqual([
       `${path}: bash: denyList: false has no effect in a project: only the user may switch it off`,
       `${path}: selfProtection: false has no effect in a project: only the user may switch it off`,
-      `${path}: memory: maxBytes: 60000 has no effect in a project: 4096 holds already`,
-      `${path}: memory: agentRecords: 20 has no effect in a project: 3 holds already`,
-      `${path}: lock: maxIterations: 10000 has no effect in a project: 50 holds already`,
+      `${path}: memory: maxBytes: 60000 has no effect in a project: your limit is 4096`,
+      `${path}: memory: agentRecords: 20 has no effect in a project: your limit is 3`,
+      `${path}: lock: maxIterations: 10000 has no effect in a project: your limit is 50`,
       ...['preferences', 'workflow', 'reflection'].map(
         (key) => `${path}: ${key} has no effect in a project: only the user may set it`,
       ),

@@ -164,7 +164,7 @@ describe('where nothing can be kept', () => {
     expect(state.recent('memory')).toEqual([])
     expect(state.append('memory', { answer: 'a' })).toBe(false)
     expect(state.place('lock.json')).toBeUndefined()
-    expect(state.problems).toEqual([expect.stringMatching(/lies in the project; set CARABINER_HOME/)])
+    expect(state.problems).toEqual([expect.stringMatching(/is inside the project; set CARABINER_HOME/)])
   })
 })
 

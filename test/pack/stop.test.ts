@@ -91,7 +91,9 @@ describe('memory', () => {
     const place = new Workplace()
     const result = await place.run(hook, { transcriptPath: place.project })
     expect(result).toMatchObject({ action: 'continue' })
-    expect(result?.userMessage).toMatch(/memory of this session could not be saved: .*(EISDIR|no plain file)/)
+    expect(result?.userMessage).toMatch(
+      /memory of this session could not be saved: .*(EISDIR|not a regular file)/,
+    )
   })
 
   it('is not kept where the user switched it off', async () => {
@@ -115,7 +117,7 @@ describe('lock mode', () => {
     expect((await stopped(place, { stopHookActive: true }))?.reason).toContain('(2 of at most 2)')
     const last = await stopped(place)
     expect(last).toMatchObject({ action: 'continue' })
-    expect(last?.userMessage).toMatch(/Lock mode ended: .* 2 times/)
+    expect(last?.userMessage).toMatch(/Lock mode has ended .* 2 times/)
     expect(await stopped(place)).toBeUndefined()
   })
 
@@ -126,7 +128,7 @@ describe('lock mode', () => {
     expect(await stopped(place)).toMatchObject({ action: 'deny' })
     const log = join(place.state().folder, 'lock.00000001.jsonl')
     appendFileSync(log, Buffer.from([0xff]))
-    expect((await stopped(place))?.userMessage).toMatch(/Lock mode ended: /)
+    expect((await stopped(place))?.userMessage).toMatch(/Lock mode has ended /)
   })
 
   it('lets go where what was noted cannot be read', async () => {
@@ -175,7 +177,7 @@ describe('lock mode', () => {
       writeFileSync(join(place.state().folder, 'lock.json'), content)
       const result = await stopped(place)
       expect(result).toMatchObject({ action: 'continue' })
-      expect(result?.userMessage).toMatch(/lock\.json is .*, so nothing is locked; .* --unlock removes it/)
+      expect(result?.userMessage).toMatch(/lock\.json is .*, so lock mode is off; .* --unlock/)
     }
     expect(lockModeOf(place.state())).toHaveProperty('problem')
   })
@@ -251,7 +253,7 @@ describe('reflection', () => {
     const pid = join(place.root, 'pid')
     reflecting(place, `sleep 600 & echo $! > '${pid}'; wait`, { timeout: 1 })
     const result = await run(place)
-    expect(result?.userMessage).toMatch(/sh was not done after 1 s and was ended/)
+    expect(result?.userMessage).toMatch(/sh did not finish within 1 s and was stopped/)
     const left = Number(readFileSync(pid, 'utf8'))
     await vi.waitUntil(() => !isAlive(left), { timeout: 60_000 })
   })

@@ -139,11 +139,11 @@ function registered({ home, project }: Facts): readonly Finding[] {
     const [what = text, ...todo] = text.split('; ')
     const place = places.find(({ file }) => text.includes(file))
     return {
-      severity: /not there|not valid/.test(text) ? 'broken' : 'warning',
+      severity: /does not exist|not valid/.test(text) ? 'broken' : 'warning',
       code: 'registration',
       ...(place && { file: place.file }),
       text: shortened(what, home),
-      fix: shortened(todo.join('; ') || 'carabiner setup claude-code puts it right', home),
+      fix: shortened(todo.join('; ') || 'fix it with carabiner setup claude-code', home),
     }
   })
 }

@@ -1,4 +1,4 @@
-// The user's own lists of commands: what may run at all, and what must not.
+// The user's own lists of commands that may run, and of commands that must not.
 
 import { shown } from '../../core/base/text.js'
 import { fits, mayFit, type Pieces, piecesOf } from '../../shell/patterns.js'
@@ -11,7 +11,7 @@ export function listFindings(script: Script, { allow, deny }: BashSettings): Fin
   return [...deniedBy(script, deny), ...allow.flatMap((list) => notAllowedBy(script, list))]
 }
 
-/** `git *` is `git` alone, too; `git:*` is another way to write it. */
+/** `git *` also matches `git` alone. `git:*` means the same. */
 function formsOf(pattern: string): readonly Pieces[] {
   const text = pattern.trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
   return text.endsWith(' *') ? [piecesOf(text), piecesOf(text.slice(0, -2))] : [piecesOf(text)]
@@ -25,40 +25,40 @@ function deniedBy({ calls }: Script, patterns: readonly string[]): Finding[] {
     return [
       denied(
         'deny-list',
-        `Your settings deny \`${pattern}\`, and it runs ${shown(found.command.words.join(' '))}. Do it in another way, or ask the user.`,
+        `This command runs ${shown(found.command.words.join(' '))}, which your settings deny (\`${pattern}\`). Find another way, or ask the user.`,
       ),
     ]
   })
 }
 
-/** By the name of the program alone, too: `/usr/bin/curl` is `curl`. */
+/** Also compares the bare name of the program: `/usr/bin/curl` is `curl`. */
 function mayBe({ shape, name, program, dynamic }: SimpleCommand, forms: readonly Pieces[]): boolean {
   const test = dynamic ? mayFit : fits
   const bare = name + shape.slice(program.length)
   return forms.some((form) => test(form, shape) || test(form, bare))
 }
 
-/** Each command must be on it. What is not seen, or set beside a command, is on no list. */
+/** Every command must be on the list. Unreadable parts and assignments are never on a list. */
 function notAllowedBy({ calls, reading, assignments, outputs }: Script, list: readonly string[]): Finding[] {
   const refuse = (what: string) => [
     denied(
       'allow-list',
-      `${what}, and your settings allow only: ${list.join(', ') || 'nothing'}. Use one of those, or ask the user to allow it.`,
+      `${what}, but your settings only allow: ${list.join(', ') || 'nothing'}. Use one of those, or ask the user to allow it.`,
     ),
   ]
-  if (reading.unknown) return refuse(`Not all of it can be read (${reading.why})`)
+  if (reading.unknown) return refuse(`Part of this command cannot be read (${reading.why})`)
   const [set] = assignments
-  if (set !== undefined) return refuse(`It sets ${shown(set)}`)
+  if (set !== undefined) return refuse(`This command sets ${shown(set)}`)
   const file = outputs.flatMap(({ words }) => words).find(({ text, known }) => !known || !isNoFile(text))
   const patterns = list.map((pattern) => ({ pattern, forms: formsOf(pattern) }))
   if (file && !patterns.some(({ pattern }) => pattern.includes('>')))
-    return refuse(`It writes ${shown(file.text)}`)
+    return refuse(`This command writes ${shown(file.text)}`)
   const found = calls.find((call) => !patterns.some(({ forms }) => isOn(call, forms, file !== undefined)))
-  return found ? refuse(`It runs ${shown(found.command.words.join(' '))}`) : []
+  return found ? refuse(`This command runs ${shown(found.command.words.join(' '))}`) : []
 }
 
 function isOn({ command, node }: Call, forms: readonly Pieces[], writes: boolean): boolean {
-  // With an output the pattern has to name that as well.
+  // If the command redirects its output, the pattern must match the redirect too.
   const writesHere = writes && (node?.redirects.some(({ operator }) => operator.includes('>')) ?? false)
   const text = writesHere ? (command.source ?? '') : command.shape
   return forms.some((form) => fits(form, text) && (!writesHere || form.some((piece) => piece.includes('>'))))

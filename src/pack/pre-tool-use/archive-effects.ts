@@ -1,20 +1,20 @@
-// What tar, unzip and zip do to files: they unpack over what is there, and some remove what they have packed.
+// What tar, unzip and zip do to files: they may overwrite files when unpacking, and some delete the files they packed.
 
 import { argumentsOf, type Effect, type EffectReader, each, inFolder, literalWord, one } from './effect.js'
 import { type Word, withText } from './word.js'
 
-/** Into a folder, or where the call is. */
+/** Unpacks into the given folders, or into the current one. */
 function unpacked(folders: readonly Word[]): Effect[] {
   const targets = folders.length > 0 ? folders : [literalWord('.')]
   return targets.map((target) => ({ ...one('write', target, true), arrives: 'names' }))
 }
 
-/** Quoted or not, it is one to these programs. */
+/** These programs read the word as a pattern even if it is quoted. */
 function asPattern(word: Word): Word {
   return { ...word, glob: true }
 }
 
-/** `s,^,.claude/,`: any part of it may become a folder. */
+/** The replacement in `s,^,.claude/,` may become a folder. */
 function renamed(expressions: readonly Word[]): readonly Word[] {
   return expressions.flatMap((word) => {
     const [sign = '/'] = /(?<=^s)./s.exec(word.text) ?? []
@@ -23,7 +23,7 @@ function renamed(expressions: readonly Word[]): readonly Word[] {
   })
 }
 
-/** The others unpack by a word (`7z x`) or by a letter (`cpio -i`); 7z removes what it has packed with -sdel. */
+/** The other programs unpack by a word (`7z x`) or by a letter (`cpio -i`). With -sdel, 7z deletes the files it packed. */
 export const extractEffects: EffectReader = ({ name, args }) => {
   const shape = { valued: name === 'jar' ? 'C' : 'oDEIF' }
   const [first, ...rest] = args
@@ -39,7 +39,7 @@ export const extractEffects: EffectReader = ({ name, args }) => {
   return [...unpacked([...valuesOf('oDC'), literalWord('.')]), ...each('write', into, true)]
 }
 
-/** With and without their ending. */
+/** gzip and its kin write the name with and without their extension. */
 export const packEffects: EffectReader = ({ args }) => {
   const { operands, valuesOf, has } = argumentsOf(args, { valued: 'oS' })
   if (has('clt', '--stdout', '--to-stdout', '--list', '--test')) return each('write', valuesOf('o'))
@@ -87,7 +87,7 @@ export const unzipEffects: EffectReader = ({ args }) => {
   return [...unpacked(valuesOf('d')), ...each('write', operands.slice(1).map(asPattern))]
 }
 
-/** With `-m` the files are in the archive only. */
+/** With `-m`, the files are deleted once they are in the archive. */
 export const zipEffects: EffectReader = ({ args }) => {
   const { operands, has } = argumentsOf(args, { valued: 'bnPt' })
   const [archive, ...files] = operands
@@ -97,7 +97,7 @@ export const zipEffects: EffectReader = ({ args }) => {
   ]
 }
 
-/** Command lines in the options of tar. */
+/** Options of tar that carry a command line. */
 const RUNS = /^--(?:use-compress-program|to-command|info-script|new-volume-script|rsh-command)=(.+)$/s
 
 export function runByTar(texts: readonly string[]): readonly string[] {

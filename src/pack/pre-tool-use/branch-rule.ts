@@ -1,4 +1,4 @@
-// What git must not do to a protected branch: put commits on it, move it, remove it.
+// Protected branches: git must not commit to them, move them or delete them.
 
 import { shown } from '../../core/base/text.js'
 import { asked, denied, type Finding } from './finding.js'
@@ -34,27 +34,27 @@ function commitTo(call: Call, git: GitCall, script: Script, branches: ProtectedB
     return [
       asked(
         'protected-branch',
-        `\`git reset\` would move the protected branch ${shown(found)} elsewhere. Make a branch first.`,
+        `\`git reset\` would move the protected branch ${shown(found)} to another commit. Create a branch first.`,
       ),
     ]
   return [
     denied(
       'protected-branch',
-      `\`git ${git.verb}\` would go to the protected branch ${shown(found)}. Make a branch first: git switch -c NAME && git commit …`,
+      `\`git ${git.verb}\` would change the protected branch ${shown(found)}. Create a branch first: git switch -c NAME && git commit …`,
     ),
   ]
 }
 
-/** What makes commits on the branch that is there, or takes it elsewhere. */
+/** Whether the command adds commits to the current branch, or moves it. */
 function commits({ verb = '', args }: GitCall): boolean {
   const operands = args.filter((word) => !word.startsWith('-'))
   if (verb === 'pull') return operands.length > 1
   if (verb === 'reset')
     return args.some((word) => /^--(?:hard|soft|keep|merge)$/.test(word)) && operands.length > 0
-  // With a second name it goes there first.
+  // With a second name, git switches to that branch first.
   if (verb === 'rebase') return operands.length === 1 || args.includes('--root')
   if (verb === 'subtree') return /^(?:add|merge|pull)$/.test(operands[0] ?? '')
-  // `git ci -m x`: what git does not know is an alias, and this one is for a commit.
+  // `git ci -m x`: an unknown verb is an alias, and its options say that it commits.
   const isAlias = !KNOWN.test(verb) && args.some((word) => /^-[a-z]*m$|^--(?:message|amend|fixup)/.test(word))
   if (!isAlias && !/^(?:commit|merge|cherry-pick|revert|am|filter-branch|fast-import|citool)$/.test(verb))
     return false
@@ -65,7 +65,7 @@ function commits({ verb = '', args }: GitCall): boolean {
 const KNOWN =
   /^(?:tag|notes|stash|merge.*|branch|switch|checkout|log|show|diff.*|grep|push|fetch|clone|submodule|worktree|remote|config|commit-.*|rev-.*|ls-.*|format-patch|shortlog|blame|describe|lfs|flow|svn|p4|bisect|clean|rm|mv|add|init|status|restore|archive|bundle|apply|replace|cherry)$/
 
-/** `git pull origin main`, `git rebase origin/main`, `git reset --hard HEAD`: what is on it elsewhere, or already here. */
+/** `git pull origin main`, `git rebase origin/main`, `git reset --hard HEAD`: only brings the branch's own commits. */
 function bringsItself({ verb = '', args }: GitCall, own: string): boolean {
   const operands = args.filter((word) => !word.startsWith('-'))
   if (verb === 'pull') return operands.slice(1).every((word) => word === own || word === `${own}:${own}`)
@@ -77,7 +77,7 @@ function bringsItself({ verb = '', args }: GitCall, own: string): boolean {
   )
 }
 
-/** The branch of before, and a working tree that is only made. */
+/** Cases where the branch is not certain: the previous branch (`-`), and a working tree that is only being created. */
 function unsure(call: Call, { verb }: GitCall, { calls }: Script, branches: ProtectedBranches): Finding[] {
   const isMade = calls.some(({ name, args }) => {
     const other = gitCall(args.map(({ text }) => text))
@@ -87,12 +87,12 @@ function unsure(call: Call, { verb }: GitCall, { calls }: Script, branches: Prot
   return [
     asked(
       'protected-branch',
-      `\`git ${verb}\` may go to a protected branch. Name the branch, and see which it is first.`,
+      `\`git ${verb}\` may change a protected branch. Check which branch it is first, and name it.`,
     ),
   ]
 }
 
-/** Those that the command switches to, or the one that is there. */
+/** The branches that the command switches to, or else the current one. */
 function branchesOf(call: Call, git: GitCall, script: Script): readonly string[] {
   const set = script.assignments.findLast((one) => one.startsWith('GIT_DIR='))?.slice('GIT_DIR='.length)
   return [...call.branches].flatMap((branch) => {
@@ -109,7 +109,7 @@ function forced(call: Call, git: GitCall, branches: ProtectedBranches): Finding[
   const isForced = args.some((word) => /^-[^-]*f|^--force|^--mirror$/.test(word))
   const removes = args.some((word) => /^-[^-]*d|^--d(?:e|elete)/.test(word))
   const specs = words.slice(1)
-  // To this repository itself it is no push, but a branch that moves.
+  // A push to this repository itself (`.`) moves a local branch.
   const isOwn = words[0] === '.'
   const target = specs
     .map((spec) => targetOf(spec, isForced || removes || isOwn))
@@ -125,7 +125,7 @@ function forced(call: Call, git: GitCall, branches: ProtectedBranches): Finding[
   return [
     denied(
       'protected-branch',
-      `\`git push\` would replace or remove the protected branch ${shown(name)}. Push to another branch, or let the user do it.`,
+      `\`git push\` would overwrite or delete the protected branch ${shown(name)}. Push to another branch, or let the user do it.`,
     ),
   ]
 }
@@ -138,7 +138,7 @@ function ownBranch(call: Call, git: GitCall, branches: ProtectedBranches): strin
   return own.find((branch) => branch !== undefined && branches.has(branch))
 }
 
-/** `+main`, `x:main`, `:main`; without force only what is removed. */
+/** The branch that `+main`, `x:main` or `:main` overwrites. Without force, only a deleted branch counts. */
 function targetOf(spec: string, isForced: boolean): string | undefined {
   const at = spec.lastIndexOf(':')
   const isSo = isForced || spec.startsWith('+') || at === 0
@@ -146,21 +146,21 @@ function targetOf(spec: string, isForced: boolean): string | undefined {
   return isSo ? name : undefined
 }
 
-/** Commands that put a branch elsewhere without a commit. */
+/** Commands that move a branch without a commit. */
 function movedBranch(call: Call, git: GitCall, branches: ProtectedBranches): Finding[] {
   const { verb, args } = git
   if (verb === 'symbolic-ref' && args.some((word) => branches.has(word.replace(/^refs\/heads\//, ''))))
     return [
       asked(
         'protected-branch',
-        '`git symbolic-ref` would go to a protected branch by a side door. Use git switch.',
+        '`git symbolic-ref` would switch to a protected branch without the usual checks. Use git switch.',
       ),
     ]
   if (verb === 'update-ref' && args.includes('--stdin'))
     return [
       asked(
         'not-understood',
-        '`git update-ref --stdin` moves branches that are not named here. Write them out.',
+        '`git update-ref --stdin` moves branches that this command does not name. Name them in the command.',
       ),
     ]
   const isOwn =
@@ -177,12 +177,12 @@ function movedBranch(call: Call, git: GitCall, branches: ProtectedBranches): Fin
   return [
     denied(
       'protected-branch',
-      `\`git ${verb}\` would move or remove the protected branch ${shown(named)}. Let the user do it.`,
+      `\`git ${verb}\` would move or delete the protected branch ${shown(named)}. Let the user do it.`,
     ),
   ]
 }
 
-/** `git fetch . x:main`, `git checkout -B main x`; not to what it is elsewhere. */
+/** The branch that `git fetch . x:main` or `git checkout -B main x` moves, unless it moves to its own remote branch. */
 function replacedBy({ verb, args }: GitCall, branches: ProtectedBranches): string | undefined {
   const bare = (ref: string) => ref.replace(/^\+?(?:refs\/heads\/)?/, '')
   if (verb === 'fetch' || verb === 'pull') {

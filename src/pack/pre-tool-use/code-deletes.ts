@@ -1,10 +1,10 @@
-// What code in another language deletes, as far as its own text says so.
+// What code in another language deletes, as far as its text shows.
 
 import { isOfTheSystem } from './delete-rule.js'
 import type { Places } from './places.js'
 import type { Call } from './shell-script.js'
 
-/** With what its escapes stand for, and with texts put together that are only written in pieces. */
+/** Adds variants of the code with escapes decoded and split strings joined. */
 export function inPlainText(code: string): string {
   const decoded = code.replace(
     /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|([0-3][0-7]{2}))/gi,
@@ -14,21 +14,21 @@ export function inPlainText(code: string): string {
     },
   )
   const joined = decoded.replace(/(['"`])\s{0,9}(?:\+|<>)?\s{0,9}(['"`])/g, '')
-  // A dot puts texts together in some languages; in others it is a text itself.
+  // A dot joins strings in some languages. Kept apart, because the match may also be the string '.' itself.
   const dotted = decoded.replace(/(['"`])\s{0,9}\.\.?\s{0,9}(['"`])/g, '')
   return [...new Set([code, joined, dotted])].join('\n')
 }
 
-/** They remove a folder with all that is in it, whatever else has that name. */
+/** Names specific enough to count as a delete wherever they occur. */
 const SURE = [
   'rmtree|rmSync|rmdirSync|rm_rf!?|remove_tree|remove_dir(?:_all)?|remove_entry\\w*|rimraf(?:\\.sync)?|removeSync|deleteDir',
   'removeItem|removeDir|deleteSync|deleteRecursively|RemoveAll|delete-directory\\S*|fs\\.rm|promises\\.rm|Deno\\.remove\\w*|FileUtils\\.\\w+|unlinkSync|file delete(?: -force)?',
   'os\\.(?:remove|unlink|rename|replace)|shutil\\.move|renameSync|File\\.(?:rename|delete|unlink)|unlink\\s+glob|unlink(?=\\s*<|\\(\\))',
 ].join('|')
-/** Only by what they are given. */
+/** Common names, which only count as a delete if their argument fits. */
 const MAYBE = 'rm|rm_r|rmdir|unlink|remove|call delete|fn\\.delete'
 
-/** Where it is told what goes: `(path='..')`, `(Path(r".."))`, ` ".."`. */
+/** What may come before the path: `(path='..')`, `(Path(r".."))`, ` ".."`. */
 const GIVEN = '\\s*\\(?\\s*(?:\\w+[=:]\\s*)?(?:new\\s+File\\s*\\(|(?:pathlib\\.)?Path\\s*\\()?\\s*[rbuf]{0,2}'
 
 const LITERAL = /^(['"`])([^'"`\n]{1,300})\1\s*(?![+.%/*<&|\s])/
@@ -36,11 +36,11 @@ const LITERAL = /^(['"`])([^'"`\n]{1,300})\1\s*(?![+.%/*<&|\s])/
 const HERE =
   /^(?:(?:os\.getcwdb?|process\.cwd|Deno\.cwd|(?:pathlib\.)?Path\.(?:cwd|home)|(?:os|require\(['"](?:node:)?os['"]\))\.homedir|getcwd|cwd)\(\)|Dir\.(?:pwd|home)|os\.path\.expanduser\(\s*['"]~\/?['"]\s*\)|(?:os\.environ|ENV)\[['"](?:HOME|PWD)['"]\]|process\.env\.(?:HOME|PWD)|\$ENV\{(?:HOME|PWD)\})\s*(?:[,);]|$)/
 
-/** What leads to all that is here, or above. */
+/** Expressions that can lead to the current folder, or to one above it. */
 const LEADING =
   /\b(?:getcwdb?|cwd|homedir|expanduser|__dirname|__file__|readdirSync|listdir)\b|Dir\.(?:pwd|home)|\.parent\b|<\*>|file delete|\b(?:pardir|curdir|argv|ARGV|shift|environ|chr)\b|input\(|process\.env|(['"])\1\.join/
 
-/** What gives all names that are here. */
+/** Expressions that list everything in a folder. */
 const LISTING = /\b(?:listdir|scandir|readdir\w*|rglob|finddepth)\b|glob\S{0,9}\(?\s*['"]\*+['"]|Dir\[['"]\*/
 
 const MOST = 200
@@ -69,7 +69,7 @@ export function deletedBy(code: string, { folders }: Call, places: Places): 'all
   return isUnclear && (LEADING.test(code) || literalsIn(code).some(isAll)) ? 'unclear' : undefined
 }
 
-/** Not `/`, which is more often a sign between names. */
+/** Leaves out `/` alone, which is usually a separator. */
 function literalsIn(code: string): readonly string[] {
   const texts = [...code.matchAll(/(['"`])([^'"`\n]{1,300})\1/g)].map(([, , text = '']) => text)
   return [...new Set(texts)].filter((text) => text !== '/').slice(0, MOST)

@@ -1,4 +1,4 @@
-// Code in other languages: nobody here reads it, so what it names decides, and what hides what it names is asked about.
+// Code in other languages. It is not parsed: the names in it decide, and code that hides its names leads to a question.
 
 import { shown } from '../../core/base/text.js'
 import { deletedBy, inPlainText } from './code-deletes.js'
@@ -14,7 +14,7 @@ export function isInterpreter(name: string): boolean {
   return INTERPRETERS.test(name)
 }
 
-/** Options behind which code stands. */
+/** Options that are followed by code. */
 const CODE =
   /^(?:-[a-zA-Z]*[ceErpnB]|--(?:eval|print|execute|command|expression|run|cmd)|-(?:Encoded)?Command)(?:[=:]|$)/
 
@@ -23,18 +23,18 @@ const ATTACHED = /^-(?!m)[a-zA-Z]*[ceEr]./s
 
 const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 
-/** Longer code is not looked through. */
+/** Longer code is not searched. */
 const LONGEST = 200_000
 
-/** What changes files in PowerShell, which nobody here reads. */
+/** Commands that change files in PowerShell, which is not parsed here. */
 const IN_POWERSHELL =
   /\b(?:Remove|Move|Rename|Set|Clear|Out|Add|Copy|New)-(?:Item|Content|File)|\b(?:ri|rd|del|erase|rmdir|rni|mi)\s|EncodedCommand/i
 
-/** What makes names that nobody can read. */
+/** Functions that decode or build names which cannot be read in the text. */
 const HIDING =
   /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin|map\(chr|eval\s+(?:reverse|join))|\bbytes\(\[|data:text\/javascript|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
 
-/** What awk prints into a program whose name it makes up, or reads from one. */
+/** Whether awk pipes to or from a program whose name it computes. */
 function pipesAnywhere(code: string): boolean {
   const bare = code
     .replace(/"(?:[^"\\\n]|\\.){0,2000}"/g, '""')
@@ -49,17 +49,14 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
     return [
       asked(
         'not-understood',
-        `Only the running shell knows the code that \`${call.name}\` runs. Put it into a file, and look at it first.`,
+        `The code that \`${call.name}\` runs is only known when the command runs. Save it to a file and read it first.`,
       ),
     ]
   }
   if (code === undefined || code === '') return []
   if (code.length > LONGEST)
     return [
-      asked(
-        'not-understood',
-        `The code that \`${call.name}\` runs is too long to be looked through. Put it into a file.`,
-      ),
+      asked('not-understood', `The code that \`${call.name}\` runs is too long to check. Save it to a file.`),
     ]
   const plain = inPlainText(code)
   const named = piecesOf(plain).find((piece) => isGuarded(piece, call, places))
@@ -76,7 +73,7 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
     return [
       denied(
         'destructive-delete',
-        `The code that \`${call.name}\` runs deletes a folder that holds all the others. Name the files or folders in it that you mean.`,
+        `The code that \`${call.name}\` runs deletes a folder that contains the working folder, the project or the home folder. Name the specific files or folders instead.`,
       ),
     ]
   }
@@ -84,7 +81,7 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
     return [
       asked(
         'unresolved-delete',
-        `Only the running program knows what the code that \`${call.name}\` runs deletes. Write the path out where it is deleted.`,
+        `What the code that \`${call.name}\` runs deletes is only known when it runs. Write out the path where it is deleted.`,
       ),
     ]
   }
@@ -95,16 +92,16 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
   return [
     asked(
       'not-understood',
-      `The code that \`${call.name}\` runs hides what it works on. Write names and code out.`,
+      `The code that \`${call.name}\` runs hides what it works on. Write out names and code in plain text.`,
     ),
   ]
 }
 
-/** They read a language that is for more than data. */
+/** Interpreters of general-purpose languages. */
 const PROGRAMS =
   /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua\w*|tclsh|Rscript|julia|osascript|pwsh)$/
 
-/** `curl … | python3`, `python3 <(…)`, `node -e "$(…)"`: code that stands nowhere. */
+/** `curl … | python3`, `python3 <(…)`, `node -e "$(…)"`: the code is not in the command. */
 function isFromElsewhere({ name, args, input, readsFrom }: Call, isRead: boolean): boolean {
   if (!PROGRAMS.test(name)) return false
   const isOpen = args.some(
@@ -129,7 +126,7 @@ function hides(code: string, name: string): boolean {
   return /awk$/.test(name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))
 }
 
-/** Undefined where it runs a file. */
+/** Undefined if it runs a file. */
 export function codeOf({ name, args, input, readsFrom }: Call, script: Script): string | undefined {
   const texts = args.map(({ text }) => text)
   const at = texts.findIndex(
@@ -146,7 +143,7 @@ export function codeOf({ name, args, input, readsFrom }: Call, script: Script): 
   if (/awk$|^sqlite3$/.test(name)) return [...texts, ...given].join('\n')
   if (at >= 0) return [...texts.slice(at), ...given].join('\n')
   if (texts[0] === '-m' || (file !== undefined && !texts.some((text) => STDIN.test(text)))) return undefined
-  // It reads its program: from what comes in, or from nobody.
+  // It reads its program from its input.
   return readsFrom.length > 0 ? [...given, script.text].join('\n') : given.join('\n')
 }
 

@@ -1,4 +1,4 @@
-// Command lines that code in another language hands to a shell, as far as they stand in it as texts.
+// Command lines that code in another language passes to a shell, as far as they are string literals.
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { inPlainText } from './code-deletes.js'
@@ -6,7 +6,7 @@ import { codeOf, isInterpreter } from './code-rule.js'
 import { isDangerous } from './inner-calls.js'
 import type { Call, Script } from './shell-script.js'
 
-/** Texts in quotes; longer ones are no command lines. */
+/** String literals. Longer ones are not command lines. */
 const LITERAL = /'((?:[^'\\\n]|\\.){0,2000})'|"((?:[^"\\\n]|\\.){0,2000})"|`([^`]{0,2000})`/g
 
 const RUNNING =

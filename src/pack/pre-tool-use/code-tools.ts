@@ -1,4 +1,4 @@
-// Tools that are given code, or a command of git, in fields of their own: looked at as if a command line had said it.
+// Tools with their own fields for code or a git command. Both are judged like the equivalent command line.
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -6,7 +6,7 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 const RUNS_CODE =
   /^(?:python3?|ipython|jupyter|javascript|js|typescript|ts|node|codeinterpreter|codeexecution|repl)$|(?:execute|exec|run|eval|interpret)(?:python|code|javascript|js|cell|snippet)?(?:code)?$/
 
-/** Code in another language is looked at as if an interpreter had been given it; lines for the shell in a notebook are none of it. */
+/** Code becomes an argument of its interpreter. Shell lines in a notebook are judged separately. */
 export function codeIn(name: string, input: Json): readonly string[] {
   const language = textAt(input, ['language', 'lang', 'kernel']) ?? ''
   if (!RUNS_CODE.test(name) && language === '') return []
@@ -25,7 +25,7 @@ export function codeIn(name: string, input: Json): readonly string[] {
 
 const GIT_VERBS = /^git_?(commit|merge|revert|rebase|push|clean)$/
 
-/** `mcp__git__git_commit`: only what the rules for git look at. */
+/** `mcp__git__git_commit` as a git command line, with only the parts that the rules for git look at. */
 export function gitIn(name: string, input: Json): readonly string[] {
   const [, verb] = GIT_VERBS.exec(name) ?? []
   if (verb === undefined || !isObject(input)) return []

@@ -1,4 +1,4 @@
-// Copies of everything in a folder: the files arrive by their own names, and one of them may be the guard's.
+// Copies of a whole folder: the files keep their names, and one of them may replace a file of the guard.
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
@@ -26,7 +26,7 @@ export function treeFindings(call: Call, script: Script, places: Places): Findin
   const named = valuesOf('t', '--target-directory')
   const [target] = [...named, ...operands.slice(-1)]
   if (!target) return []
-  // A copy of the project in some other folder guards nothing there.
+  // A copy of the project in an unrelated folder guards nothing there.
   const counts = (hit: Hit | undefined) =>
     hit && !(hit.what === OF_AGENTS_WHAT && folders.every((folder) => places.isAside(target, folder)))
   for (const source of (named.length > 0 ? operands : operands.slice(0, -1)).filter(isAll(name))) {
@@ -39,26 +39,26 @@ export function treeFindings(call: Call, script: Script, places: Places): Findin
     for (const entry of folders.flatMap((folder) => entriesOf(source, folder, places))) {
       const hit = places.hitBy(inFolder(target, entry), folders, true)
       if (!hit || !counts(hit)) continue
-      const text = `${whole}, and with it ${shown(entry)}: ${hit.what}. Name the files that you mean.`
+      const text = `${whole}, including ${shown(entry)}: ${hit.what}. Name the specific files instead.`
       return [asked('self-protection', text)]
     }
   }
   return []
 }
 
-/** Sources of which everything inside arrives: `x/.`, `x/*`, and for some programs `x/` or `x`. */
+/** Sources whose whole content is copied: `x/.`, `x/*`, and for some programs `x/` or `x`. */
 function isAll(name: string): (source: Word) => boolean {
   if (name === 'ditto') return () => true
   return (source) => /^[.*]+$/.test(baseOf(source).replace(/^.*:/, '')) || /(?:^|[/:])$/.test(source.text)
 }
 
 function overwritten(whole: string, { what, verdict }: Hit, { text }: Word): Finding {
-  const todo = 'Name the files that you mean, each with its new name.'
-  const reason = `${whole} over ${shown(text)}, and nobody can see yet what that is: ${what} may be among it. ${todo}`
+  const todo = 'Name the specific files, each with its new name.'
+  const reason = `${whole} over ${shown(text)}, and its content is not known yet: it may include ${what}. ${todo}`
   return verdict === 'deny' ? denied('self-protection', reason) : asked('self-protection', reason)
 }
 
-/** Whether the folder is there now and will hold the same names when the copy begins. */
+/** Whether the folder exists now and will still have the same names when the copy starts. */
 function isListed(source: Word, call: Call, { calls, outputs }: Script, places: Places): boolean {
   if (REMOTE.test(source.text)) return false
   const paths = call.folders.map((folder) => folderOf(source, folder, places))

@@ -1,4 +1,4 @@
-// Deletes that nobody gets back: of the working folder, of what is above it, of the home; and of who knows what.
+// Deletes that cannot be undone: of the working folder, a folder above it or the home folder, and of unknown targets.
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
@@ -10,7 +10,7 @@ import { type Places, SOMEWHERE } from './places.js'
 import type { Call } from './shell-script.js'
 import { isWild, type Word } from './word.js'
 
-/** Without them the system does not run. */
+/** The system does not work without these. */
 const OF_THE_SYSTEM = new Set(
   `/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr
   /usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var /var/lib /users /system /library /applications /volumes
@@ -44,21 +44,21 @@ export function destructionBy(call: Call, effects: readonly Effect[], places: Pl
   })
 }
 
-/** A variable that is empty, or a list that has `/` in it: with `-r` that is the end. */
+/** If the variable is empty, or a list contains `/`, a recursive delete is a disaster. */
 function unresolved(call: Call, { deed, target }: Effect): Finding[] {
   if (deed === 'change') return []
   if (deed === 'delete' && isRecursive(call)) {
     return [
       denied(
         'unresolved-delete',
-        `${called(call)} deletes ${shown(target.text)} with all that is in it, and only the running shell knows what that is. Write the path out.`,
+        `${called(call)} deletes ${shown(target.text)} and everything in it, but what that is depends on the running shell. Write out the path.`,
       ),
     ]
   }
   return [
     asked(
       'not-understood',
-      `Only the running shell knows what ${called(call)} ${VERBS[deed]}: ${shown(target.text)}. Write the path out.`,
+      `${called(call)} ${VERBS[deed]} ${shown(target.text)}, but what that is depends on the running shell. Write out the path.`,
     ),
   ]
 }
@@ -71,10 +71,10 @@ function at(call: Call, effect: Effect, folder: string, places: Places): Finding
   const path = places.absolute(target.text, folder)
   const reason = greatLoss(path, isWild(target), places, effect)
   if (reason === undefined) return undefined
-  const sentence = `${called(call)} ${VERBS[deed]} ${shown(target.text)}, ${reason}. Name the files or folders in it that you mean.`
-  // To sort all files into a folder is no loss.
+  const sentence = `${called(call)} ${VERBS[deed]} ${shown(target.text)}, ${reason}. Name the specific files or folders in it instead.`
+  // Moving all files into a folder loses nothing.
   if (deed === 'move' && isWild(target)) return asked('destructive-delete', sentence)
-  // Nothing is lost by it, but the guard's own files are among them.
+  // Nothing is lost, but it affects the guard's own files.
   if (deed === 'change' && /^which is the (?:working folder|project)$/.test(reason))
     return asked('destructive-delete', sentence)
   return denied('destructive-delete', sentence)
@@ -82,7 +82,7 @@ function at(call: Call, effect: Effect, folder: string, places: Places): Finding
 
 function lost(call: Call, { deed, target }: Effect): Finding | undefined {
   if (deed !== 'delete' || !isRecursive(call)) return undefined
-  const reason = `${called(call)} deletes ${shown(target.text)} in a folder that only the running shell knows. Write the path out.`
+  const reason = `${called(call)} deletes ${shown(target.text)} in a folder that depends on the running shell. Write out the path.`
   return goesUp(target) ? denied('unresolved-delete', reason) : asked('not-understood', reason)
 }
 
@@ -90,10 +90,10 @@ function goesUp(word: Word): boolean {
   return isWild(word) || partsOf(word.text).includes('..') || partsOf(word.text).length === 0
 }
 
-/** Why what is at a path must stay; undefined where it may go. */
+/** Why the path must not be deleted. Undefined if it may be. */
 function greatLoss(path: string, wild: boolean, places: Places, { deed, dots }: Effect): string | undefined {
   const lexical = posix.normalize(path).replace(/(.)\/+$/, '$1')
-  // All that is in a folder is as much as the folder.
+  // Everything in a folder counts as the folder itself.
   const parts = lexical.split('/')
   const isAll = wild && isEvery(parts.at(-1) ?? '')
   while (wild && isEvery(parts.at(-1) ?? '')) parts.pop()
@@ -107,22 +107,22 @@ function greatLoss(path: string, wild: boolean, places: Places, { deed, dots }: 
   return undefined
 }
 
-/** A pattern that fits a folder that must stay, or one above it. */
+/** The same for a pattern that matches such a folder, or one above it. */
 function wildLoss(pattern: Parts, places: Places, dots: boolean): string | undefined {
-  for (const path of OF_THE_SYSTEM) if (reaches(pattern, partsOf(path), dots)) return 'a folder of the system'
+  for (const path of OF_THE_SYSTEM) if (reaches(pattern, partsOf(path), dots)) return 'a system folder'
   for (const [folder, name] of staying(places)) {
     for (const one of new Set([folder, realOf(folder)])) {
       const parts = partsOf(one)
       for (let end = parts.length; end > 0; end--) {
         if (!reaches(pattern, parts.slice(0, end), dots)) continue
-        return `which ${end === parts.length ? 'is' : 'holds'} ${name}`
+        return `which ${end === parts.length ? 'is' : 'contains'} ${name}`
       }
     }
   }
   return undefined
 }
 
-/** `**` stands for any number of folders; a second one for what the first leaves. */
+/** `**` stands for any number of folders. A second one takes what the first leaves. */
 function reaches(pattern: Parts, names: Parts, dots: boolean): boolean {
   const fitsAt = (parts: Parts, at: number) =>
     parts.every((part, i) => part === '**' || canBe(part, names[at + i] ?? '', true, dots))
@@ -146,18 +146,18 @@ function staying({ cwd, projectDir, home }: Places): readonly (readonly [string,
 }
 
 function lossOf(path: string, places: Places, isMode: boolean): string | undefined {
-  if (isOfTheSystem(path)) return 'a folder of the system'
+  if (isOfTheSystem(path)) return 'a system folder'
   for (const [folder, name] of staying(places)) {
     for (const one of new Set([posix.normalize(folder).replace(/(.)\/+$/, '$1'), realOf(folder)])) {
       if (path === one) return `which is ${name}`
-      if (one.startsWith(`${path}/`)) return `which holds ${name}`
+      if (one.startsWith(`${path}/`)) return `which contains ${name}`
     }
   }
   if (!isMode && path === `${places.projectDir}/.git`) return "which is the project's history"
   return undefined
 }
 
-/** For git, find and rsync every delete is. */
+/** Every delete by git, find or rsync is recursive. */
 function isRecursive({ name, args }: Call): boolean {
   if (/^(?:unlink|shred|rmdir|mv)$/.test(name)) return false
   if (!/^(?:rm|chmod|chown|chgrp|srm|trash)$/.test(name)) return true

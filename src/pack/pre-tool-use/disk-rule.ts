@@ -1,4 +1,4 @@
-// Disks that are written over.
+// Disks that a command would overwrite.
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
@@ -7,14 +7,14 @@ import { asked, denied, type Finding } from './finding.js'
 import type { Call, WrittenFile } from './shell-script.js'
 import { type Word, withText } from './word.js'
 
-/** Devices that are no disk. */
+/** Devices that are not disks. */
 const HARMLESS =
   /^\/dev\/(?:null|zero|full|random|urandom|tty\w*|pts\/.*|ptmx|stdin|stdout|stderr|fd\/.*|shm(?:\/.*)?|console|dsp|snd\/.*|tcp\/.*|udp\/.*)$/
 
 const FORMATTERS =
   /^(?:mkfs(?:\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(?:_.+)?|wipefs|blkdiscard|badblocks|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|hdparm|cryptsetup|pvcreate|pvremove|vgremove|lvremove|zpool|zfs|diskutil|nvme|sg_format)$/
 
-/** With these they only tell; what is a question to one is a value to another. */
+/** With these options the programs only print information. They differ by program. */
 const TELLING =
   /^(?:-h|-V|--(?:list|no-act|help|version|print|dump|verify)|list|info|print|status|id-ctrl|smart-log)$/
 const TELLING_BY: readonly (readonly [RegExp, RegExp])[] = [
@@ -42,16 +42,16 @@ export function diskOutputs(outputs: readonly WrittenFile[]): Finding[] {
 const DISK =
   /^\/dev\/(?:r?disk\d|[hsv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper\/.|loop\d|mtd\w*\d|disk\/.)/
 
-/** One by its name, not only something in /dev. */
+/** Whether the path is a disk by name, and not just anything in /dev. */
 export function isRealDisk(path: string): boolean {
   return DISK.test(path)
 }
 
-/** They look at disks, and connect them. */
+/** Programs that only inspect or mount disks. */
 const LOOKING =
   /^(?:lsblk|blkid|smartctl|findmnt|udevadm|udisksctl|dumpe2fs|xfs_info|iostat|fuser|eject|swapon|swapoff|losetup|docker|podman|qemu-system-\w+)$/
 
-/** A program that nobody here knows is given a disk. */
+/** An unknown program gets a disk as an argument. */
 export function givenDisks({ name, args }: Call): Finding[] {
   if (
     LOOKING.test(name) ||
@@ -61,7 +61,9 @@ export function givenDisks({ name, args }: Call): Finding[] {
     return []
   const found = args.find(({ text }) => isRealDisk(text.replace(/^(?:--?)?\w+=/, '')))
   if (!found) return []
-  return [asked('disk', `\`${name}\` is given the disk ${shown(found.text)}. Let the user do that.`)]
+  return [
+    asked('disk', `\`${name}\` gets the disk ${shown(found.text)} as an argument. Let the user do that.`),
+  ]
 }
 
 function tells(name: string, text: string): boolean {
@@ -82,7 +84,7 @@ function formatted({ name, args, folders }: Call): readonly Word[] {
 function isDisk({ text, known }: Word, folders: readonly string[]): boolean {
   const from = /^[/~]/.test(text) ? ['/'] : folders.filter((folder) => folder.startsWith('/'))
   return from.some((folder) => {
-    // An unknown word has no folders to go up by.
+    // A word that is only known at run time must at least name a device.
     const path = posix.normalize(text.startsWith('/') ? text : `${folder}/${text}`)
     return /^\/dev\/./.test(path) && !HARMLESS.test(path) && (known || /^\/dev\/\w/.test(path))
   })
@@ -91,6 +93,6 @@ function isDisk({ text, known }: Word, folders: readonly string[]): boolean {
 function disk(who: string, { text }: Word): Finding {
   return denied(
     'disk',
-    `${who} writes over ${shown(text)}: what is on that disk would be lost. Write to a file, or let the user do it.`,
+    `${who} overwrites ${shown(text)}, and everything on that disk would be lost. Write to a file, or let the user do it.`,
   )
 }

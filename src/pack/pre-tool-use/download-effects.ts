@@ -1,4 +1,4 @@
-// Which files curl and wget write: those that they are told, and those that the address names.
+// The files that curl and wget write: those named by options, and those named by the address.
 
 import { argumentsOf, baseOf, type EffectReader, each, inFolder } from './effect.js'
 import { type Word, withText } from './word.js'
@@ -8,14 +8,14 @@ const CURL = [
   ...['--hsts', '--alt-svc', '--libcurl'],
 ]
 
-/** With `-O` by the last part of the address. */
+/** With `-O`, the last part of the address is the file's name. */
 export const curlEffects: EffectReader = ({ args }) => {
   const { operands, has, valuesOf } = argumentsOf(args, {
     valued: 'oDcHXdAbeFuTx',
     long: [...CURL, '--output-dir', '--header', '--data'],
   })
   const named = has('OJ', '--remote-name', '--remote-header-name') ? operands.map(lastPart) : []
-  // `#1` is what a part of the address stands for.
+  // `#1` stands for a variable part of the address.
   const written = [
     ...valuesOf('oDc', ...CURL).map((word) =>
       /#\d/.test(word.text) ? { ...word, text: word.text.replace(/#\d/g, '*'), glob: true } : word,

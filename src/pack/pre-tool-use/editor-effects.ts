@@ -1,4 +1,4 @@
-// What an editor writes and runs that is started with commands: `vim -c 'w! x'`, `ed -s x <<< 'w y'`.
+// What an editor writes and runs when it is started with commands: `vim -c 'w! x'`, `ed -s x <<< 'w y'`.
 
 import { argumentsOf, type EffectReader, each, literalWord } from './effect.js'
 import type { Call } from './shell-script.js'
@@ -11,11 +11,11 @@ export const editEffects: EffectReader = (call) => {
   const { operands } = argumentsOf(call.args, { ...SHAPE, valued })
   const written = commandsOf(call).flatMap(writtenBy).map(literalWord)
   const isFed = /^(?:r?ed|ex)$/.test(call.name) && call.readsFrom.length > 0 && printedTo(call) === undefined
-  if (isFed) written.push({ text: 'what comes in', known: false, glob: false })
+  if (isFed) written.push({ text: 'its input', known: false, glob: false })
   return each('write', [...operands, ...written])
 }
 
-/** Command lines behind `!`, and those that `system()` is called with. */
+/** Command lines after `!`, and those passed to `system()`. */
 export function runByEditor(call: Call): readonly string[] {
   return commandsOf(call).flatMap((command) => {
     const [, line] = /^[\s:\d%$,.]*(?:[rw]\s+|terminal\s+|term\s+|silent!?\s+)?!+(.+)$/.exec(command) ?? []
@@ -24,13 +24,13 @@ export function runByEditor(call: Call): readonly string[] {
   })
 }
 
-/** Of echo and printf what they print; undefined for others. */
+/** What echo and printf print. Undefined for other programs. */
 function printedTo({ readsFrom: [source] }: Call): readonly string[] | undefined {
   if (!source || !/^(?:echo|printf)$/.test(source.name)) return undefined
   return source.args.map(({ text }) => text.replaceAll('\\n', '\n'))
 }
 
-/** Each line of what it is given. */
+/** The editor commands that it gets, one by one. */
 function commandsOf(call: Call): readonly string[] {
   const { name, args, input } = call
   if (!EDITORS.test(name)) return []

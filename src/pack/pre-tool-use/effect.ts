@@ -8,22 +8,22 @@ export type Deed = 'write' | 'delete' | 'move' | 'change' | 'link'
 export interface Effect {
   readonly deed: Deed
   readonly target: Word
-  /** Whether what is below a folder is meant, too. */
+  /** Whether everything below a folder is affected too. */
   readonly deep: boolean
-  /** The target may be a folder: then what arrives gets a name in it (`maybe`), or comes with names of its own (`names`). */
+  /** The target may be a folder in which the file gets a name (`maybe`), or the files bring their own names (`names`). */
   readonly arrives?: 'maybe' | 'names'
-  /** Of a folder other than where the call is. */
+  /** The folders that the target is relative to, if not the call's. */
   readonly folders?: readonly string[]
-  /** Whether names that begin with a dot go with a star: find is no shell. */
+  /** Whether a star also matches names that begin with a dot, as in find but not in a shell. */
   readonly dots?: boolean
 }
 
-/** What stands behind a program, sorted. */
+/** A program's arguments, sorted into options and operands. */
 export interface Arguments {
   readonly operands: readonly Word[]
-  /** Whether one of the letters, or a long option that begins like this, is there. */
+  /** Whether one of these letters is present, or a long option that begins like one of these. */
   has(letters: string, ...long: readonly string[]): boolean
-  /** Of options with a value. */
+  /** The values of these options. */
   valuesOf(letters: string, ...long: readonly string[]): readonly Word[]
 }
 
@@ -66,7 +66,7 @@ export function argumentsOf(args: readonly Word[], { valued = '', long = [] }: O
       const values = options.flatMap((option) =>
         option.value && isOne(option, letters, names) ? [option.value] : [],
       )
-      // Of several that may stand behind an option only the first does so here.
+      // If several words may follow an option, only the first was read as its value. The others may be it too.
       return values.some(({ either }) => either)
         ? [...values, ...operands.filter(({ either }) => either)]
         : values
@@ -74,7 +74,7 @@ export function argumentsOf(args: readonly Word[], { valued = '', long = [] }: O
   }
 }
 
-/** `-rf`, `-tDIR`. Answers whether it takes the next word. */
+/** Reads `-rf` or `-tDIR`. Returns whether it takes the next word. */
 function cluster(word: Word, valued: string, options: Option[], next: Word | undefined): boolean {
   for (let i = 1; i < word.text.length; i++) {
     const letter = word.text[i] as string
@@ -89,7 +89,7 @@ function cluster(word: Word, valued: string, options: Option[], next: Word | und
   return false
 }
 
-/** GNU programs take a long option that is cut short. */
+/** GNU programs accept abbreviated long options. */
 function isOne({ name }: Option, letters: string, long: readonly string[]): boolean {
   if (!name.startsWith('--')) return name !== '' && letters.includes(name)
   return name.length > 2 && long.some((one) => one.startsWith(name))

@@ -1,4 +1,4 @@
-// Which files a call changes, by its program. What is not known here is judged by what it names.
+// The files that a call changes, by program. An unknown program is judged by the names in its arguments.
 
 import { extractEffects, packEffects, tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
 import { curlEffects, wgetEffects } from './download-effects.js'
@@ -19,24 +19,24 @@ import { gitEffects } from './git-effects.js'
 import { patched, pathsInPatch } from './patch-paths.js'
 import { type Word, withText } from './word.js'
 
-/** Undefined for a program that nobody here knows. */
+/** Undefined for an unknown program. */
 export function effectsOf(name: string): EffectReader | undefined {
   return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
 }
 
-/** Whether it changes no file that it names. */
+/** Whether the program never changes a file in its arguments. */
 export function isReader(name: string): boolean {
   return READERS.has(name)
 }
 
-// ---- what removes, moves, copies ------------------------------------------------------------------------------------
+// ---- removing, moving, copying --------------------------------------------------------------------------------------
 
-/** A link is removed as a file is, so what is below it counts in any case. */
+/** Always deep, because removing a link looks the same as removing a file. */
 const remove: EffectReader = ({ args }) => each('delete', argumentsOf(args).operands, true)
 
 const TARGET = { valued: 'tSmogZ', long: ['--target-directory', '--suffix', '--mode', '--owner', '--group'] }
 
-/** Where things end up: the last word, or what `-t` says; and in it, by their names. */
+/** The sources and the targets: the last word, or the value of `-t`. */
 function destinations(
   operands: readonly Word[],
   folders: readonly Word[],
@@ -52,7 +52,7 @@ function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed
   return targets.flatMap((target) => [
     { ...one(deed, target, true), arrives: 'maybe' },
     ...sources
-      // All that is in a folder comes by its own names, which are looked up.
+      // The content of a whole folder keeps its own names, which are looked up elsewhere.
       .filter((source) => !/^[.*]*$/.test(baseOf(source)))
       .map((source) => {
         const { known, glob } = { known: source.known && target.known, glob: source.glob || target.glob }
@@ -80,7 +80,7 @@ const copy: EffectReader = ({ name, args }) => {
   return [...links, ...itself, ...kept, ...arriving(sources, targets, 'write')]
 }
 
-/** They keep the folders that they are named with. */
+/** The targets of sources that keep their folders. */
 function withFolders(sources: readonly Word[], targets: readonly Word[]): Effect[] {
   const names = sources.map(({ text }) => text.replace(/^.*\/\.\//s, ''))
   return each(
@@ -90,7 +90,7 @@ function withFolders(sources: readonly Word[], targets: readonly Word[]): Effect
   )
 }
 
-/** `install -d` makes folders. */
+/** `install -d` creates folders. */
 const install: EffectReader = (call) => {
   const { operands, has } = argumentsOf(call.args, TARGET)
   return has('d', '--directory') ? each('write', operands) : copy(call)
@@ -107,13 +107,13 @@ const rsync: EffectReader = ({ args }) => {
   const kept = has('R', '--relative') ? withFolders(sources, targets) : []
   const arrived = [...kept, ...arriving(sources, targets, 'write')]
   const gone = has('', '--remove-source-files') ? each('move', sources, true) : []
-  // `--delete` and its kin remove what is not in the source.
+  // `--delete` and its variants remove everything that is not in the source.
   return has('', '--delete') || args.some(({ text }) => /^--del/.test(text))
     ? [...arrived, ...gone, ...each('delete', targets, true)]
     : [...arrived, ...gone]
 }
 
-/** What a link leads to is as good as changed: by its other name nobody would see it. */
+/** The target of a link counts as changed, because a later change under its new name would go unnoticed. */
 const link: EffectReader = ({ args }) => {
   const { operands, valuesOf, has } = argumentsOf(args, TARGET)
   const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
@@ -128,22 +128,22 @@ const link: EffectReader = ({ args }) => {
   ]
 }
 
-/** What is mounted gets another name, and what was there is hidden. */
+/** Mounting gives a folder a second name, and hides what was in its place. */
 const mount: EffectReader = ({ name, args }) => {
   const { operands } = argumentsOf(args, { valued: 'toLU', long: ['--types', '--options'] })
   const [targets, sources] = name === 'umount' ? [operands, []] : [operands.slice(-1), operands.slice(0, -1)]
   return [...each('link', sources, true), ...each('write', targets, true)]
 }
 
-// ---- what writes -----------------------------------------------------------------------------------------------------
+// ---- writing ---------------------------------------------------------------------------------------------------------
 
 const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'mrstd' }).operands)
 
-/** A mode counts as a file that is not there. A folder that nobody may enter hides what is in it. */
+/** A mode is read as a file that does not exist, which does no harm. A folder without permissions hides its content. */
 const change: EffectReader = ({ name, args }) => {
   const valued = name === 'setfacl' ? 'mxMX' : ''
   const { operands } = argumentsOf(args, { valued, long: ['--reference', '--modify'] })
-  // `"$USER"`: who, not what.
+  // An unknown first word, such as `"$USER"`, is the owner and not a file.
   const isWho = /^ch(?:own|grp|mod)$/.test(name) && operands.length > 1 && operands[0]?.known === false
   return each('change', isWho ? operands.slice(1) : operands, true)
 }
@@ -153,7 +153,7 @@ const dd: EffectReader = ({ args }) =>
     .filter(({ text }) => text.startsWith('of='))
     .map((word) => one('write', withText(word, word.text.slice(3))))
 
-/** With `-i` its files; `w` and `s///w` in its script write as well. */
+/** With `-i`, sed writes its files. `w` and `s///w` in its script write too. */
 const sed: EffectReader = ({ args, input }) => {
   const { operands, has, valuesOf } = argumentsOf(args, { valued: 'efl', long: ['--expression', '--file'] })
   const inPlace = args.some(({ text }) => /^-[nErsuz]*[iI]|^--in-/.test(text))
@@ -167,17 +167,17 @@ const sed: EffectReader = ({ args, input }) => {
     ),
   )
   const edited = isGiven ? operands : operands.slice(1)
-  // `e` runs a command.
+  // sed's `e` command runs a shell command.
   const runs = scripts.some(({ text }) =>
     /(?:^|[;\n{}/$\d])\s{0,20}e\s+\S|\/[gpiI\d]*e[gpiI\d]*\s*(?:$|[;}\n])/.test(text),
   )
-  if (runs) written.push({ text: 'what its e command runs', known: false, glob: false })
+  if (runs) written.push({ text: 'the files of its e command', known: false, glob: false })
   if (files.some((text) => text.startsWith('<(')))
-    written.push({ text: 'what its script says', known: false, glob: false })
+    written.push({ text: 'the files of its script', known: false, glob: false })
   return [...each('write', written), ...(inPlace ? each('write', edited) : [])]
 }
 
-/** What is behind such options is written. */
+/** The program writes the values of these options. */
 const outputs =
   (letters: string, ...long: readonly string[]): EffectReader =>
   ({ args }) =>
@@ -196,7 +196,7 @@ const patch: EffectReader = (call) => {
   return [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
 }
 
-/** What an agent calls from its shell to change files. */
+/** The command that agents call from a shell to change files. */
 const applyPatch: EffectReader = ({ args, input }) =>
   each('write', [...args.map(({ text }) => text), ...input].flatMap(pathsInPatch).map(literalWord), true)
 
@@ -270,7 +270,7 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ['git', gitEffects],
 ])
 
-/** They change no file that they name. */
+/** Programs that never change a file in their arguments. */
 const READERS: ReadonlySet<string> = new Set(
   `: [ alias awk b2sum base32 basename bat batcat cal cat cd chdir cksum clear cloc cmp column comm cut date df
   difft dirname dirs du echo egrep exa export eza false fgrep file fmt fold getfacl getopts grep hash head help

@@ -1,4 +1,4 @@
-// What find removes, and which names its expression allows: what it hands to `-exec` and to xargs is the same.
+// What find deletes, and which names its expression allows. The same names go to `-exec` and to xargs.
 
 import { baseOf, type Effect, type EffectReader } from './effect.js'
 import { canBe } from './path-overlap.js'
@@ -9,7 +9,7 @@ const RUNS = /^-(?:exec|ok)(?:dir)?$/
 
 const NAMED = /^-(?:name|iname|lname|path|ipath|wholename|iwholename|regex|iregex)$/
 
-/** What it may find, as paths with stars. */
+/** The paths that it may find, as patterns. */
 export function foundBy({ args }: Call, action: RegExp = RUNS): readonly Word[] {
   const start = args.findIndex(({ text }) => /^[-(!]/.test(text) && !/^-[HLPO]/.test(text))
   const before = (start < 0 ? args : args.slice(0, start)).filter(({ text }) => !/^-[HLPO]/.test(text))
@@ -23,7 +23,7 @@ export function foundBy({ args }: Call, action: RegExp = RUNS): readonly Word[] 
   })
 }
 
-/** What stands behind an action holds it back no more; the words of a command are no tests. */
+/** Tests after an action no longer restrict it, and the words of an `-exec` command are not tests. */
 function testsBefore(expression: readonly Word[], action: RegExp): readonly Word[] {
   const tests: Word[] = []
   for (let i = 0; i < expression.length; i++) {
@@ -35,12 +35,12 @@ function testsBefore(expression: readonly Word[], action: RegExp): readonly Word
   return tests
 }
 
-/** Undefined where it may be anything: each way through the expression must ask for a name, or for empty folders. */
+/** Undefined if it may find anything. Otherwise each alternative in the expression asks for a name or for empty folders. */
 function namesIn(expression: readonly Word[]): readonly string[] | undefined {
   const names: string[] = []
   let found: boolean | undefined
   for (const [i, { text, known }] of expression.entries()) {
-    // A group of names that it does not want.
+    // A negated group says nothing about the names that it finds.
     if (/^(?:!|-not)$/.test(text) && expression[i + 1]?.text === '(') return undefined
     if (/^-o(?:r)?$|^,$/.test(text)) {
       if (!found) return undefined

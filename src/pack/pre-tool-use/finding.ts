@@ -16,9 +16,9 @@ export type RuleName =
 
 export interface Finding {
   readonly rule: RuleName
-  /** A person decides what is not understood. */
+  /** `ask` leaves the decision to a person, where the guard does not understand the call. */
   readonly verdict: 'deny' | 'ask'
-  /** A sentence: what, and what to do instead. */
+  /** One or two sentences: what the call would do, and what to do instead. */
   readonly reason: string
 }
 
@@ -30,7 +30,7 @@ export function asked(rule: RuleName, reason: string): Finding {
   return { rule, verdict: 'ask', reason }
 }
 
-/** A deny goes before every question; otherwise the first. */
+/** The first deny, or else the first question. */
 export function worstOf(findings: Iterable<Finding>): Finding | undefined {
   let worst: Finding | undefined
   for (const finding of findings) {

@@ -1,17 +1,17 @@
-// A program that starts itself more than once, and so without end.
+// Fork bombs: programs that keep starting themselves without end.
 
 import { isInterpreter } from './code-rule.js'
 import { denied, type Finding } from './finding.js'
 import type { Call, Script, ShellFunction } from './shell-script.js'
 
-const REASON = 'It starts itself again and again until the machine stands still. Leave that out.'
+const REASON = 'This command keeps starting itself until the machine freezes. Do not run it.'
 
 export function forkBombs({ functions, calls, loops }: Script): Finding[] {
   const isBomb = functions.some(startsItself) || calls.some(isForking) || loops.some(startsWithoutEnd)
   return isBomb ? [denied('fork-bomb', REASON)] : []
 }
 
-/** `:(){ :|:& };:`: a function that runs itself in a pipe or in the background. */
+/** `:(){ :|:& };:`: a function that calls itself in a pipe or in the background. */
 function startsItself({ name, body }: ShellFunction): boolean {
   const own = name.replace(/[^\w]/g, '\\$&')
   const call = `(?<![\\w./-])${own}(?![\\w./-])`
@@ -20,7 +20,7 @@ function startsItself({ name, body }: ShellFunction): boolean {
 
 const ENDLESS = /^(?:while\s+(?:true|:|1)|until\s+false|for\s*\(\(\s*;\s*;\s*\)\))\s*;?\s*do\b/
 
-/** `while true; do x & done`: nothing in it waits for what it starts. */
+/** `while true; do x & done`: nothing in the loop waits for the programs that it starts. */
 function startsWithoutEnd(loop: string): boolean {
   if (!ENDLESS.test(loop)) return false
   const pieces = loop.replace(ENDLESS, '').split(/([;\n]|&&|\|\|?|\d?>&\d?|&>>?|&)/)
@@ -34,7 +34,7 @@ function isForking({ name, args, input }: Call): boolean {
   if (!isInterpreter(name)) return false
   const code = [...args.map(({ text }) => text), ...input].join('\n')
   if (code.length > 100_000 || !/fork|spawn|exec/.test(code)) return false
-  // Bounded: whoever writes the code must not make this take long.
+  // The patterns are bounded, so that hostile code cannot make them slow.
   return (
     /(?:\b|_)fork\b[^\n]{0,99}?\b(?:while|until|iter)\b/.test(code) ||
     /\b(?:while|until|loop)\b[^\n]{0,99}\n?[^\n]{0,99}(?:\b|_)fork\b/.test(code) ||

@@ -1,4 +1,4 @@
-// The branch that a repository is on, out of its files: no git is started for that.
+// Reads a repository's current branch from its files, without starting git.
 
 import { dirname, join, resolve } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
@@ -7,7 +7,7 @@ import { isFile, isFolder } from './on-disk.js'
 
 const MAX_BYTES = 1024 * 1024
 
-/** Undefined where there is no repository, no branch, or no commit on it yet: then nothing needs protection. */
+/** Undefined if there is no repository, no branch, or no commit on it yet. Then nothing needs protection. */
 export function branchAt(folder: string, gitDir?: string): string | undefined {
   const found = gitDir === undefined ? gitDirAbove(folder) : followed(resolve(folder, gitDir))
   const head = found && textOf(join(found, 'HEAD'))
@@ -17,7 +17,7 @@ export function branchAt(folder: string, gitDir?: string): string | undefined {
 
 export type Head = { readonly branch: string } | { readonly commit: string }
 
-/** What a folder is on, born or not; undefined in no repository, or in one whose files say something else. */
+/** The current branch or commit, even if the branch has no commit yet. Undefined outside a repository, or if its files are unreadable. */
 export function headOf(folder: string): Head | undefined {
   const found = gitDirAbove(folder)
   const [head = ''] = (found && textOf(join(found, 'HEAD'))?.split('\n', 1)) || []
@@ -26,7 +26,7 @@ export function headOf(folder: string): Head | undefined {
   return /^[0-9a-f]{40,64}$/.test(head) ? { commit: head } : undefined
 }
 
-/** The folder of a worktree says where the rest of the repository is. */
+/** Whether the branch has a commit. A worktree's folder says where the rest of the repository is. */
 function isBorn(gitDir: string, branch: string): boolean {
   const common = textOf(join(gitDir, 'commondir'))
   const folder = common ? resolve(gitDir, common) : gitDir
@@ -43,14 +43,14 @@ function gitDirAbove(start: string): string | undefined {
   }
 }
 
-/** A folder, or the file of a worktree or submodule that says where it is. */
+/** `path` is a folder, or a file that says where the folder of a worktree or submodule is. */
 function followed(path: string): string | undefined {
   if (isFolder(path)) return path
   const target = isFile(path) && /^gitdir: (.+)$/.exec(textOf(path) ?? '')?.[1]
   return target ? resolve(dirname(path), target) : undefined
 }
 
-/** Undefined where there is no such file, or none that can be read. */
+/** Undefined if there is no such file or it cannot be read. */
 function textOf(path: string): string | undefined {
   try {
     const found = readPlain(realOf(path), MAX_BYTES)

@@ -1,14 +1,14 @@
-// The words of a call of git taken apart: where it works, what it is told by options, which command, and with what.
+// Parses a git command line: its folders, its settings, its verb and the arguments of the verb.
 
 export interface GitCall {
-  /** `commit`; undefined where there is none. */
+  /** Such as `commit`. Undefined if there is none. */
   readonly verb: string | undefined
-  /** Behind the verb. */
+  /** The arguments after the verb. */
   readonly args: readonly string[]
-  /** Of `-C`, one after the other. */
+  /** The values of `-C`, in order. */
   readonly folders: readonly string[]
   readonly gitDir: string | undefined
-  /** Of `-c` and `--config-env`, as `name=value`. */
+  /** The values of `-c` and `--config-env`, as `name=value`. */
   readonly settings: readonly string[]
 }
 
@@ -17,7 +17,7 @@ const VALUED: ReadonlySet<string> = new Set([
   '--attr-source',
 ])
 
-/** The words behind `git`. */
+/** `words` are the arguments of `git`. */
 export function gitCall(words: readonly string[]): GitCall {
   const folders: string[] = []
   const settings: string[] = []

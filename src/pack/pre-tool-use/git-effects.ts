@@ -1,4 +1,4 @@
-// Which files a call of git changes that it names itself. What a branch or a merge brings is not among them.
+// The files that a git call names and changes. Files that a checkout or a merge changes are not included.
 
 import { argumentsOf, type Effect, type EffectReader } from './effect.js'
 import { gitCall } from './git-call.js'
@@ -70,14 +70,14 @@ export const gitEffects: EffectReader = (call) => {
   }
 }
 
-/** What is left without the values of a long option. */
+/** The operands, without the values of a long option. */
 function plain(words: readonly Word[], long: string): readonly Word[] {
   return argumentsOf(words, { valued: 'pC', long: [long] }).operands
 }
 
 const HERE: Word = { text: '.', known: true, glob: false }
 
-/** `:/x` is from the top, `:(glob)x` says how it is meant, and a star of git stands for folders, too. */
+/** `:/x` starts at the top, `:(glob)x` sets the kind of pattern, and a star in git also matches folders. */
 function asPath(word: Word): readonly Word[] {
   const text = word.text.replace(/^:(?:\([^)]*\)|\/)\/?/, '') || (word.text.startsWith(':') ? '.' : '')
   if (!text.includes('*')) return [{ ...word, text }]
@@ -88,7 +88,7 @@ function asPath(word: Word): readonly Word[] {
   ]
 }
 
-/** A working tree that is made, moved or removed. */
+/** A working tree that is created, moved or removed. */
 function treed(
   [what, ...trees]: readonly Word[],
   made: (targets: readonly Word[], deed?: Effect['deed']) => Effect[],
@@ -97,13 +97,13 @@ function treed(
   return what?.text === 'move' ? [...made(trees.slice(0, 1), 'move'), ...made(trees.slice(1))] : made(trees)
 }
 
-/** The command of git, and how many words there are up to it. */
+/** The verb, and the number of words up to and including it. */
 export function verbOf({ args }: Call): { readonly verb: string; readonly count: number } {
   const rest = gitCall(args.map(({ text }) => text))
   return { verb: rest.verb ?? '', count: args.length - rest.args.length }
 }
 
-/** With `-C`, and with another working tree. */
+/** The folders that git works in, following `-C` and `--work-tree`. */
 export function gitFolders({ args, folders }: Call): readonly string[] {
   const { folders: moves } = gitCall(args.map(({ text }) => text))
   const tree = args

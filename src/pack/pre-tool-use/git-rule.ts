@@ -1,4 +1,4 @@
-// Checks of a commit that git is told to leave out.
+// Commit checks that git is told to skip.
 
 import { shown } from '../../core/base/text.js'
 import { branchFindings } from './branch-rule.js'
@@ -6,7 +6,7 @@ import { asked, denied, type Finding } from './finding.js'
 import { type GitCall, gitCall } from './git-call.js'
 import type { Call, Script } from './shell-script.js'
 
-/** Commands that run no hooks which `--no-verify` leaves out; of what is not known the alias may be one. */
+/** Verbs that run none of the hooks that `--no-verify` skips. An unknown verb may be an alias of one that does. */
 const HARMLESS_VERBS = new Set(
   `add annotate apply archive bisect blame branch bundle cat-file check-ignore checkout clean clone config count-objects
   describe diff difftool fetch fsck gc grep help init log ls-files ls-remote ls-tree maintenance mv notes prune range-diff
@@ -14,7 +14,7 @@ const HARMLESS_VERBS = new Set(
   switch symbolic-ref tag update-ref var version whatchanged worktree`.split(/\s+/),
 )
 
-const INSTEAD = 'Repair what the checks complain about, or let the user run it.'
+const INSTEAD = 'Fix what the checks complain about, or let the user run it.'
 
 export function gitFindings(call: Call, script: Script, protectedBranches: readonly string[]): Finding[] {
   if (call.name !== 'git') return uninstalled(call)
@@ -40,7 +40,7 @@ function uninstalled({ name, args }: Call): Finding[] {
       : -1
   if (at < 0 || !/^(?:uninstall|--uninstall)$/.test(texts[at] ?? '') || (at === 0 && !MANAGERS.test(name)))
     return []
-  return [asked('skipped-checks', `\`${name}\` would take out the checks of this repository. ${INSTEAD}`)]
+  return [asked('skipped-checks', `\`${name}\` would remove the checks of this repository. ${INSTEAD}`)]
 }
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
@@ -52,25 +52,20 @@ function skippedChecks({ verb = '', args }: GitCall): Finding[] {
   const short = verb === 'commit' ? words.find(hasN) : undefined
   const word = found ?? short
   if (word === undefined) return []
-  return [
-    denied('skipped-checks', `\`git ${verb} ${word}\` leaves out the checks of this repository. ${INSTEAD}`),
-  ]
+  return [denied('skipped-checks', `\`git ${verb} ${word}\` skips the checks of this repository. ${INSTEAD}`)]
 }
 
-/** Where an option may stand, and only the shell knows what does. What git itself prints is a name. */
+/** A word that may be an option, but is only known at run time. Output of git itself counts as a name. */
 function hiddenOptions({ args }: Call, { verb = '', args: behind }: GitCall): Finding[] {
   if (HARMLESS_VERBS.has(verb)) return []
   const unknown = new Set(args.filter(({ known }) => !known).map(({ text }) => text))
   const isSure = verb === 'commit' ? /^$/ : /^[^$`]|^\$\w|^\$\{|^(?:\$\(|`)\s*git\s/
   const found = withoutValues(behind).find(
-    (word) => unknown.has(word) && /^[$`]|^what comes in$/.test(word) && !isSure.test(word),
+    (word) => unknown.has(word) && /^[$`]|^its input$/.test(word) && !isSure.test(word),
   )
   if (found === undefined) return []
   return [
-    asked(
-      'not-understood',
-      `\`git ${verb}\` is given ${shown(found)}, which may be an option. Write it out.`,
-    ),
+    asked('not-understood', `\`git ${verb}\` gets ${shown(found)}, which may be an option. Write it out.`),
   ]
 }
 
@@ -90,31 +85,26 @@ function hasN(word: string): boolean {
   return /^-[^-mFcCtSu]*n/.test(word)
 }
 
-/** Hooks of another folder are other checks, or none. */
+/** Hooks from another folder are different checks, or none at all. */
 function otherHooks({ verb = '', args, settings }: GitCall): Finding[] {
   const set = settings.find((setting) => /^core\.hookspath(?:=|$)/i.test(setting))
   if (set !== undefined) {
-    return [
-      denied(
-        'skipped-checks',
-        `\`git -c ${set}\` runs other checks than those of this repository. ${INSTEAD}`,
-      ),
-    ]
+    return [denied('skipped-checks', `\`git -c ${set}\` replaces the checks of this repository. ${INSTEAD}`)]
   }
   const programs = settings.find((setting) => setting.startsWith('exec-path='))
   if (programs !== undefined)
     return [
-      asked('skipped-checks', `\`git --${shown(programs)}\` takes the programs of git from another folder.`),
+      asked('skipped-checks', `\`git --${shown(programs)}\` loads the programs of git from another folder.`),
     ]
   const included = settings.find((setting) => /^include(?:if)?\./i.test(setting))
   if (included !== undefined)
-    return [asked('skipped-checks', `\`git -c ${shown(included)}\` brings settings from another file.`)]
+    return [asked('skipped-checks', `\`git -c ${shown(included)}\` loads settings from another file.`)]
   const alias = settings.find((setting) => /^alias\./i.test(setting))
   if (alias !== undefined) {
     return [
       asked(
         'not-understood',
-        `\`git -c ${shown(alias)}\` gives git a command of its own. Write the command out.`,
+        `\`git -c ${shown(alias)}\` defines a new git command. Write out the command itself.`,
       ),
     ]
   }
@@ -130,7 +120,7 @@ function configured(args: readonly string[]): Finding[] {
     return [
       asked(
         'skipped-checks',
-        '`git config` changes more than one setting at once, and among them which checks run here.',
+        '`git config` changes several settings at once, including which checks run in this repository.',
       ),
     ]
   const at = args.findIndex((word) => /^(?:core\.hookspath|alias\..*|include(?:if)?\..*)$/i.test(word))
@@ -147,18 +137,15 @@ function configured(args: readonly string[]): Finding[] {
   const called = gitCall((value ?? '').split(/\s+/))
   if (/no-v|hookspath/i.test(value ?? '') || skippedChecks(called).length > 0) {
     return [
-      denied(
-        'skipped-checks',
-        `\`git config ${name}\` would leave out the checks of this repository. ${INSTEAD}`,
-      ),
+      denied('skipped-checks', `\`git config ${name}\` would skip the checks of this repository. ${INSTEAD}`),
     ]
   }
   return /^include/i.test(name)
-    ? [asked('skipped-checks', `\`git config ${name}\` brings settings from another file.`)]
+    ? [asked('skipped-checks', `\`git config ${name}\` loads settings from another file.`)]
     : []
 }
 
-/** What managers of hooks and git itself take for "no checks". */
+/** Variables with which git and hook managers skip checks. */
 const SWITCHES =
   /^(?:HUSKY=0|HUSKY_SKIP_HOOKS=.|LEFTHOOK=(?:0|false)|LEFTHOOK_EXCLUDE=.|SKIP=.|SKIP_HOOKS=.|PRE_COMMIT_ALLOW_NO_CONFIG=.|OVERCOMMIT_DISABLE=.|GIT_CONFIG_(?:KEY_\d+|PARAMETERS)=.*hookspath|GIT_CONFIG_(?:GLOBAL|SYSTEM)=|GIT_EXEC_PATH=)/i
 
@@ -169,7 +156,7 @@ function switchedOff({ verb = '' }: GitCall, { assignments }: Script): Finding[]
   return [
     denied(
       'skipped-checks',
-      `\`${found}\` leaves out the checks of this repository for \`git ${verb}\`. ${INSTEAD}`,
+      `\`${found}\` skips the checks of this repository for \`git ${verb}\`. ${INSTEAD}`,
     ),
   ]
 }

@@ -1,4 +1,4 @@
-// What xargs and `find -exec` hand to the command that they run, as far as it can be told where that comes from.
+// The words that xargs and `find -exec` pass to the command that they run, as far as their origin is known.
 
 import { argumentsOf } from './effect.js'
 import { foundBy } from './find-effects.js'
@@ -6,14 +6,14 @@ import { isPattern } from './path-overlap.js'
 import type { Call } from './shell-script.js'
 import type { Word } from './word.js'
 
-const UNKNOWN: Word = { text: 'what comes in', known: false, glob: false }
+const UNKNOWN: Word = { text: 'its input', known: false, glob: false }
 
 const FD = /^fd(?:find)?$/
 
-/** They leave names out, and change none. */
+/** Programs that drop or reorder names, but never change one. */
 const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
 
-/** The same calls, each with the words that it gets from elsewhere. */
+/** The same calls, each with the words that xargs or find adds. */
 export function withGivenWords(calls: readonly Call[]): readonly Call[] {
   let given: readonly Word[] | undefined
   let found: readonly Word[] | undefined
@@ -34,7 +34,7 @@ export function withGivenWords(calls: readonly Call[]): readonly Call[] {
   })
 }
 
-/** `{}` is what find found; the rest of xargs comes at the end, or in the place of a marker. */
+/** find replaces `{}`. xargs appends its words, or puts them in place of a marker. */
 function filledIn(
   args: readonly Word[],
   given: readonly Word[] | undefined,
@@ -78,7 +78,7 @@ function printed(call: Call): readonly Word[] {
   })
   if (name === 'find') return foundBy(call)
   if (FD.test(name)) return foundByFd(args)
-  // An option of the one is none of the other.
+  // Each of these programs has its own options.
   if (name === 'echo' || name === 'printf') return args.flatMap(wordsIn)
   if (name === 'ls') return listed(operands)
   if (/^(?:[ef]?grep|rg)$/.test(name) && listsFiles(args)) {
@@ -90,7 +90,7 @@ function printed(call: Call): readonly Word[] {
   return [UNKNOWN]
 }
 
-/** By the endings, or by a plain piece of the name; it puts them at the end, too, where no `{}` stands. */
+/** The names that fd finds, by extension or by a plain part of the name. Without `{}`, fd appends them. */
 function foundByFd(args: readonly Word[]): readonly Word[] {
   const end = args.findIndex(({ text }) => /^-\w*[xX]$|^--exec/.test(text))
   const { operands, valuesOf } = argumentsOf(end < 0 ? args : args.slice(0, end), {
@@ -117,14 +117,14 @@ function anythingIn(roots: readonly Word[]): readonly Word[] {
   return roots.map((root) => ({ text: `${root.text}/**/*`, known: root.known, glob: true }))
 }
 
-/** Patterns without a folder are for the names in all of them. */
+/** A pattern without a folder applies in every folder. */
 function anythingLike(patterns: readonly Word[]): readonly Word[] {
   if (!patterns.every(({ text, known }) => known && /^[*][\w.*-]*[\w-]$/.test(text)) || patterns.length === 0)
     return anythingIn([])
   return patterns.map(({ text }) => ({ text: `./**/${text}`, known: true, glob: true }))
 }
 
-/** Of a folder it prints the names that are in it. */
+/** For a folder, ls prints the names in it. */
 function listed(operands: readonly Word[]): readonly Word[] {
   const all: Word = { text: '*', known: true, glob: true }
   const wild = operands.filter(({ text, glob }) => glob && isPattern(text))

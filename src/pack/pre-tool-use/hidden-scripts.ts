@@ -1,4 +1,4 @@
-// Command lines that stand in a word, for a program to run: git's own, and those that a variable hands over.
+// Command lines inside a word that a program will run: in git's settings, in variables, in aliases.
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { wrapperOf } from '../../shell/wrappers.js'
@@ -11,15 +11,15 @@ import { gitCall } from './git-call.js'
 import { linesIn, runsElsewhere } from './inner-calls.js'
 import type { Call, Script } from './shell-script.js'
 
-/** Variables that programs run. */
+/** Variables whose value programs run. */
 const RUN =
   /^(?:\w*EDIT(?:OR)?|VISUAL|\w*PAGER|GIT_SSH_COMMAND|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|LESSOPEN|LESSCLOSE|BROWSER|RSYNC_RSH|GIT_CONFIG_VALUE_\d+)=(.+)$/s
 
-/** Settings of git that git runs. */
+/** Settings whose value git runs. */
 const RUN_BY_GIT =
   /^(?:core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|pager\..*|diff\..*|difftool\..*|merge\..*|mergetool\..*|filter\..*|credential\..*helper|gpg\..*program|gpg\.program|uploadpack\..*|alias\..*)=(.+)$/is
 
-/** They hand a word with blanks in it to a shell. */
+/** Programs that pass a word with spaces to a shell. */
 const STRING_RUNNERS =
   /^(?:npm|npx|pnpm|pnpx|yarn|bunx|nix-shell|tmux|screen|concurrently|nodemon|entr|hyperfine|watchexec|make|gmake|just)$/
 
@@ -36,14 +36,14 @@ export function hiddenScripts(script: Script): readonly string[] {
   return [...new Set(found)]
 }
 
-/** One word is a line, several are the words of one. */
+/** A single word is a command line. Several are the words of one. */
 function lineOf(words: readonly string[]): string {
   return words.length === 1 ? (words[0] ?? '') : words.map(shellQuoted).join(' ')
 }
 
 const MOST_NAMES = 8
 
-/** `alias x='rm -rf'`, `hash -p /bin/rm x`: from then on `x` is that. */
+/** After `alias x='rm -rf'` or `hash -p /bin/rm x`, `x` means that command. */
 function byOtherNames(calls: readonly Call[]): readonly string[] {
   const meant = new Map<string, string>()
   for (const call of calls) {
@@ -60,7 +60,7 @@ function byOtherNames(calls: readonly Call[]): readonly string[] {
   return calls.flatMap((call) => {
     let line = meant.get(call.name)
     if (line === undefined) return []
-    // One may stand for another.
+    // One alias may refer to another.
     for (let round = 0; round < MOST_NAMES; round++) {
       const first: string = line.split(/\s/, 1)[0] ?? ''
       const next: string | undefined = meant.get(first)
@@ -71,13 +71,13 @@ function byOtherNames(calls: readonly Call[]): readonly string[] {
   })
 }
 
-// ---- lines that somebody may run ------------------------------------------------------------------------------------
+// ---- lines that may be run ------------------------------------------------------------------------------------------
 
-/** They print what they are given, or send it. */
+/** Programs that only print or send their arguments. */
 const TEXT_ONLY = /^(?:sed|gsed|curl|wget|tee|touch|mkdir)$/
 const RUNS_WORDS = /^(?:less|man|more)$/
 
-/** Command lines in the words and the input of programs that may run them: of what it does with them nobody knows. */
+/** Command lines in the arguments and the input of programs that may run them. This is a guess. */
 export function guessedLines(script: Script): readonly string[] {
   const lines = script.calls.flatMap((call) =>
     textsFor(call, script).flatMap((text) => linesIn(text, isInterpreter(call.name))),
@@ -100,7 +100,7 @@ function textsFor(call: Call, script: Script): readonly string[] {
 
 const LONGEST = 200_000
 
-/** What it runs to reach others, and to show things; messages and patterns are only texts. */
+/** The words that git may run, to reach a remote or to show output. Messages and patterns are only text. */
 function wordsForGit(call: Call): readonly string[] {
   const { verb = '', args } = gitCall(texts(call))
   if (

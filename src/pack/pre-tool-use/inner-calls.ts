@@ -1,16 +1,16 @@
-// Calls that stand in the words of a program that nobody here knows, and git under its other names.
+// Calls inside the arguments of an unknown program, and git under its other names.
 
 import { wrapperOf } from '../../shell/wrappers.js'
 import { isInterpreter } from './code-rule.js'
 import { effectsOf } from './file-effects.js'
 import type { Call } from './shell-script.js'
 
-/** What is worth a look wherever it stands. */
+/** Programs that are judged wherever their name occurs. */
 const NAMES =
   'rm|rmdir|unlink|shred|rimraf|del-cli|mv|cp|ln|dd|tee|truncate|chmod|chown|find|git|sed|tar|rsync|install|mkfs(?:\\.\\w+)?|wipefs|carabiner|remove_directory|trash-cli'
 const DANGEROUS = new RegExp(`^(?:${NAMES})$`)
 
-/** What they run is on another machine, or in another one's files. */
+/** Programs that run commands on another machine, or on another file system. */
 const ELSEWHERE =
   /^(?:docker|docker-compose|podman|nerdctl|buildah|kubectl|oc|helm|ssh|aws|az|gcloud|gsutil|s3cmd|rclone|mc|adb|vagrant|multipass|lxc|limactl|fly|flyctl|heroku|hg|svn|dvc|npm|pnpm|yarn|cargo|apt|apt-get|brew|pip|pip3|dnf|yum|apk|pacman|gh|glab)$/
 
@@ -18,7 +18,7 @@ export function isDangerous(program: string): boolean {
   return DANGEROUS.test(baseName(program))
 }
 
-/** Each place in a text where such a program stands with what it is given, up to the next quote, bracket or end. */
+/** Each occurrence of such a program in a text with its arguments, up to the next quote, bracket or end. */
 export function linesIn(text: string, isCode: boolean): readonly string[] {
   const flat = text.replace(/["'](?:\s{1,9}|\s{0,9},\s{0,9})["']/g, ' ')
   const lines = flat.matchAll(new RegExp(`(?<![\\w.-])(?:${NAMES})\\s[^"'\`)}\\]\\n;|&\\\\]{0,1000}`, 'g'))
@@ -29,7 +29,7 @@ export function linesIn(text: string, isCode: boolean): readonly string[] {
 
 const MOST_LINES = 50
 
-/** `'rm -rf ' + x`: code puts the rest behind it. */
+/** `'rm -rf ' + x`: the code appends the rest. */
 function withTarget(line: string): string {
   return /^rm(?:\s+-\S+)*\s*$/.test(line) && /\s-\w*r/i.test(line) ? `${line} "$UNKNOWN"` : line
 }
@@ -41,7 +41,7 @@ export function runsElsewhere(call: Call): boolean {
 /** The call, and what it may run. */
 export function withInner(given: Call): readonly Call[] {
   const call = byItsName(given)
-  // The script of some systems takes the words behind its file.
+  // On some systems, `script` runs the words after its file.
   if (effectsOf(call.name) !== undefined || (wrapperOf(call.name) !== undefined && call.name !== 'script'))
     return [call]
   if (runsElsewhere(call)) return [call]
@@ -63,10 +63,10 @@ function runsHere({ name, args }: Call): boolean {
   return /^(?:npm|pnpm|yarn)$/.test(name) && /^(?:exec|x|dlx|run)$/.test(args[0]?.text ?? '')
 }
 
-/** `/usr/lib/git-core/git-commit` is `git commit`, `hub` hands all to git, and `grm` is the `rm` of GNU on other systems. */
+/** `/usr/lib/git-core/git-commit` is `git commit`, `hub` forwards to git, and `grm` is GNU's `rm` on other systems. */
 function byItsName(call: Call): Call {
   if (call.name === 'hub') return { ...call, name: 'git' }
-  // On many disks `RM` is `rm`.
+  // On case-insensitive disks, `RM` is `rm`.
   const small = call.name.toLowerCase()
   if (small !== call.name && DANGEROUS.test(small)) return { ...call, name: small }
   const own = /^g(?=[a-z])/.test(call.name) && effectsOf(call.name) === undefined ? call.name.slice(1) : ''
@@ -76,7 +76,7 @@ function byItsName(call: Call): Call {
   return { ...call, name: 'git', args: [{ text: verb, known: true, glob: false }, ...call.args] }
 }
 
-/** Without its folder, and without the version that npx is asked for. */
+/** The name without its folder, and without a version for npx. */
 function baseName(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '')
 }

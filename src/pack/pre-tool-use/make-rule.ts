@@ -1,4 +1,4 @@
-// Programs that are given what they run by the command line, in a language that nobody here reads: make, cron.
+// Programs that get their rules from the command line, in a language that is not parsed here: make, cron.
 
 import { asked, type Finding } from './finding.js'
 import type { Call } from './shell-script.js'
@@ -10,6 +10,6 @@ export function makeFindings({ name, args }: Call): Finding[] {
   const isGiven = args.some(({ text }) => FROM_INPUT.test(text) || /^--eval(?:=|$)/.test(text))
   if (!isGiven) return []
   return [
-    asked('not-understood', `\`${name}\` is given its rules by the command line. Put them into a file.`),
+    asked('not-understood', `\`${name}\` gets its rules from the command line. Save them to a file instead.`),
   ]
 }

@@ -1,12 +1,12 @@
-// What is there: nothing here throws, for what cannot be looked at is not there for this user either.
+// Looks at the disk. Nothing here throws: a path that this user cannot read counts as missing.
 
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
 import { canBe, isPattern } from './path-overlap.js'
 
-/** Of one pattern; more are not looked at. */
+/** The most paths of one pattern that are checked. */
 const MOST_PATHS = 2000
 
-/** By where a link leads. */
+/** Follows links. */
 export function isFolder(path: string): boolean {
   return attempt(() => statSync(path).isDirectory()) ?? false
 }
@@ -19,12 +19,12 @@ export function namesIn(folder: string): readonly string[] {
   return attempt(() => readdirSync(folder)) ?? []
 }
 
-/** With all that is below, by their paths from the folder on. */
+/** Everything below the folder, as paths relative to it. */
 export function treeOf(folder: string): readonly string[] {
   return attempt(() => readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
 }
 
-/** The links among what a pattern stands for, and what is reached through them. */
+/** The links that a pattern matches, and the paths reached through them. */
 export function linksBy(pattern: string, dots: boolean): readonly string[] {
   let paths: { readonly path: string; readonly linked: boolean }[] = [{ path: '', linked: false }]
   for (const part of pattern.split('/').filter((one) => one !== '' && one !== '.')) {

@@ -1,4 +1,4 @@
-// Carabiner's own commands that decide for the user or take the guard away, and those by which agents change their settings.
+// Carabiner commands that decide for the user or remove the guard, and commands with which agents change their own settings.
 
 import { join } from 'node:path'
 import { AGENT_VARIABLES } from '../../files/agent-shell.js'
@@ -11,21 +11,21 @@ import { LEFT_TO_USER, STARTED, UNGUARDING } from './protected-paths.js'
 import type { Call, Script } from './shell-script.js'
 import type { Word } from './word.js'
 
-/** These only tell something, or run hooks. */
+/** Commands that only print something or run hooks. */
 const READING = /^(?:list|explain|doctor|fire|test|audit|schema|completion|help)$/
-/** With one of these the others do, too. */
+/** With one of these options, the other commands only print too. */
 const TELLING = /^(?:--(?:show|check|dry-run|help)|-h)$/
 
 interface Deciding {
-  /** Only with such a word; otherwise always. */
+  /** Applies only if a word matches. Undefined: always. */
   readonly only?: RegExp
   readonly finding: Finding
 }
 
-const FOR_THE_USER = { finding: kept('decides for the user what may run here') }
-const TAKEN_AWAY = kept('takes the guard away')
+const FOR_THE_USER = { finding: kept('decides what may run here') }
+const TAKEN_AWAY = kept('removes the guard')
 
-/** What is said of the others: the first that fits. */
+/** The findings for all other commands. The first that applies is used. */
 const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
   trust: [FOR_THE_USER],
   untrust: [FOR_THE_USER],
@@ -39,13 +39,13 @@ const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
   hook: [{ finding: TAKEN_AWAY, only: /^--unlock$/ }],
   setup: [
     { finding: TAKEN_AWAY, only: /^--(?:remove|prune|engine|only|without)(?:=|$)/ },
-    { finding: left('`carabiner setup` changes settings of agents') },
+    { finding: left("`carabiner setup` changes agents' settings") },
   ],
-  enable: [{ finding: left('`carabiner enable` switches hooks on that the user switched off') }],
+  enable: [{ finding: left('`carabiner enable` turns on hooks that the user turned off') }],
   catalog: [
     { finding: left('`carabiner catalog` changes where plugins come from'), only: /^(?:add|remove)$/ },
   ],
-  new: [{ finding: left('`carabiner new` makes a hook that counts as trusted') }],
+  new: [{ finding: left('`carabiner new` creates a hook that counts as trusted') }],
 }
 
 const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
@@ -56,19 +56,19 @@ export function ownProgramFindings(call: Call, places: Places): Finding[] {
   return [...replaced(call), ...ofAgents(call)]
 }
 
-/** What Carabiner is called with; undefined for another program. What only reads or prints words runs none. */
+/** The arguments of a call to Carabiner. Undefined for any other program, and for programs that only read or print words. */
 function wordsBehind(call: Call, places: Places): readonly Word[] | undefined {
   const { name, command, args } = call
   if (effectsOf(name) !== undefined) return undefined
   if (isOwn(name)) return args
-  // Only where it matters are links and folders looked at.
+  // Looks at links and folders only where it matters.
   const matters = args.some(({ text, known }) => isDeciding(text) || !known)
   if (matters && command.program.includes('/') && !call.isInner && isOwnFile(command.program, call, places))
     return args
   // `node $(which carabiner) trust`
   const isHidden = ({ text, known }: Word, i: number) => {
     const next = args[i + 1]?.text ?? ''
-    // `make -C "$DIR" install` is nobody's of ours.
+    // `make -C "$DIR" install` is not a Carabiner command.
     return (
       !known && (/carabiner/i.test(text) ? isDeciding(next) : /^(?:un)?trust$|^approvals$|^setup$/.test(next))
     )
@@ -82,7 +82,9 @@ function wordsBehind(call: Call, places: Places): readonly Word[] | undefined {
 function decided(words: readonly Word[]): Finding[] {
   const first = words.find(({ text }) => !text.startsWith('-'))
   if (first && !first.known)
-    return [asked('not-understood', 'Only the running shell knows which command of Carabiner this is.')]
+    return [
+      asked('not-understood', 'Which Carabiner command this is depends on the running shell. Write it out.'),
+    ]
   if (!first || (READING.test(first.text) && !first.either)) return []
   const verb = words.find(({ text }) => isDeciding(text))?.text ?? ''
   const end = words.findIndex(({ text }) => text === '--')
@@ -97,7 +99,7 @@ function decided(words: readonly Word[]): Finding[] {
 function kept(what: string): Finding {
   return denied(
     'self-protection',
-    `This command of Carabiner ${what}, so no agent gives it. Tell the user what to type, and let them do it.`,
+    `This Carabiner command ${what}, which only the user may do. Tell the user what to type.`,
   )
 }
 
@@ -105,12 +107,12 @@ function left(what: string): Finding {
   return asked('self-protection', `${what}. Let the user do it.`)
 }
 
-/** By its name alone: `npx carabiner@1`, `npm:carabiner`, `bin/carabiner.js`. */
+/** Recognises Carabiner by name alone: `npx carabiner@1`, `npm:carabiner`, `bin/carabiner.js`. */
 function isOwn(text: string): boolean {
   return /(?:^|[/:])carabiner(?:\.[cm]?js|@[\w.^~:/-]+)?$/i.test(text)
 }
 
-/** A file of the package, by whichever name, or of the program that runs this guard. */
+/** Whether it is a file of the package, under any name, or of the program that runs this guard. */
 function isOwnFile(text: string, { folders }: Call, places: Places): boolean {
   if (!/\.[cm]?[jt]s$|^[./~]/.test(text)) return false
   return folders.some((folder) => {
@@ -134,7 +136,7 @@ function installs(name: string, args: readonly Word[]): boolean {
   )
 }
 
-/** The package goes, or another takes its place. */
+/** Commands that uninstall the package or replace it with another. */
 function replaced({ name, args }: Call): Finding[] {
   const texts = args.map(({ text }) => text)
   if (!MANAGERS.test(name) || !texts.some((text) => isOwn(text) || /(?:^|\/)carabiner$/.test(text))) return []
@@ -144,13 +146,13 @@ function replaced({ name, args }: Call): Finding[] {
     texts.some((text) => /carabiner@.*[:/]/.test(text))
   const tells = texts.some((text) => /^(?:ls|list|view|info|why|outdated)$/.test(text))
   if (!goes && (!isOther || tells)) return []
-  return [asked('self-protection', `\`${name}\` would take Carabiner's guard away. Let the user do it.`)]
+  return [asked('self-protection', `\`${name}\` would remove Carabiner's guard. Let the user do it.`)]
 }
 
 const AGENTS =
   /^(?:claude|codex|gemini|qwen|copilot|cursor-agent|opencode|crush|droid|kiro-cli|amp|kimi|auggie)$/
 
-/** Their own commands write the settings that no other may write; and an agent without its hooks has no guard. */
+/** An agent's own commands can write its protected settings, and an agent started without hooks has no guard. */
 function ofAgents({ name, args }: Call): Finding[] {
   if (!AGENTS.test(name)) return []
   const [first = '', second = ''] = args.map(({ text }) => text)
@@ -164,12 +166,12 @@ function ofAgents({ name, args }: Call): Finding[] {
   return [
     asked(
       'self-protection',
-      `\`${name}\` is told to change its settings, or to run without them. Let the user do it.`,
+      `\`${name}\` would change the settings of an agent, or start it without them. Let the user do it.`,
     ),
   ]
 }
 
-/** The switch that leaves all hooks out, and its like: for what is started, in a file that is read at every start, or told to another program. */
+/** CARABINER_OFF and similar variables: set for a program, in a file that is read at every start, or passed to another program. */
 export function switchedOffFindings({ text, assignments, outputs, calls }: Script): Finding[] {
   const [name] = UNGUARDING.exec(text) ?? []
   if (name === undefined) return []
@@ -190,10 +192,10 @@ export function switchedOffFindings({ text, assignments, outputs, calls }: Scrip
   )
   if (!isSet && !isKept && !isTold && !isEdited && !isForAgent) return []
   if (!isOff) return [asked('self-protection', `\`${name}\` ${LEFT_TO_USER}`)]
-  return [asked('self-protection', '`CARABINER_OFF` switches the guard off. Let the user decide about that.')]
+  return [asked('self-protection', '`CARABINER_OFF` turns the guard off. Let the user decide that.')]
 }
 
-/** `env -u CLAUDECODE carabiner`: by its mark Carabiner knows that an agent runs it. */
+/** `env -u CLAUDECODE carabiner` removes the variable by which Carabiner knows that an agent runs it. */
 export function hiddenAgentFindings({ text, assignments, calls }: Script, places: Places): Finding[] {
   if (!AGENT_VARIABLES.some((mark) => text.includes(mark))) return []
   const isEmptied = assignments.some((one) => AGENT_VARIABLES.some((mark) => one === `${mark}=`))
@@ -203,5 +205,5 @@ export function hiddenAgentFindings({ text, assignments, calls }: Script, places
       args.some((word) => AGENT_VARIABLES.includes(word.text.replace(/^(?:-\w*u|--unset=)(?=[A-Z])/, ''))),
   )
   if (!isEmptied && !isUnset) return []
-  return calls.some((call) => wordsBehind(call, places)) ? [kept('hides that an agent gives it')] : []
+  return calls.some((call) => wordsBehind(call, places)) ? [kept('hides that an agent runs it')] : []
 }

@@ -1,4 +1,4 @@
-// The files that a patch changes, by its text: the envelope of apply_patch, and diffs.
+// The files that a patch changes, read from its text: an apply_patch envelope or a diff.
 
 import { isAbsolute, join } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
@@ -9,7 +9,7 @@ import type { Word } from './word.js'
 
 const HEADERS = [
   /^\*\*\* (?:\w+ File|Move to):(.+)$/,
-  // Of a diff with context, and of one that Subversion made.
+  // Headers of context diffs and of Subversion.
   /^\*\*\* (?!\w+ File:|Move to:|Begin |End |\d+(?:,\d+)? \*)(?:[ab]\/)?([^\t]+)/,
   /^Index: (.+)$/,
   /^(?:---|\+\+\+) (?:[ab]\/)?([^\t]+)/,
@@ -26,7 +26,7 @@ export function pathsInPatch(text: string): readonly string[] {
       const path = unquoted(header.exec(line)?.[1]?.trim())
       if (path !== undefined && path !== '/dev/null') paths.add(path)
     }
-    // The same name twice; where the names differ, other lines say so.
+    // Contains the same name twice. If the names differ, other lines give them.
     if (line.startsWith(GIT_HEADER)) {
       const names = line.slice(GIT_HEADER.length)
       paths.add(names.slice(0, names.length / 2).replace(/^"?a\/|"$/g, ''))
@@ -35,7 +35,7 @@ export function pathsInPatch(text: string): readonly string[] {
   return [...paths]
 }
 
-/** git writes names of other characters in quotes, as numbers of their bytes. */
+/** git quotes names with special characters and writes their bytes as numbers. */
 function unquoted(name: string | undefined): string | undefined {
   const [, inner] = /^"(?:[ab]\/)?(.*)"$/.exec(name ?? '') ?? []
   return inner === undefined
@@ -46,9 +46,9 @@ function unquoted(name: string | undefined): string | undefined {
 }
 
 const MAX_BYTES = 1024 * 1024
-const UNKNOWN: Word = { text: 'what comes in', known: false, glob: false }
+const UNKNOWN: Word = { text: 'its input', known: false, glob: false }
 
-/** What a call changes by the patches that it reads. A patch that is not there yet says nothing. */
+/** The files that a call changes through the patches that it reads. A patch that does not exist yet tells nothing. */
 export function patched(
   { input, folders, readsFrom: [source] }: Call,
   given: readonly Word[],
@@ -57,7 +57,7 @@ export function patched(
   const made = (target: Word): Effect => ({ deed: 'write', target, deep: false })
   const texts = [...input]
   const effects: Effect[] = []
-  // What git itself prints is as good as a branch of it.
+  // Output of git itself is treated like one of its branches.
   const isFed = source !== undefined && given.length === 0 && input.length === 0 && source.name !== 'git'
   const piped = isFed && source.name === 'cat' ? source.args : isFed ? [UNKNOWN] : []
   for (const file of [...given, ...piped]) {
@@ -77,7 +77,7 @@ function textOf({ text, known }: Word, folder: string): string | undefined {
     const found = readPlain(realOf(isAbsolute(text) ? text : join(folder, text)), MAX_BYTES)
     return 'text' in found ? found.text : undefined
   } catch {
-    // Then a person has to look into it.
+    // A person has to look at it then.
     return undefined
   }
 }

@@ -1,10 +1,10 @@
-// Whether two paths, each with wildcards, can be the same. Names are compared without case: on many disks `.Claude` is `.claude`.
+// Tells whether two paths with wildcards can be the same. Ignores case, because on many disks `.Claude` is `.claude`.
 
 import { fits, piecesOf } from '../../shell/patterns.js'
 
 export type Parts = readonly string[]
 
-/** As the most lenient of disks takes it: without case, without invisible characters, dots and streams at the end. */
+/** The parts as the most lenient file system reads them: no case, no invisible characters, no trailing dots or streams. */
 export function partsOf(path: string): Parts {
   const text = path.normalize('NFKC').toLowerCase().replace(INVISIBLE, '')
   return text
@@ -15,17 +15,17 @@ export function partsOf(path: string): Parts {
 
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 
-/** Whether a shell would look for names that fit: `a*`, `!(a)`. */
+/** Whether a shell would expand it: `a*`, `!(a)`. */
 export function isPattern(text: string): boolean {
   return /[*?[]|[@!+]\(/.test(text)
 }
 
-/** What may stand for any name: `*`, `.*`, `[!.]*`, `?*`, `!(a)`. */
+/** Whether it can match any name: `*`, `.*`, `[!.]*`, `?*`, `!(a)`. */
 export function isAny(part: string): boolean {
   return isPattern(part) && simple(part).replace(/[.*]/g, '') === ''
 }
 
-/** Classes and `?` count as `*`: more names, never fewer. */
+/** Classes and `?` count as `*`, which matches more names, never fewer. */
 function simple(part: string): string {
   return part
     .replace(/[@!+?*]\(.*\)/, '*')
@@ -33,7 +33,7 @@ function simple(part: string): string {
     .replace(/\*+/g, '*')
 }
 
-/** `dots`: whether a star stands for the dot that a name begins with; for a shell it does not. */
+/** `dots`: whether a star also matches a leading dot. In a shell it does not. */
 export function canBe(part: string, name: string, wild: boolean, dots: boolean): boolean {
   if (part === name) return true
   const partIsWild = wild && isPattern(part)
@@ -46,7 +46,7 @@ export function canBe(part: string, name: string, wild: boolean, dots: boolean):
   return nameIsWild && fits(piecesOf(simple(name)), part)
 }
 
-/** Whether the first parts can be these names, from `at` on. */
+/** Whether the parts from `at` on can be these names. */
 export function beginsAt(path: Parts, at: number, names: Parts, wild: boolean, dots: boolean): boolean {
   if (at < 0 || at + names.length > path.length) return false
   return names.every((name, i) => canBe(path[at + i] as string, name, wild, dots))

@@ -11,7 +11,7 @@ import { beginsAt, isAny, isPattern, type Parts, partsOf } from './path-overlap.
 import { OF_AGENTS, OF_GIT, OF_SYSTEM, SHARED } from './protected-paths.js'
 import { isWild, type Word } from './word.js'
 
-/** Stands for a folder that only the running shell knows. */
+/** Stands for a folder that is only known at run time. */
 export const SOMEWHERE = '?'
 
 export const OF_AGENTS_WHAT = 'hooks and settings of agents'
@@ -24,13 +24,13 @@ export interface Hit {
 interface Place {
   readonly path: string
   readonly parts: Parts
-  /** All that is in it. */
+  /** Whether everything in it is protected. */
   readonly isFolder: boolean
   readonly verdict: Hit['verdict']
   readonly what: string
 }
 
-/** What is guarded: wherever it stands, and at one place. */
+/** Protected paths: relative ones that count below any folder, and absolute ones. */
 interface Guarded {
   readonly anywhere: readonly Place[]
   readonly fixed: readonly Place[]
@@ -39,24 +39,24 @@ interface Guarded {
 export type Depth = boolean | 'names'
 
 export interface PathQuestion {
-  /** Absolute, as it was written: `..` may lead through a link. */
+  /** Absolute, but not normalised, because `..` may lead through a link. */
   readonly path: string
   readonly wild: boolean
-  /** Whether what is below it is changed as well; `names`: only where the path itself says that it is one of them. */
+  /** Whether everything below it changes too. `names`: only if the path itself says so. */
   readonly deep: Depth
-  /** Whether a star stands for a dot, too. */
+  /** Whether a star also matches a leading dot. */
   readonly dots?: boolean
 }
 
-/** In one listing: more are not compared. */
+/** The most files of one listing that are compared. */
 const MOST_FILES = 5000
 
 const LONGEST = 4096
 
-/** Questions about one call; each takes a few looks at the disk. */
+/** The most questions about one call. Each reads the disk a few times. */
 const MOST_QUESTIONS = 4000
 
-/** A call names more than anybody can look at in time. */
+/** A call names more files than can be checked in time. */
 export class TooMuch extends Error {}
 
 export class Places {
@@ -75,7 +75,7 @@ export class Places {
     this.#context = context
   }
 
-  /** Made when the first path is asked about: most calls name none. */
+  /** Built on first use, because most calls name no path. */
   get #places(): Guarded {
     this.#guarded ??= this.#guard()
     return this.#guarded
@@ -86,12 +86,12 @@ export class Places {
     const { selfProtection } = settings
     const known = [
       ...OF_AGENTS.map((path) => placeOf(path, OF_AGENTS_WHAT, 'deny')),
-      ...OF_GIT.map((path) => placeOf(path, 'what git checks commits with', 'ask')),
+      ...OF_GIT.map((path) => placeOf(path, "git's commit checks", 'ask')),
     ]
     const own = [dataHome(env), stateHome(env), ...ownProgram()]
     const named = settings.protect.map((path) => this.absolute(path, this.projectDir))
     return {
-      // Who switches it off still means the paths that the settings name.
+      // Paths that the settings name stay protected even without self-protection.
       anywhere: selfProtection ? known : [],
       fixed: [
         ...fixed(selfProtection ? own : [], "Carabiner's own files"),
@@ -101,31 +101,31 @@ export class Places {
     }
   }
 
-  /** One more look at the disk. */
+  /** Counts one more read of the disk. */
   count(): void {
     if (++this.#questions > MOST_QUESTIONS) throw new TooMuch()
   }
 
-  /** Not made shorter: `link/..` is not where it seems to be. */
+  /** Not normalised, because `link/..` may lead elsewhere. */
   absolute(text: string, folder: string): string {
     const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
     if (/^~(?:\/|$)/.test(path)) return this.home + path.slice(1)
     return isAbsolute(path) ? path : `${folder}/${path}`
   }
 
-  /** Whether there is a folder already, so that what is put there gets a name in it. */
+  /** Whether a folder already exists there, so that a file put there gets a name inside it. */
   isFolder(word: Word, folders: readonly string[]): boolean {
     if (isWild(word)) return false
     return folders.every((folder) => isFolder(this.absolute(word.text, folder)))
   }
 
-  /** Whether a folder is, or holds, one that must stay. */
+  /** Whether a folder is or contains one that must not be deleted. */
   isAbove(path: string): boolean {
     const stays = [this.cwd, this.projectDir, this.home].flatMap(waysOf)
     return waysOf(path).some((way) => stays.some((one) => isBelow(one, way.replace(/(.)\/+$/, '$1'))))
   }
 
-  /** Whether it is the user's home, or holds it. */
+  /** Whether it is or contains the user's home. */
   holdsHome({ text }: Word, folders: readonly string[]): boolean {
     const homes = waysOf(this.home)
     return folders
@@ -133,7 +133,7 @@ export class Places {
       .some((way) => homes.some((home) => isBelow(home, way.replace(/(.)\/+$/, '$1'))))
   }
 
-  /** Whether a folder is neither in nor above one where an agent works. */
+  /** Whether a folder is neither inside nor above one where an agent works. */
   isAside(word: Word, folder: string): boolean {
     const path = this.absolute(word.text, folder)
     if (folder === SOMEWHERE || isWild(word) || this.isAbove(path)) return false
@@ -146,7 +146,7 @@ export class Places {
     return ownProgram().some((folder) => isBelow(path, folder))
   }
 
-  /** What of the guard a path is, or lies in, or (deep) contains. */
+  /** The protected place that a path is, is in, or (deep) contains. */
   hit(question: PathQuestion): Hit | undefined {
     this.count()
     for (const path of waysOf(question.path)) {
@@ -161,7 +161,7 @@ export class Places {
     return undefined
   }
 
-  /** By a word, in each folder that a command may be in. */
+  /** The same for a word, in each folder that the command may run in. */
   hitBy(word: Word, folders: readonly string[], deep: Depth, dots = false): Hit | undefined {
     for (const folder of folders) {
       const wild = isWild(word) || (folder !== SOMEWHERE && isPattern(folder))
@@ -188,7 +188,7 @@ export class Places {
     )
   }
 
-  /** Any number of folders: only what is there counts, for almost everything could be. */
+  /** For any number of folders, only existing files count, because almost anything could match. */
   #hitOnDisk(parts: Parts, deep: boolean): Hit | undefined {
     const start = parts.slice(0, parts.indexOf('**'))
     const end = parts.slice(parts.indexOf('**') + 1).filter((part) => part !== '**')
@@ -223,19 +223,19 @@ function placeOf(path: string, what: string, verdict: Hit['verdict']): Place {
   return { path, parts: partsOf(path), isFolder: path.endsWith('/'), what, verdict }
 }
 
-/** By name and by where links lead. */
+/** Both the path itself and the path that its links lead to. */
 function fixed(paths: readonly string[], what: string): readonly Place[] {
   const all = new Set(paths.flatMap((path) => [posix.normalize(path), realOf(path)]))
   return [...all].map((path) => placeOf(`${path}/`, what, 'deny'))
 }
 
-/** The program that runs this guard; only as it is installed, or nobody could work on it. */
+/** The program that runs this guard, but only if it is installed: in a checkout, nobody could work on it. */
 function ownProgram(): readonly string[] {
   const folder = dirname(fileURLToPath(import.meta.url))
   return /[/\\]dist[/\\]bin$/.test(folder) ? [folder] : []
 }
 
-/** `/proc/self/cwd` is where the call is, not where the guard is. */
+/** `/proc/self/cwd` is the folder of the call, not of the guard. */
 export function ofProcess(path: string, folder: string): string {
   const [, place, rest = ''] =
     /^\/[/.]*proc\/+[^/]+(?:\/+task\/+[^/]+)?\/+(cwd|root)(?=\/|$)(.*)$/s.exec(path) ?? []
@@ -251,16 +251,16 @@ function fromUrl(text: string): string {
   }
 }
 
-/** As it is written, as a shell goes it, and as the kernel goes it. */
+/** The path as written, as a shell follows it, and as the kernel follows it. */
 function waysOf(path: string): readonly string[] {
   const lexical = posix.normalize(path)
-  // No system opens a longer one; a tool may make it shorter first.
+  // No system opens a longer path, but a tool may shorten it first.
   if (path.length > LONGEST) return lexical.length > LONGEST ? [] : [lexical]
   const wild = path.search(/[*?[]|[@!+]\(/)
   const start = wild < 0 ? path : path.slice(0, path.lastIndexOf('/', wild))
   const rest = path.slice(start.length)
   const realWay = (from: string) => posix.normalize((from === '' ? '' : realOf(from)) + rest)
-  // `new/../link`: what is made on the way is not there yet.
+  // `new/../link`: folders on the way may not exist yet.
   const later = path.includes('/../') ? [realWay(posix.normalize(start))] : []
   return [...new Set([lexical, realWay(start), ...later])]
 }
@@ -270,7 +270,7 @@ function isIn(parts: Parts, at: number, place: Place, wild: boolean, dots: boole
   return place.isFolder || parts.length === at + place.parts.length
 }
 
-/** The path ends where the place begins: `.claude`, for `.claude/hooks`. */
+/** Whether the path is a folder above the place: `.claude` for `.claude/hooks`. */
 function isAbove(
   path: string,
   parts: Parts,
@@ -286,7 +286,7 @@ function isAbove(
   return wild || existsSync(join(path, ...rest)) || (rest.at(-1)?.includes('*') ?? false)
 }
 
-/** A star stands for what is there. Where its own folder is not known, only a name that says more than a star counts. */
+/** A star only matches existing files. If its folder is not known, only a name that is more than a star counts. */
 function isThere(path: string, at: number, place: Place): boolean {
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
   if (!isPattern(names.slice(at, at + place.parts.length).join('/'))) return true

@@ -1,4 +1,4 @@
-// pre-tool-use: looks at every call of a tool before it runs. Denies what destroys, what switches checks off, what changes the guard.
+// pre-tool-use: checks every tool call before it runs. Denies calls that destroy data, skip checks or change the guard.
 
 import { resolve } from 'node:path'
 import type { HookInput } from '../../author/hook-input.js'
@@ -13,7 +13,7 @@ import { LEFT_TO_USER, STARTED, UNGUARDING } from './protected-paths.js'
 import { skillFindings } from './skill-redirect.js'
 import { type ToolCall, toolCall } from './tool-call.js'
 
-const HINT = 'Whoever owns this machine can change the rules in ~/.amplifier/pack.json.'
+const HINT = 'The owner of this machine can change the rules in ~/.amplifier/pack.json.'
 
 export const preToolUse: PackHook = {
   name: 'pre-tool-use',
@@ -44,7 +44,7 @@ interface Input {
   readonly cwd?: string
 }
 
-/** Whatever the event is called: a tool that is about to run is looked at. One that has run is not. */
+/** Reads a call from any event about a tool that is about to run, but not from one about a tool that has run. */
 function callIn(input: HookInput): Input | undefined {
   const { tool_name: toolName, tool_input: toolInput } = input.extra
   if (input.event === 'PreToolUse' || input.event === 'PermissionRequest')
@@ -64,13 +64,13 @@ function answerOf({ verdict, rule, reason }: Finding): HookResult {
   return askUser(`${reason} (${rule})`, { reason: `${reason} (${rule}. ${HINT})` })
 }
 
-/** What the user's rules would have said of this call, nobody knows. */
+/** If the user's rules cannot be read, a person decides, because nobody knows what the rules say about this call. */
 function lostRules({ toolName, toolInput }: Input, { settings }: PackContext): readonly Finding[] {
   if (settings.unreadable === undefined || toolCall(toolName, toolInput).kind === 'other') return []
   return [
     asked(
       'settings-unreadable',
-      `Your rules cannot be read, so every command and every call for files is asked about until that is corrected: ${settings.unreadable}.`,
+      `Your rules cannot be read, so every command and every file change needs your approval until you fix this: ${settings.unreadable}.`,
     ),
   ]
 }
@@ -97,7 +97,7 @@ async function findingsOf(input: Input, context: PackContext): Promise<readonly 
         ? [
             asked(
               'not-understood',
-              `${shown(input.toolName)} does not say which ${call.missing} it is about.`,
+              `${shown(input.toolName)} does not name the ${call.missing} that it is about.`,
             ),
           ]
         : []
@@ -114,7 +114,7 @@ async function commandFindings(
   const { bash } = context.settings
   if (!bash.denyList && !guardsPaths(context.settings) && bash.allow.length === 0 && bash.deny.length === 0)
     return []
-  // Loaded only for a command: other tools are called more often.
+  // Loaded only for commands, because other tools are called more often.
   const { shellFindings } = await import('./shell-guard.js')
   const start = folder === undefined ? cwd : places.absolute(folder, cwd)
   const findings: Finding[] = []
@@ -122,14 +122,14 @@ async function commandFindings(
     findings.push(...(await shellFindings(text, start, context, places)))
     if (isPowerShell && !/^[\w./:=@%+, -]*$/.test(text)) {
       findings.push(
-        asked('not-understood', 'This is PowerShell, of which only plain commands are understood here.'),
+        asked('not-understood', 'This is PowerShell, and Carabiner only understands plain commands of it.'),
       )
     }
   }
   return findings
 }
 
-/** As it is, and as a tool may take it: with slashes for Windows, without blanks, quotes, the part behind a NUL, and escapes. */
+/** The path as it is, and as a tool may read it: with Windows slashes, or without spaces, quotes, escapes or the part after a NUL. */
 function formsOf(text: string): readonly string[] {
   const [start = ''] = text.split('\0')
   const bare = start
@@ -142,7 +142,7 @@ function formsOf(text: string): readonly string[] {
   return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
 }
 
-/** A file that is read at every start gets a variable that takes the guard away. */
+/** A file that is read at every start would set a variable that removes the guard. */
 function startFindings(
   { toolName, toolInput }: Input,
   { paths }: Extract<ToolCall, { kind: 'files' }>,
@@ -168,7 +168,7 @@ function fileFindings(
     for (const path of formsOf(text).map((form) => places.absolute(form, cwd))) {
       const hit = guardsPaths(settings) ? places.hit({ path, wild: false, deep }) : undefined
       if (hit) {
-        const sentence = `${shown(toolName)} would change ${shown(text)}: ${hit.what}, which agents may read but not change. Tell the user what should change, and let them do it.`
+        const sentence = `${shown(toolName)} would change ${shown(text)}: ${hit.what}, which agents may read but not change. Tell the user what to change, and let them do it.`
         const isSure = writes && hit.verdict === 'deny'
         findings.push(isSure ? denied('self-protection', sentence) : asked('self-protection', sentence))
       }
@@ -176,7 +176,7 @@ function fileFindings(
         findings.push(
           denied(
             'destructive-delete',
-            `${shown(toolName)} would remove ${shown(text)}, which is or holds the working folder, the project or the home folder. Name what you mean in it.`,
+            `${shown(toolName)} would delete ${shown(text)}, which is or contains the working folder, the project or the home folder. Name the specific files or folders in it instead.`,
           ),
         )
       }

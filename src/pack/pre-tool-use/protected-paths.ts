@@ -1,6 +1,6 @@
-// Which files make an agent's guards: its hooks, its settings, and what Carabiner keeps. Of every agent in use, and of git.
+// The files that guards depend on: hooks and settings of every known agent, git's checks, and Carabiner's own files.
 
-/** Below any folder; a slash at the end is for all that is in it, a star for a part of a name. */
+/** Protected below any folder. A trailing slash means everything in it, a star means part of a name. */
 export const OF_AGENTS: readonly string[] = [
   ...['.amplifier/', '.claude/hooks/', '.claude/plugins/', '.claude/settings*.json', '.claude.json'],
   ...[
@@ -41,7 +41,7 @@ export const OF_AGENTS: readonly string[] = [
   ...['.trae/hooks/', '.trae/hooks.json'],
 ]
 
-/** What checks commits. To set them up is an ordinary wish, so a person decides. */
+/** Files that check commits. Setting them up is an ordinary task, so a person decides. */
 export const OF_GIT: readonly string[] = [
   ...[
     '.git/hooks/',
@@ -68,7 +68,7 @@ export const OF_SYSTEM: readonly string[] = [
   ...['/Library/Application Support/ClaudeCode', '/Library/Application Support/Cursor'],
 ]
 
-/** Folders that hold much else: to remove one is a matter of these files only where they are there. */
+/** Folders with much other content. Removing one only counts if protected files are in it. */
 export const SHARED: ReadonlySet<string> = new Set([
   ...['.github', '.git', '.config', '.codeium', '.codeium/windsurf', 'documents', 'documents/cline'],
   ...['.aws', '.aws/amazonq', '.clinerules', '.agents'],
@@ -78,8 +78,8 @@ export const SHARED: ReadonlySet<string> = new Set([
 export const STARTED =
   /(?:^|\/)\.[\w.-]*(?:rc|profile|login|env|zshenv|pam_environment)$|(?:^|\/)(?:environment|profile|config\.fish)$|(?:^|\/)(?:environment|profile|conf)\.d\/[^/]+$/
 
-/** Variables in such files: they switch hooks off, move what the user trusts elsewhere, or say what needs no review. */
+/** Variables in such files that turn hooks off, move the user's trust records, or say what needs no review. */
 export const UNGUARDING = /\bCARABINER_(?:OFF|HOME|PRE_TRUSTED)\b/
 
 export const LEFT_TO_USER =
-  'takes the guard away, or decides what it trusts, for whatever starts next. Let the user decide about that.'
+  'removes the guard, or decides what it trusts, for every program that starts next. Let the user decide that.'

@@ -1,4 +1,4 @@
-// Which commands lead elsewhere: to another folder, to another branch, to the end.
+// Commands that change the scene: the folder, the branch, or the end of the script.
 
 import { posix } from 'node:path'
 import { gitCall } from './git-call.js'
@@ -6,10 +6,10 @@ import { ofProcess, SOMEWHERE } from './places.js'
 import type { Scene } from './scene.js'
 import type { Variables } from './variables.js'
 
-/** Each folder of a path is looked at; nobody goes further down in one command. */
+/** Every folder of a path is checked. No command goes deeper than this at once. */
 const LONGEST = 512
 
-/** A branch that only git knows: the one before. */
+/** The previous branch, which only git knows. */
 export const BEFORE = '-'
 
 export function moveOf(
@@ -34,7 +34,7 @@ export function moveOf(
   return branch === undefined ? undefined : { ...scene, branches: new Set([branch]) }
 }
 
-/** `exec >file` goes on. */
+/** `exec >file` does not end the script. */
 function endOf(name: string, args: readonly string[]): 'ends' | undefined {
   return name === 'exec' && args.length === 0 ? undefined : 'ends'
 }
@@ -60,7 +60,7 @@ function reached(folder: string, given: string, home: string): string {
   return path.length > LONGEST ? SOMEWHERE : path
 }
 
-/** `git switch x`, `git checkout -b x`, as far as that is sure. */
+/** The branch after `git switch x` or `git checkout -b x`, if it is certain. */
 function switchedTo(args: readonly string[]): string | undefined {
   const { verb, args: rest, folders } = gitCall(args)
   if ((verb !== 'checkout' && verb !== 'switch') || folders.length > 0) return undefined
@@ -68,7 +68,7 @@ function switchedTo(args: readonly string[]): string | undefined {
   if (made >= 0) return rest[made + 1]
   const operands = rest.filter((word) => word === BEFORE || !word.startsWith('-'))
   if (operands.length === 1 && /^(?:-|@\{-\d+\})$/.test(operands[0] ?? '')) return BEFORE
-  // More words are files.
+  // With more words, they are files.
   if (operands.length !== 1 || rest.includes('--') || /[$`*.]/.test(operands[0] ?? '')) return undefined
   return operands[0]
 }

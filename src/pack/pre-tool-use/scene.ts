@@ -1,6 +1,6 @@
-// Where a command may be when it runs, and on which branch.
+// The scene of a command: the folders and branches it may run in.
 
-/** `''`: the branch that the repository is on now. */
+/** Stands for the repository's current branch. */
 export const AS_IT_IS = ''
 
 export interface Scene {
@@ -8,5 +8,5 @@ export interface Scene {
   readonly branches: ReadonlySet<string>
 }
 
-/** What a command with these words does to where the rest runs; undefined: nothing. `seen`: wherever any command was. */
+/** The scene after a command with these words. Undefined: unchanged. `seen` holds every folder and branch so far. */
 export type Mover = (words: readonly string[], scene: Scene, seen: Scene) => Scene | 'ends' | undefined

@@ -1,4 +1,4 @@
-// The guard's own files: hooks, settings of agents, what Carabiner keeps. An agent may read them, and not change them.
+// Protects the guard's own files: hooks, agents' settings and Carabiner's data. An agent may read but not change them.
 
 import { shown } from '../../core/base/text.js'
 import { isNoFile } from './allow-list.js'
@@ -18,7 +18,7 @@ const DEEDS: Readonly<Record<Effect['deed'], string>> = {
   link: 'links',
 }
 
-const INSTEAD = 'Tell the user what should change, and let them do it.'
+const INSTEAD = 'Tell the user what to change, and let them do it.'
 
 export function protectionFindings(
   call: Call,
@@ -32,21 +32,21 @@ export function protectionFindings(
   return findings
 }
 
-/** What `>` writes. */
+/** Findings for files that `>` writes. */
 export function outputFindings(script: Script, places: Places): Finding[] {
   return [...script.outputs, ...histories(script)].flatMap(({ words, folders }) =>
     words.flatMap((word) => {
       if (isNoFile(word.text)) return []
-      if (!word.known) return [unknown('It', 'writes', word)]
+      if (!word.known) return [unknown('This command', 'writes', word)]
       return (
-        lostFolder(word, folders, 'It writes') ??
-        found('It', 'writes', word, places.hitBy(word, folders, false))
+        lostFolder(word, folders, 'This command writes') ??
+        found('This command', 'writes', word, places.hitBy(word, folders, false))
       )
     }),
   )
 }
 
-/** Where `history -w` and the end of a shell write. */
+/** The files that `history -w` and the end of a shell write. */
 function histories({ assignments, calls }: Script): readonly WrittenFile[] {
   if (!assignments.some((one) => one.startsWith('HISTFILE='))) return []
   const folders = [...new Set(calls.flatMap((call) => call.folders))]
@@ -65,14 +65,14 @@ function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places):
   if (isNoFile(target.text)) return []
   if (!target.known) return deed === 'delete' ? [] : [unknown(who, DEEDS[deed], target)]
   const hit = places.hitBy(target, folders, depthOf(effect, folders, places), effect.dots || dots)
-  // Of what is only found while it runs, nobody knows that it is one of these.
+  // A pattern that is expanded at run time may not match a protected file, so this is only a question.
   const isVague = isWild(target) && /\*\*\/\*?$/.test(target.text)
   if (hit) return found(who, DEEDS[deed], target, isVague ? { ...hit, verdict: 'ask' } : hit)
   if (effect.arrives === 'names' && places.holdsHome(target, folders)) {
     return [
       asked(
         'self-protection',
-        `${who} unpacks into the home folder, where the archive may replace settings of agents. Unpack it into a folder of its own.`,
+        `${who} unpacks into the home folder, where the archive may replace agents' settings. Unpack it into a separate folder.`,
       ),
     ]
   }
@@ -80,7 +80,7 @@ function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places):
     return [
       asked(
         'self-protection',
-        `${who} links ${shown(target.text)}, by which protected files get another name. Link what you need in it.`,
+        `${who} links ${shown(target.text)}, which gives protected files a second name. Link only the files that you need in it.`,
       ),
     ]
   }
@@ -101,27 +101,27 @@ function found(who: string, does: string, { text }: Word, hit: Hit | undefined):
 function unknown(who: string, does: string, { text }: Word): Finding {
   return asked(
     'not-understood',
-    `${who} ${does} ${shown(text)}, and only the running shell knows which file that is. Write the path out.`,
+    `${who} ${does} ${shown(text)}, but which file that is depends on the running shell. Write out the path.`,
   )
 }
 
-/** Relative to a folder that nobody knows. */
+/** The path is relative to an unknown folder. */
 function lostFolder({ text }: Word, folders: readonly string[], does: string): Finding[] | undefined {
   if (!folders.includes(SOMEWHERE) || /^[/~]/.test(text)) return undefined
   return [
     asked(
       'not-understood',
-      `${does} ${shown(text)} in a folder that only the running shell knows. Write the path out.`,
+      `${does} ${shown(text)} in a folder that depends on the running shell. Write out the path.`,
     ),
   ]
 }
 
-/** By where its own links lead, too. */
+/** Also follows the target's own links. */
 function leadsUp({ text }: Word, folders: readonly string[], places: Places): boolean {
   return folders.some((folder) => places.isAbove(places.absolute(text, folder)))
 }
 
-/** `--log-file=x`: what a program writes beside what it is known to write. What it leaves out it does not write. */
+/** Extra output files, such as `--log-file=x`. Options that exclude files do not count. */
 function sideOutputs({ args, name }: Call): readonly Word[] {
   if (!EFFECTS_BESIDE.test(name)) return []
   return args.filter(({ text }) =>
@@ -131,10 +131,10 @@ function sideOutputs({ args, name }: Call): readonly Word[] {
 
 const EFFECTS_BESIDE = /^(?:rsync|tar|bsdtar|gtar|git|cp|mv|curl|wget|patch|split|sort)$/
 
-/** A program that nobody here knows: if it names such a file, a person decides. */
+/** If an unknown program names a protected file, a person decides. */
 function mentions(call: Call, args: readonly Word[], places: Places): Finding[] {
   const words = args.flatMap((word) => [word, ...valuesIn(word)])
-  // An interpreter runs the file that it names first; that changes nothing.
+  // An interpreter only runs the first file that it names, and does not change it.
   const runs = /^(?:(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|bun|deno|tsx|ruby|perl|php)$/.test(call.name)
   const behind = call.args[0]?.text === '-m' ? 2 : 0
   const first = runs ? call.args.slice(behind).find(({ text }) => !text.startsWith('-')) : undefined
@@ -146,7 +146,7 @@ function mentions(call: Call, args: readonly Word[], places: Places): Finding[] 
       return [
         asked(
           'self-protection',
-          `\`${call.name}\` is given ${shown(word.text)}: ${hit.what}, which agents may read but not change. ${INSTEAD}`,
+          `\`${call.name}\` gets ${shown(word.text)} as an argument: ${hit.what}, which agents may read but not change. ${INSTEAD}`,
         ),
       ]
     }
@@ -154,7 +154,7 @@ function mentions(call: Call, args: readonly Word[], places: Places): Finding[] 
   return []
 }
 
-/** Of all that is in a folder the folder counts; a pattern in a folder is one to many programs, in quotes, too. */
+/** Everything in a folder counts as the folder. Many programs expand a pattern even if it is quoted. */
 function asNamed(word: Word): Word {
   if (/\/\*\*\/\*$/.test(word.text))
     return { ...word, text: word.text.slice(0, -'/**/*'.length), glob: false }

@@ -1,4 +1,4 @@
-// Judges a command line: reads it, and asks each rule about each call in it.
+// Judges a command line: parses it, and applies every rule to every call in it.
 
 import type { PackContext } from '../pack-hook.js'
 import { guardsPaths } from '../settings.js'
@@ -19,7 +19,7 @@ import { type Places, TooMuch } from './places.js'
 import { outputFindings, protectionFindings } from './self-protection.js'
 import { type Call, readScript, type Script } from './shell-script.js'
 
-/** Command lines in words of command lines. */
+/** How deep command lines may be nested in words of command lines. */
 const MOST_LAYERS = 3
 
 export async function shellFindings(
@@ -33,7 +33,9 @@ export async function shellFindings(
     return await readFindings(text, folder, context, places, layer)
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error
-    return [asked('not-understood', 'It names more files than are looked at. Do it in several steps.')]
+    return [
+      asked('not-understood', 'This command names too many files to check. Split it into several steps.'),
+    ]
   }
 }
 
@@ -55,7 +57,7 @@ async function readFindings(
   }
   findings.push(...listFindings(script, settings.bash))
   if (layer < MOST_LAYERS) {
-    // What a list allows is what the text itself runs.
+    // An allow-list only applies to what the text itself runs.
     const inner = { ...context, settings: { ...settings, bash: { ...settings.bash, allow: [] } } }
     for (const hidden of hiddenScripts(script))
       findings.push(...(await shellFindings(hidden, folder, inner, places, layer + 1)))
@@ -67,16 +69,16 @@ async function readFindings(
     findings.push(
       asked(
         'not-understood',
-        `Not all that this command runs can be seen: ${why}. Write it out, in steps if need be.`,
+        `Carabiner cannot see everything that this command runs: ${why}. Write it out, in several steps if needed.`,
       ),
     )
   }
   return findings
 }
 
-/** Nobody knows that it runs: what would be denied is asked about, and what would be asked about is let go. */
+/** The text may never run, so a deny becomes a question, and a question is dropped. */
 function asGuess({ verdict, rule, reason }: Finding): Finding[] {
-  return verdict === 'deny' ? [asked(rule, `A text in it may be run as a command. ${reason}`)] : []
+  return verdict === 'deny' ? [asked(rule, `Part of the text may be run as a command. ${reason}`)] : []
 }
 
 function callFindings(call: Call, script: Script, { settings }: PackContext, places: Places): Finding[] {
@@ -93,7 +95,7 @@ function callFindings(call: Call, script: Script, { settings }: PackContext, pla
     findings.push(...protectionFindings(call, effects, script, places), ...codeFindings(call, script, places))
     findings.push(...ownProgramFindings(call, places))
   }
-  // `aws-like rm "$x"`: the word need not be the program that it looks like.
+  // `aws-like rm "$x"`: the word may not be the program that it looks like.
   return findings.map((finding) =>
     call.isGuess && finding.rule === 'unresolved-delete' ? asked(finding.rule, finding.reason) : finding,
   )

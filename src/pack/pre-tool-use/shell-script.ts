@@ -1,4 +1,4 @@
-// A command line as the guard sees it: each call in it, what it is called with, and where it may be then.
+// A command line as the guard sees it: every call in it, with its arguments and the folders it may run in.
 
 import type { Assignment, Command, HereDoc, SyntaxNode } from 'unbash'
 import { readShell, type ShellReading } from '../../shell/shell-reading.js'
@@ -11,25 +11,25 @@ import { type Surroundings, Variables } from './variables.js'
 import type { Word } from './word.js'
 
 export interface Call {
-  /** Without a folder. */
+  /** The program's name without its folder. */
   readonly name: string
   readonly command: SimpleCommand
-  /** Behind the name. */
+  /** The words after the name. */
   readonly args: readonly Word[]
-  /** Absolute; SOMEWHERE for one that only the shell knows. */
+  /** Absolute, or SOMEWHERE for a folder that is only known at run time. */
   readonly folders: readonly string[]
   readonly branches: ReadonlySet<string>
   /** Whether another command starts it: `sudo`, `xargs`, `find -exec`. */
   readonly isInner: boolean
   /** Whether it is only guessed that a program runs it. */
   readonly isGuess?: boolean
-  /** Of the command that stands in the text. */
+  /** The syntax node, if the command is in the text itself. */
   readonly node: Command | undefined
   /** The calls whose output it reads, the nearest first. */
   readonly readsFrom: readonly Call[]
   /** Here-documents and here-strings that it is given. */
   readonly input: readonly string[]
-  /** By `<`. */
+  /** Files that `<` reads. */
   readonly inputFiles: readonly Word[]
 }
 
@@ -48,18 +48,18 @@ export interface Script {
   readonly text: string
   readonly reading: ShellReading
   readonly calls: readonly Call[]
-  /** By `>` and its kin. */
+  /** Files that `>` and similar operators write. */
   readonly outputs: readonly WrittenFile[]
   /** As `NAME=value`. */
   readonly assignments: readonly string[]
   readonly functions: readonly ShellFunction[]
   /** As they are written. */
   readonly loops: readonly string[]
-  /** Whether a star stands for names that begin with a dot, too. */
+  /** Whether a star also matches names that begin with a dot. */
   readonly dots: boolean
 }
 
-/** Words and blanks alone; the first assigns nothing. */
+/** Only plain words and spaces. The first word is not an assignment. */
 const PLAIN = /^[\w./:@%+,-]+(?: [\w./:=@%+, -]*)?$/
 
 export async function readScript(text: string, folder: string, known: Surroundings): Promise<Script> {
@@ -67,7 +67,7 @@ export async function readScript(text: string, folder: string, known: Surroundin
   return only ?? withWalk(text, folder, known)
 }
 
-/** `npm test` needs no parser, which takes longer to load than all of this. */
+/** A plain command such as `npm test` needs no parser, which takes longer to load than everything else here. */
 function onlyCall(text: string, folder: string, known: Surroundings): Script | undefined {
   const name = /^\S*/.exec(text)?.[0] ?? ''
   if (!PLAIN.test(text) || isSpecial(name.slice(name.lastIndexOf('/') + 1))) return undefined
@@ -162,7 +162,7 @@ function assign({ name, value, append, index }: Assignment, variables: Variables
 
 /** `read x`, `env X=1`, `export X=1`, `printf -v x`. */
 function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: string[]): void {
-  // A second name for a variable: by it any of them may change.
+  // A reference to another variable (`declare -n`): any variable may change through it.
   const isSecond = /^(?:declare|local|typeset)$/.test(name) && words.some((word) => /^-\w*n/.test(word))
   if (name === 'source' || name === '.' || isSecond) variables.forgetAll()
   for (const word of words.slice(1)) {
@@ -177,14 +177,14 @@ function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: 
   }
 }
 
-/** They give a variable what they read, or what they make. */
+/** Commands that store what they read or compute in a variable. */
 const READERS: ReadonlySet<string> = new Set([
   ...['read', 'mapfile', 'readarray', 'getopts', 'printf', 'let', 'unset', 'local', 'declare', 'typeset'],
 ])
 
 // ---- calls ----------------------------------------------------------------------------------------------------------
 
-/** Those with a source stand in the text, in the order of the nodes; the others are run by the one before them. */
+/** Commands with a source are in the text, in the order of the nodes. The others are run by the one before them. */
 function callsOf(
   reading: ShellReading,
   nodes: readonly SyntaxNode[],
@@ -193,7 +193,7 @@ function callsOf(
 ): Call[] {
   const named = nodes.filter((node): node is Command => node.type === 'Command' && node.name !== undefined)
   const written = reading.commands.filter(({ source }) => source !== undefined)
-  // Where they do not go together nobody knows where a command is.
+  // If the counts differ, the folder of each command is unknown.
   const areAligned = named.length === written.length
   let at = -1
   let moved: readonly string[] = []
@@ -223,10 +223,10 @@ function callsOf(
   })
 }
 
-/** `env -C x rm y`, `sudo -D x`: what they run is elsewhere. */
+/** `env -C x rm y` and `sudo -D x` run their command in another folder. */
 function startFolders(name: string, args: readonly Word[], folders: readonly string[]): readonly string[] {
   if (!/^(?:env|sudo|unshare|nsenter|systemd-run|find|fd)$/.test(name)) return []
-  // Of what it finds nobody knows the folder.
+  // The folders of the files that find matches are unknown.
   if (/^f/.test(name)) return args.some(({ text }) => /^-(?:exec|ok)dir$/.test(text)) ? [SOMEWHERE] : []
   const found: string[] = []
   for (const [i, { text }] of args.entries()) {

@@ -1,11 +1,11 @@
-// Where each command of a script may be when it runs, and on which branch: follows `cd` and `git switch` through && and ||.
+// The folders and branches that each command of a script may run in: follows `cd` and `git switch` through && and ||.
 
 import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unbash'
 import { assignedWord, wordOf } from '../../shell/simple-command.js'
 import { SOMEWHERE } from './places.js'
 import type { Mover, Scene } from './scene.js'
 
-/** After a command that went well, and after one that did not. */
+/** The scene after a command that succeeded, and after one that failed. */
 interface After {
   readonly ok: Scene
   readonly fail: Scene
@@ -18,7 +18,7 @@ export interface Output {
 
 const MOST_FOLDERS = 16
 const DEEPEST = 400
-/** Each leads from each folder to another; after so many nobody knows where it is. */
+/** Every move starts from every possible folder. After this many, the folder counts as unknown. */
 const MOST_MOVES = 100
 
 const NOWHERE: Scene = { folders: new Set(), branches: new Set() }
@@ -36,13 +36,13 @@ const REPEATING: ReadonlySet<SyntaxNode['type']> = new Set(['While', 'For', 'Ari
 
 export class ShellWalk {
   readonly scenes = new Map<Command, Scene>()
-  /** What comes before a command in its pipeline. */
+  /** For each command, the one before it in its pipeline. */
   readonly sources = new Map<Command, SyntaxNode>()
   readonly outputs: Output[] = []
   readonly #move: Mover
   readonly #visited = new Set<SyntaxNode>()
   #seen: Scene
-  /** Whether a command may run elsewhere than where it stands. */
+  /** Whether a command may run at another point than where it is written. */
   #isLoose = false
   #isLooping = false
   #moves = 0
@@ -52,13 +52,13 @@ export class ShellWalk {
     this.#move = move
   }
 
-  /** Scripts that commands of others run are among them, each after the one that it stands in. */
+  /** `scripts` includes those that commands of other scripts run, each after the one that contains it. */
   take(scripts: readonly SyntaxNode[]): void {
     for (const [i, script] of scripts.entries()) {
       if (this.#visited.has(script)) continue
       const before = this.#seen
       this.#walk(script, this.#seen, 0)
-      // What `eval` and its kin change holds for what follows them.
+      // Changes by `eval` and similar commands affect everything after them.
       if (i > 0 && this.#seen !== before) this.#isLoose = true
     }
   }
@@ -91,19 +91,19 @@ export class ShellWalk {
 
   #children(node: SyntaxNode, scene: Scene, depth: number): After {
     let after = both(scene)
-    // Loops in it come round with it; each for itself would double all that is in them.
+    // Inner loops repeat with the outer one. Repeating each of them too would double the work at every level.
     const isLoop = REPEATING.has(node.type) && !this.#isLooping
     const rounds = isLoop ? 2 : 1
     this.#isLooping ||= isLoop
     for (let round = 0; round < rounds; round++) {
       const before = this.#seen
       forEachChild(node, (child) => {
-        // In a list each follows the other; elsewhere it may be left out.
+        // In a list, each command follows the one before. Elsewhere, it may be skipped.
         const from = joined(after.ok, after.fail)
         const next = this.#walk(child, from, depth + 1)
         after = isList(node) ? next : both(joined(from, joined(next.ok, next.fail)))
       })
-      // `cd ..` again and again leads to who knows where.
+      // Repeating `cd ..` can lead anywhere above.
       if (round === 1 && this.#seen !== before) {
         this.#see({ folders: new Set([SOMEWHERE]), branches: new Set() })
         this.#isLoose = true
@@ -140,7 +140,7 @@ export class ShellWalk {
       if (before && command.type === 'Command') this.sources.set(command, before)
       last = this.#walk(command, scene, depth + 1)
     }
-    // In some shells the last one is no shell of its own.
+    // In some shells, the last command of a pipeline runs in the shell itself.
     return both(joined(scene, joined(last.ok, last.fail)))
   }
 
@@ -172,7 +172,7 @@ export class ShellWalk {
   }
 }
 
-/** `<>` opens for writing, too. */
+/** `<>` also opens for writing. */
 function isOutput({ operator, target }: Redirect): boolean {
   if (!operator.includes('>')) return false
   return !(operator === '>&' && target && /^(?:\d+-?|-)$/.test(target.text))

@@ -1,4 +1,4 @@
-// A call of Skill that names an agent: the two are easily mixed up, and the call would only fail.
+// A call of Skill with the name of an agent. The two are easily confused, and the call would only fail.
 
 import { join } from 'node:path'
 import { isObject, type Json } from '../../core/base/json.js'
@@ -6,7 +6,7 @@ import { shown } from '../../core/base/text.js'
 import { denied, type Finding } from './finding.js'
 import { isFile } from './on-disk.js'
 
-/** One name, no path. */
+/** A single name, not a path. */
 const NAME = /^[A-Za-z0-9][\w-]{0,100}$/
 
 export function skillFindings(toolName: string, input: Json, homes: readonly string[]): readonly Finding[] {
@@ -19,7 +19,7 @@ export function skillFindings(toolName: string, input: Json, homes: readonly str
   return [
     denied(
       'agent-not-skill',
-      `${shown(name)} is an agent, not a skill. Call the tool Task with subagent_type ${shown(name)}.`,
+      `${shown(name)} is an agent, not a skill. Call the Task tool with subagent_type ${shown(name)}.`,
     ),
   ]
 }

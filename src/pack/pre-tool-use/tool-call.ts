@@ -1,4 +1,4 @@
-// What a call of a tool is about, whatever the host calls it: command lines, files that it changes, or neither.
+// What a tool call is about, whatever the host calls the tool: command lines, files that it changes, or neither.
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { InvalidHookInput, parseJson } from '../../hosts/payload.js'
@@ -10,22 +10,22 @@ export type ToolCall =
   | {
       readonly kind: 'shell'
       readonly commands: readonly string[]
-      /** Where they begin, if the call says so. */
+      /** The folder they start in, if the call names one. */
       readonly folder: string | undefined
-      /** Whether it is PowerShell, of which only plain words are the same. */
+      /** Whether it is PowerShell, which shares only plain words with other shells. */
       readonly isPowerShell: boolean
     }
   | {
       readonly kind: 'files'
       readonly paths: readonly string[]
-      /** Whether what is below a folder goes with it. */
+      /** Whether everything below a folder changes too. */
       readonly deep: boolean
-      /** Those of them that are not where they were any more. */
+      /** The paths that are deleted or moved away. */
       readonly gone: readonly string[]
       /** Whether it is known to change files. */
       readonly writes: boolean
     }
-  /** It should say what it is about, and does not. */
+  /** The call should name a command or path, but does not. */
   | { readonly kind: 'unclear'; readonly missing: 'command' | 'path' }
   | { readonly kind: 'other' }
 
@@ -76,7 +76,7 @@ const DEEP = /delete|remove|move|rename|copy|link|chmod|trash|erase|purge|^del|^
 const PATH_KEY =
   /(?:path|file|uri|dir|directory|folder)s?$|^path|^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?names?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations?|moves)$/i
 
-/** Where something is before it is moved. */
+/** Fields that hold a path before it is moved. */
 const FROM_KEY = /^(?:source|src|from|old)/i
 
 const PATCH_KEYS = [
@@ -124,7 +124,7 @@ function plainName(toolName: string): string {
     .replace(/(?:tool|v\d)$/, '')
 }
 
-/** Some hosts send the input as a text. Throws if its readers could take it differently. */
+/** Some hosts send the input as a JSON string. Throws if parsers could read it differently. */
 function parsed(input: Json): Json {
   if (typeof input !== 'string' || !/^\s*[[{]/.test(input)) return input
   let broken = false
@@ -145,7 +145,7 @@ function isEmpty(input: Json): boolean {
 
 // ---- shells -----------------------------------------------------------------------------------------------------
 
-/** A text, or a list: of words, or of texts. Every field counts: nobody knows which of them the host takes. */
+/** A string, or a list of words or of strings. Every field counts, because the host may use any of them. */
 function commandsIn(input: Json, isShell: boolean): readonly string[] {
   if (typeof input === 'string') return isShell ? [input] : []
   if (Array.isArray(input)) return isShell ? commandsOf(input, 'argv') : []
@@ -160,7 +160,7 @@ function commandsIn(input: Json, isShell: boolean): readonly string[] {
   return [...own, ...nested, ...found]
 }
 
-/** A program, and its words apart from it. */
+/** A program with its arguments in a separate field. */
 function withArgs(command: string, args: readonly Json[]): readonly string[] {
   const words = args.filter((item): item is string => typeof item === 'string')
   return [[command, ...words.map(shellQuoted)].join(' ')]
@@ -197,7 +197,7 @@ function textsIn(value: Json): readonly string[] {
 
 function fileCall(name: string, input: Json): ToolCall {
   const writes = WRITES.test(name) && !/^(?:todo|task|plan|memory|note(?!book)|issue|pull)/.test(name)
-  // `str_replace_editor` has a command for looking.
+  // `str_replace_editor` has a command that only views.
   if (fieldOf(input, 'command') === 'view' && isLooking(name, input)) return OTHER
   if (!writes && READS.test(name)) return OTHER
   const paths = pathsIn(input, 0)
@@ -212,7 +212,7 @@ function fileCall(name: string, input: Json): ToolCall {
   return { kind: 'files', paths, deep: DEEP.test(name), gone: GONE.test(name) ? paths : moved, writes }
 }
 
-/** An editor of many commands; a field that writes is for another of them. */
+/** An editor with many commands. A field for writing may belong to another command. */
 function isLooking(name: string, input: Json): boolean {
   const written = [
     'content',

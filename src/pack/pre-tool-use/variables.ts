@@ -1,25 +1,25 @@
-// What the variables and substitutions in a word can be, as far as the command itself says it.
+// The possible values of variables and substitutions in a word, as far as the command itself shows.
 
 import { alternativesOf } from '../../shell/patterns.js'
 import type { Word } from './word.js'
 
-/** What is known before the command sets anything. */
+/** Facts that are known before the command sets anything. */
 export interface Surroundings {
   readonly home: string
   readonly projectDir: string
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Of one word; more are not told apart. */
+/** The most meanings of one word that are tried. */
 const MOST_MEANINGS = 32
 const MOST_LAYERS = 5
-/** A longer word with an expansion in it is not taken apart. */
+/** A longer word with an expansion is not analysed. */
 const LONGEST = 2000
 
-/** Names whose value a shell sets itself, and which is a number. */
+/** Variables that the shell itself sets to a number. */
 const NUMBERS = /^(?:[$?#!]|RANDOM|SRANDOM|UID|EUID|PPID|BASHPID|SECONDS|LINENO|EPOCHSECONDS)$/
 
-/** What a shell of the host has, too. */
+/** Variables that the host's shell has too. */
 const GIVEN = /^(?:TMPDIR|USER|LOGNAME|XDG_\w+|CARABINER_HOME)$/
 
 /** `$x`, `${x}`, `${x[@]}`, `${x:-y}`, `${x%y}`; `$( )` and backticks with nothing of the kind inside; `$(( ))`. */
@@ -29,14 +29,14 @@ const EXPANSION =
 export class Variables {
   readonly #values = new Map<string, readonly string[] | undefined>()
   readonly #surroundings: Surroundings
-  /** A file that is read in may set them all, and another IFS cuts them elsewhere. */
+  /** False after a sourced file, which may set any variable, or a new IFS, which splits words differently. */
   #areKnown = true
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
   }
 
-  /** One more value that it may have; undefined: any. */
+  /** Adds a possible value. Undefined: any value. */
   add(name: string, value: string | undefined): void {
     if (name === 'IFS') this.#areKnown = false
     const values = this.#values.has(name) ? this.#values.get(name) : []
@@ -47,7 +47,7 @@ export class Variables {
     this.#areKnown = false
   }
 
-  /** Each word that the shell may make of it. */
+  /** Every word that the shell may expand it to. */
   wordsOf(text: string, dynamic: boolean): readonly Word[] {
     if (!dynamic || !/[$`{]|^~/.test(text)) return [{ text, known: !isOtherHome(text), glob: dynamic }]
     const meanings =
@@ -58,7 +58,7 @@ export class Variables {
     return all.map((one) => ({ text: one, known: !isOtherHome(one), glob: true, either }))
   }
 
-  /** Undefined where only the shell knows. */
+  /** Undefined if it is only known at run time. */
   #meanings(text: string, layer: number): readonly string[] | undefined {
     const found = EXPANSION.exec(text)
     if (!found) return /[$`]/.test(text) ? undefined : [text]
@@ -95,7 +95,7 @@ export class Variables {
   #ofName(name: string): readonly string[] | undefined {
     if (!this.#areKnown) return undefined
     const given = this.#given(name)
-    // Where nobody has set it, it is empty there, or what a system sets it to.
+    // If it is not set here, it may be empty or the system's default.
     if (!this.#values.has(name) && given === undefined && name === 'TMPDIR') return ['', '/tmp']
     if (!this.#values.has(name)) return given === undefined ? undefined : [given]
     const values = this.#values.get(name)
@@ -111,12 +111,12 @@ export class Variables {
     return GIVEN.test(name) ? env[name] || undefined : undefined
   }
 
-  /** What a well-known command prints. */
+  /** The output of a well-known command. */
   #printed(script: string): readonly string[] | undefined {
     const tmp = this.#surroundings.env.TMPDIR || '/tmp'
     if (/^mktemp(?: -[dqu]+)*(?: [\w.-]*X{3,}[\w.-]*| -t [\w.-]+)?$/.test(script))
       return [`${tmp}/mktemp-*`, 'mktemp-*']
-    // Numbers; and the name of a commit, which is no file's.
+    // Numbers, and the name of a commit, which is not a file.
     if (/^seq(?: -?\d+){1,3}$/.test(script)) return ['*']
     if (/^git merge-base(?: [\w./@~^-]+){2}$/.test(script)) return ['0'.repeat(40)]
     if (script === 'pwd' || script === 'pwd -P') return ['.']
@@ -131,12 +131,12 @@ export class Variables {
   }
 }
 
-/** Without a plain ending, or without its folders; undefined for what would have to be tried out. */
+/** The values without a plain suffix or without their folders. Undefined for any other pattern. */
 function shortened(values: readonly string[], cutting: string, part: string): readonly string[] | undefined {
   if (values.some((value) => /[$`]/.test(value))) return undefined
   if (cutting === '##' && part === '*/') return values.map((value) => value.slice(value.lastIndexOf('/') + 1))
   if (!cutting.startsWith('%') || !/^\.[\w.-]+$/.test(part)) return undefined
-  // What does not end so for sure may stay as it is.
+  // A value that may not end like this may also stay as it is.
   return values.flatMap((value) =>
     value.endsWith(part)
       ? [value.slice(0, -part.length)]
@@ -146,12 +146,12 @@ function shortened(values: readonly string[], cutting: string, part: string): re
   )
 }
 
-/** Without quotes the shell makes several words of it. */
+/** Without quotes, the shell splits it into several words. */
 function cut(text: string): readonly string[] {
   return /\s/.test(text) ? [text, ...text.trim().split(/\s+/)] : [text]
 }
 
-/** `~bob`, `~+`: a home of somebody else, or a folder of the shell's. */
+/** `~bob`, `~+`: another user's home, or a folder that only the shell knows. */
 function isOtherHome(text: string): boolean {
   return /^~[^/]/.test(text)
 }

@@ -1,15 +1,15 @@
-// A word of a command as the guard sees it: what the shell may make of it, as far as the command itself says.
+// A word of a command as the guard sees it: what the shell may expand it to, as far as the command itself shows.
 
 import { isPattern } from './path-overlap.js'
 
 export interface Word {
-  /** Without quotes; where it is not known, as it was written. */
+  /** Without quotes. If it is not known, as it was written. */
   readonly text: string
-  /** Whether this is what the program gets. */
+  /** Whether this is exactly what the program gets. */
   readonly known: boolean
-  /** Whether `*`, `?` and `[` in it stand for names. */
+  /** Whether `*`, `?` and `[` in it are wildcards. */
   readonly glob: boolean
-  /** Whether it is one of several that may stand here: then it may stand for any of its neighbours. */
+  /** Whether it is one of several alternatives for this place, next to the others in the list. */
   readonly either?: boolean
 }
 
@@ -17,7 +17,7 @@ export function isWild({ text, glob }: Word): boolean {
   return glob && isPattern(text)
 }
 
-/** The same, with another text. */
+/** The same word with another text. */
 export function withText(word: Word, text: string): Word {
   return { ...word, text }
 }

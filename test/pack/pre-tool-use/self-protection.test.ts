@@ -391,7 +391,7 @@ describe('what it leaves behind', () => {
 
   it('a reason that says what, which rule, and what to do', async () => {
     expect(await project.reason('rm -rf .claude')).toBe(
-      '`rm` deletes ".claude": hooks and settings of agents, which agents may read but not change. Tell the user what should change, and let them do it. (self-protection. Whoever owns this machine can change the rules in ~/.amplifier/pack.json.)',
+      '`rm` deletes ".claude": hooks and settings of agents, which agents may read but not change. Tell the user what to change, and let them do it. (self-protection. The owner of this machine can change the rules in ~/.amplifier/pack.json.)',
     )
   })
 })

@@ -1,5 +1,5 @@
-// Connection: calls, requests and notifications, both ways, over two streams. It knows no process and no hook. Written by
-// hand: libraries leave framing, limits and cancelling to us, and take twice as long for a round trip.
+// Connection: calls, requests and notifications in both directions over two streams. It knows nothing of processes or
+// hooks. Written by hand: libraries leave framing, limits and cancelling to us, and take twice as long for a round trip.
 
 import type { Readable, Writable } from 'node:stream'
 import { textOf } from '../core/base/errors.js'
@@ -14,29 +14,29 @@ import { LineWriter } from './writer.js'
 export interface ConnectionOptions {
   readonly input: Readable
   readonly output: Writable
-  /** Bytes of one line that is read; default 1 MiB. A longer one is skipped and reported. */
+  /** The longest line that is read, in bytes. Default 1 MiB. A longer one is skipped and reported. */
   readonly maxLineBytes?: number
   /**
    * Handles requests of the other side. Absent: each is answered with -32601 and reported. A thrown RpcError becomes the error
-   * reply; anything else becomes its message with -32000. May be async; answers go out in any order.
+   * reply. Anything else becomes -32000 with its message. May be async. Answers are sent in any order.
    */
   readonly onRequest?: (method: string, params: Json | undefined) => unknown
-  /** Absent: each is reported. Errors that it throws are reported, too. */
+  /** Absent: each notification is reported. Errors that it throws are reported too. */
   readonly onNotification?: (method: string, params: Json | undefined) => void
-  /** Makes what the caller gets of a result; `line` is the whole message as it was written. Must not throw. */
+  /** Turns a result into what the caller gets. `line` is the whole message as it was written. Must not throw. */
   readonly readResult?: (result: Json, line: string) => Json
   /**
-   * Finds replies in what is no plain result: an error reply, a list of replies, a reply over several lines. Each ends its
-   * call with its result. Must not throw.
+   * Finds replies in anything but a plain result: an error reply, a list of replies, a reply over several lines. Each ends
+   * its call with its result. Must not throw.
    */
   readonly repliesIn?: (text: string) => readonly { readonly id: unknown; readonly result: Json }[]
-  /** Reports noise, over-long lines, late, unknown or doubled replies and unhandled messages, bounded in number and length. Must not throw. */
+  /** Gets noise, over-long lines, late, unknown or duplicate replies and unhandled messages, limited in number and length. Must not throw. */
   readonly onProblem?: (problem: RpcProblem) => void
   /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
   readonly onClose?: (reason: Error) => void
-  /** Bytes that may wait for a slow reader before notifications are dropped; default 1 MiB. */
+  /** Bytes that may wait for a slow reader before notifications are dropped. Default 1 MiB. */
   readonly maxQueuedBytes?: number
-  /** Bytes that may wait before calls fail with 'overloaded' and answers are dropped; default 64 MiB. */
+  /** Bytes that may wait before calls fail with 'overloaded' and answers are dropped. Default 64 MiB. */
   readonly maxPendingBytes?: number
 }
 
@@ -53,7 +53,7 @@ export class Connection {
   readonly #maxQueuedBytes: number
   readonly #maxPendingBytes: number
   #closedBy: Error | undefined
-  /** The lines so far of an object or a list that is written over several. */
+  /** The lines so far of an object or a list that spans several lines. */
   #pieces = ''
 
   constructor(options: ConnectionOptions) {
@@ -62,7 +62,7 @@ export class Connection {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? MIB
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * MIB
     this.#problems = new Problems(options.onProblem)
-    // Refusals that nobody reads are not worth the memory.
+    // Refusals that the other side does not read are not worth the memory.
     const mostAnswers = options.onRequest
       ? this.#maxPendingBytes
       : Math.min(this.#maxPendingBytes, this.#maxQueuedBytes)
@@ -84,8 +84,8 @@ export class Connection {
   }
 
   /**
-   * Ids are 1, 2, 3, … Rejects with RpcError, or with JSON.stringify's error if JSON cannot carry the params. A reply
-   * that comes after the call was given up is dropped and reported.
+   * Ids are 1, 2, 3, … Rejects with an RpcError, or with JSON.stringify's error if the params are not JSON. A reply that
+   * arrives after the call was given up is dropped and reported.
    */
   call(method: string, params: Json, options: RpcCallOptions = {}): Promise<Json> {
     return new Promise((resolve, reject) => {
@@ -99,25 +99,25 @@ export class Connection {
     })
   }
 
-  /** False if it was dropped: the other side does not read (queue full) or is gone, or JSON cannot carry it. Never blocks, never throws. */
+  /** Returns false if it was dropped: the other side does not read or is gone, or the params are not JSON. Never blocks or throws. */
   notify(method: string, params: Json): boolean {
     if (this.#closedBy) return false
     try {
       return this.#send(notificationLine(method, params), this.#maxQueuedBytes)
     } catch {
-      return false // the return value says so
+      return false // The return value tells the caller.
     }
   }
 
-  /** Settles when every request that came is answered and everything is written, or nothing can be written any more. */
+  /** Settles when every request is answered and everything is written, or when nothing can be written any more. */
   async finished(): Promise<void> {
     await this.#answers.given()
     await this.#writer.flushed()
   }
 
   /**
-   * Fails every call under way with 'closed'. Idempotent. Does not touch processes; ends the output stream after everything
-   * that waits for it.
+   * Fails every pending call with 'closed'. Idempotent. Does not touch processes. Ends the output stream once everything
+   * that waits has been written.
    */
   close(reason: Error = new Error('the connection was closed')): void {
     this.#otherSideGone(reason)
@@ -142,9 +142,9 @@ export class Connection {
     return true
   }
 
-  /** The sender believes that it has answered, so its call fails at once. */
+  /** The sender believes that it has answered, so the call fails at once. */
   #tooLong(beginning: string): void {
-    const text = `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins: ${beginning}`
+    const text = `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins with: ${beginning}`
     this.#problems.add('too-long', () => text)
     const number = callNumber(idIn(beginning))
     if (number === undefined) return
@@ -184,7 +184,7 @@ export class Connection {
     return ended.includes(true)
   }
 
-  /** The whole of what this line ends; nothing while it goes on. */
+  /** The whole value if this line completes it. Empty while it continues. */
   #joined(line: string): string {
     if (this.#pieces === '' && (!/^\s*[[{]/.test(line) || /[\]}]\s*$/.test(line))) return line
     const whole = `${this.#pieces}${line}\n`
@@ -193,7 +193,7 @@ export class Connection {
     return isOver ? whole : ''
   }
 
-  /** Finds the call of a reply. A reply for none is reported. */
+  /** The call that a reply belongs to. A reply without a call is reported. */
   #callOf(id: unknown): PendingCall | undefined {
     const number = callNumber(id)
     const call = number === undefined ? undefined : this.#calls.take(number)
@@ -204,12 +204,15 @@ export class Connection {
   #reportReply(id: unknown, number: number | undefined): void {
     if (number === undefined || !this.#calls.made(number)) {
       const shownId = id === undefined ? 'without an id' : `with the id ${shown(id)}`
-      this.#problems.add('unknown-id', () => `A reply ${shownId} was dropped: no call has it`)
+      this.#problems.add('unknown-id', () => `A reply ${shownId} was dropped: there is no such call`)
       return
     }
     const method = this.#calls.takeLate(number)
     if (method === undefined) {
-      this.#problems.add('doubled', () => `Another reply to call ${number} was dropped: the first counts`)
+      this.#problems.add(
+        'doubled',
+        () => `A second reply to call ${number} was dropped: only the first counts`,
+      )
     } else {
       this.#problems.add(
         'late',
@@ -231,7 +234,7 @@ export class Connection {
     if (!onNotification) {
       this.#problems.add(
         'notification',
-        () => `The notification ${shown(method)} was dropped: nobody expects one`,
+        () => `The notification ${shown(method)} was dropped: no notifications are expected`,
       )
       return
     }
@@ -243,7 +246,7 @@ export class Connection {
   }
 }
 
-/** The id in the beginning of an over-long line. A method would make it a request, with an id of the other side. */
+/** The id at the beginning of an over-long line. With a method it is a request, and the id is the other side's. */
 function idIn(beginning: string): unknown {
   if (/"method"\s*:/.test(beginning)) return undefined
   const [, id] = /^\s*\{(?:[^{}]*,)?\s*"id"\s*:\s*"?(\d{1,15})"?\s*,/.exec(beginning) ?? []
@@ -257,6 +260,6 @@ function closedError(reason: Error): RpcError {
 function overloadedError(method: string): RpcError {
   return new RpcError(
     'overloaded',
-    `${method} was not sent: the other side does not read, and too much waits for it`,
+    `${method} was not sent: the other side does not read, and too much data is waiting`,
   )
 }

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages, one a line: reading, writing, error codes, and answers to the other side's requests.
+// JSON-RPC 2.0 messages, one per line: reading, writing, error codes, and answers to the other side's requests.
 
 import { textOf } from '../core/base/errors.js'
 import type { Json } from '../core/base/json.js'
@@ -8,7 +8,7 @@ import { type Problems, RpcError } from './problem.js'
 
 type RpcId = number | string
 
-/** The protocol's error codes, and the first of those it leaves to us. */
+/** The protocol's error codes, and the first of those that it leaves to implementations. */
 export const RPC_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -40,7 +40,7 @@ export function readMessage(line: string): Message | undefined {
   // trim() also removes a byte order mark, which some programs begin with.
   const text = line.charCodeAt(0) === OPENING_BRACE ? line : line.trim()
   if (text === '') return undefined
-  // The first character gives a log line away: an error of the parser costs ten times as much as a message.
+  // The first character gives a log line away, and a parser error would cost ten times as much as a message.
   if (text.charCodeAt(0) !== OPENING_BRACE) return { type: 'malformed', why: noObject(text) }
   try {
     return messageOf(JSON.parse(text) as Fields)
@@ -50,10 +50,10 @@ export function readMessage(line: string): Message | undefined {
 }
 
 function noObject(text: string): string {
-  return text.startsWith('[{') ? 'it is a list, and batches are not supported' : 'it is not a JSON object'
+  return text.startsWith('[{') ? 'it is a list, but batches are not supported' : 'it is not a JSON object'
 }
 
-/** A field that is undefined is not there. A missing `jsonrpc` is forgiven, a wrong one is not. */
+/** An undefined field counts as missing. A missing `jsonrpc` is accepted, a wrong one is not. */
 function messageOf(fields: Fields): Message {
   const { jsonrpc, id, method, params } = fields
   if (jsonrpc !== undefined && jsonrpc !== '2.0') {
@@ -62,17 +62,20 @@ function messageOf(fields: Fields): Message {
   }
   if (method === undefined) return replyOf(fields)
   if (typeof method !== 'string')
-    return { type: 'malformed', why: `its method is ${shown(method)}, not a text` }
+    return { type: 'malformed', why: `its method is ${shown(method)}, not a string` }
   if (fields.result !== undefined || fields.error !== undefined) {
-    return { type: 'malformed', why: 'it has a method and a result or error: neither a request nor a reply' }
+    return {
+      type: 'malformed',
+      why: 'it has both a method and a result or error, so it is neither a request nor a reply',
+    }
   }
   // JSON-RPC 1.0 marks a notification with a null id.
   if (id === undefined || id === null) return { type: 'notification', method, params }
   if (typeof id === 'number' || typeof id === 'string') return { type: 'request', id, method, params }
-  return { type: 'malformed', why: `its id is ${shown(id)}, neither a number nor a text` }
+  return { type: 'malformed', why: `its id is ${shown(id)}, neither a number nor a string` }
 }
 
-/** Many programs send both fields, and null in the one that does not count. */
+/** Many programs send both fields, with null in the one that does not apply. */
 function replyOf({ id, result, error }: Fields): Message {
   const failed = error !== undefined && error !== null
   if (failed && result !== undefined && result !== null) {
@@ -89,22 +92,22 @@ export function callNumber(id: unknown): number | undefined {
   return typeof number === 'number' && number >= 1 && Number.isSafeInteger(number) ? number : undefined
 }
 
-/** Throws JSON.stringify's error for params that JSON cannot carry. */
+/** Throws JSON.stringify's error if the params are not JSON. */
 export function requestLine(id: number, method: string, params: Json): string {
   return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}\n`
 }
 
-/** Throws as requestLine does. */
+/** Throws like requestLine. */
 export function notificationLine(method: string, params: Json): string {
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}\n`
 }
 
-/** Throws for a result that JSON cannot carry; undefined and functions become null. */
+/** Throws if the result is not JSON. Undefined and functions become null. */
 function resultLine(id: RpcId, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result) ?? 'null'}}\n`
 }
 
-/** Throws for data that JSON cannot carry. */
+/** Throws if the data is not JSON. */
 function errorLine(
   id: RpcId,
   error: { readonly code: number; readonly message: string; readonly data?: Json | undefined },
@@ -117,7 +120,7 @@ function errorLine(
 type RequestHandler = (method: string, params: Json | undefined) => unknown
 type Request = Extract<Message, { readonly type: 'request' }>
 
-/** Requests that may be worked on at a time; one more is refused. */
+/** The most requests in progress at a time. Any further one is refused. */
 const MOST_REQUESTS = 4096
 
 export class Answers {
@@ -128,41 +131,44 @@ export class Answers {
   #abandoned = false
   #waiting: (() => void)[] = []
 
-  /** `send` returns whether the line was taken. */
+  /** `send` returns whether the line was accepted. */
   constructor(handler: RequestHandler | undefined, problems: Problems, send: (line: string) => boolean) {
     this.#handler = handler
     this.#problems = problems
     this.#send = send
   }
 
-  /** `repeated`: a key that the request has twice, so that its sender may mean another one. Never throws. */
+  /** `repeated`: a key that occurs twice in the request, so that its meaning is uncertain. Never throws. */
   to(request: Request, repeated?: string): void {
     const { id, method } = request
     if (repeated !== undefined) {
-      const text = `${shown(method)} is refused: one object has the key ${shown(repeated)} twice`
+      const text = `${shown(method)} was refused: an object in it has the key ${shown(repeated)} twice`
       this.#problems.add('request', () => text)
       this.#fail(id, new RpcError('remote', text, { code: RPC_CODES.invalidRequest }))
       return
     }
     if (!this.#handler) {
-      this.#problems.add('request', () => `The request ${shown(method)} was refused: none is answered here`)
+      this.#problems.add(
+        'request',
+        () => `The request ${shown(method)} was refused: this side answers no requests`,
+      )
       this.#fail(id, methodNotFound(method))
       return
     }
     if (this.#underWay >= MOST_REQUESTS) {
-      this.#fail(id, new Error(`More than ${MOST_REQUESTS} requests are under way`))
+      this.#fail(id, new Error(`More than ${MOST_REQUESTS} requests are in progress`))
       return
     }
     this.#handle(this.#handler, request)
   }
 
-  /** Settles when nothing is under way, or the answers are not awaited any more. */
+  /** Settles when no request is in progress, or when the answers are no longer needed. */
   given(): Promise<void> {
     if (this.#underWay === 0 || this.#abandoned) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Drops all answers: nobody can get one any more. */
+  /** Drops all answers, because they can no longer be delivered. */
   abandon(): void {
     this.#abandoned = true
     this.#release()
@@ -213,7 +219,7 @@ export class Answers {
     try {
       line = errorLine(id, { ...reply, data })
     } catch {
-      line = errorLine(id, reply) // its data is not JSON; the message matters more
+      line = errorLine(id, reply) // Its data is not JSON. The message matters more.
     }
     this.#give(line)
   }

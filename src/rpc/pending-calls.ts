@@ -1,4 +1,4 @@
-// Calls that wait for a reply: their numbers, their ends (reply, time-out, signal, close), and a memory of those given up.
+// Calls that wait for a reply: their numbers, how they end (reply, time-out, signal, close), and those that were given up.
 
 import { hurry, unwatch, Watched, watch } from '../core/base/deadlines.js'
 import type { Json } from '../core/base/json.js'
@@ -6,14 +6,14 @@ import { onAbort } from '../core/base/promise.js'
 import { RpcError } from './problem.js'
 
 export interface RpcCallOptions {
-  /** Counts from now; without it the call waits until the connection is closed. */
+  /** Counts from now. Without it, the call waits until the connection is closed. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Receives a function that gives the call up, for callers without a signal. */
+  /** Gets a function that gives up the call, for callers without a signal. */
   readonly onStart?: ((giveUp: () => void) => void) | undefined
 }
 
-/** Calls that were given up and are remembered, to tell a late reply from a second one. */
+/** How many given-up calls are remembered, to tell a late reply from a second one. */
 const MOST_GIVEN_UP = 4096
 
 export class PendingCall extends Watched {
@@ -80,14 +80,14 @@ export class PendingCall extends Watched {
 }
 
 export function abortedError(method: string, signal: AbortSignal): RpcError {
-  return new RpcError('aborted', `${method} was given up, since its signal was aborted`, {
+  return new RpcError('aborted', `${method} was given up because its signal was aborted`, {
     cause: signal.reason,
   })
 }
 
 export class PendingCalls {
   readonly #waiting = new Map<number, PendingCall>()
-  /** Number and method of calls that were given up, the oldest first. */
+  /** Number and method of calls that were given up, oldest first. */
   readonly #givenUp = new Map<number, string>()
   #last = 0
 
@@ -104,7 +104,7 @@ export class PendingCalls {
     this.#waiting.set(call.id, call)
   }
 
-  /** Takes the call of a reply; a second reply finds none. */
+  /** Takes the call that a reply belongs to. A second reply finds none. */
   take(id: number): PendingCall | undefined {
     const call = this.#waiting.get(id)
     if (call) this.#waiting.delete(id)
@@ -115,7 +115,7 @@ export class PendingCalls {
     return this.#waiting.has(id)
   }
 
-  /** Gives a call up: its reply, if it comes, is late. */
+  /** Gives up a call. If its reply still arrives, it is late. */
   giveUp(call: PendingCall): void {
     this.#waiting.delete(call.id)
     this.#givenUp.set(call.id, call.method)
@@ -126,14 +126,14 @@ export class PendingCalls {
     }
   }
 
-  /** Returns the method of a call that was given up, once: the next reply is a second one. */
+  /** Returns the method of a call that was given up, but only once: the next reply is a second one. */
   takeLate(id: number): string | undefined {
     const method = this.#givenUp.get(id)
     this.#givenUp.delete(id)
     return method
   }
 
-  /** True if there ever was a call of this number. */
+  /** Whether there ever was a call with this number. */
   made(id: number): boolean {
     return id <= this.#last
   }

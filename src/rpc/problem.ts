@@ -1,11 +1,11 @@
-// Problems with what the other side sends, reported in bounded number and length; and the errors of calls.
+// Problems with messages from the other side, reported in limited number and length, and the errors of calls.
 
 import type { Json } from '../core/base/json.js'
 import { byteLength, cutText, plainText } from '../core/base/text.js'
 
 /**
  * malformed: a line that is not a message. too-long: a line that was skipped. late: a reply to a call that was given up.
- * doubled: a second reply. unknown-id: a reply to no call. request, notification: one that nobody here handles, or whose
+ * doubled: a second reply. unknown-id: a reply without a call. request, notification: one without a handler, or whose
  * handler failed.
  */
 type RpcProblemKind =
@@ -24,7 +24,7 @@ export interface RpcProblem {
 }
 
 const LONGEST_TEXT = 500
-/** Problems of a kind that are reported one by one; then the tenth, the hundredth and so on, and the sum at the end. */
+/** This many problems of a kind are reported one by one. Then the tenth, the hundredth and so on, and the total at the end. */
 const ONE_BY_ONE = 5
 
 interface Tally {
@@ -41,7 +41,7 @@ export class Problems {
     this.#tell = tell
   }
 
-  /** Makes the text only if it is reported. */
+  /** Calls `text` only if the problem is reported. */
   add(kind: RpcProblemKind, text: () => string): void {
     const tally = this.#tallies.get(kind) ?? { count: 0, told: 0, next: 10 }
     this.#tallies.set(kind, tally)
@@ -56,7 +56,7 @@ export class Problems {
   end(): void {
     for (const [kind, tally] of this.#tallies) {
       if (tally.count > tally.told)
-        this.#say(kind, tally, `${tally.count} problems of the kind "${kind}" in all`)
+        this.#say(kind, tally, `${tally.count} problems of the kind "${kind}" in total`)
     }
   }
 
@@ -66,7 +66,7 @@ export class Problems {
   }
 }
 
-/** One line of a stranger's text, at most `limit` bytes. Only the part that could be shown is processed. */
+/** One line of third-party text, at most `limit` bytes. Only the part that could be shown is processed. */
 export function boundedText(text: string, limit: number): string {
   const beginning = plainText(text.slice(0, limit * 2)).replace(/\s+/g, ' ')
   return beginning.length < limit / 4 || byteLength(beginning) <= limit
@@ -78,7 +78,7 @@ export function boundedText(text: string, limit: number): string {
 
 /**
  * timeout: no reply in time. aborted: the signal of the call. closed: the other side is gone, or close() was called.
- * overloaded: not sent, since the other side does not read and too much waits for it. remote: an error reply.
+ * overloaded: not sent, because the other side does not read and too much data is waiting. remote: an error reply.
  * malformed: an invalid reply.
  */
 export type RpcErrorKind = 'timeout' | 'aborted' | 'closed' | 'overloaded' | 'remote' | 'malformed'
@@ -105,10 +105,10 @@ export class RpcError extends Error {
   }
 }
 
-/** The longest text of a stranger's error that is kept, in bytes. */
+/** The longest text of the other side's error that is kept, in bytes. */
 const LONGEST_MESSAGE = 2000
 
-/** Reads an error reply. Many programs send a bare text or forget the code; what they say is kept. */
+/** Reads an error reply. Many programs send a bare string or omit the code. Whatever they send is kept. */
 export function remoteError(error: Json): RpcError {
   if (typeof error !== 'object' || error === null || Array.isArray(error)) {
     return new RpcError('remote', textOf(error))

@@ -3,11 +3,11 @@
 import type { Readable } from 'node:stream'
 
 export interface LineHandler {
-  /** Gets a line without its line break; a carriage return before it stays. */
+  /** Gets a line without its line break. A carriage return before it stays. */
   line(text: string): void
   /** Called once for each line that is too long, as soon as that is known, with its beginning. */
   tooLong(beginning: string): void
-  /** Called once, when there is no more to read; with the error if the stream broke. */
+  /** Called once, when there is nothing more to read, with the error if the stream broke. */
   end(error: Error | undefined): void
 }
 
@@ -15,14 +15,14 @@ const NEWLINE = 0x0a
 /** Bytes shown of a line that is too long. */
 const BEGINNING_BYTES = 200
 const NOTHING = Buffer.alloc(0)
-/** The longest work on one chunk before others get their turn. */
+/** The longest time spent on one chunk before other work gets a turn. */
 const LONGEST_STRETCH_MS = 5
 
 export class LineReader {
   readonly #input: Readable
   readonly #handler: LineHandler
   readonly #maxLineBytes: number
-  /** An incomplete line, in one buffer that grows: a list of one-byte chunks would be a hundred times as large. */
+  /** An incomplete line, in one growing buffer: a list of one-byte chunks would be a hundred times as large. */
   #partial: Buffer = NOTHING
   #partialBytes = 0
   #skipping = false
@@ -42,7 +42,7 @@ export class LineReader {
     input.on('close', this.#onEnd)
   }
 
-  /** Stops calling the handler. The stream still flows, so that its writer is not held up. */
+  /** Stops calling the handler. The stream keeps flowing, so that its writer is not blocked. */
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true
@@ -70,7 +70,7 @@ export class LineReader {
     if (performance.now() - startedAt > LONGEST_STRETCH_MS) this.#rest()
   }
 
-  /** A full pipe delivers chunk after chunk in one turn of the loop. Code with deadlines needs turns as well. */
+  /** A full pipe delivers chunk after chunk in one turn of the event loop. Code with deadlines needs turns too. */
   #rest(): void {
     this.#input.pause()
     setImmediate(() => this.#input.resume())
@@ -106,7 +106,7 @@ export class LineReader {
     }
   }
 
-  /** Does the same if one of them may be too long. */
+  /** The same, if one of the lines may be too long. */
   #oneByOne(chunk: Buffer, start: number, end: number): void {
     let from = start
     while (from < end && !this.#stopped) {

@@ -1,4 +1,4 @@
-// LineWriter: lines to a stream. Lines of one tick go out in one write, and a bound limits what waits for a slow reader.
+// LineWriter: writes lines to a stream. Lines of one tick go out in one write, and the queue for a slow reader is limited.
 
 import type { Writable } from 'node:stream'
 
@@ -9,14 +9,14 @@ export class LineWriter {
   readonly #output: Writable
   readonly #fail: (error: Error) => void
   #lines: string[] = []
-  /** Bytes of these lines, and of what the stream has not written yet. */
+  /** Bytes of these lines. */
   #queuedBytes = 0
   #writingBytes = 0
   #scheduled = false
   #ended = false
   #idle: (() => void)[] = []
 
-  /** Calls `fail` once, when nothing can be written any more; never after end(). */
+  /** Calls `fail` once, when nothing can be written any more, but never after end(). */
   constructor(output: Writable, fail: (error: Error) => void) {
     this.#output = output
     this.#fail = fail
@@ -25,7 +25,7 @@ export class LineWriter {
     if (!output.writable) queueMicrotask(this.#onClose)
   }
 
-  /** True if a line may wait along with what waits already. A single line always may, whatever its size. */
+  /** Whether a line may join the queue. An empty queue accepts a line of any size. */
   hasRoom(bytes: number, bound: number): boolean {
     const waiting = this.#queuedBytes + this.#writingBytes
     return waiting === 0 || waiting + bytes <= bound
@@ -43,13 +43,13 @@ export class LineWriter {
     if (!this.#scheduled) this.#schedule()
   }
 
-  /** Settles when everything is written, or nothing can be. */
+  /** Settles when everything is written, or when nothing can be written. */
   flushed(): Promise<void> {
     if (this.#ended || this.#queuedBytes + this.#writingBytes === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** Hands everything that waits to the stream, and ends it. */
+  /** Passes the whole queue to the stream and ends it. */
   end(): void {
     if (this.#ended) return
     const rest = this.#lines.join('')
@@ -69,7 +69,7 @@ export class LineWriter {
     this.#flush()
   }
 
-  /** Writes one batch at a time; the next one gathers meanwhile, so nothing piles up uncounted in the stream. */
+  /** Writes one batch at a time. The next one gathers in the meantime, so that nothing piles up uncounted in the stream. */
   #flush(): void {
     if (this.#ended || this.#writingBytes > 0 || this.#lines.length === 0) return
     const lines = this.#lines
@@ -91,7 +91,7 @@ export class LineWriter {
 
   /** Stays attached: an unhandled error event would end the process. */
   readonly #onError = (error: Error): void => this.#broken(error)
-  readonly #onClose = (): void => this.#broken(new Error('the stream that is written to was closed'))
+  readonly #onClose = (): void => this.#broken(new Error('the output stream was closed'))
 
   #broken(error: Error): void {
     if (this.#ended) return

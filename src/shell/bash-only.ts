@@ -1,4 +1,4 @@
-// Syntax that bash knows and sh need not: where sh is dash, it ends with 2, which reads as a block, or does something else.
+// Syntax that only bash understands. Where sh is dash, such a script exits with 2, which reads as a block, or misbehaves.
 
 import type { Command, ParameterExpansionPart, SyntaxNode } from 'unbash'
 import { readShell } from './shell-reading.js'
@@ -7,7 +7,7 @@ import { readShell } from './shell-reading.js'
 export function bashOnly(text: string): string | undefined {
   let found: { readonly pos: number; readonly what: string } | undefined
   readShell(text, (node, source) => {
-    // Another text is a script for a shell of its own: bash -c '…'.
+    // Any other text is a script for another shell: bash -c '…'.
     const what = source === text ? onlyInBash(node, source) : undefined
     if (what !== undefined && (found === undefined || node.pos < found.pos)) found = { pos: node.pos, what }
   })
@@ -49,7 +49,7 @@ function isBashExpansion({ index, prefix, operation }: ParameterExpansionPart): 
 
 const BUILTINS = /^(?:source|declare|typeset|shopt|mapfile|readarray|let)$/
 
-/** With these words a builtin of sh means something only in bash. */
+/** Arguments of sh builtins that only bash understands. */
 const WORDS: Readonly<Record<string, RegExp>> = {
   '[': /^==$/,
   test: /^==$/,

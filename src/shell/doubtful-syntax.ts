@@ -1,4 +1,4 @@
-// Syntax in which more may run than the parser shows, and syntax that Claude Code does not take apart.
+// Syntax in which more may run than the parser shows, and syntax that Claude Code does not analyse.
 
 import type {
   ArithmeticWord,
@@ -73,10 +73,10 @@ function leftAsText(text: string, meant: RegExp): string | undefined {
 /** Arithmetic expands subscripts in the values it reads: `x='a[$(rm y)]'; ((x))`. */
 function inSubscript(text: string): string | undefined {
   const hides = isBefore('[', '$(', text) || isBefore('[', '`', text)
-  return hides ? `arithmetic may run what ${short(text)} says` : undefined
+  return hides ? `arithmetic may run commands in ${short(text)}` : undefined
 }
 
-/** `((` may also begin arithmetic. If it is not arithmetic, bash reads it again and then sees other here-documents. */
+/** `((` may also begin arithmetic. If it turns out not to, bash reads it again and then finds other here-documents. */
 function readTwice(text: string): string | undefined {
   return /^[$<>]?\(\(/.test(text) && text.includes('<<') ? unread(text) : undefined
 }
@@ -90,7 +90,7 @@ function unread(text: string): string {
 }
 
 function later(text: string): string {
-  return `only the shell knows what ${short(text)} runs`
+  return `what ${short(text)} runs is only known at run time`
 }
 
 function knownText({ value, parts }: ArithmeticWord): string {
@@ -104,12 +104,12 @@ function isBefore(first: string, then: string, text: string): boolean {
   return at >= 0 && text.includes(then, at)
 }
 
-// ---- syntax that Claude Code does not take apart, as observed: there its rules match every such command -------
+// ---- syntax that Claude Code does not analyse, as observed: its rules match every such command ----------------
 
 /** Anywhere, or only if the script is more than one simple command. */
 export type Beyond = 'anywhere' | 'in company'
 
-/** Looks at the text alone: `a\ b`, a word cut by a line end, blanks that bash does not treat as blanks, `=ls`, `~[x]`, `>&-`. */
+/** Looks only at the text: `a\ b`, a word split by a line end, spaces that bash does not treat as spaces, `=ls`, `~[x]`, `>&-`. */
 export function isBeyondText(text: string, plain: boolean): boolean {
   // Plain text can contain only these, and looking for a character is faster.
   if (plain && !text.includes('=') && !text.includes('&-')) return false
@@ -186,7 +186,7 @@ function isBeyondAssignment({ name, value, index }: Assignment): boolean {
   return value.type === 'ArrayValue' || index !== undefined || name === 'IFS' || value.text.includes('~')
 }
 
-/** A file that is not known, or not a file at all. */
+/** Whether the target is unknown, or not a file at all. */
 function isBeyondRedirect({ operator, descriptor, target }: Redirect): boolean {
   if (operator === '<>' || descriptor?.type === 'FileDescriptorVariable') return true
   if (target === undefined) return true

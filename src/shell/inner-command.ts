@@ -1,4 +1,4 @@
-// Finding the command in the words of a program that runs another: it comes after the options and operands.
+// Finds the command among the arguments of a program that runs another one, after its options and operands.
 
 import { isOpen, type ShellWord } from './simple-command.js'
 
@@ -21,14 +21,14 @@ export interface Options {
 /** An unknown option may take the next word or not. Each reading gives a command. */
 const MOST_READINGS = 8
 
-/** The possible commands. Undefined if they cannot be told. */
+/** The possible commands. Undefined if they cannot be determined. */
 export function commandsBehind(words: readonly ShellWord[], options: Options): ShellWord[][] | undefined {
   const found: ShellWord[][] = []
   let from = 0
   while (found.length < MOST_READINGS) {
     const { at, doubtful } = skipOptions(words, from, options)
     const start = at + (options.operands ?? 0)
-    // A word that splits may bring its own command.
+    // A word that splits may contain its own command.
     for (let i = from; i < start && i < words.length; i++) if (words[i]?.splits) return undefined
     const command = words.slice(start)
     if (command.length > 0) found.push(command)
@@ -81,7 +81,7 @@ export interface Inner {
   readonly scripts?: readonly ShellWord[] | undefined
   /** It reads a script from standard input. */
   readonly readsInput?: boolean
-  /** It runs something that cannot be named. */
+  /** It runs something that cannot be determined. */
   readonly unseen?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Variables that make programs run other code than they are told to.
+// Environment variables that make programs load additional code.
 
 const SHELLS =
   'PATH|PATHEXT|CDPATH|IFS|(?:BASH_)?ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|ZDOTDIR'
@@ -9,7 +9,7 @@ const LANGUAGES = [
   'PERL5.*|PERLLIB|RUBY(?:LIB|OPT)|GEM_(?:HOME|PATH)|BUNDLE_.*|LUA_.*|AWKPATH|PHPRC|PHP_INI_SCAN_DIR',
   'CLASSPATH|(?:JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS|DOTNET_STARTUP_HOOKS',
 ].join('|')
-/** A commit's names and dates load nothing. */
+/** Leaves out git's variables for the names and dates of a commit, which load nothing. */
 const PROGRAMS =
   'GIT_(?!AUTHOR_|COMMITTER_).*|SSH_ASKPASS|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|MAKEFLAGS|MAKEFILES'
 

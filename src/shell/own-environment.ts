@@ -1,4 +1,4 @@
-// Environments that no project influences: for the hooks of the user, and for programs that Carabiner starts itself.
+// Environments that no project can influence: for the user's hooks, and for programs that Carabiner itself starts.
 
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -11,9 +11,9 @@ import { isWithin } from '../files/within.js'
 import { loadsCode } from './loading-variables.js'
 
 /**
- * The environment for hooks that a project must not influence: without what its files set, even if the host has put it
- * there already, without code of the project that variables load, and with a `$PATH` that the project cannot fill. A
- * settings file that cannot be read may set any variable; then those that load code are left out.
+ * The environment for hooks that a project must not influence. It lacks the variables that the project's files set, even
+ * if the host has already applied them, and variables that load code of the project. Its `$PATH` has no folders of the
+ * project. A settings file that cannot be read may set any variable, so all variables that load code are dropped then.
  */
 export function withoutProject(
   projectDir = workingFolder('/'),
@@ -22,17 +22,17 @@ export function withoutProject(
   const around = aroundOf(projectDir, env)
   const own = withoutVariables(env, around, leadingInto(around, env))
   const path = own.PATH === undefined ? undefined : pathWithoutProject(own.PATH, projectDir, env)
-  // A copy of the environment takes longer than all the rest.
+  // Copying the environment takes longer than everything else here.
   return path === own.PATH || path === undefined ? own : { ...own, PATH: path }
 }
 
-/** The same with the user's `$PATH` as it is: programs of the project are reviewed with its gates. */
+/** The same, but keeps the user's `$PATH`, because the project's programs are reviewed together with its gates. */
 export function withoutProjectVariables(projectDir: string, env: Env): Readonly<Record<string, string>> {
   const around = aroundOf(projectDir, env)
   return withoutVariables(env, around, leadingInto(around, env))
 }
 
-/** The environment itself if nothing in it is the project's. `leading` has the variables that lead into the project. */
+/** The environment itself if nothing in it is the project's. `leading` holds the variables that lead into the project. */
 function withoutVariables(
   env: Env,
   { folders, home }: Around,
@@ -61,24 +61,24 @@ function withoutVariables(
   return own
 }
 
-// ---- variables that load code of the project. They outlive the file that set them, in a host that has read it ----
+// ---- variables that load code of the project. A host that has read them keeps them after their file is gone ------
 
-/** The names of such variables, for the user. Without functions: many systems export some to every program. */
+/** The names of such variables, for the user. Leaves out shell functions, which many systems export to every program. */
 export function leadingVariables(projectDir: string, env: Env): readonly string[] {
   return [...leadingInto(aroundOf(projectDir, env), env).keys()].filter((name) => !/^BASH_FUNC_/.test(name))
 }
 
-/** They need no file to make a shell do something else than its script says. */
+/** Variables that change what a shell does without naming a file. */
 const CHANGES_SHELLS = /^(?:SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
 
-/** They say where work is done, or have values that are no files. */
+/** Variables that say where work is done, or whose values are not files. */
 const LOADS_NO_FILE =
   /^(?:PATH|PATHEXT|CDPATH|IFS|NPM_CONFIG_LOCAL_PREFIX|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|\w*OBJECT_DIRECTOR\w+|CEILING_DIRECTORIES|TRACE.*))$/is
-/** Folders, separated like those of `$PATH`. */
+/** Variables that hold a list of folders, like `$PATH`. */
 const FOLDERS =
   /^(?:(?:PYTHON|NODE_|CLASS|GEM_|AWK|GCONV_|LD_LIBRARY_|DYLD_\w*)PATH|PERL5LIB|PERLLIB|RUBYLIB)$/
 
-/** With the value that is left: lists keep folders that are not the project's. */
+/** Maps each variable to the value that remains: lists keep folders outside the project. */
 function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string | undefined> {
   const found = new Map<string, string | undefined>()
   for (const name of projects.length > 0 ? Object.keys(env) : []) {
@@ -94,18 +94,18 @@ function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string
   return found
 }
 
-/** Options, several files, commands: each word of the value may be a file. A shell expands what `ENV` says. */
+/** Options, several files, commands: any word of the value may be a file. A shell expands the value of `ENV`. */
 function leads(name: string, value: string, projects: readonly string[]): boolean {
   if (/^(?:BASH_)?ENV$/.test(name) && /[$`]/.test(value)) return true
   if (projects.some((project) => value.includes(`${project}/`) || value.endsWith(project))) return true
   const isOptions = /OPT/.test(name)
-  // Code in the option itself, or a file in disguise.
+  // The option itself contains code, or hides the name of a file.
   if (isOptions && /\bdata:|%[\da-f]{2}/i.test(value)) return true
   const words = value.split(/[\s:;,=|"'()]+/).map((word) => word.replace(/^-+\w*(?=[./])/, ''))
   return words.some((word) => word !== '' && isOfProject(word, projects, isOptions))
 }
 
-/** A hook starts in the project, or in a folder of it. */
+/** Relative paths count too, because a hook starts in the project or in a folder of it. */
 function isOfProject(word: string, projects: readonly string[], isOption: boolean): boolean {
   if (isAbsolute(word)) return projects.some((project) => isWithin(word, project))
   if (/^\.\.?(?:\/|$)/.test(word)) return true
@@ -115,13 +115,13 @@ function isOfProject(word: string, projects: readonly string[], isOption: boolea
   })
 }
 
-/** The folders around a project. Finding them takes longer than using them, and one project is asked about again and again. */
+/** The folders around a project. Kept, because finding them takes time and the same project is asked about repeatedly. */
 interface Around {
   readonly key: string
   readonly home: string
   /** Every folder whose settings Claude Code may have read. The user's home is not one of them. */
   readonly folders: readonly string[]
-  /** Folders that the project can fill. */
+  /** Folders whose content the project controls. */
   readonly projects: readonly string[]
   /** The safe form of each `$PATH` that was asked about. */
   readonly paths: Map<string, string>
@@ -136,7 +136,7 @@ function aroundOf(projectDir: string, env: Env): Around {
   const start = resolve(projectDir)
   const home = homeBeside(start)
   const folders = foldersAround([start, ...named], [home])
-  // A project that is the whole home, or `/`, was not cloned: the user's programs are there.
+  // If the project is the whole home or `/`, it was not cloned, and the user's own programs are in it.
   const projects = [...new Set([start, ...folders.filter(isMarked)])].filter(
     (folder) => !isWithin(home, folder),
   )
@@ -144,19 +144,19 @@ function aroundOf(projectDir: string, env: Env): Around {
   return last
 }
 
-/** The user's home. Where the project says that it is in the project, the one counts that the system knows. */
+/** The user's home. If the project's settings move it into the project, the home that the system knows. */
 function homeBeside(projectDir: string): string {
   const home = userHome()
   const isMoved = isWithin(home, projectDir) && claudeEnvIn(projectDir).some(({ env }) => 'HOME' in env)
   return isMoved ? (registeredHome() ?? home) : home
 }
 
-/** Claude Code puts it there for its hooks. Without it, only the same value can come from the file. */
+/** Claude Code adds the variable for its hooks. Outside Claude Code, the file can only be the origin if the value is the same. */
 function isMerged(env: Env, name: string, value: string | undefined): boolean {
   return Boolean(env.CLAUDECODE || env.CLAUDE_PROJECT_DIR) || env[name] === value
 }
 
-/** Where the user's own is not known. Our Node is there, because most hooks need one. */
+/** Used if the user's own is not known. Includes our Node, because most hooks need it. */
 const USUAL_PATH = [
   dirname(process.execPath),
   ...['/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'],
@@ -174,8 +174,8 @@ export function pathWithoutProject(path: string, projectDir: string, env: Env): 
 }
 
 /**
- * The environment for programs that Carabiner starts itself: also without variables that make programs load code, whoever
- * set them. `kept` names those that the user needs.
+ * The environment for programs that Carabiner itself starts: also without variables that make programs load code, no
+ * matter who set them. `kept` matches variables that the user needs.
  */
 export function programEnvironment(
   projectDir?: string,
@@ -189,8 +189,8 @@ export function programEnvironment(
 }
 
 /**
- * How to trust servers that answer for gates. NODE_TLS_REJECT_UNAUTHORIZED is not obeyed: a gate that anybody can answer for
- * is none. Authorities that a project has set (NODE_EXTRA_CA_CERTS) do not count, although Node has read them.
+ * TLS options for servers that act as gates. Ignores NODE_TLS_REJECT_UNAUTHORIZED, because a gate that anyone can answer
+ * for is not a gate. Ignores authorities that a project has set (NODE_EXTRA_CA_CERTS), although Node has read them.
  */
 export async function ownTls(): Promise<{ readonly rejectUnauthorized: true; readonly ca?: string[] }> {
   const { NODE_EXTRA_CA_CERTS: set } = process.env

@@ -1,4 +1,4 @@
-// Patterns of rules: with `*` over text, over commands and over paths. No pattern can make matching explode.
+// Patterns in rules: `*` in text, commands and paths. Matching time is bounded for every pattern.
 
 import type { ShellReading } from './shell-reading.js'
 import { nameOf, OPEN, type SimpleCommand } from './simple-command.js'
@@ -17,7 +17,7 @@ export function piecesOf(pattern: string): Pieces {
   return pieces
 }
 
-/** The first and last piece have fixed places. For the others the leftmost place is as good as any. */
+/** The first and the last piece have fixed places. For the others, the leftmost match is as good as any. */
 export function fits(pieces: Pieces, text: string): boolean {
   const first = pieces[0] as string
   if (pieces.length === 1) return text === first
@@ -93,16 +93,16 @@ export function commandPattern(pattern: string): CommandPattern {
   const beyondName = !NAME_ONLY.test(text)
   const lines = /[&|;]/.test(text) ? formsOf(text) : undefined
   return ({ commands, unknown, beyond, expands, heredoc, source }) => {
-    // As observed: Claude Code looks no further where the shell expands, and not at all into syntax it does not take apart.
+    // As observed: Claude Code stops where the shell expands something, and skips syntax that it does not analyse.
     if (unknown || beyond || heredoc || (beyondName && expands)) return true
-    // An alias puts its own words in front of others.
+    // An alias puts its own words before others.
     for (const command of commands)
       if (matches(command) || (beyondName && command.name === 'alias')) return true
     return lines?.some((form) => fits(form, inOneLine(source))) ?? false
   }
 }
 
-/** Whether it means everything that runs, as it is written: no other folder, variable, redirection or word in between. */
+/** Whether the pattern covers everything that runs, exactly as written: no other folder, variable, redirection or extra word. */
 export function sureCommandPattern(pattern: string): CommandPattern {
   const text = ruleText(pattern)
   if (text === '' || text.length > LONGEST_PATTERN || text.includes(OPEN)) return () => false
@@ -159,8 +159,8 @@ function fitsCommand(forms: readonly Pieces[], command: SimpleCommand): boolean 
   return line !== shape && forms.some((form) => fits(form, line))
 }
 
-// Options before a subcommand differ from program to program, so any words may stand between those of a pattern. Both sides
-// have two spaces between words: what is between two words of the pattern then begins and ends with whole words.
+// Options before a subcommand differ from program to program, so any words may come between the words of a pattern. Both
+// sides have two spaces between words, so that a gap always begins and ends at a whole word.
 
 /** `git push *` as `git * push *`, with the program's name instead of its path. */
 function looseForms(text: string): readonly Pieces[] {
@@ -186,7 +186,7 @@ function fitsLoosely(forms: readonly Pieces[], command: SimpleCommand, asWritten
 const BLANK = '\t'
 
 function looseWord(word: string, isBehindOptions: boolean): string {
-  // Behind options it may be the subcommand. In `git add *` it is not.
+  // After options, it may be the subcommand. In `git add *` it is not.
   if (word === OPEN) return isBehindOptions ? OPEN : BLANK
   // The value may be the word: `-c alias.p=push`.
   return word.replaceAll(' ', BLANK).replaceAll(OPEN, WITHIN).replaceAll('=', '=  ')

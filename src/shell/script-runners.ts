@@ -49,7 +49,7 @@ const otherShell: Wrapper = (args) => {
   return { ...inner, unseen: inner.unseen || inner.scripts !== undefined }
 }
 
-// ---- behind an option -------------------------------------------------------------------------------------------
+// ---- after an option --------------------------------------------------------------------------------------------
 
 /** `su -c`, `flock FILE -c`, `script -c`. */
 function behindC(args: readonly ShellWord[]): Inner {
@@ -86,7 +86,7 @@ const FLOCK: Options = { flags: 'enosuxFv', valued: 'wE', operands: 1 }
 
 const flock: Wrapper = (args) => ({ ...before(FLOCK)(args), ...behindC(args) })
 
-// ---- all that follows -------------------------------------------------------------------------------------------
+// ---- all remaining words ----------------------------------------------------------------------------------------
 
 const evaluate: Wrapper = (args) => {
   const words = args[0]?.text === '--' ? args.slice(1) : args
@@ -111,7 +111,7 @@ function lineBehind(options: Options): Wrapper {
 const WATCH: Options = { flags: 'bcCdegprtwx', valued: 'nqs', long: ['--interval', '--equexit'] }
 const SSH: Options = { flags: '46AaCfGgKkMNnqsTtVvXxYy', valued: 'BbcDEeFIiJLlmOoPpQRSWw' }
 
-/** Options may come before and after the host. Some of them are commands for this side. */
+/** Options may come before and after the host. Some of them are commands that run locally. */
 const ssh: Wrapper = (args) => {
   if (args.some(({ text }) => /command[= ]/i.test(text))) return UNSEEN
   const behindHost = lineBehind(SSH)

@@ -1,4 +1,4 @@
-// Reading what a bash command would run: every simple command in it, however wrapped, and whether some cannot be seen.
+// Reads what a bash command would run: every simple command in it, however wrapped, and whether some cannot be seen.
 
 import {
   type Command,
@@ -46,17 +46,17 @@ export interface ShellReading {
   readonly expands: boolean
   /** Whether it has a here-document that the shell expands. */
   readonly heredoc: boolean
-  /** Whether Claude Code would not take it apart. We do, so this says nothing about `unknown`. */
+  /** Whether Claude Code would not analyse it. We do, so this says nothing about `unknown`. */
   readonly beyond: boolean
 }
 
 /** In UTF-16 units. Longer commands are not read, as in Claude Code. */
 export const LONGEST = 10_000
-/** The limit for each kind. For each one the parser searches the rest of the text for its end. */
+/** The limit for each kind of opening, because the parser searches the rest of the text for the end of each one. */
 const MOST_OPENINGS = 300
 /** In nodes of the syntax tree. The parser gives up deeper down, and not always with an error. */
 const DEEPEST = 400
-/** For commands that run commands, and scripts in scripts. */
+/** The limit for commands that run commands, and for scripts in scripts. */
 const MOST_LAYERS = 16
 
 const TOO_DEEP = 'it is nested too deeply'
@@ -72,8 +72,8 @@ export function readShell(text: string, seen?: NodeListener): ShellReading {
   try {
     reader.script(text, undefined, 0)
   } catch (error) {
-    // A failure of the parser, such as a full stack, must not hide a command.
-    reader.miss(`it cannot be read: ${error instanceof Error ? error.message : 'the parser failed'}`)
+    // A failure of the parser, such as a stack overflow, must not hide a command.
+    reader.miss(`it cannot be parsed: ${error instanceof Error ? error.message : 'the parser failed'}`)
   }
   return reader.reading()
 }
@@ -155,7 +155,7 @@ class Reader {
 
   script(text: string, input: Input, layer: number): void {
     this.#read += text.length
-    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.miss('it is too long to be read')
+    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.miss('it is too long to parse')
     else if (layer > MOST_LAYERS || opensTooOften(text)) this.miss(TOO_DEEP)
     else if (!HIDING.test(text)) {
       this.#parsed({
@@ -165,10 +165,10 @@ class Reader {
         input,
         layer,
       })
-    } else if (text.includes(OPEN)) this.miss('it has a NUL character')
+    } else if (text.includes(OPEN)) this.miss('it contains a NUL character')
     else {
       this.#parsed({ source: text, plain: false, quoted: true, input, layer })
-      // Bash treats a carriage return as part of a word, but whoever passes the text on may have dropped it.
+      // Bash treats a carriage return as part of a word, but the program that passes the text on may have dropped it.
       if (text.includes('\r')) {
         this.#parsed({ source: withoutReturns(text), plain: false, quoted: true, input, layer })
       }
@@ -207,7 +207,7 @@ class Reader {
 
   #script(node: ParsedScript, scope: Scope, depth: number): void {
     const error = node.errors?.[0]
-    if (error) this.miss(`it cannot be read: ${error.message}`)
+    if (error) this.miss(`it cannot be parsed: ${error.message}`)
     const inner = node.source === undefined ? scope : { ...scope, source: node.source }
     this.#list(node.commands, inner, depth)
   }
@@ -281,7 +281,7 @@ class Reader {
   }
 
   #inner(name: string, inner: Inner, input: Input, layer: number): void {
-    if (inner.unseen) this.miss(`only the shell knows what ${short(name)} runs`)
+    if (inner.unseen) this.miss(`what ${short(name)} runs is only known at run time`)
     if (layer > MOST_LAYERS) this.miss(TOO_DEEP)
     else for (const each of inner.commands ?? []) this.#run(each, input, layer)
     for (const script of inner.scripts ?? []) this.#runScript(name, script, input, layer)
@@ -299,11 +299,11 @@ class Reader {
   }
 
   #missCommand({ text }: ShellWord): void {
-    this.miss(`only the shell knows the command behind ${short(text)}`)
+    this.miss(`the command in ${short(text)} is only known at run time`)
   }
 
   #missScript(name: string): void {
-    this.miss(`only the shell knows the script that ${short(name)} runs`)
+    this.miss(`the script that ${short(name)} runs is only known at run time`)
   }
 }
 
@@ -333,7 +333,7 @@ function withInput(node: SyntaxNode, scope: Scope): Scope {
     case 'Function':
     case 'Coproc':
     case 'ProcessSubstitution':
-      // It depends on the caller or writer.
+      // Its input depends on the caller or writer.
       return { ...scope, input: PIPED }
     default:
       return scope

@@ -1,4 +1,4 @@
-// One command that would run, its words and its input. Most patterns look only at its name, so the rest is made on demand.
+// One command that would run, its words and its input. Most patterns only look at its name, so the rest is computed on demand.
 
 import type { Assignment, Command, HereDoc, Redirection, Word, WordPart } from 'unbash'
 
@@ -19,7 +19,7 @@ export class SimpleCommand {
     this.#script = script
   }
 
-  /** The program and its arguments, without quotes. Parts that only the running shell knows stay as written. */
+  /** The program and its arguments, without quotes. Parts that are only known at run time stay as written. */
   get words(): readonly string[] {
     const given = this.#given
     if (given === undefined) return this.#script?.split(' ') ?? []
@@ -57,7 +57,7 @@ export class SimpleCommand {
     return given === undefined || ('type' in given && given.prefix.length + given.redirects.length === 0)
   }
 
-  /** Whether the program, its name or the source starts with this. If none does, no pattern that starts with it fits. */
+  /** Whether the program, its name or the source starts with this. If not, no pattern that starts with it can match. */
   beginsWith(text: string): boolean {
     if (this.program.startsWith(text) || this.name.startsWith(text)) return true
     const given = this.#given
@@ -93,7 +93,7 @@ function wordShape(word: Word): string {
   return isPlain(word.text) ? word.text : wordOf(word).shape
 }
 
-// ---- a word without its quotes, and with gaps for what only the running shell can fill in ---------------------
+// ---- a word without its quotes, with gaps for parts that are only known at run time ---------------------------
 
 /** Stands for unknown text. No readable command contains it. */
 export const OPEN = '\0'

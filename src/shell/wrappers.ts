@@ -147,7 +147,7 @@ const hash: Wrapper = (args) => {
   return args[at]?.text.endsWith('p') && args[at + 1] ? { commands: [args.slice(at + 1)] } : UNSEEN
 }
 
-// ---- a command for each item of a list. The items are not known -----------------------------------------------
+// ---- a command for each item of a list. The items are unknown -------------------------------------------------
 
 const XARGS: Options = {
   flags: '0oprtxielX',

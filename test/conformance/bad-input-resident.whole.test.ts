@@ -202,17 +202,17 @@ describe('noise hides no verdict, and is noted', () => {
       [
         'hello twice',
         `on['hook.hello'] = (_, id) => { reply(id, { ok: true }); reply(id, { ok: false }) }; other = ({ id }) => ${refuse}`,
-        'Another reply to call 1 was dropped',
+        'A second reply to call 1 was dropped',
       ],
       [
         'unknown ids, also those of calls to come',
         `other = ({ id }) => { ${consent('id + 1')}; ${consent('99')}; ${consent('"x"')}; ${consent('null')}; ${refuse} }`,
-        'A reply with the id 99 was dropped: no call has it',
+        'A reply with the id 99 was dropped: there is no such call',
       ],
       [
         'two answers: the first counts',
         `other = ({ id }) => { ${refuse}; ${consent('id')} }`,
-        'Another reply to call 2 was dropped',
+        'A second reply to call 2 was dropped',
       ],
       [
         'its log on standard output',

@@ -110,7 +110,7 @@ describe('a time-out', () => {
     await other.heard()
     expect(other.problems).toEqual([
       { kind: 'late', text: 'The reply to call 1 (hook.approve_tool) came too late and was dropped' },
-      { kind: 'doubled', text: 'Another reply to call 1 was dropped: the first counts' },
+      { kind: 'doubled', text: 'A second reply to call 1 was dropped: only the first counts' },
     ])
   })
 
@@ -190,7 +190,7 @@ describe('a reply to no call', () => {
     await other.heard()
     expect(other.kinds().filter((kind) => kind === 'doubled')).toHaveLength(1)
     const unknown = other.problems.filter(({ kind }) => kind === 'unknown-id').map(({ text }) => text)
-    expect(unknown[0]).toBe('A reply with the id 0 was dropped: no call has it')
+    expect(unknown[0]).toBe('A reply with the id 0 was dropped: there is no such call')
     expect(unknown.at(-1)).toContain('7 problems')
   })
 
@@ -198,7 +198,7 @@ describe('a reply to no call', () => {
     const other = new OtherSide()
     other.say({ result: 1 })
     await other.heard()
-    expect(other.problems[0]?.text).toBe('A reply without an id was dropped: no call has it')
+    expect(other.problems[0]?.text).toBe('A reply without an id was dropped: there is no such call')
   })
 })
 

@@ -31,7 +31,7 @@ describe('problems', () => {
     expect(texts).toHaveLength(5 + 6 + 1)
     expect(texts[5]).toContain('(10 like this so far)')
     expect(texts[10]).toContain('(1000000 like this so far)')
-    expect(texts[11]).toBe('1000007 problems of the kind "malformed" in all')
+    expect(texts[11]).toBe('1000007 problems of the kind "malformed" in total')
   })
 
   it('of one kind do not hide those of another', async () => {
@@ -102,7 +102,7 @@ describe('requests of the other side', () => {
     other.say('{"id":7,"method":"m","params":{"a":{"command":"x","command":"y"}}}')
     expect(await other.sent()).toMatchObject({
       id: 7,
-      error: { code: -32600, message: '"m" is refused: one object has the key "command" twice' },
+      error: { code: -32600, message: '"m" was refused: an object in it has the key "command" twice' },
     })
   })
 
@@ -157,7 +157,7 @@ describe('requests of the other side', () => {
     const other = new OtherSide({ output: stuck(), maxPendingBytes: 1000 })
     for (let i = 0; i < 200; i++) other.say({ id: i, method: 'm' })
     await other.heard()
-    expect(other.problems.at(-1)?.text).toMatch(/^3\d\d problems of the kind "request" in all$/)
+    expect(other.problems.at(-1)?.text).toMatch(/^3\d\d problems of the kind "request" in total$/)
   })
 })
 

@@ -54,7 +54,7 @@ describe('a line', () => {
     ['Starting up…', 'it is not a JSON object'],
     ['[INFO] up', 'it is not a JSON object'],
     ['{"id":1,"result":', 'it is not JSON'],
-    ['[{"id":1,"result":1}]', 'it is a list, and batches are not supported'],
+    ['[{"id":1,"result":1}]', 'it is a list, but batches are not supported'],
     ['42', 'it is not a JSON object'],
     ['null', 'it is not a JSON object'],
     ['{"jsonrpc":"1.0","id":1,"result":1}', 'its jsonrpc is "1.0" instead of "2.0"'],
@@ -63,11 +63,11 @@ describe('a line', () => {
     ['{}', 'it has no method, no result and no error'],
     ['{"id":1,"error":null}', 'it has no method, no result and no error'],
     ['{"id":1,"result":1,"error":{"code":1}}', 'it has both a result and an error'],
-    ['{"id":1,"method":7}', 'its method is 7, not a text'],
-    ['{"id":{},"method":"m"}', 'its id is {}, neither a number nor a text'],
+    ['{"id":1,"method":7}', 'its method is 7, not a string'],
+    ['{"id":{},"method":"m"}', 'its id is {}, neither a number nor a string'],
     [
       '{"id":1,"method":"m","result":1}',
-      'it has a method and a result or error: neither a request nor a reply',
+      'it has both a method and a result or error, so it is neither a request nor a reply',
     ],
   ])('%s is refused', (line, reason) => {
     expect(why(line)).toBe(reason)

@@ -138,8 +138,8 @@ describe('failure', () => {
     new LineWriter(output, (error) => before.push(error))
     await tick()
     expect([...errors, ...before].map(({ message }) => message)).toEqual([
-      'the stream that is written to was closed',
-      'the stream that is written to was closed',
+      'the output stream was closed',
+      'the output stream was closed',
     ])
   })
 

@@ -92,7 +92,7 @@ describe('files that a command names', () => {
     const place = withScripts()
     expect(named(place, 'bash "$SCRIPT"').notes.join()).toContain('$SCRIPT')
     expect(named(place, '$TOOL x').notes).toEqual([
-      'Not everything that it runs can be seen: only the shell knows the command behind $TOOL.',
+      'Not everything that it runs can be seen: the command in $TOOL is only known at run time.',
     ])
     expect(named(place, 'python3 scripts/$NAME.py').notes).toEqual([
       'Only the shell knows which file "scripts/$NAME.py" is.',

@@ -120,7 +120,7 @@ describe('noise', () => {
     const texts = noted.map(({ text }) => text).join('\n')
     for (const part of [
       'starting up',
-      'Another reply to call 1',
+      'A second reply to call 1',
       'DEBUG asked',
       'the id 99',
       'bytes was skipped',

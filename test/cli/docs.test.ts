@@ -120,13 +120,6 @@ describe('carabiner docs', () => {
     expect(page.split('\n')[Number(line) - 1]).toBe('### HOOK_TIMEOUT')
   })
 
-  it('says that nothing was found, and what was meant', async () => {
-    const { stderr, code } = await called(['docs', 'evnts'])
-    expect(code).toBe(1)
-    expect(stderr).toContain('The documentation does not mention "evnts"; did you mean events?')
-    expect(stderr).toContain('carabiner docs lists the pages.')
-  })
-
   it('gives programs what it found', async () => {
     const document = JSON.parse((await called(['docs', 'PreToolUse', '--json'])).stdout)
     expect(document).toMatchObject({

@@ -28,9 +28,9 @@ export class Output {
     await this.#tryWrite(STDOUT, `${lines.join('\n')}\n`)
   }
 
-  /** Through a pager, if a person looks and there are more lines than the terminal has. */
-  async page(lines: readonly string[]): Promise<void> {
-    const isLookedAt = this.#write === writeToProcess && isTerminal(STDOUT) && isTerminal(0)
+  /** Through a pager, if a person looks, there are more lines than the terminal has, and `isAsked` about them. */
+  async page(lines: readonly string[], isAsked = true): Promise<void> {
+    const isLookedAt = isAsked && this.#write === writeToProcess && isTerminal(STDOUT) && isTerminal(0)
     if (!isLookedAt || !(await import('./print/pager.js')).paged(lines)) await this.print(lines)
   }
 

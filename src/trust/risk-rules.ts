@@ -16,6 +16,7 @@ export const RISK_KINDS = [
   'subprocess',
   'program',
   'bash-syntax',
+  'cannot-start',
 ] as const
 
 export type RiskKind = (typeof RISK_KINDS)[number]

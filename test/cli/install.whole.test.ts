@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CatalogStore } from '../../src/plugins/catalog/store.js'
 import { tarOf } from '../plugins/archives.js'
@@ -102,17 +102,34 @@ describe('carabiner install', () => {
 
   it('P7: shows all of a long review in the pager, and asks afterwards; not with one of the project', async () => {
     project.file('../guard/guard.sh', `#!/bin/sh\n${'true\n'.repeat(200)}`, 0o755)
-    const pager = project.file('../pager', '#!/bin/sh\nwc -l > "$0.seen"\n', 0o755)
+    const pager = project.file(
+      '../bin/less',
+      '#!/bin/sh\nwc -l > "$0.seen"; echo "$*/$LESS" > "$0.how"\n',
+      0o755,
+    )
     const full = ['install', '../guard', '--full']
-    const { stdout } = await project.onTerminal(full, { input: 'n\n', env: { PAGER: pager } })
+    const env = { PATH: `${dirname(pager)}:${process.env.PATH}`, LESS: '+q' }
+    const { stdout } = await project.onTerminal(full, { input: 'n\n', env })
     expect(Number(readFileSync(`${pager}.seen`, 'utf8'))).toBeGreaterThan(200)
+    expect(readFileSync(`${pager}.how`, 'utf8')).toBe('-R -X/\n')
     expect(stdout).toContain('Install this? [y/N]')
     expect(stdout).not.toContain('what is in the files')
     project.file('evil', '#!/bin/sh\necho evil\n', 0o755)
-    const through = 'PAGER=./evil PATH=.:/none exec "$@"'
-    const own = await project.onTerminal(full, { input: 'n\n', through })
-    expect(own.stdout).not.toContain('evil')
-    expect(own.stdout).toContain('what is in the files')
+    const evil = project.file('../bin/evil', '#!/bin/sh\necho evil\n', 0o755)
+    // Only known pagers run, and one that shows nothing is none.
+    for (const name of ['./evil', evil, 'true', 'sh -c evil']) {
+      const through = `PAGER='${name}' PATH=.:/none exec "$@"`
+      const own = await project.onTerminal(full, { input: 'n\n', through })
+      expect(own.stdout).not.toContain('evil')
+      expect(own.stdout).toContain('what is in the files')
+    }
+    const offs: readonly Record<string, string>[] = [{ PAGER: 'cat' }, { PAGER: '' }, { CLAUDECODE: '1' }]
+    for (const off of offs)
+      expect((await project.onTerminal(full, { input: 'n\n', env: { ...env, ...off } })).stdout).toContain(
+        'what is in the files',
+      )
+    expect((await project.onTerminal([...full, '--yes'], { env })).stdout).toContain('what is in the files')
+    await project.carabiner(['uninstall', 'guard', '--yes'])
     const short = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
     expect(short.stdout).toMatch(/and \d+ more lines: --full shows all/)
   })

@@ -111,24 +111,43 @@ describe.skipIf(!isAtHand)('what takes longer than a second', () => {
 it.skipIf(isAtHand)('git or python3 is missing: nobody waited', () => {})
 
 describe.skipIf(!isAtHand)('work that gives no timer a turn', () => {
-  /** Two seconds pass between any two looks at the clock. */
-  const CLOCK = `
-const now = performance.now.bind(performance)
-let looks = 0
-performance.now = () => now() + 2000 * looks++
+  /** Reads no folder of this name before it is let. */
+  const WAITING = `
+const fs = require('node:fs')
+const pause = new Int32Array(new SharedArrayBuffer(4))
+for (const name of ['readFileSync', 'openSync', 'readdirSync', 'lstatSync', 'opendirSync']) {
+  const real = fs[name]
+  fs[name] = (path, ...rest) => {
+    while (String(path).includes(process.env.SLOW) && !fs.existsSync(process.env.GO)) Atomics.wait(pause, 0, 0, 20)
+    return real(path, ...rest)
+  }
+}
 `
 
   it.each([
-    ['reading the log', ['audit', 'verify']],
-    ['reading the audit', ['list', '--stats']],
-    ['looking', ['doctor']],
-  ])('is said as well: %s', async (what, args) => {
+    ['reading the log', ['audit', 'verify'], '/audit/'],
+    ['reading the audit', ['list', '--stats'], '/audit/'],
+    ['looking', ['doctor'], 'slow'],
+    ['reading', ['trust', '--show'], 'slow'],
+  ])('is said as well: %s', async (what, args, slow) => {
+    project.file('.amplifier/hooks/slow/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+    })
     await project.carabiner(['fire', 'Stop'], { input: { session_id: 's' } })
-    const clock = project.file('../clock.mjs', CLOCK)
-    const env = { NODE_OPTIONS: `--import "${clock}"` }
-    const { stdout } = await project.onTerminal(args, { env })
-    expect(stdout).toMatch(new RegExp(`\r${what} … \\d+ s.*\r\x1b\\[K`, 's'))
-    const piped = await project.carabiner(args, { env })
+    const waiting = project.file('../waiting.cjs', WAITING)
+    const env = project.env({ NODE_OPTIONS: `--require "${waiting}"`, SLOW: slow, GO: go(), NO_COLOR: '1' })
+    const [file = '', ...rest] = [...onTerminal(80), process.execPath, programFile(), ...args]
+    const child = spawn(file, rest, { cwd: project.folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    const run = ended(child)
+    await vi.waitFor(() => expect(said).toMatch(new RegExp(`\r${what} … [1-9]\\d* s`)), WAIT)
+    writeFileSync(go(), '')
+    const { stdout } = await run
+    expect(stdout.slice(stdout.indexOf('\r\x1b[K'))).not.toContain(' … ')
+    const piped = await project.carabiner(args)
     expect(piped.stdout + piped.stderr).not.toContain(' … ')
   })
 })

@@ -285,6 +285,17 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     )
   })
 
+  it('says of a script that it cannot start, because it is not executable', async () => {
+    project.file('.amplifier/hooks/gate/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: '"$CLAUDE_PLUGIN_ROOT/gate.sh"' }] }] },
+    })
+    project.file('.amplifier/hooks/gate/gate.sh', '#!/bin/sh\n', 0o644)
+    const { stdout } = await project.call(['trust', 'gate', '--show'])
+    expect(stdout).toContain('cannot-start: It cannot start: gate.sh is not executable. gate:Stop#1')
+    project.file('.amplifier/hooks/gate/gate.sh', '#!/bin/sh\n', 0o755)
+    expect((await project.call(['trust', 'gate', '--show'])).stdout).not.toContain('cannot-start')
+  })
+
   it('says of what is trusted which hooks its file lost', async () => {
     project.hooks({ Stop: [['', 'echo one', 'echo two']] })
     await carabiner('trust', '--yes')

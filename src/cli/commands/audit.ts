@@ -294,9 +294,7 @@ function expected(text: string | undefined): Link | undefined {
 }
 
 async function check(log: AuditLog, expect: Link | undefined, output: Output): Promise<number> {
-  const found = await withProgress('reading the log', output, (onLine) =>
-    log.verify({ ...(expect && { expect }), onLine }),
-  )
+  const found = await withProgress('reading the log', output, () => log.verify({ ...(expect && { expect }) }))
   const document = { folder: log.place, ...found }
   const word = found.ok ? 'whole' : (await log.isEmpty()) ? 'nothing to verify' : 'not whole'
   return output.result(

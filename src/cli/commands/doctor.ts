@@ -39,9 +39,9 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     },
   ],
   async run({ options }, output) {
-    const { facts, families } = await withProgress('looking', output, async (tick) => {
+    const { facts, families } = await withProgress('looking', output, async () => {
       const facts = await gather(options)
-      return { facts, families: await examine(facts, tick) }
+      return { facts, families: await examine(facts) }
     })
     const summary = summaryOf(families)
     const isReady = facts.hooks.some(({ state }) => state === 'ready')

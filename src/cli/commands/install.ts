@@ -132,13 +132,15 @@ async function install(installation: Installation): Promise<number> {
   const source = findSource(acceptedSource(target, name), prepared.entry)
   // The user typed a catalogue's name, not an address: --yes does not cover an address that has changed.
   const isMoved = source.state === 'moved-by-catalog'
-  const shown = shownPlugin(prepared, target)
-  await printReview(shown, prepared, how.full, output)
+  const shown = await withProgress(`reading ${name}`, output, async () => shownPlugin(prepared, target))
+  await printReview(shown, prepared, how, output)
   if (isMoved && !output.json) await output.print(sourceLines(source))
   const isAgreed = (how.yes && !isMoved) || (await isYes('Install this?', output))
-  if (isAgreed) await installPrepared(prepared, target)
   const isToBeTrusted = isAgreed && target.scope === 'project' && !how['no-trust']
-  const trusted = isToBeTrusted ? await trustShown(name, shown, target) : undefined
+  const trusted = await withProgress(`installing ${name}`, output, async () => {
+    if (isAgreed) await installPrepared(prepared, target)
+    return isToBeTrusted ? trustShown(name, shown, target) : undefined
+  })
   if (output.json) {
     await output.document({
       ...documentOf(installation, shown, trusted),
@@ -241,6 +243,6 @@ async function already(installation: Installation): Promise<number> {
 async function trustThere({ prepared, target, how, output }: Installation): Promise<boolean | string> {
   if (!how.yes && !canAsk(output)) return false
   const shown = shownPlugin(prepared, target)
-  await printReview(shown, prepared, how.full, output)
+  await printReview(shown, prepared, how, output)
   return (how.yes || (await isYes('Trust this?', output))) && trustShown(prepared.name, shown, target)
 }

@@ -28,7 +28,7 @@ import {
   waitingLines,
 } from '../print/lines.js'
 import { typedTake, typedTrust } from '../print/next-command.js'
-import { type Tick, ticking, withProgress } from '../print/progress.js'
+import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
@@ -58,7 +58,7 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options }, output) {
     const hooks = await openHooks(options)
     const stats = options.stats
-      ? await withProgress('reading the audit', output, (tick) => statsIn(projectOf(options), tick))
+      ? await withProgress('reading the audit', output, () => statsIn(projectOf(options)))
       : undefined
     const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
     const { expectations, notices } = await unmetIn(options, hooks.expectations())
@@ -80,12 +80,12 @@ interface Counted extends ListedHook {
 }
 
 /** Loads the audit only when asked for. */
-async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
+async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditOf }, { statsOf }] = await Promise.all([
     import('../project-audit.js'),
     import('../../store/audit/stats.js'),
   ])
-  const stats = await statsOf(ticking(auditOf(project).entries(), tick))
+  const stats = await statsOf(auditOf(project).entries())
   return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null
 }
 

@@ -103,7 +103,7 @@ async function once(run: Run): Promise<number> {
   const startedAt = performance.now()
   const teller = new Teller(output, suites)
   const count = suites.reduce((sum, { cases }) => sum + cases.length, 0)
-  const results = await withProgress(`running ${counted(count, 'case')}`, output, (_, end) =>
+  const results = await withProgress(`running ${counted(count, 'case')}`, output, (end) =>
     runSuites(suites, signal, (result) => {
       // From here on the results show the progress.
       end()

@@ -25,6 +25,7 @@ import {
 import { findUnits, show, type Units } from '../plugins/review.js'
 import { counted, noticeLines, placeOf, projectLine } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
+import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -72,9 +73,11 @@ export const command: Command<typeof OPTIONS> = {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
     const loaded =
       options.payload === undefined ? undefined : (await readPayload(options.payload, { stdin })).payload
-    const found = await findUnits(options, loaded)
+    const { found, unmet } = await withProgress('reading', output, async () => {
+      const found = await findUnits(options, loaded)
+      return { found, unmet: await unmetIn(options, await found.expectations()) }
+    })
     const units = [...found.units.keys()]
-    const unmet = await unmetIn(options, await found.expectations())
     const named = whats.flatMap((what) => {
       const called = unitsCalled(what, units, unmet, options)
       if (options.yes) checkOne(what, called)
@@ -82,7 +85,7 @@ export const command: Command<typeof OPTIONS> = {
     })
     const asked = whats.length === 0 ? units : [...new Set(named)]
     // A program is told everything, a person only what is to be decided.
-    const all = asked.map((unit) => show(found, unit))
+    const all = await withProgress('reading', output, async () => asked.map((unit) => show(found, unit)))
     const shown = all.filter((one) => !options.mine || isMine(one))
     if (output.json) return document({ shown, unmet }, found, options, output)
     const where = projectLine(options, painter(1))
@@ -191,7 +194,7 @@ async function showAll(shown: readonly Shown[], how: How, output: Output): Promi
   const digests = shown.flatMap(({ unit, review, problems }) =>
     review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
   )
-  await output.print([...lines, ...(digests.length > 0 ? ['for --pre-trusted FILE:', ...digests] : [])])
+  await output.page([...lines, ...(digests.length > 0 ? ['for --pre-trusted FILE:', ...digests] : [])])
   return EXIT.ok
 }
 
@@ -232,7 +235,7 @@ async function decide(
   if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
-    await (how.full ? output.page(linesOf(one, how)) : output.print(linesOf(one, how)))
+    await output.page(linesOf(one, how), !yes)
     const { unit, review, problems } = one
     const name = visibleName(unit.name)
     if (!review || problems.length > 0) {
@@ -263,7 +266,7 @@ async function isYes(name: string, output: Output): Promise<boolean> {
 async function trust({ unit, review }: Shown, store: Units['store'], output: Output): Promise<boolean> {
   const name = visibleName(unit.name)
   try {
-    store.trust(unit, review?.digest ?? '')
+    await withProgress(`copying ${name}`, output, async () => store.trust(unit, review?.digest ?? ''))
     await output.print([`trusted ${name}`])
     return true
   } catch (error) {

@@ -206,18 +206,22 @@ async function decide(update: Update, wasTrusted: boolean, run: Run): Promise<Re
   }
   if (differences.length === 0) return current(update, data, run)
   // A difference means nothing to a user who has not reviewed the old version.
-  const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
+  const shown = await withProgress(`reading ${name}`, output, async () =>
+    shownPlugin(prepared, target, wasTrusted ? update : undefined),
+  )
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
   if (how.check) return outdated(update, told, output)
   const isMoved = source.state !== 'accepted'
   if (!output.json)
-    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])])
+    await output.page([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])], !how.yes)
   const why = refusalOf(update, shown, how) ?? (how.yes ? undefined : await disagreement(output))
   if (why !== undefined) return left(name, why, told, output)
   const isLeft = target.scope === 'project' && (how['no-trust'] || !wasTrusted)
   const agreed = isLeft ? undefined : shown.review?.digest
-  await installPrepared(prepared, target, { replaces: update.current, agreed })
-  const trusted = isLeft || target.scope === 'user' || (await trustShown(name, shown, target))
+  const trusted = await withProgress(`installing ${name}`, output, async () => {
+    await installPrepared(prepared, target, { replaces: update.current, agreed })
+    return isLeft || target.scope === 'user' || trustShown(name, shown, target)
+  })
   if (!output.json) await tellUpdated(name, isLeft ? undefined : trusted, run)
   return { isDone: trusted === true, data: { ...told, state: 'updated' } }
 }

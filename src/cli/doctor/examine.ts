@@ -1,7 +1,6 @@
 // Runs all checks, family by family. A check that throws becomes a finding and does not stop the others.
 
 import { textOf } from '../../core/base/errors.js'
-import type { Tick } from '../print/progress.js'
 import type { Severity } from '../print/severity.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
@@ -17,7 +16,7 @@ import { trust } from './trust.js'
 
 interface Check {
   readonly name: string
-  readonly check: (facts: Facts, tick: Tick) => Checked | Promise<Checked>
+  readonly check: (facts: Facts) => Checked | Promise<Checked>
   /** Reads whole plugins or the whole audit: only for `doctor` itself. */
   readonly isSlow?: true
 }
@@ -36,9 +35,8 @@ const CHECKS: readonly Check[] = [
   { name: 'environment', check: machine },
 ]
 
-/** Calls `tick` before each family, for progress. */
-export function examine(facts: Facts, tick?: Tick): Promise<readonly Family[]> {
-  return examined(CHECKS, facts, tick)
+export function examine(facts: Facts): Promise<readonly Family[]> {
+  return examined(CHECKS, facts)
 }
 
 /** Without the families that take long. */
@@ -49,15 +47,10 @@ export function examineQuickly(facts: Facts): Promise<readonly Family[]> {
   )
 }
 
-async function examined(
-  checks: readonly Check[],
-  facts: Facts,
-  tick: Tick = () => undefined,
-): Promise<readonly Family[]> {
+async function examined(checks: readonly Check[], facts: Facts): Promise<readonly Family[]> {
   const families: Family[] = []
   for (const { name, check } of checks) {
-    tick()
-    const { what, findings } = await attempt(() => check(facts, tick))
+    const { what, findings } = await attempt(() => check(facts))
     const known = families.flatMap((family) => family.findings)
     const own = findings.filter((one) => !isExplained(one, known)).map((one) => asKept(one, facts))
     families.push({ name, what, findings: sorted(own) })

@@ -17,7 +17,6 @@ import { fileAuditLog } from '../../store/file-stores.js'
 import { examplePayload } from '../fire/payload.js'
 import { counted, duration, oneLine, placeOf } from '../print/lines.js'
 import { optionOf, typed } from '../print/next-command.js'
-import type { Tick } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import { sourcesOf, specOf } from '../sources.js'
 import { takenBy } from '../why/matching.js'
@@ -30,7 +29,7 @@ type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
 /** Only the newest runs: old ones say little about today. */
 const MOST_ENTRIES = 5000
 
-export async function history(facts: Facts, tick: Tick): Promise<Checked> {
+export async function history(facts: Facts): Promise<Checked> {
   if (facts.settings.audit === 'off')
     return { what: 'no audit: the settings say "audit": "off"', findings: [] }
   const audit = fileAuditLog({ projectDir: facts.project })
@@ -43,7 +42,7 @@ export async function history(facts: Facts, tick: Tick): Promise<Checked> {
   return {
     what: `${counted(all.length, 'event')} on record`,
     findings: [
-      ...(await damage(audit, facts, tick)),
+      ...(await damage(audit, facts)),
       ...wantedHooks(facts).flatMap((hook) =>
         ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
       ),
@@ -227,8 +226,8 @@ function instead(text: string): string | undefined {
 /** Only `audit verify` reads a longer log to its end. */
 const MOST_BYTES = 32 * 1024 * 1024
 
-async function damage(audit: AuditLog, { sources }: Facts, tick: Tick): Promise<readonly Finding[]> {
-  const problem = await problemIn(audit, tick)
+async function damage(audit: AuditLog, { sources }: Facts): Promise<readonly Finding[]> {
+  const problem = await problemIn(audit)
   if (problem === undefined) return []
   if ('unwitnessed' in problem)
     return [
@@ -253,13 +252,10 @@ async function damage(audit: AuditLog, { sources }: Facts, tick: Tick): Promise<
   ]
 }
 
-async function problemIn(
-  audit: AuditLog,
-  tick: Tick,
-): Promise<Problem | { readonly unwitnessed: string } | undefined> {
+async function problemIn(audit: AuditLog): Promise<Problem | { readonly unwitnessed: string } | undefined> {
   try {
     if (await audit.isEmpty()) return undefined
-    const { problems, unwitnessed } = await audit.verify({ mostBytes: MOST_BYTES, onLine: tick })
+    const { problems, unwitnessed } = await audit.verify({ mostBytes: MOST_BYTES })
     return problems[0] ?? (unwitnessed === undefined ? undefined : { unwitnessed })
   } catch (error) {
     return { file: audit.place, line: 0, what: textOf(error) }

@@ -14,6 +14,7 @@ import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
 import { counted, labelled, nextLines, remarkLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
+import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
 import { projectFolder } from '../sources.js'
@@ -103,11 +104,13 @@ async function review(move: PluginMove, target: Target, { how, output }: PluginM
   const staged = await stagePlugin(tree, name, isHere ? target.base : undefined)
   try {
     const coming = { name, staged, entry: { kind: 'folder' as const, source: from }, isUnpinned: false }
-    const shown = shownPlugin(coming, target)
-    await printReview(shown, coming, how.full, output)
+    const shown = await withProgress(`reading ${name}`, output, async () => shownPlugin(coming, target))
+    await printReview(shown, coming, how, output)
     if (!how.yes && !(await isYes(name, output))) return { isWritten: false, isLeft: true, shown }
-    if (!isThere) await placeMove(move)
-    const trusted = isHere ? { trusted: await trustShown(name, shown, target) } : {}
+    const trusted = await withProgress(`copying ${name}`, output, async () => {
+      if (!isThere) await placeMove(move)
+      return isHere ? { trusted: await trustShown(name, shown, target) } : {}
+    })
     return { isWritten: !isThere, shown, ...trusted }
   } finally {
     staged.remove()

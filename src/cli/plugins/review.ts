@@ -7,6 +7,7 @@ import { hooksInSkill } from '../../config/skill-hooks.js'
 import { TrustGate } from '../../config/trust-gate.js'
 import { unitsOf } from '../../config/units.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import type { Skill } from '../../core/session/session-store.js'
 import { loadedSkill } from '../../core/session/skills.js'
 import { type PreparedPlugin, trustInstalled } from '../../plugins/install-plugin.js'
@@ -21,9 +22,10 @@ import { type RiskNote, risksOf } from '../../trust/risks.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
+import { scripts } from '../doctor/scripts.js'
 import type { Payload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
-import { noticeLines } from '../print/lines.js'
+import { noticeLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/terminal.js'
 import { Refusal } from '../refusal.js'
 import { configSources, type Places, preTrustedFile, projectFolder } from '../sources.js'
@@ -92,7 +94,20 @@ function remarksOn(review: Review, hooks: readonly ConfiguredHook[]): readonly R
     const line = found.line === undefined ? {} : { line: found.line }
     return [{ kind: 'unseen', where: path, text: `Its front matter ${why}.`, ...line }]
   })
-  return [...unread, ...risksOf(review)]
+  return [...unread, ...risksOf(review), ...unstartable(review, hooks)]
+}
+
+/** Files that cannot be started as they are; missing ones have a section of their own. */
+function unstartable({ unit }: Review, hooks: readonly ConfiguredHook[]): readonly RiskNote[] {
+  return scripts({ specs: hooks })
+    .findings.filter(
+      ({ code }) => code === 'not-executable' || code === 'crlf' || code === 'interpreter-missing',
+    )
+    .map(({ hook = unit.name, text }) => ({
+      kind: 'cannot-start',
+      where: hook,
+      text: `It cannot start: ${text.replace(`${visible(shortPath(unit.path))}/`, '')}.`,
+    }))
 }
 
 function passthroughOf(hooks: readonly ConfiguredHook[]): Shown['passthrough'] {
@@ -133,12 +148,12 @@ export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
 export async function printReview(
   shown: Shown,
   { name, staged: { diagnostics } }: Pick<Coming, 'name' | 'staged'>,
-  isFull: boolean,
+  { full, yes }: { readonly full: boolean; readonly yes: boolean },
   output: Output,
 ): Promise<void> {
   if (!output.json) {
     await output.complain(noticeLines(plainData(diagnostics), painter(2)))
-    await (isFull ? output.page(reviewLines(shown, true)) : output.print(reviewLines(shown)))
+    await output.page(reviewLines(shown, full), !yes)
   }
   const [problem] = shown.problems
   if (problem !== undefined) throw new Refusal('UNSAFE_ENTRY', `${name} was not installed: ${problem}`)

@@ -1,33 +1,42 @@
-// A pager for more lines than the terminal has: `$PAGER`, less or more, and none where output is not a terminal.
+// A pager for more lines than the terminal has. A project may set PAGER and its like (.envrc, a workspace's settings), and
+// one that shows nothing would have the user agree to what nobody saw: only known pagers run, with our own options.
 
 import { spawnSync } from 'node:child_process'
-import { isAbsolute } from 'node:path'
-import { programEnvironment, withoutProject } from '../../shell/own-environment.js'
+import { basename } from 'node:path'
+import { agentMark } from '../../files/agent-shell.js'
+import { programEnvironment } from '../../shell/own-environment.js'
+
+/** With the options that show colours and leave the text on the screen. */
+const PAGERS: Readonly<Record<string, readonly string[]>> = {
+  less: ['-R', '-X'],
+  more: [],
+  most: [],
+  moar: [],
+  moor: [],
+  ov: [],
+}
 
 /** False if no pager ran. `lines` hold nothing that controls a terminal. */
 export function paged(lines: readonly string[]): boolean {
   const rows = process.stdout.rows || 24
-  if (lines.length < rows) return false
-  const { PAGER } = withoutProject()
-  // less must neither run other programs nor open other files.
-  const env = { ...programEnvironment(), LESSSECURE: '1' }
-  for (const [name = '', ...args] of [words(PAGER), ['less', '-R'], ['more']]) {
-    if (name === '' || !isOfUser(name)) continue
-    const { error } = spawnSync(name, args, {
-      input: `${lines.join('\n')}\n`,
-      stdio: ['pipe', 'inherit', 'inherit'],
-      env,
-    })
+  const wanted = basename((process.env.PAGER ?? 'less').trim().split(/\s+/)[0] ?? '')
+  // `PAGER=cat` and an empty one are how people switch pagers off; an agent would wait for ever.
+  if (lines.length < rows || wanted === '' || wanted === 'cat' || agentMark() !== undefined) return false
+  const env = pagerEnvironment()
+  for (const name of new Set([wanted, 'less', 'more'])) {
+    const args = Object.hasOwn(PAGERS, name) ? PAGERS[name] : undefined
+    if (!args) continue
+    const input = `${lines.join('\n')}\n`
+    const { error } = spawnSync(name, args, { input, stdio: ['pipe', 'inherit', 'inherit'], env })
     if (!error) return true
   }
   return false
 }
 
-function words(text = ''): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '')
-}
-
-/** A program in the current folder is not the user's. */
-function isOfUser(name: string): boolean {
-  return isAbsolute(name) || !name.includes('/')
+/** Without options that a variable would add: `LESS=+q` quits at once. less must neither run programs nor open files. */
+function pagerEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(programEnvironment()).filter(
+    ([name]) => !/^(?:LESS|MORE|MOST|MOAR|MOOR|OV)/.test(name),
+  )
+  return { ...Object.fromEntries(own), LESSSECURE: '1' }
 }

@@ -1,76 +1,75 @@
-// A progress line on the terminal, for work that takes longer than a second.
+// A progress line on the terminal, for work that takes longer than a second. A thread of its own writes it: most of our
+// work reads files without a pause, and a timer would never get its turn.
 
+import { Worker } from 'node:worker_threads'
 import type { Output } from '../output.js'
 import { isTerminal } from './terminal.js'
 
+const STDERR = 2
 const QUIET_MS = 1000
 /** For a terminal that does not report its width. */
 const USUAL_COLUMNS = 80
-
-/** Call it often during synchronous work, which keeps timers from running. */
-export type Tick = () => void
-
-/** Ticks for each item. */
-export async function* ticking<T>(items: AsyncIterable<T>, tick: Tick): AsyncGenerator<T> {
-  for await (const item of items) {
-    tick()
-    yield item
-  }
-}
 
 /** `end` removes the line early, before something else is printed. */
 export async function withProgress<T>(
   what: string,
   output: Output,
-  work: (tick: Tick, end: () => void) => Promise<T>,
+  work: (end: () => void) => Promise<T>,
 ): Promise<T> {
-  const progress = new Progress(what, output)
+  if (output.json || !isTerminal(STDERR)) return work(() => undefined)
+  const progress = new Progress(what)
   try {
-    return await work(
-      () => progress.tick(),
-      () => progress.end(),
-    )
+    return await work(() => progress.end())
   } finally {
     progress.end()
   }
 }
 
+/** Cells that both threads see. */
+const TURN = 0
+const SHOWN = 1
+/** Whose turn it is to write: nobody's, the thread's, or ours for good. */
+const [FREE, WRITING, OVER] = [0, 1, 2]
+
 class Progress {
-  readonly #what: string
-  readonly #started = performance.now()
-  readonly #timer: ReturnType<typeof setInterval> | undefined
-  #next = this.#started + QUIET_MS
-  #isShown = false
-  #isOver: boolean
+  readonly #cells = new Int32Array(new SharedArrayBuffer(8))
+  readonly #thread: Worker
 
-  constructor(what: string, output: Output) {
-    this.#what = what
-    this.#isOver = output.json || !isTerminal(2)
-    if (!this.#isOver) this.#timer = setInterval(() => this.#show(performance.now()), QUIET_MS)
-  }
-
-  tick(): void {
-    const now = performance.now()
-    if (!this.#isOver && now >= this.#next) this.#show(now)
-  }
-
-  #show(now: number): void {
-    this.#next = now + QUIET_MS
-    this.#isShown = true
-    process.stderr.write(`\r${line(this.#what, Math.round((now - this.#started) / 1000))}`)
+  constructor(what: string) {
+    const columns = process.stderr.columns || USUAL_COLUMNS
+    const workerData = { cells: this.#cells, what, room: columns - 1, quietMs: QUIET_MS }
+    this.#thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], env: {} })
+    this.#thread.unref()
+    // It only says what is going on.
+    this.#thread.on('error', () => undefined)
   }
 
   /** Removes the line. May be called more than once. */
   end(): void {
-    clearInterval(this.#timer)
-    if (this.#isShown && !this.#isOver) process.stderr.write('\r\x1b[K')
-    this.#isOver = true
+    for (;;) {
+      const turn = Atomics.compareExchange(this.#cells, TURN, FREE, OVER)
+      if (turn === OVER) return
+      if (turn === FREE) break
+    }
+    Atomics.notify(this.#cells, TURN)
+    if (Atomics.load(this.#cells, SHOWN) === 1) process.stderr.write('\r\x1b[K')
   }
 }
 
-/** A line that wraps could not be overwritten. */
-function line(what: string, seconds: number): string {
-  const end = ` … ${seconds} s`
-  const room = (process.stderr.columns || USUAL_COLUMNS) - 1 - end.length
-  return (what.length > room ? `${what.slice(0, Math.max(0, room - 1))}…` : what) + end
+/** Writes a line every second until it is over. A line that wraps could not be overwritten. */
+const THREAD = `
+const { workerData: { cells, what, room, quietMs } } = require('node:worker_threads')
+const { writeSync } = require('node:fs')
+const started = performance.now()
+while (Atomics.wait(cells, ${TURN}, ${FREE}, quietMs) === 'timed-out') {
+  if (Atomics.compareExchange(cells, ${TURN}, ${FREE}, ${WRITING}) !== ${FREE}) break
+  const end = ' … ' + Math.round((performance.now() - started) / 1000) + ' s'
+  const most = Math.max(0, room - end.length)
+  const text = what.length > most ? what.slice(0, Math.max(0, most - 1)) + '…' : what
+  try {
+    writeSync(${STDERR}, '\\r' + text + end)
+    Atomics.store(cells, ${SHOWN}, 1)
+  } catch {}
+  Atomics.store(cells, ${TURN}, ${FREE})
 }
+`

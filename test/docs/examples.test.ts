@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { transform } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { allPages, ROOT, readPage } from './markdown.js'
 
@@ -20,7 +21,8 @@ const examples = allPages().flatMap(({ path, blocks }) =>
 )
 
 describe.concurrent('an example of', { timeout: 120_000 }, () => {
-  it.for(examples)('$path, line $line', async ({ text: code, output }, { expect }) => {
+  it.for(examples)('$path, line $line', async ({ language, text: given, output }, { expect }) => {
+    const { code } = language === 'ts' ? await transform(given, { loader: 'ts' }) : { code: given }
     const { status, stdout, stderr } = await run(code)
     expect(status, stderr).toBe(0)
     if (output === undefined) expect(stdout).toBe('')

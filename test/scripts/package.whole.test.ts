@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as author from '../../src/author/index.js'
 import * as core from '../../src/core/index.js'
 import * as index from '../../src/index.js'
+import { allPages } from '../docs/markdown.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -60,23 +61,53 @@ export const input = (text: HookInput) => text.event
 export { off, outcome, names, registry, resident, runHook, serveHook, HookError }
 `
 
+/** A tool of the user's own: its input has a type wherever a matcher names it. */
+const OWN_TOOL = `
+import { createHooks, isTool } from 'carabiner'
+
+declare module 'carabiner' {
+  interface ToolInputs {
+    deploy: { readonly stage: 'test' | 'production' }
+  }
+}
+type Stage = 'test' | 'production'
+const hooks = await createHooks()
+export const seen: Stage[] = []
+hooks.register('PreToolUse', (_event, { tool_input }) => void seen.push(tool_input.stage), { matcher: 'deploy' })
+hooks.register('PreToolUse', (_event, data) => {
+  if (isTool(data, 'deploy')) seen.push(data.tool_input.stage)
+})
+`
+
+/** Every block of README and docs/, as somebody pastes it into a project. */
+const SNIPPETS = allPages().flatMap(({ path, blocks }) =>
+  blocks.flatMap(({ language, line, text }) => {
+    const code = language === 'sh' ? /<<'TS'\n([\s\S]*?)^TS$/m.exec(text)?.[1] : text
+    const isCode = ['js', 'ts', 'sh'].includes(language) && code !== undefined
+    return isCode ? [[`${path.replace(/\W/g, '-')}-${line}.ts`, code] as const] : []
+  }),
+)
+
+const FILES = Object.fromEntries([['use.ts', USE], ['own-tool.ts', OWN_TOOL], ...SNIPPETS])
+
 describe('the types', () => {
-  for (const [module, moduleResolution] of [
+  it.each([
     ['nodenext', 'nodenext'],
     ['preserve', 'bundler'],
-  ]) {
-    it(`compile strictly under ${moduleResolution}, libraries checked`, () => {
-      writeFileSync(join(consumer, 'use.ts'), USE)
-      const compilerOptions = {
-        ...{ module, moduleResolution, target: 'es2022', lib: ['es2022'], types: ['node'] },
-        ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
-      }
-      writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
-      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-      const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', consumer], { encoding: 'utf8' })
-      expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
-    })
-  }
+  ])('compile strictly under %s, libraries checked, with every snippet of the docs', (module, resolution) => {
+    const compilerOptions = {
+      ...{ module, moduleResolution: resolution, target: 'es2022', lib: ['es2023'], types: ['node'] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...{ skipLibCheck: false, noEmit: true, moduleDetection: 'force' },
+    }
+    for (const [name, code] of Object.entries(FILES)) writeFileSync(join(consumer, name), code)
+    const files = Object.keys(FILES)
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', consumer], { encoding: 'utf8' })
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+    expect(SNIPPETS.length).toBeGreaterThan(20)
+  })
 })
 
 describe('the entries', () => {

@@ -4,9 +4,8 @@ import type { Data } from '../base/json.js'
 import { type FORMER_TOOL_NAMES, formerNamesOf } from './catalogue.js'
 
 /**
- * The input of each of Claude Code's tools. Agents that use these names send the same fields, but nothing checks them at
- * run time: a hook gets whatever the agent sent. A `PreToolUse` handler that throws on a field of another type denies the
- * call.
+ * The input of each of Claude Code's tools, as Claude Code sends it. Nothing checks it at run time: another agent's tool
+ * that is matched under the same name may have other fields. A `PreToolUse` handler that throws on one denies the call.
  *
  * Add your own tools with `declare module 'carabiner' { interface ToolInputs { MyTool: { path: string } } }`.
  */

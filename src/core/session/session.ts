@@ -148,9 +148,9 @@ export class Session implements AsyncDisposable {
    * A tool call, guarded: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
    * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
    */
-  callTool<T, I extends object = object>(
-    call: ToolCall<I>,
-    run: RunTool<T, I>,
+  callTool<T, C extends ToolCall = ToolCall>(
+    call: C,
+    run: RunTool<T, C['input']>,
     options: CallOptions = {},
   ): Promise<ToolCallResult<T>> {
     return guardToolCall((event, data, how) => this.#fireForCall(event, data, how), call, run, options)

@@ -19,9 +19,9 @@ import { described } from '../events/events.js'
 import type { Outcome } from '../hooks/outcome.js'
 import type { FireOptions, FireResult } from './fire.js'
 
-export interface ToolCall<I extends object = object> {
+export interface ToolCall {
   readonly name: string
-  readonly input: I
+  readonly input: object
   /** The model's id of the call. */
   readonly id?: string
 }
@@ -83,10 +83,10 @@ export const CALL_OPTIONS = {
 
 const OPTIONS: Checks<CallOptions> = { ...CALL_OPTIONS, renames: isFlag }
 
-export async function guardToolCall<T, I extends object>(
+export async function guardToolCall<T, C extends ToolCall>(
   fire: Fire,
-  call: ToolCall<I>,
-  run: RunTool<T, I>,
+  call: C,
+  run: RunTool<T, C['input']>,
   options: CallOptions,
 ): Promise<ToolCallResult<T>> {
   checkCall(call)

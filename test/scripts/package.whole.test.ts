@@ -67,15 +67,15 @@ import { createHooks, isTool } from 'carabiner'
 
 declare module 'carabiner' {
   interface ToolInputs {
-    deploy: { readonly stage: 'test' | 'production' }
+    release: { readonly stage: Stage }
   }
 }
 type Stage = 'test' | 'production'
 const hooks = await createHooks()
 export const seen: Stage[] = []
-hooks.register('PreToolUse', (_event, { tool_input }) => void seen.push(tool_input.stage), { matcher: 'deploy' })
+hooks.register('PreToolUse', (_event, { tool_input }) => void seen.push(tool_input.stage), { matcher: 'release' })
 hooks.register('PreToolUse', (_event, data) => {
-  if (isTool(data, 'deploy')) seen.push(data.tool_input.stage)
+  if (isTool(data, 'release')) seen.push(data.tool_input.stage)
 })
 `
 

@@ -146,14 +146,17 @@ class Reader {
   #namesIn(folder: OpenFolder, path: string): readonly string[] {
     const names: string[] = []
     try {
-      const entries = opendirSync(folder.to(), { encoding: 'buffer' as BufferEncoding })
+      // A character a byte, so that names that are not UTF-8 are seen. Bun knows no buffers here, Deno no default size.
+      const entries = opendirSync(folder.to(), { encoding: 'latin1', bufferSize: 32 })
       try {
         for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
-          const name = entry.name as unknown as Buffer
+          const name = Buffer.from(entry.name, 'latin1')
           if (++this.#entries > MOST_FILES) {
             throw this.#enough(`It holds more than ${MOST_FILES} files and folders.`)
           }
-          if (isUtf8(name)) names.push(name.toString('utf8'))
+          // Deno decodes names all the same.
+          const isExact = name.toString('latin1') === entry.name
+          if (isExact && isUtf8(name)) names.push(name.toString('utf8'))
           else
             this.#problem(`${named(path)} holds a file whose name is not UTF-8: ${inHex(name)}; rename it.`)
         }

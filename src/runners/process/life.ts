@@ -142,11 +142,11 @@ export class Life {
     this.#settle()
   }
 
-  /** An embedder that forgot to close must be able to exit. */
+  /** An embedder that forgot to close must be able to exit. In Bun, pipes hold nothing up and have no unref. */
   #rest(): void {
     this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
-      (stream as Socket).unref()
+      (stream as Partial<Socket>).unref?.()
   }
 
   #retry(): void {

@@ -111,7 +111,8 @@ export class HeadFile {
   write({ seq, hash, segment, size, witness }: Head): void {
     const end = { format: FIRST_FORMAT, seq, hash, segment, size, witness }
     const text = `${JSON.stringify(end).padEnd(LENGTH - 1)}\n`
-    writeSync(this.#fd, text, 0)
+    // As bytes: Deno appends a text wherever it should go.
+    writeSync(this.#fd, Buffer.from(text), 0, LENGTH, 0)
   }
 
   close(): void {

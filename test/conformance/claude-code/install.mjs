@@ -1,9 +1,9 @@
 // The real Claude Code, in a cache outside the checkout: it is no dependency, and is fetched once.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder as cacheIn, installPackage } from '../../../scripts/runtimes.mjs'
 
 const PACKAGE = '@anthropic-ai/claude-agent-sdk'
 /** Carries Claude Code 2.1.325. */
@@ -18,7 +18,7 @@ export function cachedClaudeCode() {
 }
 
 function cacheFolder() {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'carabiner', 'claude-code', PINNED)
+  return cacheIn('claude-code', PINNED)
 }
 
 /** @returns {{ binary: string, version: string }} */
@@ -39,30 +39,10 @@ export function claudeCode() {
 
 /** @param {string} cache */
 function install(cache) {
-  console.log(`installing ${PACKAGE}@${PINNED} into ${cache}`)
-  mkdirSync(cache, { recursive: true })
-  const args = [
-    'install',
-    // Where there is no network, that is known soon.
-    '--fetch-retries=1',
-    '--fetch-retry-mintimeout=1000',
-    '--fetch-retry-maxtimeout=1000',
-    '--prefix',
-    cache,
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    `${PACKAGE}@${PINNED}`,
-  ]
-  const { status, stderr, error } = spawnSync('npm', args, { encoding: 'utf8', timeout: 600_000 })
-  if (error) {
-    throw new RecordingError(`npm could not be run: ${error.message}\nInstall npm, or put it on the PATH.`)
-  }
-  if (status !== 0) {
-    const last = stderr.trim().split('\n').slice(-8).join('\n')
-    throw new RecordingError(
-      `npm could not install ${PACKAGE}@${PINNED}:\n${last}\nIt needs the network once; after that the copy in ${cache} is used.`,
-    )
+  try {
+    installPackage(`${PACKAGE}@${PINNED}`, cache)
+  } catch (error) {
+    throw new RecordingError(error instanceof Error ? error.message : String(error))
   }
   const binary = binaryIn(cache)
   if (binary) return binary

@@ -199,3 +199,33 @@ describe('a file that is not there', () => {
     expect(asking).toEqual([])
   })
 })
+
+/** What can open a connection. Each file is in a row of docs/reference/support.md, under Network. */
+const ON_THE_NETWORK = [
+  'plugins/sources/archive.ts',
+  'plugins/sources/foreign-source.ts',
+  'plugins/sources/redirect.ts',
+  'runners/http/exchange.ts',
+  'runners/http/reach.ts',
+  'runners/mcp-tool/http-link.ts',
+]
+
+describe('no telemetry', () => {
+  it('nothing reaches the network but hooks, models and sources of plugins', () => {
+    const modules = /^node:(?:http2?|https|net|tls|dns|dgram)(?:\/|$)|^(?:undici|ws|axios)$/
+    const typesOnly = /\bimport type [^'"]*$/
+    const reaching = sources.filter((file) => {
+      const source = readFileSync(`${SRC}/${file}`, 'utf8')
+      const loads = [...source.matchAll(COMMENTS_AND_STRINGS)].some(({ 0: found, index }) => {
+        const before = source.slice(0, index)
+        return modules.test(found.slice(1, -1)) && NAMES_A_MODULE.test(before) && !typesOnly.test(before)
+      })
+      return (
+        loads ||
+        /(?<![.\w]|async )\bfetch\s*\(|\bnew (?:WebSocket|EventSource|XMLHttpRequest)\b/.test(codeOf(file))
+      )
+    })
+    // Its certificates are read from node:tls; nothing is sent.
+    expect(reaching.filter((file) => file !== 'shell/own-environment.ts').sort()).toEqual(ON_THE_NETWORK)
+  })
+})

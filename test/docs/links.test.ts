@@ -1,9 +1,10 @@
 // Every relative link leads to a file that is there, and to a heading that is in it.
 
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allPages, ROOT } from './markdown.js'
+import { allPages, ROOT, readPage } from './markdown.js'
 
 const pages = allPages()
 
@@ -23,5 +24,56 @@ describe('links of', () => {
     const reached = index?.links.map((link) => `docs/${link.split('#')[0]}`)
     const shelved = pages.map(({ path }) => path).filter((path) => /^docs\/.+\//.test(path))
     expect(shelved.filter((path) => !reached?.includes(path))).toEqual([])
+  })
+})
+
+describe('C6: in the package', () => {
+  const [{ files }] = JSON.parse(
+    execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  )
+  const shipped = files.map(({ path }: { readonly path: string }) => path) as readonly string[]
+  const isShipped = (path: string) => shipped.some((file) => file === path || file.startsWith(`${path}/`))
+
+  it.for(shipped.filter((path) => path.endsWith('.md')))('%s links only to what is there', (path) => {
+    const targets = readPage(path)
+      .links.filter((link) => !/^[a-z]+:|^#/.test(link))
+      .map((link) => posix.join(posix.dirname(path), link.split('#')[0] ?? ''))
+    expect(targets.filter((target) => !isShipped(target))).toEqual([])
+  })
+
+  it('are the files that messages name', () => {
+    const sources = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' })
+    const named = sources
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => [
+        ...readFileSync(`${ROOT}src/${path}`, 'utf8').matchAll(
+          /(?<![\w./])(?:docs|examples|schema)\/[\w./-]*\w/g,
+        ),
+      ])
+      .map(([path]) => path)
+    expect(named).toContain('docs/README.md')
+    expect(named.filter((path) => !isShipped(path))).toEqual([])
+  })
+
+  it('are nothing that only this repository needs', () => {
+    const folders = new Set(shipped.map((path) => path.split('/')[0]))
+    expect([...folders].sort()).toEqual([
+      ...[
+        'CHANGELOG.md',
+        'CONTRIBUTING.md',
+        'LICENSE',
+        'README.md',
+        'SECURITY.md',
+        'dist',
+        'docs',
+        'examples',
+      ],
+      ...['package.json', 'schema'],
+    ])
+    expect(shipped.filter((path) => /\.(?:cache|tmp)$|build\.json$|^examples\/play/.test(path))).toEqual([])
   })
 })

@@ -25,13 +25,12 @@ export interface Page {
   readonly anchors: ReadonlySet<string>
 }
 
-/** README, CONTRIBUTING, CHANGELOG and every page of docs/. */
+/** The pages at the root, and every page of docs/. */
 export function allPages(): readonly Page[] {
   const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
   const pages = docs.filter((name) => name.endsWith('.md')).sort()
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages.map((name) => `docs/${name}`)].map(
-    readPage,
-  )
+  const atRoot = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
+  return [...atRoot, ...pages.map((name) => `docs/${name}`)].map(readPage)
 }
 
 export function readPage(path: string): Page {

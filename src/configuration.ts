@@ -1,4 +1,4 @@
-// Keeps the hooks of configuration files up to date: makes them, admits or refuses them, reads files again.
+// The hooks from configuration files: creates them, admits or refuses them, and reloads the files.
 
 import type { ConfiguredHook } from './config/configured-hook.js'
 import { runFromCopy } from './config/copied-hook.js'
@@ -44,7 +44,7 @@ interface InForce {
   readonly hooks: readonly Hook[]
   /** Problems with the files. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Everything that the user trusted here, and what became of it. */
+  /** Everything that the user trusted here, and its state now. */
   readonly expectations: readonly Expectation[]
 }
 
@@ -54,11 +54,11 @@ export class Configuration {
   readonly #runners = new Map<KindName, Runner>()
   #inForce: InForce
   #watch: ConfigWatch | undefined
-  /** Includes hooks that a reload removed: an event under way may still reach them. */
+  /** Includes hooks that a reload removed, because an event in progress may still reach them. */
   readonly #specs: Specs = new WeakMap()
   readonly #reported: Diagnostic[] = []
 
-  /** Absent: everything may run. */
+  /** If absent, everything may run. */
   readonly #gate: TrustGate | undefined
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
@@ -81,7 +81,7 @@ export class Configuration {
 
   async #putInForce(config: LoadedConfig): Promise<void> {
     await this.#makeAll(config)
-    // Somebody may have replaced files after they were read and before they were compared with their trust record.
+    // Files may have been replaced after they were read and before they were compared with their trust record.
     const isModified = this.#inForce.expectations.some(({ state }) => state === 'modified')
     if (isModified) await this.#makeAll(await loadConfig(this.#options.sources, config))
   }
@@ -96,13 +96,13 @@ export class Configuration {
     this.#inForce = make()
   }
 
-  /** Whether records of trust could not be read when files were last read, and can be read now. */
+  /** True if trust records could not be read at the last load, but can be read now. */
   isRepaired(): boolean {
     const wasClosed = this.#inForce.expectations.some(({ state }) => state === 'unreadable')
     return wasClosed && this.#gate?.canRead(this.#options.sources) === true
   }
 
-  /** The hooks that skills bring along: made, admitted and refused like those of files. Lost ones close what they could. */
+  /** The hooks of skills, created, admitted and refused like those of files. A lost hook closes every event that it could have guarded. */
   async skillHooks({ skills, lost }: Skills): Promise<SkillHooks> {
     const { sources } = this.#options
     const { config } = this.#inForce
@@ -133,7 +133,7 @@ export class Configuration {
     await this.#watch?.close()
   }
 
-  /** Settles when nothing that runners keep is left: no process, no connection. */
+  /** Settles when the runners have ended all their processes and connections. */
   async closeRunners(): Promise<void> {
     for (const runner of this.#runners.values()) await runner.close?.()
   }
@@ -146,14 +146,14 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
-  /** Files and folders that are not as they were trusted, but whose gates still count. */
+  /** Files and folders that changed since they were trusted, but whose gates still count. */
   get kept(): readonly string[] {
     const { expectations } = this.#inForce
     const still = expectations.filter((one) => one.state !== 'as trusted' && one.guardedBy !== 'nothing')
     return still.map(({ unit }) => unit.path)
   }
 
-  /** What every session is told once: problems with the files, and trusted gates that are not as they were. */
+  /** Reported once to every session: problems with the files, and trusted gates that have changed. */
   get problems(): readonly Diagnostic[] {
     const { expectations } = this.#inForce
     return [...this.#inForce.diagnostics, ...expectations.flatMap(diagnosticOf)]
@@ -166,7 +166,7 @@ export class Configuration {
 
   async #loadRunners({ specs }: Settled): Promise<void> {
     for (const type of new Set(specs.map((spec) => spec.type))) {
-      // One runner a kind, even when two loads ask at once: a second one would keep processes that nobody ends.
+      // One runner per kind, even if two loads ask at once: nobody would end the processes of a second one.
       const loading = this.#loading.get(type) ?? this.#options.load(type)
       this.#loading.set(type, loading)
       this.#runners.set(type, await loading)
@@ -201,7 +201,7 @@ export class Configuration {
     return runner.hooks(spec, surroundings, problem).map(guarded)
   }
 
-  /** Checks once more right before the start: files outside a copy can change after the plan. */
+  /** Checks again just before the start, because files outside a copy can change after the plan was made. */
   #guarded(hook: Hook, spec: ConfiguredHook, surroundings: Surroundings): Hook {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
@@ -223,7 +223,7 @@ export class Configuration {
     return { ...hook, run }
   }
 
-  /** The hook where its reviewed scripts are not. A gate closes that misses one, and might pass in silence. */
+  /** The hook in a place without its reviewed scripts. If it is a gate that might silently let things pass, it fails closed. */
   #elsewhere({ spec, lost, mayPass }: Elsewhere, hook: Hook, surroundings: Surroundings): Hook {
     if (lost === undefined) return this.#hookOf(spec, surroundings) ?? hook
     if (mayPass && isGuard(hook)) throw new HookError('HOOK_NOT_TRUSTED', lost)
@@ -247,7 +247,7 @@ export class Configuration {
     if (this.#reported.length > MAX_REPORTED) this.#reported.shift()
   }
 
-  /** Names what a hook runs, in the words of its file. */
+  /** The command of a hook, as its file has it. */
   commandOf(hook: Hook): string | undefined {
     const spec = this.#specs.get(hook)
     if (!spec) return undefined
@@ -255,7 +255,7 @@ export class Configuration {
     return kind.listed?.(spec.handler) ?? kind.target(spec.handler)
   }
 
-  /** Present if the hook runs as it was trusted, in place of what the project has now. */
+  /** Set if the hook runs as it was trusted, instead of as the project has it now. */
   keptOf(hook: Hook): 'modified' | 'missing' | undefined {
     const spec = this.#specs.get(hook)
     const { state, guardedBy } = (spec && this.#gate?.keepingOf(spec)) ?? {}
@@ -272,7 +272,7 @@ export class Configuration {
     return this.#gate?.refusal(spec)
   }
 
-  /** A project does not decide about gates that the user trusted in it. */
+  /** A project cannot switch off gates that the user trusted in it. */
   #staysOn(hook: Hook, spec: ConfiguredHook): boolean {
     const { scope } = spec.disabled ?? {}
     return (
@@ -287,18 +287,18 @@ export class Configuration {
     })
     return [...new Set(silences)].map(({ setting, file, line }) => ({
       code: 'setting-ignored',
-      text: `${setting} in a project does not switch off the gates that you trusted; carabiner disable does`,
+      text: `${setting} in a project does not switch off the gates that you trusted; use carabiner disable`,
       ...(file !== undefined && { file }),
       ...(line !== undefined && { line }),
     }))
   }
 
-  /** Everything that the user trusted here when files were last read, and what became of it. */
+  /** Everything that the user had trusted here at the last load, and its state then. */
   get expectations(): readonly Expectation[] {
     return this.#inForce.expectations
   }
 
-  /** Units of the project that wait for the user's trust, or were changed since. */
+  /** Parts of the project that the user has not trusted yet, or that changed since. */
   untrusted(): readonly Untrusted[] {
     return this.#gate?.untrusted(this.#inForce.config.specs) ?? []
   }
@@ -312,7 +312,7 @@ function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStor
   })
 }
 
-/** An unreadable list is the embedder's mistake, and must not pass as an empty one. */
+/** An unreadable list is the embedder's mistake. It must not be treated as empty. */
 function digestsIn(list: string, projectDir: string): DigestList {
   try {
     return preTrusted(list, projectDir)
@@ -327,12 +327,12 @@ const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
 
-/** A gate that is kept from its copy closes when it fails. */
+/** A gate that runs from its copy closes if it fails. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
 }
 
-/** Whoever is stopped by a hook that is not in the project as it was trusted is told so. */
+/** Tells the user when the hook that stopped them is no longer in the project as it was trusted. */
 function telling(hook: Hook, keeping: Expectation): Hook {
   const text = expectationText(keeping)
   const run: Hook['run'] = async (event, context) => {
@@ -344,7 +344,7 @@ function telling(hook: Hook, keeping: Expectation): Hook {
   return { ...hook, run }
 }
 
-/** Runs it with the scripts that were reviewed. A script that needs more than itself fails then, and closes its gate. */
+/** Runs the hook with the scripts that were reviewed. A script that needs other files fails and closes its gate. */
 async function runAsReviewed<T>(
   reviewed: Promise<Hook | undefined>,
   problem: string,
@@ -355,18 +355,18 @@ async function runAsReviewed<T>(
   try {
     return await run(hook)
   } catch (error) {
-    const text = `${problem} It was run as it was reviewed, and failed: ${textOf(error)}`
+    const text = `${problem} The reviewed version was run instead, and failed: ${textOf(error)}`
     throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
   }
 }
 
 const NO_FILE = /no such file|cannot open|can't open/i
 
-/** Runs it as it is: nobody can tell whether it needs the script. A gate that fails then closes. */
+/** Runs the hook as it is, because it may not need the script. If a gate fails, it closes. */
 async function runWithout<T>(lost: string, run: () => T): Promise<Awaited<T>> {
   try {
     const answer = await run()
-    // Some shells end with 2 if there is no such file, which reads as a deny.
+    // Some shells exit with 2 if a file is missing, which would count as a deny.
     if (isObject(answer) && answer.action === 'deny' && NO_FILE.test(String(answer.reason)))
       throw new Error(String(answer.reason))
     return answer

@@ -35,18 +35,18 @@ export interface ListedHook {
   readonly line?: number
   /** Digest of its entry in a file. */
   readonly hash?: string
-  /** Digest of what it runs, if that was reviewed. */
+  /** Digest of the files it runs, if they were reviewed. */
   readonly content?: string
   /** The command or process it runs, or the address or model it asks. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
   /** Why it is not ready. */
   readonly why?: string
-  /** It runs as it was trusted, in place of what the project has now: that was changed, or is gone. */
+  /** The hook runs as it was trusted, because the project's own version was changed or is missing. */
   readonly kept?: 'modified' | 'missing'
 }
 
-/** What hooks from files leave running outside the process. */
+/** The programs that hooks from files run outside this process. */
 type Running = Pick<Shared, 'programs' | 'handedOn'>
 
 export class Hooks implements AsyncDisposable {
@@ -56,7 +56,7 @@ export class Hooks implements AsyncDisposable {
   readonly #running: Running
   #reloading: Promise<void> = Promise.resolve()
 
-  /** @internal Its types name packages that a user may not have; createHooks() makes these. */
+  /** @internal Use createHooks(). The types here name packages that a user may not have installed. */
   constructor(engine: Engine, running: Running, settings: MergedSettings, configuration?: Configuration) {
     this.#engine = engine
     this.#settings = settings
@@ -69,7 +69,7 @@ export class Hooks implements AsyncDisposable {
     engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
-  /** Adds a hook to every session. Returns the function that removes it, which may be called any number of times. */
+  /** Adds a hook to every session. Returns a function that removes it, which may be called more than once. */
   register<
     const N extends string,
     const M extends MatcherSpec = MatcherSpec,
@@ -131,19 +131,19 @@ export class Hooks implements AsyncDisposable {
     }
   }
 
-  /** Everything from the project that waits for the user's trust, or has changed since. */
+  /** Everything from the project that the user has not trusted yet, or that changed since. */
   untrusted(): readonly Untrusted[] {
     return this.#configuration?.untrusted() ?? []
   }
 
-  /** Everything that the user trusted in this project when files were last read, and what became of it. */
+  /** Everything that the user had trusted in this project when files were last read, and its state then. */
   expectations(): readonly Expectation[] {
     return this.#configuration?.expectations ?? []
   }
 
-  /** Reads the configuration files again. A file that became unreadable is reported, and its last contents stay. */
+  /** Reads the configuration files again. A file that became unreadable is reported, and its last contents stay in force. */
   reload(): Promise<void> {
-    // One after another, so that an older read does not overtake a newer one.
+    // One after another, so that an older read cannot overwrite a newer one.
     const reload = () => this.#reload()
     this.#reloading = this.#reloading.then(reload, reload)
     return this.#reloading
@@ -157,7 +157,7 @@ export class Hooks implements AsyncDisposable {
     this.#engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
   }
 
-  /** If it fails, everything stays closed. */
+  /** If the reload fails, everything stays closed. */
   async #lookAgain(): Promise<void> {
     try {
       await this.reload()
@@ -200,8 +200,8 @@ export class Hooks implements AsyncDisposable {
   }
 
   /**
-   * Waits for background work, or ends it with `abort`, and until every hook process is gone. Sessions refuse to fire
-   * afterwards.
+   * Waits for background work, or ends it with `abort`, and until every hook process has ended. After that, sessions refuse
+   * to fire.
    */
   async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     this.#engine.closed = true

@@ -35,11 +35,11 @@ import { type EmbedderModel, isEmbedderModel } from './runners/model/model-sourc
 import { withSpans } from './store/audit/spans.js'
 
 export interface HooksOptions extends Embedder {
-  /** The project whose configuration files are read, together with the user's. Without it no such file is read. */
+  /** The project whose configuration files are read, together with the user's. Without it, neither is read. */
   readonly projectDir?: string
-  /** Other folders that the agent works in. What the user trusted there, and in the folders around them, counts as well. */
+  /** Other folders that the agent works in. Anything that the user trusted there, or in their parent folders, counts as well. */
   readonly workFolders?: readonly string[]
-  /** Folders of plugins, in addition to the project's and the user's. */
+  /** Plugin folders, in addition to the project's and the user's. */
   readonly plugins?: readonly string[]
   /** Files in addition to the project's and the user's, each a hooks.json or settings.json. */
   readonly configs?: readonly string[]
@@ -47,7 +47,7 @@ export interface HooksOptions extends Embedder {
   readonly home?: string
   /** `enforce` (default) runs nothing from a project that the user has not trusted; `all` runs everything. */
   readonly trust?: 'enforce' | 'all'
-  /** A file outside the project with the digests that are trusted, one a line: for CI. */
+  /** A file outside the project that lists trusted digests, one per line. For CI. */
   readonly preTrusted?: string
   /** Reloads files when they change. */
   readonly watch?: boolean
@@ -55,7 +55,7 @@ export interface HooksOptions extends Embedder {
   readonly settings?: EmbedderSettings
   /** The model that prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
   readonly model?: EmbedderModel
-  /** The process-wide hooks; false isolates from them, another registry replaces them. */
+  /** The process-wide hooks. False leaves them out; another registry replaces them. */
   readonly globals?: boolean | HookRegistry
 }
 
@@ -95,7 +95,7 @@ function isGlobal(value: unknown): boolean {
   return value instanceof HookRegistry && value.scope === 'global'
 }
 
-/** All options are optional. An unknown one is refused: a misspelt `approver` would otherwise never be asked. */
+/** All options are optional. An unknown one is refused, because a misspelt `approver` would never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
   const { trust = 'enforce', watch, globals = true, display } = options
@@ -134,10 +134,13 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   return hooks
 }
 
-/** A misspelt path would otherwise be a project without any gate. */
+/** A misspelt path would look like a project without any gate. */
 function checkProject(projectDir: string | undefined): void {
   if (projectDir === undefined || ifThere(() => statSync(projectDir))?.isDirectory()) return
-  throw new HookError('OPTIONS_INVALID', `createHooks: projectDir ${JSON.stringify(projectDir)} is no folder`)
+  throw new HookError(
+    'OPTIONS_INVALID',
+    `createHooks: projectDir ${JSON.stringify(projectDir)} is not a folder`,
+  )
 }
 
 /** Undefined if no file is to be read. */
@@ -153,7 +156,7 @@ function sourcesOf({
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
   return {
     ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home }),
-    // Whoever runs everything of a project has not said so of the folders around it.
+    // Trusting everything in a project does not include its parent folders.
     ...(projectDir !== undefined &&
       trust !== 'all' && {
         outerDirs: foldersAround([resolve(projectDir), ...workFolders], homesOf(home)),

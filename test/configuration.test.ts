@@ -222,7 +222,7 @@ describe('what a mistake in a file costs', () => {
 
   test('a project that is no folder is refused', async () => {
     await expect(createHooks({ projectDir: join(folder, 'nowhere') })).rejects.toThrow(
-      /nowhere.* is no folder/,
+      /nowhere.* is not a folder/,
     )
   })
 

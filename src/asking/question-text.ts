@@ -1,4 +1,4 @@
-// Questions and calls as a person reads them before deciding: nothing is hidden, and third-party text is never taken for ours.
+// Questions and calls as a person reads them before deciding. Nothing is hidden, and third-party text cannot pass for ours.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { withoutSecrets } from '../core/base/secrets.js'
@@ -38,7 +38,7 @@ export function questionText(question: Question, options: CallTextOptions = {}):
   ]
 }
 
-/** Who calls which tool, beside its name. Other events show all their fields anyway. */
+/** The circumstances of a tool call. Other events show all their fields anyway. */
 function besideLines(call: Data, columns: number): readonly string[] {
   if (typeof call.tool_name !== 'string') return []
   return BESIDE.filter((key) => call[key] !== undefined).flatMap((key) => {
@@ -113,10 +113,10 @@ export function callText(call: Json, options: CallTextOptions = {}): readonly st
   ]
 }
 
-/** Warns of words that look like others. */
+/** Warns of words that only look like other words. */
 function warningsFor(texts: Iterable<string>, columns: number): readonly string[] {
   return lookalikes(texts).flatMap((word) =>
-    folded(`not the letters it looks like: ${word}`, columns - WARNING.length).map((line) => WARNING + line),
+    folded(`contains look-alike letters: ${word}`, columns - WARNING.length).map((line) => WARNING + line),
   )
 }
 
@@ -182,10 +182,10 @@ const OURS = '  ⋯ '
 
 /** In characters. */
 const LONGEST_LINE = 2000
-/** More blanks in a row than any indentation has, and blanks at the end of a line, which nobody sees. */
+/** More spaces in a row than any indentation has, and invisible spaces at the end of a line. */
 const BLANKS = / {41,}| +$/g
 
-/** Takes one line of text that was made visible before. */
+/** Takes one line of text that visible() has already made safe. */
 export function behind(mark: string, text: string, columns: number): readonly string[] {
   const goesOn = further(mark)
   return folded(text, columns - columnsOf(mark)).map((line, i) => `${i === 0 ? mark : goesOn}${line}`)
@@ -255,12 +255,12 @@ const OTHER = /[\p{Script=Cyrillic}\p{Script=Greek}]/u
 /** Letters with a Latin twin: a word of only these is suspicious beside Latin letters. */
 const TWINS = /^[абеһіјӏорԛсѕухѵԝАВЕЅІЈКМНОРСТУХҮԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρτυιακ]+$/u
 
-/** Nobody reads more. */
+/** More would not be read. */
 const MOST_SHOWN = 5
 /** The rest of a longer text is not checked. */
 const LONGEST_TEXT = 1_000_000
 
-/** Finds words that mix Latin with Cyrillic or Greek letters drawn the same. Each word once, with its foreign letters as codes. */
+/** Finds words that mix Latin letters with Cyrillic or Greek ones that look the same. Lists each word once, with its foreign letters as codes. */
 export function lookalikes(texts: Iterable<string>): readonly string[] {
   const found = new Set<string>()
   for (const text of texts) {

@@ -1,4 +1,4 @@
-// The approver for programs without a terminal: it raises the question in the queue, and says how to answer.
+// The approver for programs without a terminal. It adds the question to the queue and says how to answer it.
 
 import { resolve } from 'node:path'
 import { digest } from '../core/base/digest.js'
@@ -13,27 +13,27 @@ export interface QueueApproverOptions {
   readonly queue: Approvals
   /** The project's directory. */
   readonly project: string
-  /** Seconds to wait for an answer; default: it waits only while somebody watches the queue. */
+  /** Seconds to wait for an answer. Default: it waits only while somebody watches the queue. */
   readonly wait?: number
-  /** When the host stops waiting, on the clock of `performance.now()`: the approver ends a little before. */
+  /** When the host stops waiting, on the clock of `performance.now()`. The approver ends a little earlier. */
   readonly waitUntil?: number
-  /** The answer is read by a person, who can type the command, and not by an agent. */
+  /** A person reads the answer, not an agent, and can type the command. */
   readonly toPerson?: boolean
-  /** Called with a question that was not open before, for a notification for example. */
+  /** Called with each new question, for example to send a notification. */
   readonly onRaised?: (pending: Pending) => void
   /**
-   * Called when it begins to wait, with the end of the wait on the clock of `performance.now()`. It returns a function
-   * that is called when the wait is over.
+   * Called when it begins to wait, with the end of the wait on the clock of `performance.now()`. The returned function is
+   * called when the wait is over.
    */
   readonly onWaiting?: (pending: Pending, until: number) => MaybePromise<() => void>
 }
 
-/** The time that it takes to say that nobody answered. */
+/** Left for reporting that nobody answered. */
 const MARGIN_MS = 1000
 
 const wait: Check = [
   (value) => Number.isFinite(value) && (value as number) >= 0,
-  'a number of seconds from 0 up',
+  'a number of seconds, 0 or more',
 ]
 const waitUntil: Check = [(value) => typeof value === 'number' && !Number.isNaN(value), 'a number']
 const CHECKS = {
@@ -46,7 +46,7 @@ const CHECKS = {
   onWaiting: isFunction,
 }
 
-/** A failure of the queue refuses the call: no hook's default decides for a person who could not be asked. */
+/** If the queue fails, the call is refused. A hook's default must not decide for a person who could not be asked. */
 export function queueApprover(options: QueueApproverOptions): Approver {
   checkOptions('queueApprover', { ...options, project: options?.project ?? null }, CHECKS)
   return async (question, signal) => {
@@ -72,15 +72,15 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Reply | Unanswered> {
   const began = performance.now()
-  // Check before looking for an answer: one inside the project may be the project's own.
+  // Checked before looking for an answer: a queue inside the project could hold an answer that the project wrote itself.
   await queue.checkOutside(project)
-  // An answer counts in this project alone.
+  // An answer only counts in this project.
   const question = { ...given, binding: digest({ binding: given.binding, project: resolve(project) }) }
   const answered = await queue.take(question)
   if (answered) return replyOf(answered)
   const raised = await queue.raise(question, { project })
   if (raised.isNew) onRaised?.(raised)
-  // End before the question is due: it stays open for an hour, but a due question is decided by a default.
+  // End before the question times out: it stays open for an hour, but a timeout would let the default decide.
   const until = Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS
   const patience = began + wait * 1000
   const isWatched = await queue.isWatched()
@@ -106,8 +106,8 @@ function replyOf({ option, reason, by, proof }: Taken): Reply {
 
 function howToAnswer({ id, expires }: Raised, toPerson: boolean): string {
   if (toPerson)
-    return `Nobody has answered yet. Type: carabiner approvals allow ${id} (or deny ${id} --reason "…"), then fire again. It is open until ${clockTime(expires)}.`
-  return `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${clockTime(expires)}.`
+    return `Nobody has answered yet. Type: carabiner approvals allow ${id} (or deny ${id} --reason "…"), then fire again. The question is open until ${clockTime(expires)}.`
+  return `A person must approve this. Ask the user to type in their own terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. The question is open until ${clockTime(expires)}.`
 }
 
 /** Local time. */

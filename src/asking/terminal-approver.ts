@@ -1,4 +1,4 @@
-// The approver for a person at the terminal. It asks one question after the other, and leaves the terminal as it was.
+// The approver for a person at the terminal. It asks one question at a time, and leaves the terminal as it was.
 
 import { userInfo } from 'node:os'
 import type { ReadStream, WriteStream } from 'node:tty'
@@ -26,18 +26,20 @@ const CHECKS = { input: anything, output: anything, color: isFlag }
 
 const NO_TERMINAL: Unanswered = {
   unanswered:
-    'A person must approve this, and there is no terminal to ask at; run this in the foreground of a terminal, and try the same call again.',
+    'A person must approve this, but there is no terminal to ask in. Run this in the foreground of a terminal, and try the same call again.',
 }
-const TOO_LATE: Unanswered = { unanswered: 'A person was not asked: nobody waits for the answer any more.' }
+const TOO_LATE: Unanswered = {
+  unanswered: 'Nobody was asked, because nothing is waiting for the answer any more.',
+}
 
-/** Stands for the controlling terminal: a process has one. */
+/** Stands for the controlling terminal. A process has only one. */
 const CONTROLLING = {}
 /** The last question at each terminal. */
 const turns = new WeakMap<object, Promise<unknown>>()
 
 /**
  * Asks at the terminal and waits. If there is no terminal, it says so at once. Another reader of the terminal would get
- * some of the keys, so it must pause. A terminal that fails refuses the call, whatever the default of the hooks is.
+ * some of the keys, so it must pause. If the terminal fails, the call is refused, whatever the hooks' default is.
  */
 export function terminalApprover(options: TerminalApproverOptions = {}): Approver {
   checkOptions('terminalApprover', options, CHECKS)
@@ -87,21 +89,21 @@ interface PromptOptions {
   /** The person's name. */
   readonly by: string
   readonly color: boolean
-  /** The question can be answered later, too: leaving answers nothing, and neither does a timeout. */
+  /** The question can also be answered later, so neither leaving nor a timeout answers it. */
   readonly staysOpen?: boolean
 }
 
 const TICK_MS = 1000
-/** A window that is dragged changes its size many times a second. */
+/** Dragging a window changes its size many times a second. */
 const RESIZE_MS = 200
-/** The caller counts the time, too, and decides what a timeout means. This is for callers that do not. */
+/** The caller also keeps time and decides what a timeout means. This is for callers that do not. */
 const GRACE_MS = 500
 
 const NARROW = 40
 
-const HOW = 'Type a number, or how an answer begins; after a deny you may say why.'
-const LEFT_OPEN: Unanswered = { unanswered: 'A person was asked at the terminal, and left it open.' }
-const PASTED = 'several lines at once are no answer; type one'
+const HOW = 'Type a number or the first letters of an answer. After a deny you can add a reason.'
+const LEFT_OPEN: Unanswered = { unanswered: 'A person was asked at the terminal and left the question open.' }
+const PASTED = 'several lines cannot be one answer; type a single line'
 
 /** Leaves the terminal as it was. */
 export function promptAt(
@@ -123,11 +125,11 @@ class Prompt {
   readonly #question: Question
   readonly #options: PromptOptions
   readonly #line = new TypedLine()
-  /** Keys that were typed before the question was shown are not an answer to it. */
+  /** Keys typed before the question was shown do not answer it. */
   #isShown = false
   #isOver = false
   #isDrawing = false
-  /** The drawing under way is not the latest. */
+  /** The drawing in progress is out of date. */
   #isStale = false
   #drawn = 0
   #resizing: ReturnType<typeof setTimeout> | undefined
@@ -178,11 +180,11 @@ class Prompt {
       },
       onGone: () => this.#gone(),
     })
-    // By then earlier keys have arrived and are dropped.
+    // By then, earlier keys have arrived and been dropped.
     void roundsOfTheLoop(3).then(() => this.#show())
   }
 
-  /** Shows it again whenever the window changes: if the terminal folded a line, third-party text would begin the next. */
+  /** Redraws when the window changes size: if the terminal wrapped a line, third-party text would start at the left edge. */
   async #show(): Promise<void> {
     try {
       const lines = questionText(this.#question, { columns: this.#columns() })
@@ -236,13 +238,14 @@ class Prompt {
     const { default: otherwise } = this.#question
     const isLate = performance.now() >= this.#options.until - TICK_MS / 2
     const { signal, staysOpen } = this.#options
-    const why = typeof signal.reason === 'string' ? signal.reason : 'nobody waits for the answer any more'
+    const why =
+      typeof signal.reason === 'string' ? signal.reason : 'nothing is waiting for the answer any more'
     const fate = staysOpen
       ? 'nobody answered.'
       : `${otherwise === 'allow' ? 'allowed' : 'denied'} by default.`
     const words = isLate ? `Time is up: ${fate}` : `No longer asked: ${visible(why)}.`
     this.#end({
-      reply: { unanswered: 'A person was asked at the terminal, and did not answer in time.' },
+      reply: { unanswered: 'A person was asked at the terminal and did not answer in time.' },
       words,
     })
   }

@@ -1,4 +1,4 @@
-// A terminal to ask at: the controlling one or given streams. Writing never blocks us, and its mode is always restored.
+// A terminal to ask at: the controlling one or the given streams. Writing never blocks, and its mode is always restored.
 
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
@@ -8,9 +8,9 @@ export interface Terminal {
   columns(): number
   /** Settles when the terminal has taken the text; rejects when the terminal is gone. */
   write(text: string): Promise<void>
-  /** Writes what the terminal takes at once; the rest is lost. Never throws. */
+  /** Writes as much as the terminal accepts at once; the rest is lost. Never throws. */
   lastWords(text: string): void
-  /** Hands out keys from now on, including those that were typed before. */
+  /** Starts passing on keys, including those typed before. */
   begin(listener: TerminalListener): void
   /** Restores its mode. */
   end(): void
@@ -36,7 +36,7 @@ const CONTROLLING = '/dev/tty'
 const DEFAULT_COLUMNS = 80
 const RETRY_MS = 50
 
-/** Undefined if there is none, or if another program is in the foreground. Throws if it goes away just now. */
+/** Undefined if there is none, or if another program is in the foreground. Throws if it goes away during the call. */
 export function openTerminal(given: {
   readonly input?: ReadStream
   readonly output?: WriteStream
@@ -67,7 +67,7 @@ function givenTerminal(input: ReadStream, output: WriteStream): Terminal | undef
   })
 }
 
-/** Paths to open anew, so that the modes of other programs' descriptors do not change. */
+/** Opened again by path, so that the modes of other programs' descriptors do not change. */
 function terminalPaths(): { readonly input: string; readonly output: string } | undefined {
   try {
     closeSync(openSync(CONTROLLING, constants.O_RDWR | constants.O_NOCTTY))
@@ -141,7 +141,7 @@ function onHangup(callback: () => void): () => void {
   return () => void roundsOfTheLoop(2).then(() => process.off('SIGHUP', handle))
 }
 
-/** After two rounds, everything that the system has for us by now was handed out. */
+/** After two rounds, everything that had already arrived from the system has been delivered. */
 export async function roundsOfTheLoop(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -164,7 +164,7 @@ class OwnScreen implements Screen {
     return this.#columns
   }
 
-  /** A stream reads the size only when it is made, so this makes a new one. */
+  /** A stream only reads the size when it is created, so this creates a new one. */
   #measured(): number {
     const { WriteStream } = process.getBuiltinModule('node:tty')
     const stream = new WriteStream(openSync(this.#path, constants.O_WRONLY | constants.O_NOCTTY))
@@ -199,7 +199,7 @@ class OwnScreen implements Screen {
     try {
       this.#writeSome(Buffer.from(text))
     } catch {
-      // The terminal is gone, and nobody can be told.
+      // The terminal is gone, so there is nobody to tell.
     }
   }
 

@@ -1,4 +1,4 @@
-// What a person types: keys of a terminal in raw mode become a line, and a line becomes an answer.
+// A person's typing: keys of a terminal in raw mode become a line, and a line becomes an answer.
 
 import { StringDecoder } from 'node:string_decoder'
 import type { Question } from '../core/hooks/outcome.js'
@@ -9,18 +9,18 @@ type TypedAnswer =
   | { readonly problem: string }
   | undefined
 
-/** A number or the beginning of an option; after a deny the reason may follow. Undefined for an empty line. An ambiguous line chooses nothing. */
+/** Takes a number or the beginning of an option; a reason may follow a deny. Undefined for an empty line. An ambiguous line chooses nothing. */
 export function typedAnswer(question: Question, line: string): TypedAnswer {
   const typed = line.trim()
   if (typed === '') return undefined
   const whole = optionsLike(question, typed)
   if (whole.length === 1) return { option: whole[0] as string }
-  if (whole.length > 1) return { problem: 'that could be several answers; type the number of one' }
+  if (whole.length > 1) return { problem: 'that fits several answers; type the number of one' }
   const { word, rest } = firstWord(typed)
   const [option, ...others] = optionsLike(question, word)
   if (option === undefined || others.length > 0)
-    return { problem: 'that is none of the answers; type its number' }
-  // A person who goes on typing after an allow may be about to take it back.
+    return { problem: 'that is not one of the answers; type the number of one' }
+  // Text after an allow may mean that the person wants to take it back.
   if (effectOf(question, option) !== 'deny')
     return { problem: 'nothing can be added to that answer; type it alone' }
   return { option, reason: rest }
@@ -57,7 +57,7 @@ const LONGEST = 2000
 export class TypedLine {
   readonly #decoder = new StringDecoder('utf8')
   #chars: string[] = []
-  /** How much of a key that sends several characters has come. */
+  /** How much of a multi-character key has arrived. */
   #escape: 'none' | 'begun' | 'sequence' = 'none'
 
   get text(): string {
@@ -73,7 +73,7 @@ export class TypedLine {
     for (const [i, char] of chars.entries()) {
       if (this.#isInKey(char)) continue
       if (char === CTRL_C || char === CTRL_D) return 'left'
-      // Nobody types more than a line between two reads: it was pasted, and is not an answer.
+      // Nobody types more than a line between two reads, so this was pasted and does not count.
       if (char === '\r' || char === '\n') return i === chars.length - 1 ? 'line' : 'lines'
       this.#edit(char)
     }

@@ -21,7 +21,7 @@ interface InputBase {
   readonly permissionMode?: string
   /** The agent that sent it; Claude Code if it looks like no other. */
   readonly host: HostName
-  /** Every other field of the payload, under the wire's names: `extra.source`, `extra.reason`, … They are not checked. */
+  /** Every other field of the payload, under its original name: `extra.source`, `extra.reason`, … They are not checked. */
   readonly extra: Data
 }
 
@@ -115,7 +115,7 @@ const OWN: Readonly<Record<keyof OwnFields, Fields>> = {
   SubagentStop: STOP,
 }
 
-/** Fields that authors know by another name than the wire's. */
+/** The author-facing names of fields that the payload calls something else. */
 const SEED_NAMES: Readonly<Record<string, string>> = { prompt: 'user_prompt', tool_response: 'tool_result' }
 
 export function inputOf({ host, known, event }: HostPayload): HookInput {
@@ -133,7 +133,7 @@ export function inputOf({ host, known, event }: HostPayload): HookInput {
     event: name,
     ...(known === undefined && { eventName: event.name }),
     host: host.name,
-    // The type promises it.
+    // The type requires it.
     ...(name === 'PostToolUseFailure' && { toolInput: {} }),
     ...Object.fromEntries(typed),
     extra: Object.fromEntries(extra),

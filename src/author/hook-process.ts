@@ -7,13 +7,13 @@ import { InvalidHookInput, type JsonProblem, parseJson } from '../hosts/payload.
 
 const STDOUT = 1
 const STDERR = 2
-/** Milliseconds between two tries to write into a pipe that is full, and how many of them. */
+/** Milliseconds between two attempts to write to a full pipe, and the number of attempts. */
 const RETRY_MS = 5
 const RETRIES = 1000
 
 /**
- * Sends what console.log and libraries print to standard error from here on. It uses getters, because touching the streams
- * themselves takes longer than the whole hook.
+ * From here on, console.log and libraries print to standard error. It uses getters, because touching the streams themselves
+ * takes longer than the whole hook.
  */
 export function keepStdoutClean(): void {
   const descriptor = { configurable: true, get: () => process.stderr }
@@ -35,7 +35,7 @@ export function beforeTheEnd(hook: Unanswered): void {
   })
 }
 
-/** Writes for the agent, then for people. A reader that has gone away is not a failure. */
+/** Writes the agent's answer first, then the text for people. A reader that has gone away is not a failure. */
 export function leave(
   { stdout, stderr = '', exit }: HostAnswer,
   telemetry: string,
@@ -44,21 +44,21 @@ export function leave(
   const unwritten = tryWrite(STDOUT, stdout)
   const trouble = unwritten ? `The answer could not be written: ${unwritten}\n` : ''
   tryWrite(STDERR, `${stderr}${telemetry}${trouble}`)
-  // A refusal that could not be written is told by its exit code.
+  // If a refusal cannot be written, the exit code still reports it.
   process.exitCode = unwritten && isRefusal ? REFUSED : exit
-  // An agent that has to wait for what a handler left open may lose patience and drop the answer. Waiting for Node's own
-  // end would also take longer.
+  // A handler may have left something open. An agent that waits for it could time out and drop the answer, and waiting for
+  // Node to end by itself would take longer.
   setImmediate(() => process.exit())
 }
 
 const REFUSED = 2
 
-/** For an error after the answer, which stands. */
+/** Reports an error after the answer. The answer stands. */
 export function tellLate(name: string, problem: string): void {
   tryWrite(STDERR, `Hook ${name} failed after it had answered: ${problem}\n`)
 }
 
-/** Returns why it was not written. */
+/** Returns why the text could not be written; undefined if it was. */
 function tryWrite(fd: number, text: string): string | undefined {
   const bytes = Buffer.from(text)
   let retries = RETRIES
@@ -84,16 +84,16 @@ function sleep(ms: number): void {
 
 const STDIN = 0
 const CHUNK = 64 * 1024
-/** No agent sends more, but a device that never ends would. */
+/** No agent sends more, but an endless device would. */
 const LARGEST = 64 * 1024 * 1024
-/** Seconds until the input must be whole, and one more for each MiB of it. Agents send it at once. */
+/** Seconds until the input must be complete, plus one for each MiB. Agents send it at once. */
 const PATIENCE = 10
 const MIB = 1024 * 1024
-/** Milliseconds between two looks into a pipe that is empty. */
+/** Milliseconds between two reads of an empty pipe. */
 const PAUSE_MS = 2
 
 /**
- * The text of one JSON object. It is whole when it parses or when its sender closes the pipe, whichever comes first.
+ * The text of one JSON object. It is complete when it parses or when its sender closes the pipe, whichever comes first.
  * The wait has a deadline; `seconds` makes it shorter.
  */
 export async function readStandardInput(seconds?: number): Promise<string> {
@@ -128,7 +128,7 @@ class Input {
   readonly #chunks: Buffer[] = []
   #size = 0
 
-  /** Seconds until it must be whole. */
+  /** Seconds until it must be complete. */
   left(seconds: number): number {
     const waited = Number(process.hrtime.bigint() - this.#since) / 1e9
     return seconds + Math.floor(this.#size / MIB) - waited
@@ -141,8 +141,8 @@ class Input {
   }
 
   /**
-   * Some agents leave the pipe open. A full last piece is not checked, so that input in many pieces is not parsed again
-   * and again.
+   * Some agents leave the pipe open, so the input may be complete before it ends. If the last piece is full, more is likely
+   * to follow, and it is not parsed yet.
    */
   get isWhole(): boolean {
     const last = this.#chunks.at(-1)
@@ -164,7 +164,7 @@ class Input {
       })
       return true
     } catch {
-      // Otherwise more is to come, or the reader will say what is wrong.
+      // Otherwise more is still to come, or the parser reports the problem later.
       return problem === 'repeated'
     }
   }
@@ -196,7 +196,7 @@ function mayWait(): boolean {
     const stats = fstatSync(STDIN)
     return stats.isFIFO() || stats.isSocket()
   } catch {
-    return false // closed: reading it will say so
+    return false // closed; reading it reports the error
   }
 }
 
@@ -216,7 +216,7 @@ function impatientPipe(): number | undefined {
     if (process.platform !== 'linux' || !fstatSync(STDIN).isFIFO()) return undefined
     return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK)
   } catch {
-    return undefined // another user's, or no /proc: read it like a socket
+    return undefined // owned by another user, or no /proc: read it like a socket
   }
 }
 
@@ -264,7 +264,7 @@ async function readStream(input: Input): Promise<void> {
   }
 }
 
-/** The part of Node's own handle of a socket that is used here. */
+/** The part of Node's internal socket handle that is used here. */
 interface SocketHandle {
   open(fd: number): number
   readStart(): number
@@ -274,8 +274,8 @@ interface SocketHandle {
 }
 
 /**
- * Agents written in JavaScript connect a hook by a socket. A blocking read of it has no deadline, and the stream that Node
- * makes of it takes longer to load than the guard takes to judge. Undefined where Node does not hand out the handle.
+ * Agents written in JavaScript connect a hook by a socket. A blocking read has no deadline, and Node's stream takes longer
+ * to load than the guard takes to judge. Undefined where Node does not expose the handle.
  */
 function socketHandle(): SocketHandle | undefined {
   try {
@@ -309,19 +309,19 @@ function readHandle(handle: SocketHandle, input: Input): Promise<void> {
   })
 }
 
-/** Throws unless the input is whole after all, which is not tried after every piece. */
+/** Throws unless the input is complete. This is the last look: not every piece was checked when it arrived. */
 function checkWhole(input: Input, seconds: number): void {
   if (input.parses) return
   throw new InvalidHookInput(
-    `the input was not whole within ${seconds} seconds: send one JSON object, or close standard input after it`,
+    `the input was not complete after ${seconds} seconds: send one JSON object, or close standard input after it`,
   )
 }
 
-/** Checks the kind first: loading tty loads the network, too. */
+/** Checks the kind of file first, because loading tty also loads the network modules. */
 function isTerminal(): boolean {
   try {
     return fstatSync(STDIN).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(STDIN)
   } catch {
-    return false // closed: reading it will say so
+    return false // closed; reading it reports the error
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Data, Json } from '../core/base/json.js'
 
-/** The point in the agent's work. */
+/** Where the agent is in its work. */
 export interface Meta {
   readonly AgentID: string
   readonly TurnID: string
@@ -12,7 +12,7 @@ export interface Meta {
   /** Model calls of the turn so far. */
   readonly Iteration: number
   readonly TracePath: string
-  /** The point in the turn that asks: `turn.tool.before`. */
+  /** The point in the turn, for example `turn.tool.before`. */
   readonly Source: string
 }
 

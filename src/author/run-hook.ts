@@ -1,4 +1,4 @@
-// runHook: a hook in TypeScript that is started for every event. Reads the event, calls its handler, answers the agent.
+// runHook: a TypeScript hook that is started for every event. It reads the event, calls the handler and answers the agent.
 
 import { basename } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
@@ -32,19 +32,19 @@ export type HookHandler<E extends EventName | 'Unknown'> = (
 export type HookHandlers = { readonly [E in EventName | 'Unknown']?: HookHandler<E> }
 
 export interface RunHookOptions {
-  /** For telemetry and messages; default: the name of the script. */
+  /** For telemetry and messages. Default: the name of the script. */
   readonly name?: string
   /**
-   * Decides what happens when the hook throws, answers nonsense, or cannot read its input. `open`, the default: the
+   * Decides what happens when the hook throws, gives an invalid answer, or cannot read its input. `open`, the default: the
    * operation goes on, and the user is told. `closed`: it is refused, but an agent that wants to stop may stop.
-   * `continue` and `block` mean the same two. An option that does not exist is a failure that is always closed.
+   * `continue` and `block` are aliases. A mistake in these options always fails closed.
    */
   readonly onFailure?: 'open' | 'closed' | 'continue' | 'block'
   /** The event of a payload that names none. */
   readonly event?: string
-  /** The agent that asks; default: recognized by its payload. */
+  /** The agent that asks. Default: recognized by its payload. */
   readonly host?: HostName
-  /** Seconds, for the input and for the handler. A gate should give up before its agent does, which then goes on without it. */
+  /** Seconds, for the input and for the handler. Choose less than the agent's own timeout: after that it goes on without the hook. */
   readonly timeout?: number
   /** Replaces standard input. */
   readonly stdin?: string
@@ -68,7 +68,7 @@ export async function runHook(handlers: HookHandlers, given: RunHookOptions = {}
   }
 }
 
-/** Before the payload is read. */
+/** Used until the payload is read. */
 const NOTHING: HostEvent = { name: 'Unknown', sentAs: '', data: {} }
 
 class Run implements Unanswered {
@@ -97,20 +97,20 @@ class Run implements Unanswered {
   async ask(handlers: HookHandlers): Promise<HookResult> {
     checkHandlers(handlers)
     const input = this.#read(this.#options.stdin ?? (await readStandardInput(this.#options.timeout)))
-    // Only now: the sender and the event decide how a failure is told.
+    // Thrown only now, because the sender and the event decide how a failure is reported.
     if (this.#problem) throw this.#problem
     const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
     const answer = await this.#inTime(Promise.resolve(handler?.(input)))
     const diagnostics: Diagnostic[] = []
     const result = readResult(answer, diagnostics)
     this.#notes = diagnostics.map(({ text }) => text)
-    // The change may have been meant to make the call safe, so the call must not happen unchanged.
+    // The change may have been meant to make the call safe, so the unchanged call must not run.
     this.#problem = misspeltChange(result)
     if (this.#problem) throw this.#problem
     return result
   }
 
-  /** Step by step, so that a failure reaches the sender in its own form and names the event that it sent. */
+  /** Keeps each part as soon as it is known, so that a failure is reported in the sender's form and names its event. */
   #read(text: string): HookInput {
     const payload = parsePayload(text)
     const options: ReadOptions = { ...this.#options, env: process.env }
@@ -150,7 +150,7 @@ class Run implements Unanswered {
     const reason = `Hook ${this.#name} ${isInvalid ? 'cannot read its input' : 'failed'}: ${said}`
     const verdict: HostVerdict = this.#closes()
       ? { action: 'deny', reason, injections: [], messages: [] }
-      : { action: 'continue', injections: [], messages: [`${reason}. It checked nothing.`] }
+      : { action: 'continue', injections: [], messages: [`${reason}. This event was not checked.`] }
     this.#finish(verdict, { result: isInvalid ? 'invalid_input' : 'error', error: said })
   }
 
@@ -188,21 +188,21 @@ function unknownHandler(key: string): TypeError {
   const meant = canonicalEvent(key)
   const hint = meant ? `; did you mean ${meant}?` : '.'
   return new TypeError(
-    `runHook() knows no event ${shown(key)}${hint} Handlers go by canonical names, whatever an agent calls the event`,
+    `runHook() has no event ${shown(key)}${hint} Use canonical event names, even if the agent uses other names`,
   )
 }
 
-/** The payload names no event either, so only the handler of unknown events would ever run. */
+/** The payload names no event either, so only the handler for unknown events would ever run. */
 function unknownEvent(name: string): InvalidOption {
   return new InvalidOption(`event of runHook() must be a known event, got ${shown(name)}`)
 }
 
-/** Handlers read `toolInput`, but changes use the wire's names; the agent would ignore any other. */
+/** Handlers read `toolInput`, but a change must use the payload's names. The agent would ignore any other. */
 function misspeltChange({ data = {} }: HookResult): InvalidOption | undefined {
   for (const key of Object.keys(data)) {
     const wire = WIRE_NAMES[key]
     if (wire !== undefined && Object.hasOwn(WIRE_NAMES, key))
-      return new InvalidOption(`modify() takes the names of the wire: write ${wire}, not ${key}`)
+      return new InvalidOption(`modify() takes the field names of the payload: write ${wire}, not ${key}`)
   }
   return undefined
 }
@@ -224,7 +224,7 @@ function oneLine(text: string): string {
 
 // ---- options --------------------------------------------------------------------------------------------------
 
-/** A mistake in the hook itself. Its author may have meant it to be closed. */
+/** A mistake in the hook itself. It fails closed, because its author may have wanted that. */
 class InvalidOption extends TypeError {
   override readonly name = 'InvalidOption'
 }
@@ -234,7 +234,7 @@ interface Check {
   readonly must: string
 }
 
-const TEXT: Check = { takes: (value) => typeof value === 'string', must: 'a text' }
+const TEXT: Check = { takes: (value) => typeof value === 'string', must: 'a string' }
 
 const CHECKS: Readonly<Record<keyof RunHookOptions, Check>> = {
   name: TEXT,
@@ -242,7 +242,7 @@ const CHECKS: Readonly<Record<keyof RunHookOptions, Check>> = {
   stdin: TEXT,
   onFailure: {
     takes: (value) => ['open', 'closed', 'continue', 'block'].includes(value as string),
-    must: "'open' or 'closed' (or 'continue' or 'block', which are the same two)",
+    must: "'open' or 'closed' (or their aliases 'continue' and 'block')",
   },
   host: {
     takes: (value) => typeof value === 'string' && hostNamed(value) !== undefined,
@@ -263,7 +263,10 @@ interface CheckedOptions {
 
 function checkedOptions(given: unknown): CheckedOptions {
   if (typeof given !== 'object' || given === null) {
-    return { options: {}, problem: new InvalidOption(`The options of runHook() are ${shown(given)}`) }
+    return {
+      options: {},
+      problem: new InvalidOption(`The options of runHook() must be an object, got ${shown(given)}`),
+    }
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   const wrong = entries.find(([key, value]) => problemOf(key, value) !== undefined)
@@ -271,14 +274,14 @@ function checkedOptions(given: unknown): CheckedOptions {
     entries.filter(([key, value]) => problemOf(key, value) === undefined),
   )
   if (!wrong) return { options }
-  // A hook that is given its input must not read that of the process.
+  // If the caller passed `stdin`, even an invalid one, the hook must not read the input of the process.
   const stdin = 'stdin' in given && { stdin: options.stdin ?? '' }
   return { options: { ...options, ...stdin }, problem: new InvalidOption(problemOf(...wrong)) }
 }
 
 function problemOf(key: string, value: unknown): string | undefined {
   if (!Object.hasOwn(CHECKS, key)) {
-    return `runHook() has no option ${shown(key)}; there are ${Object.keys(CHECKS).join(', ')}`
+    return `runHook() has no option ${shown(key)}; its options are ${Object.keys(CHECKS).join(', ')}`
   }
   const { takes, must } = CHECKS[key as keyof RunHookOptions]
   return takes(value) ? undefined : `${key} of runHook() must be ${must}, got ${shown(value)}`

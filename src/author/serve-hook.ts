@@ -1,4 +1,4 @@
-// serveHook: a resident hook in TypeScript. Reads what the engine asks, calls its handlers, answers.
+// serveHook: a resident TypeScript hook. It reads requests from the engine, calls the handlers and answers.
 
 import { type Readable, Writable } from 'node:stream'
 import { inspect } from 'node:util'
@@ -20,31 +20,31 @@ import type {
 import type { AfterLlm, AfterTool, ApproveTool, BeforeLlm, BeforeTool, Observed } from './params.js'
 
 /**
- * May be async; calls overlap. Returning nothing means no objection. What it throws reaches the engine, which applies
- * `onFailure`. `modify()` takes the fields that the handler was given; those not named stay as they are.
+ * May be async; calls overlap. Returning nothing means no objection. An error reaches the engine, which applies
+ * `onFailure`. `modify()` takes the fields that the handler was given; fields that it does not name stay as they are.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has no objection
 type Handler<Params, Answer> = (params: Params) => MaybePromise<HookResult | Answer | undefined | void>
 
 /** Every handler may answer `proceed`, `deny`, `modify`, `inject`, `askUser`, `abortTurn` or `hardAbort`. */
 export interface ResidentHook {
-  /** For the logs of the engine. */
+  /** Shown in the engine's logs. */
   readonly name: string
   readonly beforeLlm?: Handler<BeforeLlm, BeforeLlmAnswer>
   readonly afterLlm?: Handler<AfterLlm, AfterLlmAnswer>
   /** May also `respond()`: with a text, or with a ToolResult. */
   readonly beforeTool?: Handler<BeforeTool, BeforeToolAnswer>
   readonly afterTool?: Handler<AfterTool, AfterToolAnswer>
-  /** Must answer: returning nothing is an error, and an error blocks the call. Without it every call is refused, if the engine asks. */
+  /** Must answer: returning nothing is an error, and an error blocks the call. Without this handler, every call that the engine asks about is refused. */
   readonly approveTool?: (params: ApproveTool) => MaybePromise<HookResult | Approval>
-  /** Nobody waits for it. What it throws is logged. */
+  /** The engine does not wait for it. Errors are logged. */
   readonly onEvent?: (event: Observed) => MaybePromise<void>
 }
 
 export interface ServeOptions {
   /** Default: standard input. */
   readonly input?: Readable
-  /** Default: standard output. Everything else that is printed there goes to standard error meanwhile. */
+  /** Default: standard output. While the hook runs, everything else that prints there goes to standard error. */
   readonly output?: Writable
 }
 
@@ -64,8 +64,8 @@ const INTERCEPT_OF: ReadonlyMap<string, Intercept> = new Map(
 )
 
 /**
- * Serves until the input ends. Settles when all handlers are done and every answer is written, so that the process ends
- * by itself. Never rejects; throws at once if a handler's name is misspelt.
+ * Serves until the input ends. Settles when all handlers are done and every answer is written; the process then ends by
+ * itself. Never rejects; throws at once if a handler's name is misspelt.
  */
 export function serveHook(hook: ResidentHook, options: ServeOptions = {}): Promise<void> {
   checkHook(hook)
@@ -104,7 +104,7 @@ function checkHook(hook: ResidentHook): void {
   const known: readonly string[] = [...Object.values(HANDLERS), 'onEvent']
   for (const [key, value] of Object.entries(hook)) {
     if (typeof value === 'function' && !known.includes(key)) {
-      throw new TypeError(`serveHook() knows no ${shown(key)}: it takes name, ${known.join(', ')}`)
+      throw new TypeError(`serveHook() has no ${shown(key)}; it takes name, ${known.join(', ')}`)
     }
     if (typeof value !== 'function' && value !== undefined && known.includes(key)) {
       throw new TypeError(`${key} of serveHook() must be a function, got ${shown(value)}`)
@@ -131,7 +131,7 @@ async function answerTo(hook: ResidentHook, method: string, params: Json | undef
     if (mayBeSilent) return proceed()
     throw refused(RPC_CODES.methodNotFound, `${hook.name} has no handler for ${method}`)
   }
-  if (!isObject(params)) throw refused(RPC_CODES.invalidParams, `${method} came without params`)
+  if (!isObject(params)) throw refused(RPC_CODES.invalidParams, `${method} arrived without params`)
   const answer = await handler.call(hook, params)
   if (answer === undefined && mayBeSilent) return proceed()
   if (!isObject(answer)) {
@@ -140,12 +140,12 @@ async function answerTo(hook: ResidentHook, method: string, params: Json | undef
   return wireAnswer(intercept, answer)
 }
 
-/** Where the protocol carries what a hook changed. After an operation it has the same name as in the params. */
+/** The protocol's field for a hook's change. After an operation it has the same name as in the params. */
 const CHANGES: Readonly<Partial<Record<Intercept, string>>> = { before_llm: 'request', before_tool: 'call' }
 
 /**
- * A HookResult in PicoClaw's words; an answer that is already in them stays as it is. Fields that the protocol does not
- * have are sent along: the engine reports them.
+ * Translates a HookResult to PicoClaw's protocol; an answer that is already in that form stays as it is. Fields that the
+ * protocol does not have are sent too, so that the engine reports them.
  */
 function wireAnswer(intercept: Intercept, answer: Readonly<Record<string, unknown>>): unknown {
   if ('approved' in answer) return answer
@@ -166,13 +166,13 @@ function changed(intercept: Intercept, data: unknown): object {
   return isObject(data) ? data : data === undefined ? {} : { data }
 }
 
-/** The engine checks an object; anything else is what the model reads. */
+/** An object is sent as it is, and the engine checks it; anything else is text for the model. */
 function toolResult(response: unknown): unknown {
   if (isObject(response)) return response
   return { for_llm: typeof response === 'string' ? response : JSON.stringify(response) }
 }
 
-/** A mode that no handler serves would let everything pass: either the file that asks for it or the hook is wrong. */
+/** A mode without a handler would let everything pass, so either the configuration or the hook is wrong. */
 function greeted(hook: ResidentHook, params: Json | undefined): Json {
   const modes = isObject(params) && Array.isArray(params.modes) ? params.modes : []
   const served = new Set<unknown>(
@@ -183,12 +183,12 @@ function greeted(hook: ResidentHook, params: Json | undefined): Json {
   if (hook.onEvent) served.add('observe')
   const idle = modes.filter((mode) => !served.has(mode))
   if (idle.length === 0) return { ok: true, name: hook.name }
-  const text = `${hook.name} is configured for ${idle.map(shown).join(', ')} and has no handler for it`
+  const text = `${hook.name} is configured for ${idle.map(shown).join(', ')} but has no handler for it`
   throw refused(RPC_CODES.invalidParams, text)
 }
 
 async function observed(hook: ResidentHook, event: Json | undefined): Promise<void> {
-  if (!isObject(event)) return log(hook, `${EVENT_METHOD} came without params`)
+  if (!isObject(event)) return log(hook, `${EVENT_METHOD} arrived without params`)
   try {
     await hook.onEvent?.(event as unknown as Observed)
   } catch (error) {
@@ -208,13 +208,13 @@ function log({ name }: ResidentHook, text: string): void {
 
 interface ProtocolOutput {
   readonly output: Writable
-  /** Gives standard output back to everybody. */
+  /** Lets everything print to standard output again. */
   readonly release: () => void
 }
 
 /**
- * Keeps standard output for the protocol, where a line that is no message costs an answer. console.log, console.table and
- * libraries all end in process.stdout.write, so they are turned away there. Programs that the hook starts are not.
+ * Keeps standard output for the protocol, because any other line would break an answer. console.log, console.table and
+ * libraries all call process.stdout.write, so that is redirected. Programs that the hook starts are not.
  */
 function claimStdout(): ProtocolOutput {
   const { stdout, stderr } = process
@@ -224,7 +224,7 @@ function claimStdout(): ProtocolOutput {
     write: (text, encoding, done) => void write.call(stdout, text, encoding, done),
   })
   stdout.write = stderr.write.bind(stderr)
-  // Stays for good: an error without a listener would end the process before its handlers are done.
+  // This listener stays: an error without a listener would end the process before its handlers are done.
   stdout.on('error', (error) => output.destroy(error))
   const release = () => {
     stdout.write = write

@@ -34,7 +34,7 @@ describe('where nobody watches', () => {
     const [{ id = '', expires = '' } = {}] = queue.open()
     const until = new Date(expires).toTimeString().slice(0, 5)
     expect(reply).toEqual({
-      unanswered: `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${until}.`,
+      unanswered: `A person must approve this. Ask the user to type in their own terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. The question is open until ${until}.`,
     })
     expect(await approver(question, never)).toEqual(reply)
     queue.answer(id, { decision: 'allow', by: 'ann' })

@@ -78,13 +78,13 @@ Answers
     const { reply, screen } = await typed([...lines, '2\r'])
     expect(reply).toEqual({ option: 'Deny', by })
     expect(screen).toContain('nothing can be added to that answer')
-    expect(screen).toContain('that is none of the answers')
-    expect(screen).toContain('several lines at once are no answer')
+    expect(screen).toContain('that is not one of the answers')
+    expect(screen).toContain('several lines cannot be one answer')
   })
 
   it('what could be two answers chooses neither; what is called so, does', async () => {
     const ambiguous = await typed(['a\r', 'allow a\r'], always)
-    expect(ambiguous.screen).toContain('that could be several answers')
+    expect(ambiguous.screen).toContain('that fits several answers')
     expect(ambiguous.reply).toEqual({ option: 'Allow always', by })
     expect((await typed(['allow\r'], always)).reply).toEqual({ option: 'Allow', by })
     expect((await typed(['deny for now\r'], always)).reply).toEqual({ option: 'Deny', reason: 'for now', by })
@@ -172,7 +172,7 @@ Answers
       { expect: ASKED, send: 'allo' },
       { expect: 'allo', signal: 'SIGUSR2' },
     ])
-    expect(shown.screen).toMatch(/No longer asked: nobody waits for the answer any more\.\r\n$/)
+    expect(shown.screen).toMatch(/No longer asked: nothing is waiting for the answer any more\.\r\n$/)
     expect(shown.screen.match(/Approval needed/g)).toHaveLength(1)
     expect(shown.replies).toEqual([
       { unanswered: expect.any(String) },
@@ -304,7 +304,7 @@ describe.skipIf(!hasPython)('a terminal', () => {
 
   it('is not touched from the background, where reading would stop the program', async () => {
     const shown = await atTerminal({ questions: [question] }, [], { background: true })
-    expect(shown.replies).toEqual([{ unanswered: expect.stringContaining('no terminal to ask at') }])
+    expect(shown.replies).toEqual([{ unanswered: expect.stringContaining('no terminal to ask in') }])
     expect(shown.screen).not.toContain('Approval')
   })
 })

@@ -157,7 +157,7 @@ describe('letters that look like others', () => {
   })
 
   it('are warned of wherever they stand', () => {
-    const warning = '  ! not the letters it looks like: p⟨U+0430⟩y'
+    const warning = '  ! contains look-alike letters: p⟨U+0430⟩y'
     expect(callText({ tool_name: 'p\u0430y', tool_input: {} })).toContain(warning)
     expect(callText({ tool_name: 'T', tool_input: { deep: [{ 'p\u0430y': 1 }] } })).toContain(warning)
     for (const made of [{ prompt: 'p\u0430y' }, { hook: 'p\u0430y' }, { answer: { reason: 'p\u0430y' } }])

@@ -61,13 +61,13 @@ describe('a line', () => {
     ['deny 1', { option: 'Deny', reason: '1' }],
     ['', undefined],
     ['  ', undefined],
-    ['0', { problem: expect.stringContaining('none of the answers') }],
-    ['3', { problem: expect.stringContaining('none of the answers') }],
-    ['-1', { problem: expect.stringContaining('none of the answers') }],
-    ['1.0', { problem: expect.stringContaining('none of the answers') }],
-    ['y', { problem: expect.stringContaining('none of the answers') }],
-    ['allowed', { problem: expect.stringContaining('none of the answers') }],
-    ['no allow', { problem: expect.stringContaining('none of the answers') }],
+    ['0', { problem: expect.stringContaining('not one of the answers') }],
+    ['3', { problem: expect.stringContaining('not one of the answers') }],
+    ['-1', { problem: expect.stringContaining('not one of the answers') }],
+    ['1.0', { problem: expect.stringContaining('not one of the answers') }],
+    ['y', { problem: expect.stringContaining('not one of the answers') }],
+    ['allowed', { problem: expect.stringContaining('not one of the answers') }],
+    ['no allow', { problem: expect.stringContaining('not one of the answers') }],
     ['1 2', { problem: expect.stringContaining('nothing can be added') }],
     ['a no wait', { problem: expect.stringContaining('nothing can be added') }],
   ])('%j', (line, expected) => {
@@ -85,7 +85,7 @@ describe('a line', () => {
     ['e', { option: 'Edit it' }],
     ['a', { problem: expect.stringContaining('several answers') }],
     ['d', { problem: expect.stringContaining('several answers') }],
-    ['d because', { problem: expect.stringContaining('none of the answers') }],
+    ['d because', { problem: expect.stringContaining('not one of the answers') }],
   ])('%j, where options begin alike', (line, expected) => {
     expect(typedAnswer(many, line)).toEqual(expected)
   })

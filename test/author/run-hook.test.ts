@@ -151,7 +151,7 @@ describe('a hook in a process of its own', { concurrent: true, timeout: 60_000 }
   it('closed: an agent that wants to stop may stop', async () => {
     expect(await run('{"hook_event_name":"Stop"}', 'closed')).toMatchObject({
       code: 0,
-      stdout: '{"systemMessage":"Hook one-shot failed: it broke. It checked nothing."}\n',
+      stdout: '{"systemMessage":"Hook one-shot failed: it broke. This event was not checked."}\n',
     })
   })
 
@@ -246,7 +246,7 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     const said = text(child.stdout)
     const code = await new Promise((resolve) => child.on('exit', resolve))
     child.stdin.end()
-    expect([code, await said]).toEqual([2, expect.stringContaining('was not whole within 0.2 seconds')])
+    expect([code, await said]).toEqual([2, expect.stringContaining('was not complete after 0.2 seconds')])
   })
 
   it.runIf(isLarge)('50 MB that make sense are read', async () => {
@@ -305,7 +305,7 @@ describe('with everything handed in', () => {
   it('an alias is no name of a handler, and the name that is one is told', async () => {
     const handlers = { SessionStop: () => deny('no') } as HookHandlers
     const { stdout } = await answerTo({ hook_event_name: 'Stop' }, handlers)
-    expect(stdout).toContain('did you mean SessionEnd? Handlers go by canonical names')
+    expect(stdout).toContain('did you mean SessionEnd? Use canonical event names')
   })
 
   it("a change under a handler's own name is refused, and told what to write", async () => {

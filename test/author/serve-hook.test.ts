@@ -66,7 +66,7 @@ describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
         id: 2,
         error: {
           code: -32602,
-          message: 'watcher is configured for "llm", "approve" and has no handler for it',
+          message: 'watcher is configured for "llm", "approve" but has no handler for it',
         },
       },
     ])
@@ -141,7 +141,7 @@ describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
     const wire = start()
     expect(await wire.ask('hook.before_tool', call('circle'))).toMatchObject({ error: { code: -32603 } })
     expect(await wire.ask('hook.before_tool', 'x')).toMatchObject({
-      error: { code: -32602, message: 'hook.before_tool came without params' },
+      error: { code: -32602, message: 'hook.before_tool arrived without params' },
     })
   })
 
@@ -218,7 +218,7 @@ describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
     expect(stderr).toContain('everything: onEvent failed: Error: bad event')
     expect(stderr).toContain('observed with_id')
     expect(stderr).toMatch(/^everything: A line was skipped.*: noise$/m)
-    expect(stderr).toContain('everything: hook.event came without params')
+    expect(stderr).toContain('everything: hook.event arrived without params')
   })
 
   it('does not know other methods', async () => {
@@ -366,7 +366,7 @@ describe('an answer', () => {
 
 describe('a hook that is misspelt', () => {
   it.for([
-    [{ name: 'x', before_tool: () => {} }, 'serveHook() knows no "before_tool": it takes name, beforeLlm,'],
+    [{ name: 'x', before_tool: () => {} }, 'serveHook() has no "before_tool"; it takes name, beforeLlm,'],
     [{ name: 'x', beforeTool: 'deny' }, 'beforeTool of serveHook() must be a function, got "deny"'],
     [{ beforeTool: () => {} }, 'serveHook() needs a name'],
   ] as const)('is refused at once: %j', ([hook, message]) => {

@@ -171,7 +171,7 @@ describe('a question that nobody answered', () => {
     expect(JSON.parse(stdout)).toEqual(
       specific({
         permissionDecision: 'deny',
-        permissionDecisionReason: expect.stringMatching(/^A person must approve this; .* asks: really\?$/),
+        permissionDecisionReason: expect.stringMatching(/^A person must approve this\. .* asks: really\?$/),
       }),
     )
   })
@@ -236,7 +236,7 @@ describe('what cannot be evaluated', () => {
     const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
     child.stdin.write(JSON.stringify(CALL).slice(0, -1))
     const { code, stderr } = await ended(child)
-    expect([code, stderr]).toEqual([expected, expect.stringContaining('was not whole within 0.3 seconds')])
+    expect([code, stderr]).toEqual([expected, expect.stringContaining('was not complete after 0.3 seconds')])
   })
 
   it('is none where the payload is whole, and its sender only leaves the pipe open', async () => {

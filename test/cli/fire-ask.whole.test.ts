@@ -72,7 +72,7 @@ describe.skipIf(!hasPython)('A4: fire --ask', () => {
       '--json',
     ])
     expect(code).toBe(3)
-    expect(JSON.parse(stdout).reason).toContain('there is no terminal to ask at')
+    expect(JSON.parse(stdout).reason).toContain('there is no terminal to ask in')
   })
 
   it('is not for an agent, which may have a terminal', async () => {

@@ -57,7 +57,7 @@ describe.concurrent('D9: input that is never whole', () => {
     const { code, stdout, stderr } = await (SENDERS[one.by] as (typeof SENDERS)[string])(one.args, one.sent)
     expect([code, stdout + stderr]).toEqual([
       one.code,
-      expect.stringContaining('was not whole within 10 seconds'),
+      expect.stringContaining('was not complete after 10 seconds'),
     ])
   })
 })

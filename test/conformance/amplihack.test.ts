@@ -241,7 +241,7 @@ describe('protocol', () => {
 
   test('≠ an error is told to the user as well; a bare {} says nothing', async () => {
     expect(JSON.parse((await answerTo(CALL, broken)).stdout)).toEqual({
-      systemMessage: 'Hook a-hook failed: broken. It checked nothing.',
+      systemMessage: 'Hook a-hook failed: broken. This event was not checked.',
     })
   })
 

@@ -277,7 +277,7 @@ describe('a script that a trusted command names', () => {
       '[ ! -f "$(dirname "$0")"/rules.sh ] || exit 2',
       'See the change, and take it',
     ],
-    ['fails', '[ ! -f scripts/gone ] || exit 1', 'It was run as it was reviewed, and failed'],
+    ['fails', '[ ! -f scripts/gone ] || exit 1', 'The reviewed version was run instead, and failed'],
   ])('that %s closes the gate', async (_, line, why) => {
     const script = write('scripts/gate.sh', `#!/bin/sh\n${line}\n`, 0o755)
     write('.amplifier/hooks/hooks.json', command('PreToolUse', 'sh "$CLAUDE_PROJECT_DIR"/scripts/gate.sh'))
@@ -538,7 +538,7 @@ describe('settings of a project', () => {
       (await hooks.session({ cwd: project }).fire('SessionStart', { source: 'startup' })).injections,
     ).toEqual([])
     expect(hooks.diagnostics.map(({ text }) => text)).toContain(
-      '"disableAllHooks": true in a project does not switch off the gates that you trusted; carabiner disable does',
+      '"disableAllHooks": true in a project does not switch off the gates that you trusted; use carabiner disable',
     )
   })
 

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createHooks, type Hooks, type Outcome } from 'carabiner'
+import { createHooks, deny, type Hooks, type Outcome } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let folder: string
@@ -19,17 +19,22 @@ afterEach(async () => {
 
 const SLOW = { type: 'command', command: 'sleep 300' }
 
+const HOOKS_FILE = '.amplifier/hooks/hooks.json'
+
 /** A session under the user's hooks and settings. */
-async function opened(events: object, settings: object, file = '.amplifier/hooks/hooks.json') {
+async function opened(events: object, settings: object, file = HOOKS_FILE) {
+  write(file, events)
+  write('.amplifier/settings.json', settings)
   const home = join(folder, 'home')
-  const write = (path: string, content: object) => {
-    mkdirSync(dirname(join(home, path)), { recursive: true })
-    writeFileSync(join(home, path), JSON.stringify(content))
-  }
-  write(file, { hooks: events })
-  write('.amplifier/settings.json', { hooks: settings })
   hooks = await createHooks({ projectDir: join(folder, 'project'), home, globals: false })
   return hooks.session({ id: 's' })
+}
+
+/** Into a file of the user's home. */
+function write(file: string, content: object): void {
+  const path = join(folder, 'home', file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, JSON.stringify({ hooks: content }))
 }
 
 const on = (event: string, handler: object) => ({ [event]: [{ hooks: [handler] }] })
@@ -93,12 +98,11 @@ describe('D8: a gate that a limit of ours cut short', () => {
   })
 
   it('refuses a stop once for itself, also if another was cut short before', async () => {
-    const flag = join(folder, 'later')
-    const later = { type: 'command', command: `if [ -e '${flag}' ]; then sleep 300; fi` }
-    const session = await opened({ Stop: [{ hooks: [SLOW, later] }] }, CAP)
+    const session = await opened(on('Stop', SLOW), CAP)
     const stop = async (active: boolean) => (await session.fire('Stop', { stop_hook_active: active })).action
     expect(await stop(false)).toBe('deny')
-    writeFileSync(flag, '')
+    write(HOOKS_FILE, { Stop: [{ hooks: [SLOW, { ...SLOW, command: 'sleep 301' }] }] })
+    await hooks?.reload()
     expect([await stop(true), await stop(true)]).toEqual(['deny', 'continue'])
   })
 
@@ -108,8 +112,8 @@ describe('D8: a gate that a limit of ours cut short', () => {
   })
 
   it('does not take away from a gate that refuses with a reason', async () => {
-    const both = { Stop: [{ hooks: [SLOW, { type: 'command', command: 'echo more >&2; exit 2' }] }] }
-    const session = await opened(both, CAP)
+    const session = await opened(on('Stop', SLOW), CAP)
+    session.register('Stop', () => deny('more'))
     for (const active of [false, true, true]) {
       expect((await session.fire('Stop', { stop_hook_active: active })).action).toBe('deny')
     }
@@ -134,7 +138,7 @@ describe('a gate for which the time of the whole fire is too short', () => {
     expect(outcome.action).toBe('deny')
     const [first, second] = outcome.hooks.map(({ name }) => name)
     expect(outcome.reason).toContain(`Hook ${second} did not judge: it was not started`)
-    expect(outcome.reason).toMatch(new RegExp(`Make ${first} faster \\(it took 0\\.\\d+ s\\)`))
+    expect(outcome.reason).toMatch(new RegExp(`Make ${first} faster \\(it took \\d+\\.\\d+ s\\)`))
   })
 
   it('is named with the hook of an earlier step', async () => {

@@ -1,4 +1,4 @@
-// A kind of hook: everything the rest of the house needs to know about it without loading its runner.
+// A kind of hook: everything that other code needs to know about it without loading its runner.
 
 import { isObject } from '../core/base/json.js'
 import { type Check, isText } from '../core/base/options.js'
@@ -10,7 +10,7 @@ import type { HttpTerms } from './http/http-hook.js'
 import type { McpServerSettings } from './mcp-tool/server-settings.js'
 import type { ModelSettings, ModelSource } from './model/model-source.js'
 
-/** A row of `kinds.ts`. `Given` is an entry as its file has it, where that differs from the handler. */
+/** A row of `kinds.ts`. `Given` is an entry as its file has it, if that differs from the handler. */
 export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = Spec['handler']> {
   /** One sentence, for editors. */
   readonly summary: string
@@ -18,41 +18,41 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   readonly required: readonly (keyof Given & string)[]
   /** Seconds. An entry without a time-out gets at least this long. */
   readonly usualTimeout?: number
-  /** The same in a file of Claude Code's. */
+  /** The same for a file of Claude Code. */
   readonly usualInClaudeCode?: number
-  /** It is started once for many events: trust is checked at each start, not at each event. */
+  /** It is started once for many events, so trust is checked at each start and not at each event. */
   readonly isResident?: boolean
 
-  /** Names what it runs or asks, in the words of its file. */
+  /** What it runs or asks, as written in its file. */
   target(handler: Spec['handler']): string
-  /** The same for lists, where it may hold a secret. */
+  /** The same for lists, if `target` may contain a secret. */
   listed?(handler: Spec['handler']): string
-  /** The program that it starts, which trust reviews. Absent: it starts none. */
+  /** The program that it starts, which the user reviews. Absent: it starts none. */
   program?(handler: Spec['handler']): ProgramLine
-  /** Variables that it inherits although the environment is minimal. */
+  /** Variables that it inherits even if the environment is minimal. */
   passthrough?(handler: Spec['handler']): readonly string[]
-  /** Entries with the same text are one hook; default: all fields. */
+  /** Entries with the same text are the same hook. Default: all fields. */
   sameAs?(handler: Spec['handler']): string
-  /** True if nobody waits for its answer. */
+  /** Whether the agent does not wait for its answer. */
   isDetached?(handler: Spec['handler']): boolean
-  /** Fields that decide with which effect it runs, for people. */
+  /** Fields that change the effect of running it, for people. */
   terms?(handler: Spec['handler']): readonly string[]
-  /** Says what is missing in the settings before it can run; undefined if nothing is. */
+  /** What the settings lack before it can run. Undefined if nothing is missing. */
   lacks?(handler: Spec['handler'], settings: ReachSettings): Lack | undefined
 
-  /** Loads the runner, when the first file names the kind. */
+  /** Loads the runner. Called when a file first uses the kind. */
   load(shared: Shared): Promise<Runner<Spec>>
 }
 
-/** What to do about a time-out that `max_timeout` cut short. */
+/** What to do about a time-out that `max_timeout` lowered. */
 export const RAISE_LIMIT = 'Raise "max_timeout" under "hooks" in ~/.amplifier/settings.json'
 
-/** Its check, its description for editors, and its JSON Schema where the check's words do not say enough. */
+/** Its check, its description for editors, and its JSON Schema if the check does not say enough. */
 export type Field = readonly [check: Check, description: string, schema?: Readonly<Record<string, unknown>>]
 
 export type Fields<T> = { readonly [K in keyof Required<T>]: Field }
 
-/** A command for the shell; with `args`, a program and its arguments. */
+/** A command for the shell, or with `args` a program and its arguments. */
 export interface ProgramLine {
   readonly command: string
   readonly args?: readonly string[]
@@ -67,15 +67,15 @@ export interface Lack {
   readonly fix: string
 }
 
-/** Settings that say whom hooks may reach. A project cannot change them. */
+/** Settings for network reach. A project cannot change them. */
 export interface ReachSettings extends HttpTerms {
   /** The model that prompt and agent hooks ask, unless the embedder has its own. */
   readonly model: ModelSettings | null
-  /** Servers whose tools MCP hooks call, by name. */
+  /** The servers whose tools MCP hooks call, by name. */
   readonly mcp_servers: Readonly<Record<string, McpServerSettings>>
 }
 
-/** Shared by all runners of one createHooks(). Settings are read at each call: they may change while a hook lives. */
+/** Shared by all runners of one createHooks(). Settings are read at each call, because they may change while a hook lives. */
 export interface Shared {
   readonly programs: Programs
   readonly handedOn: HandedOn
@@ -86,9 +86,9 @@ export interface Shared {
 /** Makes the hooks of one kind. */
 export interface Runner<Spec = HookSpec<object>> {
   hooks(spec: Spec, surroundings: Surroundings, problem: StartProblem): readonly Hook[]
-  /** Called around making all hooks anew: afterwards what only earlier ones used may end. */
+  /** Called around creating all hooks again. Afterwards, resources that only the earlier hooks used may be released. */
   readonly renew?: <T>(make: () => T) => T
-  /** Settles when nothing that it started is left. */
+  /** Settles when everything that it started has ended. */
   close?(): Promise<void>
 }
 

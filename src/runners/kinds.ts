@@ -1,4 +1,4 @@
-// The table of hook kinds. A new kind is a folder beside this file and a row here.
+// The table of hook kinds. A new kind is a folder next to this file and a row here.
 
 import type { HookKind } from '../core/hooks/kinds.js'
 import { AGENT } from './agent/kind.js'
@@ -9,7 +9,7 @@ import { MCP_TOOL } from './mcp-tool/kind.js'
 import { PROCESS } from './process/kind.js'
 import { PROMPT } from './prompt/kind.js'
 
-/** Kinds that stand under an event, by the `type` of the entry. Messages and the schema keep this order. */
+/** Kinds that are listed under an event, by the `type` of the entry. Messages and the schema keep this order. */
 export const EVENT_KINDS = {
   command: COMMAND,
   http: HTTP,
@@ -18,7 +18,7 @@ export const EVENT_KINDS = {
   mcp_tool: MCP_TOOL,
 } as const
 
-/** All kinds. Entries of `process` stand under "processes". */
+/** All kinds. Entries of `process` are listed under "processes". */
 export const KINDS = { ...EVENT_KINDS, process: PROCESS } as const satisfies Record<
   Exclude<HookKind, 'function'>,
   object
@@ -32,7 +32,7 @@ export type Handlers = {
   readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec> ? Spec['handler'] : never
 }
 
-/** True for kinds that start a program, false for those that ask somebody. */
+/** True for kinds that start a program, false for those that ask a server or a model. */
 export function runsProgram(kind: string): boolean {
   return Object.hasOwn(KINDS, kind) && 'program' in KINDS[kind as KindName]
 }

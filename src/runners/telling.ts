@@ -1,4 +1,4 @@
-// Messages to people beside a hook's answer: that it runs, and what it printed, within bounds.
+// Messages to people besides a hook's answer: that it runs, and a limited part of what it printed.
 
 import { textOf } from '../core/base/errors.js'
 import { isPromise } from '../core/base/promise.js'
@@ -6,7 +6,7 @@ import { byteLength, cutText, plainText } from '../core/base/text.js'
 import type { HookContext } from '../core/hooks/hook.js'
 import type { HookSpec, Surroundings } from './hook-spec.js'
 
-/** Shows the status message of a hook that begins to run. A display that fails is noted, and the hook runs. */
+/** Shows the status message of a hook that starts. If the display fails, a note says so and the hook still runs. */
 export function announce(
   { hook, handler: { statusMessage } }: HookSpec<{ readonly statusMessage?: string }>,
   { display }: Surroundings,

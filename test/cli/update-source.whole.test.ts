@@ -155,7 +155,7 @@ describe('the source of a project that nobody accepted here', () => {
     [
       'this network',
       { kind: 'archive', source: 'https://10.0.0.1/x.tgz' },
-      'an address of a private network',
+      'an address in a private network',
     ],
     ['another spelling', { kind: 'archive', source: 'https://0x7f.1/x.tgz' }, 'a loopback address'],
     ['IPv6', { kind: 'archive', source: 'https://[::ffff:169.254.169.254]/x.tgz' }, 'metadata'],

@@ -136,7 +136,7 @@ function expectFailure(outcome: Outcome, action: 'continue' | 'deny', why: strin
 }
 
 describe.each(ROLES)('%s', (_, role, action) => {
-  const DOWN = /it is down: .*; it may be started again in \d+\.\d s/s
+  const DOWN = /it is down: .*; it may be restarted in \d+\.\d s/s
 
   test('if its process exits at once', async () => {
     const entry = script('echo "no module named x" >&2; exit 3')
@@ -169,7 +169,7 @@ describe.each(ROLES)('%s', (_, role, action) => {
       `read -r hello; exec <&-; echo '{"id":1,"result":{"ok":true}}'; while :; do sleep 1; done`,
     )
     const session = await opened({ gate: { ...entry, ...role } })
-    expectFailure(await fired(session), action, 'HOOK_FAILED', /it closed its input while it was asked/)
+    expectFailure(await fired(session), action, 'HOOK_FAILED', /it closed its input during a call/)
     await workshop.noneRunning()
   })
 
@@ -181,7 +181,7 @@ describe.each(ROLES)('%s', (_, role, action) => {
     const session = await opened({ gate: { ...entry, ...role, restart } })
     const outcomes = await Promise.all(Array.from({ length: 64 }, () => fired(session)))
     for (const outcome of outcomes) {
-      expectFailure(outcome, action, 'HOOK_FAILED', /it was ended by SIGKILL while it was asked/)
+      expectFailure(outcome, action, 'HOOK_FAILED', /it was killed by SIGKILL during a call/)
     }
     expectFailure(await fired(session), action, 'HOOK_NOT_STARTED', DOWN)
   })
@@ -253,7 +253,7 @@ describe('other calls of the agent', () => {
     const called = await inTime('callTool()', session.callTool(BASH, run))
     expect(called).toMatchObject({ status: 'ok', result: 'ran' })
     expect(inputs).toEqual([BASH.input])
-    expectFailure(called.outcome, 'continue', 'HOOK_FAILED', /it exited with code 6 while it was asked/)
+    expectFailure(called.outcome, 'continue', 'HOOK_FAILED', /it exited with code 6 during a call/)
   })
 
   test('a tool does not run where its approver died', async () => {
@@ -263,7 +263,7 @@ describe('other calls of the agent', () => {
       session.callTool(BASH, () => expect.unreachable()),
     )
     expect(called.status).toBe('denied')
-    expectFailure(called.outcome, 'deny', 'HOOK_FAILED', /it exited with code 6 while it was asked/)
+    expectFailure(called.outcome, 'deny', 'HOOK_FAILED', /it exited with code 6 during a call/)
   })
 
   test('a model is asked as the agent meant it where before_llm died', async () => {
@@ -275,7 +275,7 @@ describe('other calls of the agent', () => {
     )
     expect(called).toMatchObject({ status: 'ok', response: 'hi' })
     expect(asked).toEqual([REQUEST])
-    expectFailure(called.outcome, 'continue', 'HOOK_FAILED', /it exited with code 6 while it was asked/)
+    expectFailure(called.outcome, 'continue', 'HOOK_FAILED', /it exited with code 6 during a call/)
   })
 
   test('a model is not asked where before_llm died that must not fail', async () => {
@@ -286,7 +286,7 @@ describe('other calls of the agent', () => {
       session.callModel(REQUEST, () => expect.unreachable()),
     )
     expect(called.status).toBe('denied')
-    expectFailure(called.outcome, 'deny', 'HOOK_FAILED', /it exited with code 6 while it was asked/)
+    expectFailure(called.outcome, 'deny', 'HOOK_FAILED', /it exited with code 6 during a call/)
   })
 
   test('a conversation that comes back longer than a line may be fails at once, and stays as it was', async () => {
@@ -353,7 +353,7 @@ describe('an observer holds nobody up', () => {
       'is killed',
       `${HELLO}; read -r event; kill -9 $$`,
       PATIENT,
-      'process-ended project:gate: it was ended by SIGKILL',
+      'process-ended project:gate: it was killed by SIGKILL',
     ],
     [
       'closes its input and ignores TERM',

@@ -216,7 +216,7 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
   'http-e500deny': { decision: 'deny', failed: false, why: CLOSING },
   'http-e500-onfail': { reason: 'HD', why: CLOSING },
   'http-text-onfail': {
-    reason: crashed('PreToolUse', 'its answer is no JSON object: plain text'),
+    reason: crashed('PreToolUse', 'its answer is not a JSON object: plain text'),
     why: FAILED,
   },
   't2-post-onfail': { reason: crashed('PostToolUse', 'exited with 1: ER'), why: FAILED },

@@ -538,7 +538,7 @@ describe('executor', NO_HANG, () => {
     })
 
     it.each([
-      ['a pipe that nobody fills', 'rm "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"', /no plain file/],
+      ['a pipe that nobody fills', 'rm "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"', /not a regular file/],
       ['a link', 'rm "$CLAUDE_ENV_FILE"; ln -s /etc/passwd "$CLAUDE_ENV_FILE"', /cannot be read/],
       ['a megabyte', 'head -c 1000000 /dev/zero >> "$CLAUDE_ENV_FILE"', /larger than 65536 bytes/],
       ['nothing at all', 'rm "$CLAUDE_ENV_FILE"', /is gone/],

@@ -57,7 +57,7 @@ describe('a host', () => {
 
   it('is inside where one of its addresses is', async () => {
     leadTo({ 'a.example': ['93.184.216.34', '10.0.0.1'], 'b.example': ['93.184.216.34'] })
-    expect(await insideByAddress(new URL('https://a.example/'))).toBe('an address of a private network')
+    expect(await insideByAddress(new URL('https://a.example/'))).toBe('an address in a private network')
     expect(await insideByAddress(new URL('https://b.example/'))).toBeUndefined()
     expect(await insideByAddress(new URL('https://nowhere.example/'))).toBeUndefined()
   })

@@ -7,7 +7,7 @@ import { KINDS, type KindName, kindOf, runsProgram } from '../../src/runners/kin
 
 const NAMES = Object.keys(KINDS) as KindName[]
 
-test('there is a row for every kind of the core but functions', () => {
+test('there is a row for every kind in the core except functions', () => {
   expect([...NAMES, 'function'].sort()).toEqual(Object.keys(HOOK_KINDS).sort())
 })
 
@@ -28,7 +28,7 @@ describe.each(NAMES)('%s', (type) => {
   })
 })
 
-test('programs are told from those who are asked', () => {
+test('kinds that start programs are told apart from kinds that ask', () => {
   const programs = ['command', 'process']
   expect(NAMES.filter(runsProgram).sort()).toEqual(programs)
   expect(runsProgram('function')).toBe(false)

@@ -1,5 +1,5 @@
-// Patterns of glob and grep, matched in linear time because a model wrote them. Node's matchesGlob is experimental and
-// backtracks.
+// Patterns for glob and grep. They come from a model, so matching takes linear time. Node's matchesGlob is experimental
+// and backtracks.
 
 import { isHookError } from '../../core/base/errors.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
@@ -12,7 +12,7 @@ export type Test = (text: string) => boolean
 /** A regular expression, found anywhere in the text. */
 export function expression(pattern: string): Test {
   if (pattern.length > LONGEST_PATTERN)
-    throw new Refused(`a pattern has at most ${LONGEST_PATTERN} characters`)
+    throw new Refused(`a pattern may have at most ${LONGEST_PATTERN} characters`)
   let unsafe = false
   try {
     // The group makes it a pattern: a matcher would read `a|b` as a list of names.
@@ -24,14 +24,14 @@ export function expression(pattern: string): Test {
     if (matcher && !unsafe) return matcher.test
   } catch (error) {
     if (!isHookError(error, 'MATCHER_INVALID')) throw error
-    throw new Refused('that is no valid regular expression')
+    throw new Refused('that is not a valid regular expression')
   }
   throw new Refused(
     'that expression cannot be matched in linear time: no lookaround, no backreference, no large repeats',
   )
 }
 
-/** `*` and `?` stay within a folder, `**` does not; a pattern without a slash is for names in any folder. */
+/** `*` and `?` stay within a folder, `**` does not. A pattern without a slash matches names in any folder. */
 export function glob(pattern: string): Test {
   const plain = pattern.replace(/^\.\//, '')
   return expression(`^${plain.includes('/') ? '' : ANY_FOLDER}${sourceOf(plain)}$`)
@@ -53,7 +53,7 @@ function sourceOf(pattern: string): string {
   return sources.join('')
 }
 
-/** Positions of braces that belong together; any other brace is a character. */
+/** Positions of matching braces. Any other brace is an ordinary character. */
 function bracePairs(tokens: readonly string[]): ReadonlySet<number> {
   const open: number[] = []
   const pairs = new Set<number>()

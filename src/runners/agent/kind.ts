@@ -1,4 +1,4 @@
-// Kind `agent`: what an entry may say.
+// Kind `agent`: the fields of an entry.
 
 import type { HookSpec } from '../hook-spec.js'
 import { isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
@@ -8,11 +8,8 @@ import type { AgentHandler } from './agent-hook.js'
 export const AGENT: Kind<HookSpec<AgentHandler>> = {
   summary: 'Asks a model that may read files.',
   fields: {
-    prompt: [
-      isWritten,
-      'What an agent that can read files is to find out about the event; $ARGUMENTS is the event as JSON.',
-    ],
-    model: [isWritten, 'The model that is asked.'],
+    prompt: [isWritten, 'The question for a model that can read files. $ARGUMENTS is the event as JSON.'],
+    model: [isWritten, 'The model to ask.'],
     statusMessage: STATUS_MESSAGE,
   },
   required: ['prompt'],

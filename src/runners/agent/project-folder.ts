@@ -1,23 +1,23 @@
-// The project as an agent hook may see it: regular files inside it, read only; nothing that a link leads out to.
+// The project as an agent hook may see it: regular files inside it, read-only, and never through a link that leads out.
 
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
 
-/** The model is told this instead of a result. */
+/** The model gets this message instead of a result. */
 export class Refused extends Error {}
 
-/** Folders too large to search; the model sees them only if it names them. */
+/** Folders that are too large to search. The model sees them only if it names them. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 const MOST_ENTRIES = 50_000
 const DEEPEST = 40
 
-/** Files that were found, as paths from the project, with slashes. */
+/** The files found, as paths relative to the project, with slashes. */
 export interface FoundFiles {
   readonly files: readonly string[]
-  /** There were more files than are looked at. */
+  /** Whether there were more files than the limit. */
   readonly cut: boolean
 }
 
@@ -34,8 +34,8 @@ export class ProjectFolder {
     try {
       return new ProjectFolder(resolve(projectDir), await realpath(projectDir))
     } catch (cause) {
-      throw new HookError('HOOK_NOT_STARTED', `The project ${JSON.stringify(projectDir)} cannot be read`, {
-        hint: 'Start again in a folder that exists.',
+      throw new HookError('HOOK_NOT_STARTED', `Cannot read the project ${JSON.stringify(projectDir)}`, {
+        hint: 'Restart the agent in a folder that exists.',
         cause,
       })
     }
@@ -45,11 +45,11 @@ export class ProjectFolder {
   async withFile<T>(path: string, use: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
     const real = await this.#locate(path)
     // Checked first: opening a device or a pipe may have effects.
-    if (!(await lstat(real)).isFile()) throw new Refused(`${shownPath(path)} is no regular file`)
+    if (!(await lstat(real)).isFile()) throw new Refused(`${shownPath(path)} is not a regular file`)
     const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     try {
       const found = await file.stat()
-      if (!found.isFile()) throw new Refused(`${shownPath(path)} is no regular file`)
+      if (!found.isFile()) throw new Refused(`${shownPath(path)} is not a regular file`)
       if (!this.#holds(await placeOf(file, found, real))) throw outside(path)
       return await use(file, found.size)
     } finally {
@@ -57,7 +57,7 @@ export class ProjectFolder {
     }
   }
 
-  /** Every regular file below, in order of their names; links are not followed. Throws when the signal is aborted. */
+  /** Every regular file below, sorted by name. Does not follow links. Throws when the signal is aborted. */
   async filesBelow(from: string, signal: AbortSignal): Promise<FoundFiles> {
     const start = await this.#locate(from)
     if ((await lstat(start)).isFile()) return { files: [this.#name(start)], cut: false }
@@ -77,7 +77,7 @@ export class ProjectFolder {
   async #list(folder: string, budget: { left: number }) {
     const files: string[] = []
     const folders: string[] = []
-    // Somebody may put a link in its place while we look; then we drop what we found.
+    // If a link takes its place while we look, the result is dropped.
     if ((await realOrNothing(folder)) !== folder) return { files, folders }
     try {
       for await (const entry of await opendir(folder)) {
@@ -87,14 +87,14 @@ export class ProjectFolder {
         else if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) folders.push(path)
       }
     } catch (error) {
-      if (!isSystemError(error)) throw error // an unreadable folder counts as empty
+      if (!isSystemError(error)) throw error // An unreadable folder counts as empty.
     }
     return (await realOrNothing(folder)) === folder ? { files, folders } : { files: [], folders: [] }
   }
 
-  /** Resolves the real path. The model does not even learn whether something outside exists. */
+  /** Resolves the real path. Does not reveal whether something exists outside the project. */
   async #locate(path: string): Promise<string> {
-    if (path.includes('\0')) throw new Refused('a path has no NUL character')
+    if (path.includes('\0')) throw new Refused('a path may not contain a NUL character')
     const full = resolve(this.#root, path)
     if (!isWithin(this.#root, full) && !isWithin(this.#given, full)) throw outside(path)
     const real = await realOrNothing(full)
@@ -116,7 +116,7 @@ function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
 }
 
-/** Tells where the open file really is, by its descriptor if the system allows, so that a link changed since does not count. */
+/** Where the open file really is, found by its descriptor if possible, so that a link changed in the meantime has no effect. */
 async function placeOf(file: FileHandle, { dev, ino }: Stats, path: string): Promise<string> {
   try {
     return await readlink(`/proc/self/fd/${file.fd}`)
@@ -144,7 +144,7 @@ function outside(path: string): Refused {
   return new Refused(`${shownPath(path)} is outside the project, or leads out of it`)
 }
 
-/** Quotes names with control characters: a line break would look like two names. */
+/** Quotes names with control characters, because a line break would look like two names. */
 export function shownPath(path: string): string {
   const short = path.length > 500 ? `${path.slice(0, 500)}…` : path
   return /[\p{Cc}"]/u.test(short) ? JSON.stringify(short) : short

@@ -1,4 +1,4 @@
-// Tools of an agent hook's model: it may read files of the project, find them by name, and search them. Nothing else.
+// The tools of an agent hook's model. It may read the project's files, find them by name and search them, nothing else.
 
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
@@ -19,17 +19,19 @@ const schema = (properties: object, ...required: string[]) => ({
 export const TOOLS: readonly ModelTool[] = [
   {
     name: 'read',
-    description: 'Lines of a text file of the project, numbered.',
+    description: 'Reads numbered lines of a text file in the project.',
     inputSchema: schema({ path: text, from_line: count, lines: count }, 'path'),
   },
   {
     name: 'glob',
-    description: 'Paths of files of the project, such as "src/**/*.ts"; without a slash in any folder.',
+    description:
+      'Finds files in the project by a pattern such as "src/**/*.ts". Without a slash, it matches names in any folder.',
     inputSchema: schema({ pattern: text, path: text }, 'pattern'),
   },
   {
     name: 'grep',
-    description: 'Lines of files of the project that a regular expression is found in (RE2: no lookaround).',
+    description:
+      'Searches files in the project for lines that match a regular expression (RE2: no lookaround).',
     inputSchema: schema({ pattern: text, path: text, glob: text }, 'pattern'),
   },
 ]
@@ -37,13 +39,13 @@ export const TOOLS: readonly ModelTool[] = [
 /** Bytes of one result, and of all results of one hook together. */
 const RESULT_LIMIT = 32 * 1024
 const TOTAL_LIMIT = 512 * 1024
-/** Bytes of one file that are looked at, and of all files of one search. */
+/** The most bytes read of one file, and of all files in one search. */
 const FILE_LIMIT = 2 * 1024 * 1024
 const SEARCH_LIMIT = 32 * 1024 * 1024
 const MOST_FOUND = 200
 const MOST_LINES = 2000
 const LONGEST_LINE = 1000
-/** Others need the event loop, too. */
+/** Other work needs the event loop too. */
 const TURN_MS = 20
 
 export interface ToolResult {
@@ -63,10 +65,10 @@ export class Tools {
     this.#signal = signal
   }
 
-  /** Rejects only when the signal is aborted; the model hears of everything else that goes wrong. */
+  /** Rejects only when the signal is aborted. The model is told about every other failure. */
   async use({ name, input }: ModelToolCall): Promise<ToolResult> {
     this.#signal.throwIfAborted()
-    if (this.#left <= 0) return failed('no more can be read; answer with what you know')
+    if (this.#left <= 0) return failed('you cannot read any more; answer with what you know')
     const given = toolInput(input)
     if (!given) return failed('the input must be a JSON object')
     try {
@@ -84,7 +86,7 @@ export class Tools {
     if (name === 'read') return this.#read(input)
     if (name === 'glob') return this.#glob(input)
     if (name === 'grep') return this.#grep(input)
-    throw new Refused(`there is no tool ${shownPath(name)}; there are read, glob and grep`)
+    throw new Refused(`there is no tool ${shownPath(name)}; use read, glob or grep`)
   }
 
   #charged(result: string): string {
@@ -104,8 +106,7 @@ export class Tools {
     if (from > lines.length) return `[it has ${lines.length} lines${cut ? ' and more' : ''}]`
     const shown = lines.slice(from - 1, from - 1 + most).map((line, i) => `${from + i}\t${short(line)}`)
     const rest = lines.length - (from - 1 + shown.length)
-    const more =
-      cut || rest > 0 ? [`[${rest} more lines${cut ? ', and more that is not looked at' : ''}]`] : []
+    const more = cut || rest > 0 ? [`[${rest} more lines${cut ? ', and more beyond the limit' : ''}]`] : []
     return [...shown, ...more].join('\n')
   }
 
@@ -115,7 +116,7 @@ export class Tools {
     const found = await this.#filtered(files, test)
     const shown = found.slice(0, MOST_FOUND).map(shownPath)
     if (found.length > MOST_FOUND) shown.push(`[${found.length - MOST_FOUND} more]`)
-    if (cut) shown.push('[the project has more files than are looked at; give a "path"]')
+    if (cut) shown.push('[the project has too many files to list them all; give a "path"]')
     return shown.join('\n') || '[none]'
   }
 
@@ -136,7 +137,7 @@ export class Tools {
       found.push(...hits.map(({ line, number }) => `${shownPath(path)}:${number}: ${line}`))
     }
     if (found.length >= MOST_FOUND) found.push('[and maybe more]')
-    if (cut || left <= 0) found.push('[not everything was looked at; give a "path" or a "glob"]')
+    if (cut || left <= 0) found.push('[not everything was searched; give a "path" or a "glob"]')
     return found.join('\n') || '[none]'
   }
 
@@ -150,7 +151,7 @@ export class Tools {
     }
   }
 
-  /** Lets others run in between, so that an abort takes effect. */
+  /** Lets other work run in between, so that an abort takes effect. */
   async #filtered<T>(all: readonly T[], test: (one: T) => boolean, most = Infinity): Promise<T[]> {
     const found: T[] = []
     let since = performance.now()
@@ -170,7 +171,7 @@ async function contentOf(
   file: FileHandle,
   size: number,
 ): Promise<{ readonly text: string; readonly cut: boolean }> {
-  // A file may say that it is empty, and grow while it is read.
+  // A file may claim to be empty, or grow while it is read.
   const bytes = Buffer.alloc(Math.min(Math.max(size, 64 * 1024), FILE_LIMIT))
   let length = 0
   while (length < bytes.length) {
@@ -179,7 +180,7 @@ async function contentOf(
     length += bytesRead
   }
   const content = bytes.subarray(0, length)
-  if (content.subarray(0, 8192).includes(0)) throw new Refused(`it is no text (${size} bytes)`)
+  if (content.subarray(0, 8192).includes(0)) throw new Refused(`it is not a text file (${size} bytes)`)
   return { text: content.toString('utf8').replace(/\n$/, ''), cut: size > length }
 }
 
@@ -195,18 +196,19 @@ function failed(value: string): ToolResult {
 
 function wanted(input: Input, key: string): string {
   const value = optional(input, key)
-  if (value === undefined || value === '') throw new Refused(`"${key}" must be a text`)
+  if (value === undefined || value === '') throw new Refused(`"${key}" must be a string`)
   return value
 }
 
 function optional(input: Input, key: string): string | undefined {
   const value = input[key] ?? undefined
-  if (value !== undefined && typeof value !== 'string') throw new Refused(`"${key}" must be a text`)
+  if (value !== undefined && typeof value !== 'string') throw new Refused(`"${key}" must be a string`)
   return value
 }
 
 function number(input: Input, key: string, otherwise: number): number {
   const value = input[key] ?? otherwise
-  if (!Number.isInteger(value) || (value as number) < 1) throw new Refused(`"${key}" must be a number from 1`)
+  if (!Number.isInteger(value) || (value as number) < 1)
+    throw new Refused(`"${key}" must be a whole number of at least 1`)
   return value as number
 }

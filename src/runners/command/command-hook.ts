@@ -1,4 +1,4 @@
-// A hook that is a command: the payload goes to its input, its exit code and output are its answer.
+// A command hook: gets the payload on standard input and answers with its exit code and output.
 
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
 import { isClosing } from '../../core/events/actions.js'
@@ -37,20 +37,20 @@ import type { Program, Programs } from './programs.js'
 /** The fields that only a command hook has. */
 export interface CommandHandler {
   readonly command: string
-  /** Present: no shell; `command` is the program, and each of these one argument. */
+  /** If present, there is no shell: `command` is the program, and each of these is one argument. */
   readonly args?: readonly string[]
   readonly shell?: 'bash' | 'sh' | 'powershell'
-  /** Added to the environment. Variables that name our folders, and the PATH of a trusted hook, stay ours. */
+  /** Added to the environment. Cannot replace variables that name our folders, or the PATH of a trusted hook. */
   readonly env?: Readonly<Record<string, string>>
-  /** Variables to inherit although the environment is minimal. */
+  /** Variables to inherit even if the environment is minimal. */
   readonly envPassthrough?: readonly string[]
   /** Shown while it runs. */
   readonly statusMessage?: string
-  /** Nobody waits for it, and its verdict does not count. */
+  /** The agent does not wait for it, and its verdict is ignored. */
   readonly async?: boolean
-  /** Nobody waits for it, and exit code 2 wakes the model with what it printed. */
+  /** The agent does not wait for it, and exit code 2 wakes the model with its output. */
   readonly asyncRewake?: boolean
-  /** Precedes what it printed, for the model. */
+  /** Text for the model, before the hook's output. */
   readonly rewakeMessage?: string
   /** Shown to the user when the model is woken. */
   readonly rewakeSummary?: string
@@ -85,7 +85,7 @@ export function commandHook(
       const result = decode(event, reply, { ...asker, late }, note)
       return handler.asyncRewake ? asleep(result, note) : result
     }
-    // An agent may have removed the folder it works in. Checking first would slow down every hook.
+    // An agent may have removed its own working folder. Checking first would slow down every hook.
     const ending = await start(program).catch((error: unknown) => {
       if (!isHookError(error, 'HOOK_NOT_STARTED') || isFolder(program.cwd)) throw error
       return start({ ...program, cwd: folderThatIsThere(event, place) })
@@ -94,7 +94,7 @@ export function commandHook(
     if (hook.detached || !isAsyncLine(line)) return answer(ending as Ending, context, hook.detached)
     const refusal = refusedAtOnce(event, ending, asker, context)
     if (refusal) return refusal
-    // It has failed already, so nobody need wait to hear of it.
+    // It has already failed, so the failure is reported at once.
     if (!('rest' in ending) && ending.code !== 0) return answer(ending, context, false)
     const timeoutMs = Math.min(Math.max(asyncTimeout(line) ?? 0, hook.timeoutMs), spec.longestMs)
     return new LateAnswer(timeoutMs, async (later) => {
@@ -111,7 +111,7 @@ export function commandHook(
 
 const UNFINISHED = { code: null, signal: null, stderr: '', cut: false }
 
-/** A refusal or question in the same breath as the line that says "async" counts. Nothing else is waited for. */
+/** A refusal or question printed together with the "async" line counts. Nothing after it is waited for. */
 function refusedAtOnce(
   event: HookEvent,
   ending: Ending | GoingOn,
@@ -141,11 +141,11 @@ function closingEnd(
     const result = decode(event, { ...ending, stdout: afterAsyncLine(ending.stdout) }, asker, note)
     return isClosing(result.action) ? result : undefined
   } catch {
-    return undefined // a failure is told like that of any async hook
+    return undefined // A failure is reported like that of any async hook.
   }
 }
 
-/** A refusal that it had printed when its time was up counts. */
+/** A refusal that it had printed before it timed out counts. */
 function lastWord(
   event: HookEvent,
   ending: Ending,
@@ -157,12 +157,12 @@ function lastWord(
   if (word) lastWord(word)
 }
 
-/** Only exit code 2 wakes the model; any other deny of such a hook is noted and dropped. */
+/** Only exit code 2 wakes the model. Any other deny of such a hook is reported and ignored. */
 function asleep(result: HookResult, note: HookContext['note']): HookResult {
   if (result.action !== 'deny') return result
   note({
     code: 'async-verdict-ignored',
-    text: 'its deny came too late to count; exit code 2 wakes the model',
+    text: 'its deny was ignored because the agent did not wait for it; use exit code 2 to wake the model',
   })
   const { reason: _, ...rest } = result
   return { ...rest, action: rest.contextInjection ? 'inject_context' : 'continue' }
@@ -174,9 +174,9 @@ function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }:
   return deny(before ? `${before}\n${said}` : said, summary ? { userMessage: summary } : {})
 }
 
-// ---- what is run ----------------------------------------------------------------------------------------------
+// ---- starting it ----------------------------------------------------------------------------------------------
 
-/** Includes the file that it may append variables to, if it has one. */
+/** The program to start, with the file that it may append variables to, if it has one. */
 function programFor(
   event: HookEvent,
   { hook, handler, place, format, env: inheritance }: HookSpec<CommandHandler>,
@@ -220,12 +220,12 @@ function folderThatIsThere(event: HookEvent, place: Place): string {
   if (folder !== undefined) return folder
   throw new HookError(
     'HOOK_NOT_STARTED',
-    `There is no folder to run it in: even the project ${JSON.stringify(place.projectDir)} is gone`,
-    { hint: 'Start again in a folder that exists.' },
+    `There is no folder to run it in: even the project folder ${JSON.stringify(place.projectDir)} is gone`,
+    { hint: 'Restart the agent in a folder that exists.' },
   )
 }
 
-// ---- what is told ---------------------------------------------------------------------------------------------
+// ---- reporting ------------------------------------------------------------------------------------------------
 
 function report(ending: Ending, note: HookContext['note'], printed: HookContext['printed']): void {
   const output: Printed = {
@@ -238,13 +238,13 @@ function report(ending: Ending, note: HookContext['note'], printed: HookContext[
 
 const HELD = {
   group:
-    'it ended while a process it had started still held its output; that was ended with it, and what it had not printed yet is lost',
+    'it ended while a process that it had started still held its output; that process was stopped, and output it had not printed yet is lost',
   outsider:
-    'it left a process running outside its group that still held its output; what that prints from now on is lost',
+    'it left a process running outside its group that still held its output; anything that process prints from now on is lost',
 } as const
 
 const LEFT_BEHIND = {
   group:
-    'it left a process running in its group, which was ended with it; a process of its own session runs on',
+    'it left a process running in its group, which was stopped; a process in its own session (setsid) keeps running',
   outsider: HELD.outsider,
 } as const

@@ -13,32 +13,32 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
-  /** Its standard output was longer than the limit. Standard error may be cut without a word. */
+  /** Its standard output was longer than the limit. Standard error may be cut without notice. */
   readonly cut: boolean
-  /** Set if somebody still held the output when we stopped reading: others of the group, which are ended, or a process outside it. */
+  /** Set if another process still held the output when we stopped reading: one in the group, which is stopped, or one outside it. */
   readonly heldBy?: 'group' | 'outsider'
 }
 
-/** A program that said in its first line that it works on by itself: nobody waits for it any more. */
+/** A program that said in its first line that it continues on its own. The caller no longer waits for it. */
 export interface GoingOn {
-  /** What it has printed by now, its first line first. */
+  /** Everything it has printed so far, including the first line. */
   readonly stdout: string
-  /** Waits for its ending after all. From now on this signal ends it, no longer the one it was started with. */
+  /** Waits for it to end. From now on this signal ends it, instead of the one it was started with. */
   rest(signal: AbortSignal): Promise<Ending>
 }
 
-/** Decides by the first line of its output. */
+/** Decides from the first line of output whether the program continues on its own. */
 export type GoesOn = (firstLine: string) => boolean
 
-/** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended; Claude Code waits as long. */
+/** How long we read after the program has ended: `exec > >(tee log)` prints the answer later. Claude Code waits as long. */
 const DRAIN_MS = 500
 const LONGEST_FIRST_LINE = 4096
-/** How long a program that works on by itself is still listened to: it may refuse, or end, in the same breath. */
+/** How long we still listen to a program that continues on its own, because it may refuse or end right away. */
 const BREATH_MS = 100
-/** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
+/** How long the rest of the group may take to die before we answer without knowing who held the output. */
 const PARTING_MS = 50
 
-/** Settles when the program has ended and its output with it, or soon after, or when it goes on by itself; never waits for `close`, which a grandchild can hold up for ever. */
+/** Settles when the program and its output have ended, or soon after, or when it continues on its own. Never waits for `close`, which a grandchild can delay forever. */
 export function follow(
   child: ChildProcessWithoutNullStreams,
   group: ProcessGroup,
@@ -55,11 +55,11 @@ export function follow(
 export interface Bounds {
   /** Bytes kept of each stream. */
   readonly outputLimit: number
-  /** Called if the program is ended before its time, with what it had printed by then. */
+  /** Called if the program is stopped early, with what it had printed by then. */
   readonly soFar?: ((unfinished: Ending) => void) | undefined
 }
 
-/** Tells who was still there when the program had ended or was aborted. */
+/** Called with who was still running after the program had ended or was aborted. */
 export type LeftBehind = (who: 'group' | 'outsider') => void
 
 type Exit = Pick<Ending, 'code' | 'signal'>
@@ -70,7 +70,7 @@ interface Waiting {
 }
 
 interface Caller extends Waiting, Pick<Bounds, 'soFar'> {
-  /** Called after the answer, if others of the group had to be ended; or after an abort, if a process outside it holds the output. */
+  /** Called after the answer if others of the group had to be stopped, or after an abort if a process outside it holds the output. */
   readonly leftBehind: LeftBehind
 }
 
@@ -80,7 +80,7 @@ class Execution {
   readonly #stdout: Output
   readonly #stderr: Output
   readonly #caller: Caller
-  /** Waits for the ending: the caller first, later the one who takes the rest. */
+  /** Whoever waits for the end: the caller first, later whoever calls `rest`. */
   #waiting: Waiting
   /** Unset once the first line is known. */
   #goesOn: GoesOn | undefined
@@ -110,19 +110,19 @@ class Execution {
     child.once('exit', (code, signal) => this.#exited(code, signal))
   }
 
-  /** Ends the group when the signal is aborted; the caller does not wait for that. */
+  /** Stops the group when the signal is aborted. The caller does not wait for that. */
   obey(signal: AbortSignal): void {
     this.#stopListening = onAbort(signal, () => {
       if (!this.#settle()) return
       this.#aborted = true
-      // Nobody waits for what a program says that goes on by itself.
+      // Nobody waits for the output of a program that continues on its own.
       if (this.#waiting === this.#caller) this.#caller.soFar?.(this.#ending({ code: null, signal: null }))
       this.#waiting.reject(signal.reason)
       this.#endGroup()
     })
   }
 
-  /** Some programs print the first line without a line break and go on, so what is there so far may be all of it. */
+  /** Some programs print the first line without a line break and continue, so the output so far may be the whole line. */
   #readOn(): void {
     if (!this.#goesOn || this.#settled) return
     const [line = '', ...more] = this.#stdout.answer().split('\n', 2)
@@ -131,14 +131,14 @@ class Execution {
     if (goesOn) this.#breath = setTimeout(() => this.#letGo(), BREATH_MS)
   }
 
-  /** The first signal ends it until somebody takes the rest: a program whose answer nobody took must not run for ever. */
+  /** The first signal ends it until `rest` is called, so that a program whose answer is never taken does not run forever. */
   #letGo(): void {
-    if (this.#exit) return // its ending is an answer
+    if (this.#exit) return // It has ended, which is an answer.
     const { resolve } = this.#waiting
     const rest = new Promise<Ending | GoingOn>((resolve, reject) => {
       this.#waiting = { resolve, reject }
     }) as Promise<Ending>
-    rest.catch(() => undefined) // the one who takes the rest hears of it
+    rest.catch(() => undefined) // Reported to whoever calls `rest`.
     resolve({
       stdout: this.#stdout.answer(),
       rest: (signal) => {
@@ -164,7 +164,7 @@ class Execution {
     else this.#drain(this.#exit)
   }
 
-  /** Somebody still holds the output, or it was not read yet. */
+  /** Another process still holds the output, or it has not been read yet. */
   #drain(exit: Exit): void {
     this.#group.look()
     this.#later(DRAIN_MS, () => {
@@ -179,18 +179,18 @@ class Execution {
     })
   }
 
-  /** Output that a process prints while it is being ended is not part of the answer. We still read it: SIGPIPE would leave it no time to clean up. */
+  /** Output printed while a process is being stopped is not part of the answer. We still read it, because SIGPIPE would leave no time to clean up. */
   #endGroup(): void {
     this.#stdout.close()
     this.#stderr.close()
     this.#group.end()
-    // Reads that are under way come first.
+    // Pending reads come first.
     void this.#group.gone.then(() => setImmediate(() => this.#release()))
   }
 
   #answer(exit: Exit): void {
     if (!this.#settle()) return
-    // Nearly always nobody is left, and finding out takes longer than everything else here: the caller does not wait for it.
+    // Usually no process is left, and finding out takes longer than everything else here, so the caller does not wait for it.
     setImmediate(() => {
       if (this.#group.end()) this.#caller.leftBehind('group')
     })
@@ -209,7 +209,7 @@ class Execution {
     }
   }
 
-  /** False if the caller has its answer already. */
+  /** Returns false if the caller already has its answer. */
   #settle(): boolean {
     if (this.#settled) return false
     this.#settled = true
@@ -219,7 +219,7 @@ class Execution {
     return true
   }
 
-  /** A blocked event loop fires the timer before it reads: let it read first. */
+  /** A blocked event loop fires the timer before it reads. This lets it read first. */
   #later(ms: number, then: () => void): void {
     this.#timer = setTimeout(() => {
       setImmediate(() => {
@@ -238,7 +238,7 @@ class Execution {
 
 // ---- output ---------------------------------------------------------------------------------------------------
 
-/** A program that writes byte by byte must not cost one buffer a byte. */
+/** A program that writes byte by byte must not cost one buffer per byte. */
 const MOST_CHUNKS = 1024
 
 export class Output {
@@ -249,7 +249,7 @@ export class Output {
   #cut = false
   #ended = false
 
-  /** `onEnd` is called once, when nobody holds the other end any more; `onMore` after each piece that was kept. */
+  /** `onEnd` is called once, when no process holds the other end any more. `onMore` is called after each piece that was kept. */
   constructor(stream: Readable, limit: number, onEnd: () => void, onMore?: () => void) {
     this.#limit = limit
     const end = () => {
@@ -279,7 +279,7 @@ export class Output {
     return this.#size
   }
 
-  /** Keeps nothing from now on, but goes on reading. */
+  /** Keeps nothing from now on, but continues to read. */
   close(): void {
     this.#closed = true
   }
@@ -289,7 +289,7 @@ export class Output {
     return utf16In(this.#bytes()) === undefined ? this.text() : NOT_UTF8 + this.text()
   }
 
-  /** Invalid UTF-8 is replaced; a cut falls between two characters. */
+  /** Replaces invalid UTF-8. A cut falls between two characters. */
   text(): string {
     const bytes = this.#bytes()
     const utf16 = utf16In(bytes)
@@ -318,7 +318,7 @@ const ASCII_SHARE = 1 / 8
 /** Bytes. In less, a few zeros prove nothing. */
 const SHORTEST_UTF16 = 16
 
-/** The bytes as UTF-16LE, if they are UTF-16: by the mark at the beginning, or by zeros in every other byte. */
+/** The bytes as UTF-16LE if they are UTF-16, recognised by the byte order mark or by zeros in every other byte. */
 function utf16In(bytes: Buffer): Buffer | undefined {
   const [first, second] = bytes
   const even = bytes.subarray(0, bytes.length - (bytes.length % 2))

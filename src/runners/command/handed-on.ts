@@ -1,4 +1,4 @@
-// Variables that hooks of a session hand on to later ones, by appending to an environment file.
+// Variables that a session's hooks pass on to later hooks, by appending to an environment file.
 
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,29 +20,29 @@ interface Asker {
   readonly projectDir: string
 }
 
-/** The folder for a session's files, if they are to outlive this process. */
+/** The folder for a session's files, if they must outlive this process. */
 type FolderOf = (session: string, make?: boolean) => string
 
-/** Variables of a project's hook never reach a hook of the user. */
+/** Variables from a project's hook never reach a user's hook. */
 const FILES = { user: 'user.env', others: 'others.env' } as const
 
 /** These name what a hook works on, and are ours alone. */
 const OURS = /^(?:AMPLIFIER_|CLAUDE_|PLUGIN_ROOT$)/
 const MOST_SESSIONS = 1000
 const LARGEST_FILE = 64 * 1024
-/** Put in front as a line that is not an assignment, so that it is reported like one. */
-const TOO_LARGE = `(the file is larger than ${LARGEST_FILE} bytes; the rest of it does not count)`
+/** Added as a line that is not an assignment, so that it is reported like one. */
+const TOO_LARGE = `(the file is larger than ${LARGEST_FILE} bytes; the rest of it was ignored)`
 
 export class HandedOn {
   readonly #folderOf: FolderOf | undefined
-  /** Folders that go with this process, by session. */
+  /** Folders that are removed with this process, by session. */
   readonly #own = new Map<string, string>()
 
   constructor(folderOf?: FolderOf) {
     this.#folderOf = folderOf
   }
 
-  /** The file that a hook may append to; undefined, with a note, if none can be made. */
+  /** The file that a hook may append to. Undefined, with a note, if it cannot be created. */
   fileFor(session: string, scope: Origin['scope'], note: Note): string | undefined {
     try {
       const file = join(this.#opened(session, note), FILES[sideOf(scope)])
@@ -51,13 +51,13 @@ export class HandedOn {
     } catch (error) {
       note({
         code: 'host-failed',
-        text: `there is no environment file for it: ${textOf(error)}; what it wants to hand on is lost`,
+        text: `its environment file cannot be created: ${textOf(error)}; variables that it wants to pass on are lost`,
       })
       return undefined
     }
   }
 
-  /** Variables that earlier hooks handed on to hooks of this scope. */
+  /** Variables that earlier hooks passed on to hooks of this scope. */
   variablesFor(session: string | undefined, asker: Asker, note: Note): Variables {
     const { scope, projectDir } = asker
     const folder = session === undefined ? undefined : this.#folder(session)
@@ -67,16 +67,16 @@ export class HandedOn {
     return { ...ofUser, ...variablesIn(join(folder, FILES.others), note, parentFor(asker, projectDir)) }
   }
 
-  /** Notes the lines of a hook's file that cannot be handed on. */
+  /** Reports the lines of a hook's file that cannot be passed on. */
   check(file: string, note: Note): void {
     const found = read(file, note)
     if (found === ABSENT) {
-      note({ code: 'host-failed', text: 'its environment file is gone, and with it what was handed on' })
+      note({ code: 'host-failed', text: 'its environment file is gone, so the variables in it are lost' })
     }
     for (const line of found.skipped.slice(0, 3)) {
       note({
         code: 'malformed-field',
-        text: `a line of its environment file is no assignment: ${shown(line)}`,
+        text: `a line of its environment file is not an assignment: ${shown(line)}`,
       })
     }
   }
@@ -88,7 +88,10 @@ export class HandedOn {
     try {
       rmSync(folder, { recursive: true, force: true })
     } catch (error) {
-      note({ code: 'host-failed', text: `the environment files of a session stay behind: ${textOf(error)}` })
+      note({
+        code: 'host-failed',
+        text: `the environment files of a session could not be removed: ${textOf(error)}`,
+      })
     }
   }
 
@@ -123,14 +126,14 @@ function sideOf(scope: Origin['scope']): keyof typeof FILES {
   return scope === 'user' ? 'user' : 'others'
 }
 
-/** `parent` is the environment that the hook saw which wrote the file. */
+/** `parent` is the environment of the hook that wrote the file. */
 function variablesIn(file: string, note: Note, parent: Env): Variables {
   const { variables } = read(file, note, parent)
   if (variables === NOTHING) return NOTHING
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !OURS.test(name)))
 }
 
-/** Reads without running any of it. */
+/** Reads the file without running any of it. */
 function read(file: string, note: Note, parent: Env = process.env): EnvFile {
   try {
     const text = textOfFile(file)
@@ -141,25 +144,25 @@ function read(file: string, note: Note, parent: Env = process.env): EnvFile {
   }
 }
 
-/** Links are not followed: they lead elsewhere. */
+/** Does not follow links, which may lead anywhere. */
 const CREATE =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
-/** A hook may have put anything in its place: a pipe or a device would block us. */
+/** A hook may have put anything in its place. A pipe or a device would block us. */
 function textOfFile(path: string): string | undefined {
   const fd = opened(path)
   if (fd === undefined) return undefined
   try {
     const stats = fstatSync(fd)
-    if (!stats.isFile()) throw new Error(`${path} is no plain file`)
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`)
     return readLines(fd, stats.size)
   } finally {
     closeSync(fd)
   }
 }
 
-/** Only the first lines of a file that is too large count. */
+/** Reads only the first lines of a file that is too large. */
 function readLines(fd: number, size: number): string {
   const bytes = Buffer.allocUnsafe(Math.min(size, LARGEST_FILE))
   const text = bytes.toString('utf8', 0, readSync(fd, bytes))
@@ -180,7 +183,7 @@ interface EnvFile {
 
 type Lookup = (name: string) => string | undefined
 
-/** A name, and a value in pieces: $'ansi', 'single', "double", or bare; quotes may span lines. `declare -x` is what `export -p` prints in bash. */
+/** A name and a value in pieces: $'ansi', 'single', "double" or bare. Quotes may span lines. `export -p` prints `declare -x` in bash. */
 const ASSIGNMENT =
   /^[ \t]*(?:(?:export|(?:declare|typeset)[ \t]+-x)[ \t]+)?([A-Za-z_]\w*)=((?:\$'(?:[^'\\]|\\[entr\\'"])*'|\$(?!')|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^\s'"\\$;&|<>()`])*)(?:[ \t]*;)?[ \t]*(?:(?<=[ \t;])#[^\n]*)?$/
 const PIECE =
@@ -191,15 +194,15 @@ const LITERAL = /\$'(?:[^'\\]|\\[\s\S])*'|'[^']*'|("(?:[^"\\]|\\[\s\S])*")/g
 /** Commands, arithmetic, defaults, and variables that only a running shell has. */
 const FOREIGN = /`|\$(?:[(?!$#@*\d-]|\{(?![A-Za-z_]\w*\}))/
 
-/** Bytes of all values: `A=$A$A` a few times over is more than any system hands to a program. */
+/** The limit for all values in bytes: a few lines of `A=$A$A` exceed what any system passes to a program. */
 const LONGEST_TOTAL = 64 * 1024
 
-/** Later lines see earlier ones. `$NAME` is replaced, and a command is never run: its line is skipped. */
+/** Later lines see earlier ones. Replaces `$NAME`. Never runs a command: its line is skipped. */
 export function readEnvFile(text: string, inherited: Lookup): EnvFile {
   const variables: Record<string, string> = Object.create(null)
   const skipped: string[] = []
   let room = LONGEST_TOTAL
-  /** Counts what this line puts in, so that `$A$A$A…` is found too long before it is written out. */
+  /** Counts what this line expands to, so that `$A$A$A…` is rejected before it is built. */
   let put = 0
   const lookup: Lookup = (name) => {
     const value = (Object.hasOwn(variables, name) ? variables[name] : inherited(name)) ?? ''
@@ -223,7 +226,7 @@ export function readEnvFile(text: string, inherited: Lookup): EnvFile {
   return { variables: { ...variables }, skipped }
 }
 
-/** A line that ends inside quotes or in a backslash goes on. Each alternative begins differently, so that no text is read twice. */
+/** A line that ends inside quotes or with a backslash continues. Each alternative begins differently, so that no text is read twice. */
 const STATEMENT =
   /(?:\$'(?:[^'\\]|\\[\s\S])*'|\$(?!')|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|#[^\n]*|[^\n'"\\#$])+/y
 const REST_OF_LINE = /[^\n]*/y

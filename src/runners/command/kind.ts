@@ -1,4 +1,4 @@
-// Kind `command`: what an entry may say, and what it runs.
+// Kind `command`: the fields of an entry, and what it runs.
 
 import { isFlag, isOneOf } from '../../core/base/options.js'
 import type { HookSpec } from '../hook-spec.js'
@@ -10,20 +10,20 @@ export const COMMAND: Kind<HookSpec<CommandHandler>> = {
   fields: {
     command: [
       isWritten,
-      'What to run: a line for the shell, or with "args" a program. It reads the event as JSON on standard input; exit 2 blocks.',
+      'A command line for the shell, or a program if "args" is present. It reads the event as JSON from standard input. Exit code 2 blocks.',
     ],
     args: [
       isArgs,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
-      'Arguments: the program runs without a shell, and placeholders such as ${CLAUDE_PLUGIN_ROOT} are filled in.',
+      'The arguments of the program, which runs without a shell. Placeholders such as ${CLAUDE_PLUGIN_ROOT} are filled in.',
     ],
     shell: [isOneOf('bash', 'sh', 'powershell'), 'The shell for "command".'],
-    env: [isEnv, 'Variables for it.'],
-    envPassthrough: [isArgs, 'Variables that the hook gets although the setting env is "minimal".'],
-    async: [isFlag, 'Nobody waits for it, and its verdict does not count.'],
-    asyncRewake: [isFlag, 'Nobody waits for it, but exit 2 wakes the agent.'],
-    rewakeMessage: [isString, 'What the agent is told when it is woken.'],
-    rewakeSummary: [isString, 'What the user is told when the agent is woken.'],
+    env: [isEnv, 'Environment variables for the hook.'],
+    envPassthrough: [isArgs, 'Variables that the hook inherits even if the setting env is "minimal".'],
+    async: [isFlag, 'The agent does not wait for the hook, and its verdict is ignored.'],
+    asyncRewake: [isFlag, 'The agent does not wait for the hook, but exit code 2 wakes it.'],
+    rewakeMessage: [isString, 'Text for the agent when it is woken.'],
+    rewakeSummary: [isString, 'Text for the user when the agent is woken.'],
     statusMessage: STATUS_MESSAGE,
   },
   required: ['command'],

@@ -1,4 +1,4 @@
-// The programs that one createHooks() runs, each in a process group of its own.
+// The programs that one createHooks() runs, each in its own process group.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { HookError } from '../../core/base/errors.js'
@@ -11,9 +11,9 @@ export interface Program {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Written to its standard input; the program need not read it. */
+  /** Written to its standard input. The program need not read it. */
   readonly input: string
-  /** Bytes kept of each stream; default 1 MiB. */
+  /** Bytes kept of each stream. Default 1 MiB. */
   readonly outputLimit?: number
   /** Called if it is aborted, with what it had printed by then. */
   readonly soFar?: (unfinished: Ending) => void
@@ -25,9 +25,9 @@ export class Programs {
   readonly #groups = new Living<ProcessGroup>()
 
   /**
-   * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
-   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. `leftBehind`
-   * hears of processes that the answer does not mention. With `goesOn` it need not end first.
+   * Rejects with HOOK_NOT_STARTED, or with the signal's reason as soon as it is aborted. Processes left in the group after
+   * the program has ended or was aborted are stopped after the answer: TERM, half a second, KILL. `leftBehind` is called
+   * for processes that the answer does not mention. With `goesOn`, the program need not end first.
    */
   run(program: Program, signal: AbortSignal, leftBehind?: LeftBehind): Promise<Ending>
   run(
@@ -53,13 +53,13 @@ export class Programs {
     if (child.pid === undefined) return failure(child, program)
     const group = new ProcessGroup(child.pid)
     this.#groups.add(group)
-    child.stdin.on('error', ignore) // a program may close its input early, or never read it
+    child.stdin.on('error', ignore) // A program may close its input early, or never read it.
     child.stdin.end(program.input)
     const { outputLimit = OUTPUT_LIMIT, soFar } = program
     return follow(child, group, { outputLimit, soFar }, signal, leftBehind, goesOn)
   }
 
-  /** Settles when every group that was started here is gone, and everything left behind was reported. */
+  /** Settles when every group that was started here is gone and everything left behind has been reported. */
   idle(): Promise<void> {
     return this.#groups.end(ignore)
   }
@@ -71,7 +71,7 @@ function start({ file, args, cwd, env }: Program): ChildProcessWithoutNullStream
   return spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
 }
 
-/** Node reports most reasons later, as an event. */
+/** Node reports most start failures later, as an event. */
 function failure(child: ChildProcessWithoutNullStreams, program: Program): Promise<never> {
   return new Promise((_, reject) => {
     child.once('error', (error) => reject(notStarted(program, error)))
@@ -81,7 +81,7 @@ function failure(child: ChildProcessWithoutNullStreams, program: Program): Promi
 function noWindows({ file }: Program): HookError {
   return new HookError(
     'HOOK_NOT_STARTED',
-    `Could not start ${JSON.stringify(file)}: command hooks need Linux or macOS`,
-    { hint: 'Write the hook as a function, or run the host in WSL.' },
+    `Could not start ${JSON.stringify(file)}: command hooks only run on Linux and macOS`,
+    { hint: 'Write the hook as a function, or run the agent in WSL.' },
   )
 }

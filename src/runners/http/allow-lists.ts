@@ -4,7 +4,7 @@ import { fits, type Pieces, piecesOf } from '../../shell/patterns.js'
 
 // ---- allowed_http_urls ----------------------------------------------------------------------------------------
 
-/** The demands of a pattern on each part; undefined if anything will do. */
+/** What a pattern requires of each part. Undefined: anything matches. */
 interface UrlPattern {
   readonly protocol: string | undefined
   /** `*.example.com` is the suffix `.example.com`. */
@@ -16,13 +16,13 @@ interface UrlPattern {
 /** Scheme, host, port and the rest. No character of a host could be mistaken for the start of another part. */
 const PARTS = /^(https?|\*):\/\/(\[[0-9a-f:.]+\]|[^/?#@:\\[\]\s]+)(?::(\d{1,5}|\*))?([/?][^#\\]*)?$/i
 
-/** Says why a text is not a pattern; undefined if it is one. */
+/** Why a text is not a valid pattern. Undefined if it is. */
 export function urlPatternProblem(pattern: string): string | undefined {
   const read = readPattern(pattern)
   return typeof read === 'string' ? read : undefined
 }
 
-/** True if one of the patterns takes the URL. An invalid pattern takes nothing; null takes every URL. */
+/** Whether one of the patterns matches the URL. An invalid pattern matches nothing, null matches every URL. */
 export function isAllowedUrl(url: URL, patterns: readonly string[] | null): boolean {
   return patterns === null || patternsOf(patterns).some((pattern) => takes(pattern, url))
 }
@@ -43,7 +43,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 
 const readPatterns = new WeakMap<readonly string[], readonly UrlPattern[]>()
 
-/** Reads each list once, because every event asks. */
+/** Reads each list only once, because this runs for every event. */
 function patternsOf(list: readonly string[]): readonly UrlPattern[] {
   const known = readPatterns.get(list)
   if (known) return known
@@ -55,15 +55,15 @@ function patternsOf(list: readonly string[]): readonly UrlPattern[] {
 function readPattern(text: string): UrlPattern | string {
   if (text === '*') return { protocol: undefined, host: undefined, port: undefined, path: undefined }
   const [, scheme, host = '', port, rest] = PARTS.exec(text) ?? []
-  if (scheme === undefined) return 'it is no URL with "*" in it, such as "https://hooks.example.com/*"'
+  if (scheme === undefined) return 'it is not a URL pattern such as "https://hooks.example.com/*"'
   const any = host === '*'
   const suffix = host.startsWith('*.')
   if (!any && host.slice(suffix ? 2 : 0).includes('*')) {
-    return 'in the host "*" stands for all of it, or before a dot: "*.example.com"; elsewhere it would let in hosts of others'
+    return 'the host may only be "*" or begin with "*.", as in "*.example.com"; anywhere else, "*" would also match other people\'s hosts'
   }
   // The URL parser normalises it like any URL: lower case, no dot segments, percent-encoding.
   const plain = `http://${any ? 'any' : host.slice(suffix ? 2 : 0)}${rest ?? '/'}`
-  if (!URL.canParse(plain)) return 'its host is none'
+  if (!URL.canParse(plain)) return 'its host is not valid'
   const { hostname, pathname, search } = new URL(plain)
   const protocol = scheme === '*' ? undefined : `${scheme.toLowerCase()}:`
   return {
@@ -91,14 +91,14 @@ export type HostRule =
   | { readonly host: string; readonly port: string | undefined }
   | { readonly range: string; readonly bits: number }
 
-/** Says why an entry is invalid; undefined if it is valid. */
+/** Why an entry is not valid. Undefined if it is. */
 export function privateHostProblem(entry: string): string | undefined {
-  return readHost(entry) ? undefined : 'it is no host, no "host:port" and no range such as "10.0.0.0/8"'
+  return readHost(entry) ? undefined : 'it must be a host, "host:port" or a range such as "10.0.0.0/8"'
 }
 
 const readRules = new WeakMap<readonly string[], readonly HostRule[]>()
 
-/** Reads each list once, because every event asks. An invalid entry allows nothing. */
+/** Reads each list only once, because this runs for every event. An invalid entry allows nothing. */
 export function hostRules(list: readonly string[]): readonly HostRule[] {
   const known = readRules.get(list)
   if (known) return known
@@ -120,7 +120,7 @@ function rule(host: string, port: string | undefined): HostRule | undefined {
   return canonical === undefined ? undefined : { host: canonical, port: port && `${Number(port)}` }
 }
 
-/** Must be written in full: `10/8` would be read as 0.0.0.10. */
+/** The range must be written in full, because `10/8` would be read as 0.0.0.10. */
 function readRange(text: string, bits: number): HostRule | undefined {
   const family = text.includes(':') ? 'ipv6' : 'ipv4'
   const range = canonicalHost(family === 'ipv6' ? `[${text}]` : text)
@@ -128,7 +128,7 @@ function readRange(text: string, bits: number): HostRule | undefined {
   return family === 'ipv4' && range !== text ? undefined : { range, bits }
 }
 
-/** The URL parser's spelling, without brackets: one for each address and name. */
+/** The URL parser's spelling without brackets, which is unique for each address and name. */
 export function canonicalHost(host: string): string | undefined {
   const url = `http://${host}/`
   return URL.canParse(url) ? withoutBrackets(new URL(url).hostname) : undefined
@@ -138,7 +138,7 @@ export function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-/** Takes a canonical host. The URL parser refuses names that end with a number. */
+/** Expects a canonical host. The URL parser refuses names that end with a number. */
 export function isAddress(host: string | undefined): host is string {
   return host !== undefined && (host.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(host))
 }

@@ -1,4 +1,4 @@
-// One request and its answer: connected only to allowed addresses, written once, read within bounds, ended when nobody waits any more.
+// One request and its answer: connects only to allowed addresses, sends once, reads a limited amount, and stops when the caller no longer waits.
 
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
@@ -14,7 +14,7 @@ export interface Question {
   /** The hook is one of the user's own files. */
   readonly own: boolean
   readonly allowedPrivateHosts: readonly string[]
-  /** Called if nobody waits any more, with what was read of the answer by then. */
+  /** Called when the caller no longer waits, with what was read of the answer by then. */
   readonly soFar?: (unfinished: Reply) => void
 }
 
@@ -22,7 +22,7 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** The answer did not come to its end; `body` is what was read of it. */
+  /** The answer is incomplete. `body` is what was read of it. */
   readonly failure?: HookError
 }
 
@@ -31,12 +31,12 @@ type OnAbort = (listener: () => void) => void
 /** The longest body of an answer. */
 const MOST_BYTES = 1024 * 1024
 const MOST_HEADER_BYTES = 64 * 1024
-/** With another status than 200 to 299, text that is no JSON object is read only so long: people see an excerpt of it. */
+/** With a status outside 200 to 299, text that is not a JSON object is read only this long, because people see an excerpt of it. */
 const EXCERPT_MS = 250
-/** A connection that has rested longer may have been closed without Node having noticed. */
+/** A connection that has been idle longer may have been closed without Node noticing. */
 const RESTED_MS = 50
 
-/** Rejects with HookError. Nothing is sent twice: only a kept connection that was found closed before is replaced. */
+/** Rejects with a HookError. Nothing is sent twice: a kept connection is only replaced if it was closed before anything was sent. */
 export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> {
   const { url, own, allowedPrivateHosts } = question
   const reach = new Reach(url, own, allowedPrivateHosts)
@@ -68,7 +68,7 @@ class Exchange {
   #isWritten = false
   /** An answer has begun. */
   #isAnswered = false
-  /** What was read of an answer. */
+  /** The part of the answer read so far. */
   #soFar: (() => Reply) | undefined
 
   constructor(
@@ -101,9 +101,9 @@ class Exchange {
   begin(onAbort: OnAbort): Promise<Reply> {
     const request = this.#request
     request.on('error', (error) => this.#fail(this.#isUnused ? WAS_CLOSED : error))
-    // Node says nothing else after an answer that would switch protocols.
+    // After an answer that switches protocols, Node emits nothing but `close`.
     request.on('close', () => {
-      if (!this.#isAnswered) this.#fail(badReply('it ended the connection without an answer'))
+      if (!this.#isAnswered) this.#fail(badReply('it closed the connection without an answer'))
     })
     request.once('socket', (socket) => {
       request.once('response', (response) => this.#read(response, socket))
@@ -111,17 +111,17 @@ class Exchange {
     })
     onAbort(() => {
       if (!this.#isSettled && this.#soFar) this.#question.soFar?.(this.#soFar())
-      this.#fail(new HookError('ABORTED', 'nobody waits for its answer any more'))
+      this.#fail(new HookError('ABORTED', 'the call was cancelled before it answered'))
     })
     return this.#settled
   }
 
-  /** A kept connection on which nothing was written yet. */
+  /** A kept connection on which nothing has been written yet. */
   get #isUnused(): boolean {
     return this.#request.reusedSocket && !this.#isWritten
   }
 
-  // ---- there ----------------------------------------------------------------------------------------------------
+  // ---- sending --------------------------------------------------------------------------------------------------
 
   #connect(socket: Socket): void {
     if (!this.#request.reusedSocket) {
@@ -132,11 +132,11 @@ class Exchange {
       return
     }
     if (restedFor(socket, performance.now()) < RESTED_MS) this.#write(socket)
-    // Wait for a whole round of the event loop, in which Node learns that the other side has closed it. The current round may be past that point.
+    // Waits for a whole turn of the event loop, in which Node learns that the other side has closed it. The current turn may be past that point.
     else setImmediate(() => setImmediate(() => this.#write(socket)))
   }
 
-  /** Checks the address once more, as the system reports it: whatever was looked up, this is who reads the request. */
+  /** Checks the address again as the system reports it, because that is the server that will get the request. */
   #isAllowed({ remoteAddress }: Socket): boolean {
     const refusal = remoteAddress === undefined ? GONE : this.#reach.refusalOf(remoteAddress)
     if (refusal) this.#fail(refusal === GONE && this.#isUnused ? WAS_CLOSED : refusal)
@@ -145,7 +145,7 @@ class Exchange {
 
   #write(socket: Socket): void {
     if (this.#isSettled || !this.#isAllowed(socket)) return
-    // The pool also hands out connections that only the other side has closed.
+    // The pool also returns connections that only the other side has closed.
     if (this.#isUnused && (socket.destroyed || socket.readableEnded || !socket.writable)) {
       this.#fail(WAS_CLOSED)
       return
@@ -154,7 +154,7 @@ class Exchange {
     this.#request.end(this.#question.body)
   }
 
-  // ---- and back -------------------------------------------------------------------------------------------------
+  // ---- receiving ------------------------------------------------------------------------------------------------
 
   #read(response: IncomingMessage, socket: Socket): void {
     this.#isAnswered = true
@@ -162,7 +162,7 @@ class Exchange {
     const counts = status >= 200 && status <= 299
     const problem = this.#isWritten
       ? counts && unreadable(headers)
-      : badReply('it answered before it was asked')
+      : badReply('it answered before the request was sent')
     if (problem) {
       this.#fail(problem)
       return
@@ -171,7 +171,7 @@ class Exchange {
     const soFar = () => ({ status, headers, body: body.text })
     this.#soFar = soFar
     const finish = (failure?: HookError) => this.#finish({ ...soFar(), ...(failure && { failure }) })
-    /** The rest is not wanted, or does not come. */
+    /** The rest is not wanted, or does not arrive. */
     const breakOff = (why: () => HookError) => this.#giveUp(() => finish(counts ? why() : undefined))
     response.on('data', (chunk: Buffer) => {
       if (!body.add(chunk)) breakOff(tooLarge)
@@ -196,7 +196,7 @@ class Exchange {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#resolve(reply)
-    // A server may answer before it has read everything; the rest would wait for it.
+    // A server may answer before it has read everything. The rest of the request would wait forever.
     if (!this.#request.writableFinished) this.#request.destroy()
   }
 
@@ -215,17 +215,17 @@ class Exchange {
   }
 }
 
-const GONE = badReply('it closed the connection before it was asked')
+const GONE = badReply('it closed the connection before the request was sent')
 
 function brokenOff(): HookError {
-  return badReply('it broke off in the middle of its answer')
+  return badReply('its answer broke off in the middle')
 }
 
 /** A server that dies after its headers also sends nothing until the connection ends. */
 function nothingSent(): HookError {
   return badReply(
-    'it sent headers and closed the connection, and nothing says that this was its whole answer',
-    'A server without objection answers with status 204, or with "content-length: 0".',
+    'it sent headers and closed the connection, so its answer may be incomplete',
+    'A server without objections should answer with status 204 or with "content-length: 0".',
   )
 }
 
@@ -235,12 +235,12 @@ function saysItsLength(status: number, headers: IncomingMessage['headers']): boo
 }
 
 function tooLarge(): HookError {
-  return new HookError('HOOK_OUTPUT', 'answered with more than 1 MiB, so that its answer cannot be read', {
+  return new HookError('HOOK_OUTPUT', 'its answer is larger than 1 MiB and cannot be read', {
     hint: 'Send only the answer.',
   })
 }
 
-/** Collects what arrives, up to a bound. */
+/** Collects what arrives, up to a limit. */
 class Body {
   readonly #limit: number
   readonly #chunks: Buffer[] = []
@@ -250,7 +250,7 @@ class Body {
     this.#limit = limit
   }
 
-  /** False if it exceeds the bound. */
+  /** Returns false if it exceeds the limit. */
   add(chunk: Buffer): boolean {
     this.#size += chunk.length
     this.#chunks.push(chunk)
@@ -261,7 +261,7 @@ class Body {
     return this.text.trim() === ''
   }
 
-  /** Nothing read so far keeps it from being a JSON object. */
+  /** Whether what was read so far may still be a JSON object. */
   get mayBeObject(): boolean {
     return /^\s*(?:\{|$)/.test(this.text)
   }
@@ -271,27 +271,27 @@ class Body {
   }
 }
 
-/** Refuses by headers alone. We asked for plain bytes: a packed body may unpack to any size. */
+/** Judges by the headers alone. We asked for plain bytes, because a compressed body may expand to any size. */
 function unreadable(headers: IncomingMessage['headers']): HookError | undefined {
   if (Number(headers['content-length']) > MOST_BYTES) return tooLarge()
   const content = headers['content-encoding']?.trim().toLowerCase()
   const transfer = headers['transfer-encoding']?.trim().toLowerCase()
   const packed = content && content !== 'identity' ? content : transfer && transfer !== 'chunked' && transfer
   if (!packed) return undefined
-  const text = `its answer is packed (${packed.replace(/[^a-z0-9, -]/g, '').slice(0, 40)}), which was not asked for`
-  return badReply(text, 'Let the server honour "accept-encoding: identity".')
+  const text = `its answer is compressed (${packed.replace(/[^a-z0-9, -]/g, '').slice(0, 40)}), which was not requested`
+  return badReply(text, 'The server must honour "accept-encoding: identity".')
 }
 
 // ---- connections ----------------------------------------------------------------------------------------------
 
-/** Loaded when the first hook needs it. All hooks of the process share its connections. */
+/** Loaded on first use. All hooks of the process share its connections. */
 interface Network {
   readonly request: (options: RequestOptions) => ClientRequest
   readonly agent: Agent
   readonly tls: Partial<Awaited<ReturnType<typeof ownTls>>>
 }
 
-/** Idle connections are closed by then; most servers wait longer. They do not keep a process alive. */
+/** Idle connections are closed after this time. Most servers wait longer. They do not keep a process alive. */
 const IDLE_MS = 30_000
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 16, scheduling: 'lifo' } as const
 
@@ -310,7 +310,7 @@ async function load(protocol: string): Promise<Network> {
 
 const idleSince = new WeakMap<Socket, number>()
 
-/** Marks a connection as kept for the next request. */
+/** Records since when a connection has been idle. */
 function restFrom(socket: Socket, now: number): void {
   idleSince.set(socket, now)
 }

@@ -1,4 +1,4 @@
-// Failures of requests in words: what happened, and what to do.
+// Request failures in words: what happened, and what to do.
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
@@ -9,30 +9,33 @@ interface Words {
 }
 
 const CERTIFICATE_UNKNOWN: Words = {
-  text: 'its certificate is not signed by an authority that is known here',
-  hint: 'If it is an authority of your own: NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment that starts the agent.',
+  text: 'its certificate is not signed by a known authority',
+  hint: 'If the authority is your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment that starts the agent.',
 }
 
 const NO_ROUTE: Words = {
-  text: 'there is no way to it from here',
+  text: 'there is no route to it',
   hint: 'Check the network and the address; proxies (HTTP_PROXY) are not used.',
 }
 
 /** Keyed by error code. */
 const WORDS: Readonly<Record<string, Words>> = {
-  ECONNREFUSED: { text: 'nobody listens there', hint: 'Start the server, or correct the port of its URL.' },
-  ENOTFOUND: { text: 'its name is not known', hint: 'Correct the host in its URL.' },
-  EAI_AGAIN: { text: 'its name could not be looked up', hint: 'Check the network and its name server.' },
+  ECONNREFUSED: {
+    text: 'no server is listening there',
+    hint: 'Start the server, or fix the port in its URL.',
+  },
+  ENOTFOUND: { text: 'its host name was not found', hint: 'Fix the host in its URL.' },
+  EAI_AGAIN: { text: 'its host name could not be looked up', hint: 'Check the network and its name server.' },
   EHOSTUNREACH: NO_ROUTE,
   ENETUNREACH: NO_ROUTE,
   ETIMEDOUT: NO_ROUTE,
   ECONNRESET: {
-    text: 'it closed the connection before it had answered',
-    hint: 'Look into the log of the server.',
+    text: 'it closed the connection before it answered',
+    hint: 'Check the log of the server.',
   },
   EPIPE: {
     text: 'it closed the connection before it had read the request',
-    hint: 'Look into the log of the server.',
+    hint: 'Check the log of the server.',
   },
   HPE_HEADER_OVERFLOW: {
     text: 'the headers of its answer are larger than 64 KiB',
@@ -55,11 +58,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 }
 
 const NO_HTTP: Words = {
-  text: 'what it sends is no HTTP',
+  text: 'it does not speak HTTP',
   hint: 'Check the port, and whether the URL should begin with https://.',
 }
 const NO_TLS: Words = {
-  text: 'no encrypted connection could be made',
+  text: 'the TLS connection failed',
   hint: 'Check the port, and whether the URL should begin with http://.',
 }
 
@@ -71,7 +74,7 @@ export function requestFailure(error: unknown, host: string): HookError {
   const text = words ? `${words.text} (${code})` : plainText(textOf(error))
   return new HookError('HOOK_FAILED', `${host}: ${text}`, {
     cause: error,
-    hint: words?.hint ?? 'Look into the log of the server; the error is the cause of this one.',
+    hint: words?.hint ?? 'Check the log of the server. The original error is the cause of this one.',
   })
 }
 
@@ -84,9 +87,9 @@ function isTls(code: string): boolean {
   return code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')
 }
 
-/** The server answered, and the answer does not count. */
+/** The server's answer cannot be used. */
 export function badReply(text: string, hint?: string): HookError {
   return new HookError('HOOK_FAILED', text, {
-    hint: hint ?? 'Let the server answer with a status of 200 to 299, and a JSON object or nothing.',
+    hint: hint ?? 'The server must answer with a status of 200 to 299, and a JSON object or an empty body.',
   })
 }

@@ -1,4 +1,4 @@
-// A hook that is a server: the payload is posted to it, and the body of its answer is what a command would print.
+// An HTTP hook: posts the payload to a server and reads the body of its answer like the output of a command.
 
 import { HookError, textOf } from '../../core/base/errors.js'
 import { plainText, shown } from '../../core/base/text.js'
@@ -20,7 +20,7 @@ import { basicCredentials, ownHeaders } from './request-headers.js'
 export interface HttpHandler {
   /** http: or https: */
   readonly url: string
-  /** `$NAME` and `${NAME}` in values are variables of the environment. */
+  /** `$NAME` and `${NAME}` in values are environment variables. */
   readonly headers?: Readonly<Record<string, string>>
   /** Variables that headers may name. */
   readonly allowedEnvVars?: readonly string[]
@@ -30,15 +30,15 @@ export interface HttpHandler {
 
 /** Settings for all HTTP hooks. */
 export interface HttpTerms {
-  /** The URL must fit one of these patterns with `*`; null allows any URL. */
+  /** The URL must match one of these patterns with `*`. Null allows any URL. */
   readonly allowed_http_urls: readonly string[] | null
-  /** Limits `allowedEnvVars` to these; null does not limit it. */
+  /** Limits `allowedEnvVars` to these. Null: no limit. */
   readonly http_allowed_env_vars: readonly string[] | null
-  /** `host`, `host:port` or a range (`10.0.0.0/8`) beyond the public internet that hooks may be sent to. */
+  /** `host`, `host:port` or a range (`10.0.0.0/8`) outside the public internet that hooks may reach. */
   readonly allowed_private_hosts: readonly string[]
 }
 
-/** `terms` is read at each call: settings may change while the hook lives. */
+/** `terms` is read at each call, because settings may change while the hook lives. */
 export function httpHook(
   spec: HookSpec<HttpHandler>,
   surroundings: Surroundings,
@@ -78,7 +78,7 @@ export function httpHook(
   return { ...hook, run }
 }
 
-/** A plugin or skill in the user's folder was written by somebody else. */
+/** A plugin or skill in the user's folder does not count, because somebody else wrote it. */
 function isUsersOwn({ hook, place }: HookSpec<HttpHandler>): boolean {
   return hook.origin.scope === 'user' && place.plugin === undefined && place.skillDir === undefined
 }
@@ -87,21 +87,21 @@ const ALWAYS = { 'content-type': 'application/json', accept: 'application/json',
 
 function checked(url: URL | undefined, text: string, patterns: readonly string[] | null): URL {
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new HookError('HOOK_REFUSED', `${shown(text)} is no URL of a server`, {
-      hint: 'Let "url" begin with http:// or https://.',
+    throw new HookError('HOOK_REFUSED', `${shown(text)} is not an http or https URL`, {
+      hint: '"url" must begin with http:// or https://.',
     })
   }
   if (isAllowedUrl(url, patterns)) return url
   throw new HookError(
     'HOOK_REFUSED',
-    `nothing was sent to ${url.host}: allowed_http_urls has no pattern for its URL`,
+    `nothing was sent to ${url.host}: no pattern in allowed_http_urls matches its URL`,
     {
-      hint: `If it is meant, add a pattern to "allowed_http_urls" under "hooks" in ~/.amplifier/settings.json, such as "${url.origin}/*".`,
+      hint: `To allow it, add a pattern such as "${url.origin}/*" to "allowed_http_urls" under "hooks" in ~/.amplifier/settings.json.`,
     },
   )
 }
 
-// ---- what comes back ------------------------------------------------------------------------------------------
+// ---- the answer -----------------------------------------------------------------------------------------------
 
 interface Case {
   readonly event: HookEvent
@@ -111,8 +111,8 @@ interface Case {
 }
 
 /**
- * A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Of an answer with
- * another status, or one that is not one JSON object or not whole, only what closes counts.
+ * A status from 200 to 299 with a JSON object is an answer, and with an empty body it means no objection. An answer with
+ * another status, or one that is incomplete or not a JSON object, only counts if it closes the gate.
  */
 function answer({ event, asker, url, note }: Case, reply: Reply): HookResult {
   const { body } = reply
@@ -127,7 +127,7 @@ function answer({ event, asker, url, note }: Case, reply: Reply): HookResult {
 function statusProblem({ status, headers, body }: Reply, url: URL): HookError | undefined {
   if (status >= 200 && status <= 299) return undefined
   if (status >= 300 && status <= 399) return redirected(status, headers.location, url)
-  const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
+  const text = `${url.host} answered with status ${status}, so its answer was ignored${excerpt(body)}`
   return badReply(text, STATUS_HINTS[status])
 }
 
@@ -138,37 +138,37 @@ function withoutAsync(body: string): string {
   return Object.keys(rest).length > 0 ? JSON.stringify(rest) : body
 }
 
-/** As if a program had printed it. */
+/** The body as if a program had printed it. */
 function printedBy(body: string) {
   return { code: 0, signal: null, stdout: body, stderr: '', cut: false }
 }
 
-/** These statuses are about the request. */
+/** Hints for statuses that are about the request. */
 const STATUS_HINTS: Readonly<Record<number, string>> = {
   401: 'Check "headers" of the hook, and the variables that they name.',
   403: 'Check "headers" of the hook, and the variables that they name.',
   404: 'Check the path of the URL.',
-  405: 'Check the path of the URL; the server must take POST there.',
+  405: 'Check the path of the URL. The server must accept POST there.',
 }
 
 function redirected(status: number, location: string | undefined, url: URL): HookError {
-  // Only the host is shown: the rest of the address may hold a secret.
+  // Shows only the host, because the rest of the address may contain a secret.
   const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).host : ''
   const where = to === '' ? '' : ` to ${plainText(to)}`
   return badReply(
-    `${url.host} redirects${where} (status ${status}), and redirects are not followed`,
+    `${url.host} redirects${where} (status ${status}), but redirects are not followed`,
     NAME_THE_LAST,
   )
 }
 
-const NAME_THE_LAST = 'Write the URL into the hook that the server redirects to, if you trust it.'
+const NAME_THE_LAST = 'If you trust the server that it redirects to, put that URL into the hook.'
 
-/** Plain text of a server never becomes context, unlike a command's. */
+/** Unlike a command's, a server's plain text never becomes context. */
 function problemOf(body: string, note: HookContext['note']): HookError | undefined {
   const text = body.trim()
   if (text === '') return undefined
   if (!text.startsWith('{')) {
-    return new HookError('ANSWER_INVALID', `its answer is no JSON object${excerpt(body)}`, {
+    return new HookError('ANSWER_INVALID', `its answer is not a JSON object${excerpt(body)}`, {
       hint: ONE_OBJECT,
     })
   }
@@ -183,7 +183,8 @@ function problemOf(body: string, note: HookContext['note']): HookError | undefin
   return undefined
 }
 
-const ONE_OBJECT = 'Let the server answer with one JSON object as Claude Code documents it, or with nothing.'
+const ONE_OBJECT =
+  'The server must answer with one JSON object, as Claude Code documents it, or with nothing.'
 
 function parse(text: string): object | HookError {
   try {

@@ -1,4 +1,4 @@
-// Kind `http`: what an entry may say.
+// Kind `http`: the fields of an entry.
 
 import type { Check } from '../../core/base/options.js'
 import { withoutSecrets } from '../../core/base/secrets.js'
@@ -15,9 +15,9 @@ const isUrl: Check = [
 export const HTTP: Kind<HookSpec<HttpHandler>> = {
   summary: 'Asks a server.',
   fields: {
-    url: [isUrl, 'Where the event is sent to, as JSON by POST.'],
-    headers: [isTextMap, 'Headers; $NAME in a value is a variable that "allowedEnvVars" names.'],
-    allowedEnvVars: [isArgs, 'Variables that headers may use.'],
+    url: [isUrl, 'The address that the event is sent to, as JSON by POST.'],
+    headers: [isTextMap, 'Request headers. $NAME in a value is a variable that "allowedEnvVars" lists.'],
+    allowedEnvVars: [isArgs, 'Environment variables that headers may use.'],
     statusMessage: STATUS_MESSAGE,
   },
   required: ['url'],

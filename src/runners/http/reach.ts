@@ -5,17 +5,17 @@ import ipaddr from 'ipaddr.js'
 import { HookError } from '../../core/base/errors.js'
 import { canonicalHost, type HostRule, hostRules, isAddress, portOf, withoutBrackets } from './allow-lists.js'
 
-// ---- addresses that are not of the public internet ------------------------------------------------------------
+// ---- addresses outside the public internet --------------------------------------------------------------------
 
-/** A class of addresses that others may not send a hook to. */
+/** A class of addresses that hooks by other people may not reach. */
 export interface AddressClass {
   readonly name: string
-  /** A name that the user allowed may lead there; all others must be allowed as addresses. */
+  /** Whether an allowed host name may resolve to it. If not, the address itself must be allowed. */
   readonly byName: boolean
 }
 
 const LOOPBACK: AddressClass = { name: 'a loopback address', byName: true }
-const PRIVATE: AddressClass = { name: 'an address of a private network', byName: true }
+const PRIVATE: AddressClass = { name: 'an address in a private network', byName: true }
 const LINK_LOCAL: AddressClass = { name: 'a link-local address', byName: false }
 const RESERVED: AddressClass = { name: 'a reserved address', byName: false }
 const METADATA: AddressClass = {
@@ -23,10 +23,10 @@ const METADATA: AddressClass = {
   byName: false,
 }
 
-/** These must be allowed explicitly, even in the user's own hooks: credentials can be had there. */
+/** These must be allowed explicitly, even for the user's own hooks, because they serve credentials. */
 const ONLY_ALLOWED: ReadonlySet<AddressClass> = new Set([METADATA, LINK_LOCAL])
 
-/** No library knows these: they are single addresses inside other ranges. */
+/** No library knows these, because they are single addresses inside other ranges. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   '169.254.169.254',
   '169.254.170.2',
@@ -50,7 +50,7 @@ export const METADATA_NAMES: ReadonlySet<string> = new Set([
 /** Keyed by the library's name of the range. Any other range but `unicast` is reserved. */
 const CLASSES: Readonly<Record<string, AddressClass>> = {
   loopback: LOOPBACK,
-  unspecified: { name: 'the unspecified address, which is this machine', byName: false },
+  unspecified: { name: 'the unspecified address, which means this machine', byName: false },
   linkLocal: LINK_LOCAL,
   private: PRIVATE,
   carrierGradeNat: PRIVATE,
@@ -62,7 +62,7 @@ const CLASSES: Readonly<Record<string, AddressClass>> = {
 
 type Address = ReturnType<typeof ipaddr.parse>
 
-/** Undefined for an address of the internet. */
+/** Undefined for a public address. */
 export function classOf(text: string): AddressClass | undefined {
   const address = unwrapped(parsed(text))
   if (METADATA_ADDRESSES.has(address.toString())) return METADATA
@@ -77,7 +77,7 @@ function parsed(address: string): Address {
   return ipaddr.parse(address.split('%', 1)[0] as string)
 }
 
-/** IPv4 that is written in IPv6 (mapped, through NAT64, through 6to4) is judged as IPv4. */
+/** IPv4 inside IPv6 (mapped, NAT64, 6to4) is judged as IPv4. */
 function unwrapped(address: Address): Address {
   const bytes = address.toByteArray()
   const from = address.kind() === 'ipv4' ? undefined : EMBEDDED_AT[prefixOf(address)]
@@ -86,7 +86,7 @@ function unwrapped(address: Address): Address {
 
 const EMBEDDED_AT: Readonly<Record<string, number>> = { ipv4Mapped: 12, nat64: 12, '6to4': 2 }
 
-/** The library counts the local NAT64 prefix (64:ff9b:1::/48) as the well-known one; its addresses are nobody's. */
+/** The library takes the local NAT64 prefix (64:ff9b:1::/48) for the well-known one, but its addresses are not public. */
 function prefixOf(address: Address): string {
   const range: string = address.range()
   return range === 'rfc6052' && address.toByteArray()[5] === 0 ? 'nat64' : range
@@ -103,9 +103,9 @@ function asIpv6(address: Address) {
   return 'octets' in address ? address.toIPv4MappedAddress() : address
 }
 
-// ---- whether a hook may be sent there -------------------------------------------------------------------------
+// ---- whether a hook may reach it ------------------------------------------------------------------------------
 
-/** Judges every address right before it is used: says why it may not be used, or undefined. */
+/** Judges every address right before it is used. */
 export class Reach {
   /** An address without brackets, or a name. */
   readonly host: string
@@ -114,7 +114,7 @@ export class Reach {
   readonly #own: boolean
   readonly #rules: readonly HostRule[]
 
-  /** `own`: the hook stands in one of the user's own files, who may well mean his own machine. */
+  /** `own`: the hook is in one of the user's own files, so it may name the user's own machine. */
   constructor(url: URL, own: boolean, allowed: readonly string[]) {
     this.host = withoutBrackets(url.hostname)
     this.port = portOf(url)
@@ -126,7 +126,7 @@ export class Reach {
   /** Judges the host before anything is looked up. */
   refusalOfHost(): HookError | undefined {
     if (this.isLiteral) return this.refusalOf(this.host)
-    // A name may end with the dot of the root.
+    // Drops the dot of the DNS root, which a name may end with.
     if (!METADATA_NAMES.has(this.host.replace(/\.$/, '')) || this.#namesHost()) return undefined
     return this.#refused('it is the name of a metadata service, which hands out credentials')
   }
@@ -134,7 +134,7 @@ export class Reach {
   refusalOf(address: string): HookError | undefined {
     const found = classOf(address)
     if (!found || this.#mayUse(address, found)) return undefined
-    const which = this.isLiteral ? `it is ${found.name}` : `it leads to ${address}, ${found.name}`
+    const which = this.isLiteral ? `it is ${found.name}` : `it resolves to ${address}, ${found.name}`
     return this.#refused(which)
   }
 
@@ -148,7 +148,7 @@ export class Reach {
     )
   }
 
-  /** The URL itself says so, and not whoever answers for a name. */
+  /** Whether the URL itself names such an address, rather than whoever controls the host name. */
   #isMeantAs(found: AddressClass): boolean {
     if (ONLY_ALLOWED.has(found)) return false
     return this.isLiteral || (this.host === 'localhost' && found === LOOPBACK)
@@ -165,12 +165,12 @@ export class Reach {
   #refused(why: string): HookError {
     const host = this.host.includes(':') ? `[${this.host}]` : this.host
     return new HookError('HOOK_REFUSED', `nothing was sent to ${host}:${this.port}: ${why}`, {
-      hint: `If it is meant, add "${host}:${this.port}" to "allowed_private_hosts" under "hooks" in ~/.amplifier/settings.json; link-local and metadata addresses must stand there as addresses.`,
+      hint: `To allow it, add "${host}:${this.port}" to "allowed_private_hosts" under "hooks" in ~/.amplifier/settings.json. Link-local and metadata addresses must be listed as addresses.`,
     })
   }
 }
 
-/** Looks a name up and returns only addresses that may be used; fails with the reason if none is left. */
+/** Looks up a name and returns only addresses that may be used. Fails with the reason if none is left. */
 export function guardedLookup(reach: Reach): LookupFunction {
   return (hostname, options, callback) => {
     void import('node:dns').then(({ lookup }) =>

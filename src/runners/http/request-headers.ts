@@ -1,4 +1,4 @@
-// The headers of a request: ours, and the hook's own with the variables that it may name.
+// The headers of a request: ours, and the hook's own with their variables filled in.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { keepSecret } from '../../core/base/secrets.js'
@@ -7,14 +7,14 @@ import { shown } from '../../core/base/text.js'
 /** A hook's headers, and the settings that limit them. */
 export interface HeaderTerms {
   readonly headers: Readonly<Record<string, string>>
-  /** Variables that the hook may name; none if it does not say. */
+  /** Variables that the hook may use. Empty if it lists none. */
   readonly own: readonly string[]
-  /** Limits `own` to these; null does not limit it. */
+  /** Limits `own` to these. Null: no limit. */
   readonly allowed: readonly string[] | null
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** These frame the message and say where it goes. A second value would let two servers read one request in two ways. */
+/** These frame the message and say where it goes. With a second value, two servers could read one request differently. */
 const OURS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -31,7 +31,7 @@ const OURS: ReadonlySet<string> = new Set([
 ])
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Characters that every server reads in the same way. */
+/** Characters that every server reads the same way. */
 const VALUE = /^[\t\x20-\x7e]*$/
 const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g
 const SECRET_HEADER = /auth|cookie|credential|key|passw|secret|signature|token/i
@@ -41,10 +41,13 @@ export function ownHeaders(terms: HeaderTerms, note: (d: Diagnostic) => void): R
   const result: Record<string, string> = {}
   const secrets: string[] = []
   for (const [name, text] of Object.entries(terms.headers)) {
-    if (!NAME.test(name)) throw refused(`${shown(name)} is no name of a header`)
+    if (!NAME.test(name)) throw refused(`${shown(name)} is not a valid header name`)
     const key = name.toLowerCase()
     if (OURS.has(key)) {
-      note({ code: 'unknown-key', text: `the header "${name}" is set by the engine; its own is not sent` })
+      note({
+        code: 'unknown-key',
+        text: `Carabiner sets the header "${name}" itself, so the hook's value is not sent`,
+      })
       continue
     }
     const value = text.replace(VARIABLE, (_, braced?: string, bare?: string) => {
@@ -60,7 +63,7 @@ export function ownHeaders(terms: HeaderTerms, note: (d: Diagnostic) => void): R
   return result
 }
 
-/** A variable that is missing is replaced by nothing, as in Claude Code, and noted. */
+/** A missing variable is replaced with nothing, as in Claude Code, and reported. */
 function variable(
   name: string,
   header: string,
@@ -80,19 +83,19 @@ function variable(
 
 function unfit(name: string, value: string): string {
   if (/[\r\n]/.test(value))
-    return `the value of the header "${name}" has a line break, and would be more than one`
-  return `the value of the header "${name}" has characters that a header cannot carry`
+    return `the value of the header "${name}" contains a line break, so it would be more than one header`
+  return `the value of the header "${name}" contains characters that a header cannot carry`
 }
 
 function refused(text: string): HookError {
   return new HookError('HOOK_REFUSED', `nothing was sent: ${text}`, {
-    hint: 'Correct "headers" of the hook, or the variable that the header names.',
+    hint: 'Fix "headers" of the hook, or the variable that the header names.',
   })
 }
 
 let kept: readonly string[] = []
 
-/** Skips secrets of recent requests, because every event asks. */
+/** Skips secrets of recent requests, because this runs for every event. */
 function keepNew(secrets: readonly string[]): void {
   if (secrets.every((secret) => secret === '' || kept.includes(secret))) return
   keepSecret(secrets)
@@ -101,7 +104,7 @@ function keepNew(secrets: readonly string[]): void {
 
 const MOST_KEPT = 64
 
-/** `https://user:password@host`: credentials are sent, never shown. Undefined where there are none. */
+/** Credentials in `https://user:password@host` are sent but never shown. Undefined if there are none. */
 export function basicCredentials({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined
   const [user, word] = [decoded(username), decoded(password)]

@@ -1,4 +1,4 @@
-// A server at an address: the SDK's HTTP transport over sockets of our own, so that each answer is bounded and can be ended.
+// An MCP server at a URL: the SDK's HTTP transport over our own sockets, so that every answer is limited and can be stopped.
 
 import type { Agent, IncomingMessage } from 'node:http'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -8,14 +8,14 @@ import { ownTls } from '../../shell/own-environment.js'
 import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, type Sdk, TRANSPORT_ERROR } from './sdk.js'
 import { refusal } from './stdio-link.js'
 
-/** How long a complete answer may take to end by itself, and a goodbye to be taken. */
+/** How long a complete answer may take to end by itself, and a goodbye to be accepted. */
 const GRACE_MS = 1000
 /** How long a message without an answer may take to be accepted. */
 const NOTICE_MS = 10_000
 /** The client has everything of an ended stream after this time. */
 const DRAIN_MS = 50
 
-/** The transport never reconnects by itself: the next call starts anew. */
+/** The transport never reconnects by itself. The next call starts over. */
 const NO_RECONNECTION = {
   initialReconnectionDelay: 0,
   maxReconnectionDelay: 0,
@@ -30,7 +30,7 @@ export class HttpLink implements Link {
   readonly #inner: StreamableHTTPClientTransport
   readonly #fetch = new HttpFetch()
   readonly #events: LinkEvents
-  /** Requests that wait for an answer, each with its abort. */
+  /** Requests that wait for an answer, each with its abort controller. */
   readonly #waiting = new Map<RequestId, AbortController>()
   #why: string | undefined
   #isDismissed = false
@@ -52,7 +52,7 @@ export class HttpLink implements Link {
       fetch: (target, init) => this.#request(target, init ?? {}),
     })
     this.#inner.onmessage = (message) => this.#receive(message)
-    // The caller hears of each error as well.
+    // The caller gets every error too.
     this.#inner.onerror = () => undefined
   }
 
@@ -94,7 +94,7 @@ export class HttpLink implements Link {
       message.method === 'notifications/cancelled' &&
       !this.#givesUp(message.params)
     ) {
-      return // its answer has come already
+      return // Its answer has already arrived.
     }
     if (!('method' in message && 'id' in message)) return this.#inner.send(message)
     this.#waiting.set(message.id, new AbortController())
@@ -107,7 +107,7 @@ export class HttpLink implements Link {
   }
 
   async close(): Promise<void> {
-    this.end('it was not needed any more')
+    this.end('it was no longer needed')
   }
 
   /** Tells the server to forget its session, without waiting long. */
@@ -153,7 +153,7 @@ export class HttpLink implements Link {
       const id = message.id as RequestId
       const waiting = this.#waiting.get(id)
       if (!waiting) {
-        this.#events.noise(`A reply with the id ${JSON.stringify(id)} was dropped: nobody waits for it`)
+        this.#events.noise(`A reply with the id ${JSON.stringify(id)} was dropped: no call is waiting for it`)
         return
       }
       this.#waiting.delete(id)
@@ -166,7 +166,7 @@ export class HttpLink implements Link {
   // ---- requests -------------------------------------------------------------------------------------------------
 
   async #request(target: string | URL, init: RequestInit): Promise<Response> {
-    // This stream would carry messages that the server sends unasked: nobody here would listen, and it would stay open.
+    // This stream would carry unsolicited messages. Nothing here uses them, and it would stay open.
     if (init.method === 'GET') return new Response(null, { status: 405 })
     const id = requestIn(init.body)
     const waiting = id === undefined ? undefined : this.#waiting.get(id)
@@ -177,34 +177,34 @@ export class HttpLink implements Link {
     })
   }
 
-  /** The stream is over, so the answer will never come. */
+  /** The stream has ended, so the answer will never arrive. */
   #endedWithout(id: RequestId, why: string | undefined): void {
     if (!this.#waiting.delete(id)) return
-    const message = `the server ended its reply before it had answered${why === undefined ? '' : `: ${why}`}`
+    const message = `the server ended its reply before it answered${why === undefined ? '' : `: ${why}`}`
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: TRANSPORT_ERROR, message } })
   }
 }
 
-/** The id of a request; undefined for a notification or a reply. */
+/** The id of a request. Undefined for a notification or a reply. */
 function requestIn(body: RequestInit['body']): RequestId | undefined {
   if (typeof body !== 'string') return undefined
   const { id, method } = JSON.parse(body) as { readonly id?: RequestId; readonly method?: string }
   return method === undefined ? undefined : id
 }
 
-// ---- fetch with bounds and an end -----------------------------------------------------------------------------
+// ---- fetch with limits ----------------------------------------------------------------------------------------
 
 const MOST_HEADER_BYTES = 64 * 1024
 /** The only headers that the SDK reads. */
 const HEADERS = ['content-type', 'mcp-session-id', 'location', 'www-authenticate'] as const
-/** Statuses without a body that anybody reads. */
+/** Statuses whose body nobody reads. */
 const BODILESS: ReadonlySet<number> = new Set([202, 204, 205, 304])
 
 export class HttpFetch {
   #agent: Agent | undefined
   #closed = false
 
-  /** Calls `ended`, with what went wrong, when nothing more of the answer can come. Does not follow redirects. The global fetch would share its sockets and obey variables that a project can set. */
+  /** Calls `ended`, with what went wrong, when nothing more can arrive. Does not follow redirects. The global fetch would share its sockets and obey variables that a project can set. */
   async request(target: string | URL, init: RequestInit, ended: (why?: string) => void): Promise<Response> {
     const url = new URL(target)
     // Loaded here, because most users have no server at an address.
@@ -248,7 +248,9 @@ function responseOf(incoming: IncomingMessage): Response {
   if (status < 200 || status > 599 || encoding !== 'identity') {
     incoming.destroy()
     throw new Error(
-      encoding === 'identity' ? `it answered with status ${status}` : 'it compressed its answer, unasked',
+      encoding === 'identity'
+        ? `it answered with status ${status}`
+        : 'it compressed its answer, which was not requested',
     )
   }
   const headers = new Headers()
@@ -275,7 +277,7 @@ function boundedBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
       }
       incoming.on('data', (chunk: Buffer) => {
         left -= chunk.length
-        if (left < 0) finish(new Error(`it answered more than ${MOST_MESSAGE_BYTES} bytes`))
+        if (left < 0) finish(new Error(`its answer is larger than ${MOST_MESSAGE_BYTES} bytes`))
         else if (open) controller.enqueue(new Uint8Array(chunk))
       })
       incoming.on('end', () => finish())

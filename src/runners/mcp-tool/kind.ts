@@ -1,4 +1,4 @@
-// Kind `mcp_tool`: what an entry may say.
+// Kind `mcp_tool`: the fields of an entry.
 
 import { isObject } from '../../core/base/json.js'
 import type { Check } from '../../core/base/options.js'
@@ -12,9 +12,9 @@ export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
   summary: 'Calls a tool of an MCP server.',
   fields: {
     server: [isWritten, 'The MCP server, by its name in the setting mcp_servers.'],
-    tool: [isWritten, 'The tool of that server.'],
+    tool: [isWritten, 'The tool to call on that server.'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
-    input: [isInput, 'What the tool is called with; ${tool_input.command} is that field of the event.'],
+    input: [isInput, 'The arguments of the tool. ${tool_input.command} becomes that field of the event.'],
     statusMessage: STATUS_MESSAGE,
   },
   required: ['server', 'tool'],
@@ -24,8 +24,8 @@ export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
     const name = JSON.stringify(server)
     return {
       code: 'server-missing',
-      text: `it calls the MCP server ${name}, which the settings do not have`,
-      fix: `Write "mcp_servers": {${name}: {"command": "…"}}, or with "url", under "hooks" in ~/.amplifier/settings.json.`,
+      text: `it calls the MCP server ${name}, which is not in the settings`,
+      fix: `Add "mcp_servers": {${name}: {"command": "…"}}, or one with "url", under "hooks" in ~/.amplifier/settings.json.`,
     }
   },
   async load({ settings }) {

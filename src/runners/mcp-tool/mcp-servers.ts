@@ -1,4 +1,4 @@
-// MCP servers: each is connected when first asked, asked by many at once, and connected again after it was lost; a process not at once.
+// MCP servers: each is connected on first use, shared by many calls, and reconnected when lost (a process only after a pause).
 
 import { setMaxListeners } from 'node:events'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -17,7 +17,7 @@ import { StdioLink } from './stdio-link.js'
 import { ToolList } from './tool-list.js'
 
 export interface Limits {
-  /** The time from start to the end of the hello. A program that is first fetched from a registry takes long. */
+  /** The time from start to the end of the handshake. A program that is first downloaded from a registry takes long. */
   readonly startMs: number
   /** The time in which a server must react after a call was given up. */
   readonly reactMs: number
@@ -27,7 +27,7 @@ const LIMITS: Limits = { startMs: 30_000, reactMs: 1000 }
 
 /** The hook has its own time-out, but the SDK wants a number. */
 const NO_TIMEOUT = 2 ** 31 - 1
-/** It is retried without end: nobody has to tell us that the server works again. */
+/** Retries forever, so that nobody has to tell us that the server works again. */
 const RESTART = { delay: 1, maxDelay: 30, attempts: Infinity }
 /** Notes kept of one call, however noisy the server is. */
 const MOST_NOTES = 8
@@ -38,7 +38,7 @@ interface Session {
   readonly link: Link
   readonly tools: ToolList
   readonly since: number
-  /** Calls under way. */
+  /** Calls in progress. */
   calls: number
   isLeft: boolean
 }
@@ -61,7 +61,7 @@ class McpServer {
   readonly #limits: Limits
   readonly #registry: LinkRegistry
   readonly #backOff = new BackOff(RESTART)
-  /** Callers that wait for an answer, with the number of their notes; the latest last. */
+  /** Callers that wait for an answer, with the number of their notes, latest last. */
   readonly #asking = new Map<HookContext, { notes: number }>()
   #session: Session | undefined
   #starting: Promise<Session> | undefined
@@ -77,7 +77,7 @@ class McpServer {
 
   async call(tool: string, input: Record<string, unknown>, context: HookContext): Promise<CallToolResult> {
     const abort = new AbortController()
-    setMaxListeners(0, abort.signal) // the SDK adds one for each page of tools
+    setMaxListeners(0, abort.signal) // The SDK adds one for each page of tools.
     context.onAbort(() => abort.abort(givenUp()))
     this.#asking.set(context, { notes: 0 })
     try {
@@ -90,7 +90,7 @@ class McpServer {
     }
   }
 
-  /** Its settings are gone or changed: it ends when all callers have their answers. */
+  /** Its settings were removed or changed. It ends when all callers have their answers. */
   retire(): void {
     this.#retired = 'its settings were changed'
     this.#endIfIdle(this.#retired)
@@ -99,10 +99,10 @@ class McpServer {
   async close(): Promise<void> {
     this.#retired = 'the hooks were closed'
     this.#session?.link.end(this.#retired)
-    await this.#starting?.catch(() => undefined) // its starter hears of it
+    await this.#starting?.catch(() => undefined) // Reported to whoever started it.
   }
 
-  /** `again` is called if the server has forgotten us. */
+  /** `again` is called if the server has forgotten our session. */
   async #asked(question: Question, again?: () => Promise<CallToolResult>): Promise<CallToolResult> {
     const { tool, context, signal } = question
     const session = await unlessAborted(this.#connected(), signal).catch((error: unknown) => {
@@ -120,13 +120,13 @@ class McpServer {
       throw failure.error
     } finally {
       session.calls--
-      if (session.isLeft && session.calls === 0) link.end('it was left for a new connection')
+      if (session.isLeft && session.calls === 0) link.end('it was replaced by a new connection')
       const stderr = link.newStderr()
       if (stderr) context.printed({ stderr })
     }
   }
 
-  /** The next caller connects anew; calls under way are not cut off. */
+  /** The next caller connects again. Calls in progress are not cut off. */
   #leave(session: Session): void {
     session.isLeft = true
     if (this.#session === session) this.#session = undefined
@@ -134,13 +134,13 @@ class McpServer {
 
   // ---- connecting -----------------------------------------------------------------------------------------------
 
-  /** Throws if it may not be tried. */
+  /** Throws if it may not be started now. */
   #connected(): Promise<Session> {
     if (this.#session) return Promise.resolve(this.#session)
     if (this.#starting !== undefined) return this.#starting
     this.#refuseIfDown()
     if (this.#lastEnd !== undefined) {
-      const text = `server "${this.#name}" is started again: ${this.#lastEnd}`
+      const text = `server "${this.#name}" was restarted: ${this.#lastEnd}`
       this.#tell({ code: 'process-restarted', text })
     }
     this.#starting = this.#start().finally(() => {
@@ -201,7 +201,7 @@ class McpServer {
 
   #over(link: Link | undefined): void {
     const session = this.#session
-    if (!session || session.link !== link) return // a start that fails says so
+    if (!session || session.link !== link) return // A failed start is reported elsewhere.
     this.#session = undefined
     if (this.#retired !== undefined) return
     const lived = performance.now() - session.since
@@ -211,28 +211,28 @@ class McpServer {
     })
   }
 
-  /** Only a process costs something to start. */
+  /** Only a process is expensive to start. */
   #down(how: string, livedMs: number): void {
     if (!('command' in this.#settings)) return
     this.#lastEnd = how
     this.#backOff.ended(livedMs, performance.now())
   }
 
-  /** Refuses after two ends in a row; a single one may be an accident. */
+  /** Refuses after two failures in a row. A single one may be an accident. */
   #refuseIfDown(): void {
     const wait = this.#backOff.ends > 1 ? this.#backOff.wait(performance.now()) : 0
     if (wait === 0) return
-    const again = `it may be started again in ${(wait / 1000).toFixed(1)} s`
+    const again = `it may be restarted in ${(wait / 1000).toFixed(1)} s`
     throw new HookError(
       'HOOK_NOT_STARTED',
       `MCP server "${this.#name}" is down: ${this.#lastEnd}; ${again}`,
       {
-        hint: 'Mend it; it is started again by itself.',
+        hint: 'Fix it. It is then restarted automatically.',
       },
     )
   }
 
-  /** Checks a server after a call was given up: one that does not even answer a ping hangs, and would let the next call wait as long. */
+  /** Checks a server after a call was given up. If it does not even answer a ping, it hangs and would delay the next call as long. */
   async #checkPulse(): Promise<void> {
     const session = this.#session
     if (!session || this.#asking.size > 0 || !('command' in this.#settings)) return
@@ -240,7 +240,7 @@ class McpServer {
     try {
       await client.request({ method: 'ping' }, sdk.EmptyResultSchema, { timeout: this.#limits.reactMs })
     } catch (error) {
-      // A server without ping answers with an error, and lives.
+      // A server without ping answers with an error, so it is alive.
       if (isTimeout(error)) link.terminate('it did not react after a call was given up')
     }
   }
@@ -248,10 +248,10 @@ class McpServer {
   #endIfIdle(why: string): void {
     if (this.#asking.size > 0) return
     if (this.#session) this.#session.link.end(why)
-    else void this.#starting?.then(({ link }) => link.end(why)).catch(() => undefined) // its starter hears of it
+    else void this.#starting?.then(({ link }) => link.end(why)).catch(() => undefined) // Reported to whoever started it.
   }
 
-  /** Notes it with the latest caller that waits. */
+  /** Adds a note for the latest caller that waits. */
   #tell(d: Parameters<HookContext['note']>[0]): void {
     const latest = [...this.#asking].at(-1)
     if (!latest) return
@@ -268,7 +268,7 @@ async function answerOf(
   const options = { signal, timeout: NO_TIMEOUT }
   await tools.require(tool, options)
   const request = { method: 'tools/call' as const, params: { name: tool, arguments: input } }
-  // Checked before the SDK's schema, which puts an empty list where there is no content.
+  // Checked before the SDK's schema, which adds an empty list if there is no content.
   const result = await client.request(request, sdk.ResultSchema, options)
   if (!('content' in result || 'structuredContent' in result)) throw noResult(name, tool)
   return sdk.CallToolResultSchema.parse(result)
@@ -285,7 +285,7 @@ export class McpServers {
   readonly #settings: () => Readonly<Record<string, McpServerSettings>>
   readonly #limits: Limits
   readonly #entries = new Map<string, Entry>()
-  /** Includes those of servers that are no longer in the settings. */
+  /** Includes links of servers that are no longer in the settings. */
   readonly #links = new Living<Link>()
   #closed = false
 
@@ -295,7 +295,7 @@ export class McpServers {
     this.#limits = limits
   }
 
-  /** Rejects with a HookError about the server; with HOOK_TIMEOUT if the call was given up. */
+  /** Rejects with a HookError about the server, or with HOOK_TIMEOUT if the call was given up. */
   async call(
     server: string,
     tool: string,
@@ -305,16 +305,16 @@ export class McpServers {
     return this.#named(server).call(tool, input, context)
   }
 
-  /** Settles when every process and socket is gone. Calls under way fail. */
+  /** Settles when every process and socket is gone. Calls in progress fail. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const link of this.#links) link.end(CLOSED) // also before the hello: their callers are told
+    for (const link of this.#links) link.end(CLOSED) // Also those that are still connecting: their callers are told.
     await Promise.all([...this.#entries.values()].map(({ server }) => server.close()))
     await this.#links.end((link) => link.end(CLOSED))
   }
 
   #named(name: string): McpServer {
-    if (this.#closed) throw new HookError('HOOK_NOT_STARTED', `${CLOSED}, and no server is asked any more`)
+    if (this.#closed) throw new HookError('HOOK_NOT_STARTED', `${CLOSED}, so no server can be called`)
     const all = this.#settings()
     const known = this.#entries.get(name)
     const settings = Object.hasOwn(all, name) ? all[name] : undefined

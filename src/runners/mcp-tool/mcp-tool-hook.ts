@@ -1,4 +1,4 @@
-// A hook that is a tool of an MCP server: called with its `input`, its text is its answer.
+// An MCP hook: calls a tool of a server with `input` and reads the tool's text as the answer.
 
 import { HookError } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
@@ -15,7 +15,7 @@ export interface McpToolHandler {
   /** Its name in the user's setting `mcp_servers`. */
   readonly server: string
   readonly tool: string
-  /** The arguments of the tool; `${path.to.field}` in texts is replaced from the payload. Default: none. */
+  /** The arguments of the tool. `${path.to.field}` in strings is replaced from the payload. Default: none. */
   readonly input?: Readonly<Record<string, unknown>>
   /** Shown while it runs. */
   readonly statusMessage?: string
@@ -39,7 +39,7 @@ export function mcpToolHook(
   return { ...hook, run }
 }
 
-// ---- what the tool is called with -----------------------------------------------------------------------------
+// ---- the arguments of the tool --------------------------------------------------------------------------------
 
 type Fields = { readonly [key: string]: unknown }
 
@@ -47,7 +47,7 @@ type Fields = { readonly [key: string]: unknown }
 const PLACEHOLDER = /\$\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g
 
 const DEEPEST = 32
-/** Bounds how often the payload can be repeated. */
+/** Limits how often the payload can be repeated. */
 const MOST_BYTES = 1024 * 1024
 
 interface Filling {
@@ -57,9 +57,9 @@ interface Filling {
 }
 
 /**
- * Replaces the placeholders in every text of `input`, however deep. Replaced text is not searched again; a number or an
- * object goes in as JSON. A missing field leaves nothing, with a note. Throws HOOK_FAILED for an input that would grow
- * beyond its bounds.
+ * Replaces the placeholders in every string of `input`, however deep. Does not search replaced text again. A number or an
+ * object is inserted as JSON. A missing field leaves nothing, with a note. Throws HOOK_FAILED if the input would exceed
+ * its limits.
  */
 export function toolInput(
   input: Fields,
@@ -69,7 +69,7 @@ export function toolInput(
   const filling: Filling = { payload, missing: new Set(), left: MOST_BYTES }
   const filled = filledIn(input, filling, 0) as Record<string, unknown>
   for (const path of filling.missing) {
-    const text = `its input names \${${path}}, which this event does not have: nothing stands in its place`
+    const text = `its input names \${${path}}, which this event does not have, so it was left empty`
     note({ code: 'placeholder-empty', text })
   }
   return filled
@@ -81,7 +81,7 @@ function filledIn(value: unknown, filling: Filling, depth: number): unknown {
   if (depth >= DEEPEST)
     throw new HookError('HOOK_FAILED', `its input is nested deeper than ${DEEPEST} levels`)
   if (Array.isArray(value)) return value.map((one) => filledIn(one, filling, depth + 1))
-  // Made from entries, so that __proto__ is a key like any other.
+  // Built from entries, so that __proto__ is a key like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, filledIn(one, filling, depth + 1)]),
   )
@@ -105,11 +105,11 @@ function spend(filling: Filling, bytes: number): void {
   filling.left -= bytes
   if (filling.left >= 0) return
   throw new HookError('HOOK_FAILED', `its input would be larger than ${MOST_BYTES} bytes`, {
-    hint: 'Name smaller fields of the event in its placeholders, or fewer.',
+    hint: 'Use fewer placeholders, or smaller fields of the event.',
   })
 }
 
-/** Finds own fields of objects and numbered items of lists; nothing inherited. */
+/** Finds own fields of objects and numbered items of lists, nothing inherited. */
 function fieldAt(payload: Fields, path: string): Json | undefined {
   let at: unknown = payload
   for (const key of path.split('.')) {

@@ -1,4 +1,4 @@
-// The official SDK of the Model Context Protocol, optional and loaded when the first server is asked; and links, which it talks through.
+// The official SDK of the Model Context Protocol, which is optional and loaded on first use, and the links that it talks through.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
@@ -9,7 +9,7 @@ export type Sdk = Awaited<ReturnType<typeof load>>
 
 let loaded: Promise<Sdk> | undefined
 
-/** Rejects with HOOK_NOT_STARTED if it is not installed; the next call looks again. */
+/** Rejects with HOOK_NOT_STARTED if it is not installed. The next call looks again. */
 export function loadSdk(): Promise<Sdk> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined
@@ -57,17 +57,17 @@ function notLoaded(error: unknown): HookError {
 // ---- links ----------------------------------------------------------------------------------------------------
 
 export interface Link extends Transport {
-  /** It can be asked no more. */
+  /** It can no longer be used. */
   readonly isOver: boolean
-  /** We ended it properly. */
+  /** We ended it on purpose. */
   readonly isDismissed: boolean
-  /** Settles when nothing of it is left: no process, no socket. */
+  /** Settles when its processes and sockets are gone. */
   readonly gone: Promise<void>
-  /** Says why it is over, with the last lines that a process wrote to standard error. */
+  /** Why it ended, with the last lines that a process wrote to standard error. */
   how(): Promise<string>
   /** Appends those lines to the text. */
   withLastWords(text: string): string
-  /** Returns what a process wrote to standard error since the last call. */
+  /** What a process wrote to standard error since the last call. */
   newStderr(): string
   /** Ends it as the protocol prescribes. */
   end(why: string): void
@@ -81,7 +81,7 @@ export interface LinkEvents {
   readonly noise: (text: string) => void
 }
 
-/** Bytes of one message. Lists of tools are long; a hook's answer is bounded further. */
+/** The most bytes of one message. Lists of tools are long. A hook's answer has a lower limit. */
 export const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
 
 /** The protocol's code for an error of the transport. */

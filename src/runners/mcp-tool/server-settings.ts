@@ -1,4 +1,4 @@
-// The user's settings for a server, made ready for use. Secrets in them are registered as secrets.
+// The user's settings for a server, resolved for use. Secrets in them are registered as secrets.
 
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
@@ -8,25 +8,25 @@ import { withoutProject } from '../../shell/own-environment.js'
 import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
 
-/** One entry of `mcp_servers` in the user's settings: a program, or an address. No project may set it. */
+/** One entry of `mcp_servers` in the user's settings: a program or a URL. A project cannot set it. */
 export type McpServerSettings = StdioSettings | HttpSettings
 
 export interface StdioSettings {
   readonly command: string
   readonly args?: readonly string[]
-  /** Added to the few variables that a program needs to start. `${NAME}` is a variable of our environment. */
+  /** Added to the few variables that a program needs to start. `${NAME}` is one of our environment variables. */
   readonly env?: Readonly<Record<string, string>>
-  /** Relative to the user's home folder, which is the default. In a project, its files could become the server's. */
+  /** Relative to the user's home folder, which is the default. In a project, the server could load the project's files. */
   readonly cwd?: string
 }
 
 export interface HttpSettings {
   readonly url: string
-  /** `${NAME}` is a variable of our environment. */
+  /** `${NAME}` is one of our environment variables. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `inherited`: names of variables that the server gets. Throws HOOK_NOT_STARTED for a variable that is not set. */
+/** `inherited`: names of variables that the server inherits. Throws HOOK_NOT_STARTED if a variable is not set. */
 export function launchFrom(
   { command, args = [], env = {}, cwd = '.' }: StdioSettings,
   inherited: readonly string[],
@@ -38,7 +38,7 @@ export function launchFrom(
   return { file: command, args, cwd: resolve(homedir(), cwd), env: all }
 }
 
-/** Name and password of the address become a header. */
+/** A user name and password in the URL become a header. */
 export function addressFrom({ url, headers = {} }: HttpSettings): {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
   const address = parsedUrl(url)
   const authorization = basicCredentials(address)
   const sent = { ...(authorization !== undefined && { authorization }), ...expanded(headers, 'headers') }
-  // The part after the scheme is secret, too.
+  // The part after the scheme is secret too.
   keepSecret(Object.values(sent).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]))
   address.username = ''
   address.password = ''
@@ -56,7 +56,7 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
 function parsedUrl(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address && /^https?:$/.test(address.protocol)) return address
-  throw new HookError('HOOK_NOT_STARTED', 'its "url" in the settings is no address with http:// or https://')
+  throw new HookError('HOOK_NOT_STARTED', 'its "url" in the settings does not begin with http:// or https://')
 }
 
 function expanded(texts: Readonly<Record<string, string>>, where: string): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
-// A server that is a process: the SDK's messages over the supervised life of a resident process. The SDK's own transport
-// bounds no output and ends only the process, not its group.
+// An MCP server that is a process: the SDK's messages over a supervised resident process. The SDK's own transport does
+// not limit output, and ends only the process, not its group.
 
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { textOf } from '../../core/base/errors.js'
@@ -14,13 +14,13 @@ import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, TRANSPORT_ERROR } from 
 /** More than this without an answer is a flood, and ends the process. */
 const MOST_UNASKED_BYTES = 16 * 1024 * 1024
 
-/** Servers may send these: logs, progress, and replies to calls that were given up. */
+/** Servers may send these at any time: logs, progress, and replies to calls that were given up. */
 const NO_NOISE: ReadonlySet<RpcProblem['kind']> = new Set(['notification', 'late'])
 
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
 interface Sent {
-  /** Its number on the wire: the connection has its own count. */
+  /** Its number on the wire, because the connection counts for itself. */
   readonly wire: number
   readonly giveUp: () => void
 }
@@ -54,7 +54,7 @@ export class StdioLink implements Link {
         events.noise(refusal(method))
         throw methodNotFound(method)
       },
-      // All others are for people. Handing each on would make a flood expensive.
+      // All others are for people. Forwarding each of them would make a flood expensive.
       notification: (method) => {
         if (method === LIST_CHANGED) this.#deliver({ method })
       },
@@ -86,21 +86,21 @@ export class StdioLink implements Link {
     return this.#life.stderr.takeNew()
   }
 
-  /** The process is started already. */
+  /** The process is already running. */
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.isOver) throw new Error(this.#life.how)
-    if (!('method' in message)) return // requests of the server were answered above
+    if (!('method' in message)) return // Requests of the server are answered above.
     const params = (message.params ?? {}) as Json
     if ('id' in message) this.#call(message.id, message.method, params)
     else if (message.method === 'notifications/cancelled') this.#cancel(params)
     else this.#life.notify(message.method, params)
   }
 
-  /** Called by the client, also after a hello that failed. */
+  /** Called by the client, also after a failed handshake. */
   async close(): Promise<void> {
-    this.end('it was not needed any more')
+    this.end('it was no longer needed')
   }
 
   end(why: string): void {
@@ -119,7 +119,7 @@ export class StdioLink implements Link {
         this.#answered(id, { result: result as Record<string, unknown> })
       },
       (error: unknown) => {
-        // Nobody waits for a call that was given up; `over` reports a process that is gone.
+        // Nobody waits for a call that was given up, and `over` reports a process that is gone.
         if (error instanceof RpcError && (error.kind === 'aborted' || error.kind === 'closed')) return
         const code = error instanceof RpcError ? error.code : undefined
         this.#answered(id, { error: { code: code ?? TRANSPORT_ERROR, message: textOf(error) } })
@@ -162,5 +162,5 @@ export class StdioLink implements Link {
 }
 
 export function refusal(method: string): string {
-  return `it asked for ${shown(method)}, which a hook does not give; it was refused`
+  return `it requested ${shown(method)}, which hooks do not offer; the request was refused`
 }

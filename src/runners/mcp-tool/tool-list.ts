@@ -30,7 +30,7 @@ export class ToolList {
     })
   }
 
-  /** Throws HOOK_FAILED, with the likely name, for a tool that is not there, after looking again. */
+  /** Throws HOOK_FAILED, with the likely name, if the tool is missing even after listing again. */
   async require(tool: string, options: Options): Promise<void> {
     if (this.#known.has(tool)) return
     const names = await this.#read(options)
@@ -43,7 +43,7 @@ export class ToolList {
     const names = new Set<string>()
     let cursor: string | undefined
     for (let page = 0; page < MOST_PAGES && names.size < MOST_TOOLS; page++) {
-      // The client's own listTools() would compile whatever schema a tool brings.
+      // The client's own listTools() would compile every tool's schema.
       const params = cursor === undefined ? {} : { cursor }
       const { tools, nextCursor } = await this.#client.request(
         { method: 'tools/list', params },
@@ -66,8 +66,8 @@ function noTool(server: string, tool: string, names: readonly string[]): HookErr
     {
       hint:
         names.length > 0
-          ? `Correct "tool" of the hook. The server has: ${has}.`
-          : 'It offers no tools at all.',
+          ? `Fix "tool" of the hook. The server has: ${has}.`
+          : 'The server offers no tools at all.',
     },
   )
 }

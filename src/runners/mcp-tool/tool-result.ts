@@ -43,12 +43,12 @@ export function readToolResult(
   }
   const answers = answersIn(texts, result.structuredContent)
   const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
-  // What closes counts wherever it stands, even if other parts are wrong.
+  // An answer that closes the gate counts wherever it is, even if other parts are wrong.
   const closed = closingAmongAll([...read, ...embeddedAnswers(result, one)])
   if (closed) {
-    if (answers.length > 1) ignored(one, `it answered more than once; its ${closed.action} counts`)
+    if (answers.length > 1) ignored(one, `it answered more than once; its ${closed.action} was used`)
     else if (!read.some((outcome) => 'result' in outcome && outcome.result === closed))
-      ignored(one, `the ${closed.action} in the text of its resource counts all the same`)
+      ignored(one, `the ${closed.action} in the text of its resource was used anyway`)
     return closed
   }
   if (result.isError) throw toolError(asker, texts.join('\n'))
@@ -58,19 +58,19 @@ export function readToolResult(
   const [only] = read
   if (only && 'result' in only) {
     if (answers[0] !== texts.join('\n').trim() && texts.some((text) => !answers.includes(text.trim())))
-      ignored(one, 'the text beside its answer is ignored')
+      ignored(one, 'the text next to its answer was ignored')
     return only.result
   }
   if (result.content.some(isNoText) && texts.join('').trim() === '') throw unreadable(asker)
   return decoded(one, texts.join('\n'), false)
 }
 
-// ---- what it consists of --------------------------------------------------------------------------------------
+// ---- its parts -------------------------------------------------------------------------------------------------
 
 function textsOf({ content }: CallToolResult, one: Case): readonly string[] {
   const others = new Set(content.filter(isNoText).map(({ type }) => type))
   if (others.size > 0)
-    ignored(one, `its content of type ${[...others].join(', ')} is no answer: a hook's answer is text`)
+    ignored(one, `its content of type ${[...others].join(', ')} was ignored: a hook's answer is text`)
   return content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
 }
 
@@ -81,8 +81,8 @@ function isTooLong(texts: readonly string[]): boolean {
 const PRINTED = { code: 0, signal: null, stderr: '', cut: true }
 
 function tooLong(): never {
-  throw new HookError('HOOK_OUTPUT', `the tool answered more than ${MOST_BYTES} bytes of text`, {
-    hint: 'Let the tool answer with the decision alone.',
+  throw new HookError('HOOK_OUTPUT', `the tool answered with more than ${MOST_BYTES} bytes of text`, {
+    hint: 'The tool should answer with nothing but the decision.',
   })
 }
 
@@ -90,7 +90,7 @@ function isNoText({ type }: CallToolResult['content'][number]): boolean {
   return type !== 'text'
 }
 
-/** Texts of resources are documents, not answers. Only what closes in one counts; nothing else in them is reported. */
+/** Texts of resources are documents, not answers. Only an answer in them that closes the gate counts. Nothing else is reported. */
 function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }: Case): readonly Outcome[] {
   const silent: Case = { event, asker, note: () => {} }
   return content.flatMap((item) => {
@@ -100,7 +100,7 @@ function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }:
   })
 }
 
-/** The JSON objects among the texts, or all texts as one; and the structured content, if it differs. */
+/** The JSON objects among the texts, or all texts as one, and the structured content if it differs. */
 function answersIn(texts: readonly string[], structured: unknown): readonly string[] {
   const whole = texts.join('\n').trim()
   const single = texts.length > 1 && parsed(whole) === undefined ? texts.map((text) => text.trim()) : [whole]
@@ -108,7 +108,7 @@ function answersIn(texts: readonly string[], structured: unknown): readonly stri
   if (structured === undefined) return answers
   const data = copied(structured)
   if (answers.some((text) => sameJson(parsed(text), data))) return answers
-  // Many tools return data beside text; it is an answer only if it looks like one.
+  // Many tools return data next to text. It is only an answer if it looks like one.
   const closes = isObject(data) && closingAmong(entriesOf(data)) !== undefined
   const speaks =
     isObject(data) && (closes || actionOf(data) !== undefined || Object.keys(data).some(isTopField))
@@ -128,11 +128,11 @@ function parsed(text: string): Data | undefined {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? (value as Data) : undefined
   } catch {
-    return undefined // the decoder reports it
+    return undefined // The decoder reports it.
   }
 }
 
-/** Bounds nesting, so that every walk through it ends. */
+/** Limits nesting, so that every walk through it ends. */
 function copied(structured: unknown): Json {
   try {
     return frozenCopy(structured, 'structuredContent')
@@ -141,7 +141,7 @@ function copied(structured: unknown): Json {
   }
 }
 
-// ---- what it means --------------------------------------------------------------------------------------------
+// ---- its meaning -----------------------------------------------------------------------------------------------
 
 type Outcome = { readonly result: HookResult } | { readonly error: unknown }
 
@@ -153,18 +153,22 @@ function attempt(read: () => HookResult): Outcome {
   }
 }
 
-/** A tool's error is like exit code 1: an answer beside it counts only if it closes. */
+/** A tool's error is like exit code 1: an answer next to it only counts if it closes the gate. */
 function decoded({ event, asker, note }: Case, stdout: string, isError: boolean): HookResult {
   if (!isError && isAsyncLine(stdout)) {
-    throw new HookError('ANSWER_INVALID', 'it answered "async": true, but a tool that has answered is done', {
-      hint: 'Let the tool answer when it knows.',
-    })
+    throw new HookError(
+      'ANSWER_INVALID',
+      'it answered "async": true, but a tool cannot continue after its answer',
+      {
+        hint: 'The tool must answer once it has decided.',
+      },
+    )
   }
   const reply = { code: isError ? 1 : 0, signal: null, stdout, stderr: isError ? stdout : '', cut: false }
   try {
     return decode(event, reply, asker, note)
   } catch (error) {
-    // The decoder's messages speak of programs.
+    // The decoder's messages are about programs.
     if (!isHookError(error, 'ANSWER_INVALID')) throw error
     throw new HookError('ANSWER_INVALID', error.message.replace(/^stdout /, "the tool's text "), {
       hint: error.hint.replace(/^Print /, 'Answer with '),
@@ -173,7 +177,7 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
   }
 }
 
-/** The highest, the first among equals. */
+/** The strongest answer, or the first of several equal ones. */
 function closingAmongAll(read: readonly Outcome[]): HookResult | undefined {
   const [highest] = read
     .flatMap((outcome) => ('result' in outcome ? [outcome.result] : []))
@@ -188,21 +192,21 @@ function toolError({ tool }: ToolAsker, text: string): HookError {
     'HOOK_FAILED',
     `the tool ${JSON.stringify(tool)} answered with an error${said && `: ${said}`}`,
     {
-      hint: 'Call the tool by hand with the same input; what it says is its own.',
+      hint: "Call the tool by hand with the same input. The message is the tool's own.",
     },
   )
 }
 
 function unreadable({ tool }: ToolAsker): HookError {
-  const text = `the tool ${JSON.stringify(tool)} answered with content that is no text, and so nobody knows what it says`
+  const text = `the tool ${JSON.stringify(tool)} answered with content that is not text, so its answer cannot be read`
   return new HookError('ANSWER_INVALID', text, {
-    hint: 'Let the tool answer with a JSON object as text, or with an empty list where it has no objection.',
+    hint: 'The tool must answer with a JSON object as text, or with an empty list if it has no objection.',
   })
 }
 
 function twice({ tool }: ToolAsker, count: number): HookError {
-  const text = `the tool ${JSON.stringify(tool)} gave ${count} different answers, none of which closes`
-  return new HookError('ANSWER_INVALID', text, { hint: 'Let the tool answer with one JSON object.' })
+  const text = `the tool ${JSON.stringify(tool)} gave ${count} different answers, and none of them blocks`
+  return new HookError('ANSWER_INVALID', text, { hint: 'The tool must answer with one JSON object.' })
 }
 
 function ignored({ note }: Case, text: string): void {

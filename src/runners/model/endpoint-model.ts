@@ -1,4 +1,4 @@
-// A model at an endpoint of the user's settings, asked through the AI SDK's provider, which is loaded when first needed.
+// A model at an endpoint in the user's settings, asked through the AI SDK's provider, which is loaded on first use.
 
 import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -48,7 +48,7 @@ export async function endpointModel(settings: EndpointSettings, modelName: strin
   const keyName = settings.api_key_env ?? (settings.base_url === undefined ? provider.keyName : undefined)
   const apiKey = keyName === undefined ? '' : keyFrom(keyName)
   const create = await creatorOf(provider)
-  // Everything that a provider would read from the environment is given: only the settings say where the key goes.
+  // Sets everything that a provider would read from the environment, so that only the settings decide where the key goes.
   const made = create({
     name: settings.provider,
     baseURL: settings.base_url ?? provider.url,
@@ -64,7 +64,7 @@ function keyFrom(name: string): string {
   const key = withoutProject()[name]?.trim() ?? ''
   if (key === '') {
     throw new HookError('MODEL_FAILED', `there is no key for the model: ${name} is not set`, {
-      hint: `Set ${name} in the environment, or another variable as "api_key_env" of ${MODEL_SETTING}.`,
+      hint: `Set ${name} in the environment, or name another variable as "api_key_env" in ${MODEL_SETTING}.`,
     })
   }
   keepSecret([key])
@@ -85,7 +85,7 @@ async function load({ package: name, version }: Provider): Promise<unknown> {
     return await import(name)
   } catch (error) {
     const why = isMissingPackage(error) ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
-    throw new HookError('MODEL_FAILED', `${name}, which asks such a model, ${why}`, {
+    throw new HookError('MODEL_FAILED', `${name}, which is needed to ask this model, ${why}`, {
       hint: `Install it where Carabiner is installed: npm install ${name}@${version} zod`,
       cause: error,
     })
@@ -93,7 +93,7 @@ async function load({ package: name, version }: Provider): Promise<unknown> {
 }
 
 function wrongVersion({ package: name, version }: Provider): HookError {
-  return new HookError('MODEL_FAILED', `${name} is of a version that is not known here`, {
+  return new HookError('MODEL_FAILED', `this version of ${name} is not supported`, {
     hint: `npm install ${name}@${version} zod`,
   })
 }
@@ -105,7 +105,7 @@ export const BODY_LIMIT = 1024 * 1024
 
 const own = new Map<string, HttpFetch>()
 
-/** A redirect would send the key and the payload wherever a server says, so none is followed. */
+/** Follows no redirects, because they would send the key and the payload wherever a server says. */
 const boundedFetch: typeof fetch = async (input, init = {}) => {
   const { HttpFetch: Fetch } = await import('../mcp-tool/http-link.js')
   const { protocol } = new URL(String(input))
@@ -132,7 +132,7 @@ function limited(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
 }
 
 function tooLong(): HookError {
-  return new HookError('HOOK_OUTPUT', `the model answered more than ${BODY_LIMIT} bytes`, {
-    hint: 'Use a model that keeps to the verdict that it is asked for.',
+  return new HookError('HOOK_OUTPUT', `the model's answer is larger than ${BODY_LIMIT} bytes`, {
+    hint: 'Use a model that answers with nothing but the verdict.',
   })
 }

@@ -1,4 +1,4 @@
-// Calls an AI SDK LanguageModel: what is sent, and what is accepted of its answer.
+// Calls an AI SDK LanguageModel: builds the request and checks the answer.
 
 import { HookError } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -8,7 +8,7 @@ import type { LanguageModel } from './model-source.js'
 
 type Text = { readonly type: 'text'; readonly text: string }
 
-/** A part of the model's answer that is sent back to it, with whatever its provider added. */
+/** A part of the model's answer that is sent back to it, with anything that its provider added. */
 type Part = { readonly type: string; readonly [key: string]: unknown }
 
 /** The AI SDK's messages. */
@@ -39,10 +39,10 @@ export interface Generated {
   readonly message: ModelMessage
 }
 
-/** A verdict takes less; a model that thinks first takes more than a line. */
+/** A verdict takes less, but a model that thinks first needs more than a line. */
 const MAX_OUTPUT_TOKENS = 4096
 
-/** Calls once and never retries: the caller has a deadline. Rejects when the signal is aborted, whatever the model does. */
+/** Calls once and never retries, because the caller has a deadline. Rejects when the signal is aborted, whatever the model does. */
 export async function generate(
   model: LanguageModel,
   prompt: readonly ModelMessage[],
@@ -86,7 +86,7 @@ interface ToolCallPart {
 
 type Raw = { readonly [key: string]: unknown }
 
-/** Calls that the provider ran itself are done already. */
+/** Leaves out calls that the provider itself has already run. */
 function isToolCall(part: Raw): part is Raw & ToolCallPart {
   const { type, toolCallId, toolName, input, providerExecuted } = part
   const written = [toolCallId, toolName, input].every((one) => typeof one === 'string')

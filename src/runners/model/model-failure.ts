@@ -1,4 +1,4 @@
-// Failures of models, in words that say what to do.
+// Model failures in words: what happened, and what to do.
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -8,13 +8,13 @@ import { MODEL_SETTING } from './model-source.js'
 /** Names the model that was asked, for people. */
 export interface Asked {
   readonly name: string
-  /** The address in the settings; absent for the embedder's own model. */
+  /** The address in the settings. Absent for the embedder's own model. */
   readonly url?: string
   /** The variable that held the key, if one did. */
   readonly keyName?: string | undefined
 }
 
-/** Turns what a model threw into MODEL_FAILED; a HookError inside stays what it is. */
+/** Turns what a model threw into MODEL_FAILED. A HookError inside is kept. */
 export function modelFailure(error: unknown, asked: Asked): HookError {
   const own = withinCauses(error, (one) => isHookError(one))
   if (own) return own as HookError
@@ -27,8 +27,8 @@ export function modelFailure(error: unknown, asked: Asked): HookError {
 }
 
 function unreached({ url }: Asked): string {
-  if (url === undefined) return 'It is the model that was given to createHooks({ model }): look there.'
-  return `Is the server of ${MODEL_SETTING} running? It was asked at the base_url ${url}.`
+  if (url === undefined) return 'Check the model that was passed to createHooks({ model }).'
+  return `Is the server in ${MODEL_SETTING} running? Its base_url is ${url}.`
 }
 
 /** Characters kept of a server's message. */
@@ -41,7 +41,7 @@ function failed(message: string, cause: unknown, hint: string): HookError {
 function statusOf(error: unknown): number | undefined {
   const status =
     isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : 0
-  // A 2xx status was not what went wrong.
+  // A status below 300 is not the cause.
   return typeof status === 'number' && status >= 300 ? status : undefined
 }
 
@@ -51,32 +51,29 @@ function statusWords(
 ): readonly [what: string, hint?: string | undefined] {
   if (status < 400)
     return [
-      'redirects, which is not followed',
-      url && `Set "base_url" of ${MODEL_SETTING} to where it leads, if you trust it.`,
+      'redirects, but redirects are not followed',
+      url && `If you trust the target, set it as "base_url" in ${MODEL_SETTING}.`,
     ]
   if (status === 401 || status === 403) {
     const key = keyName ? `the key in ${keyName}` : 'a request without a key'
-    const where = keyName ?? (url && `"api_key_env" of ${MODEL_SETTING}`)
+    const where = keyName ?? (url && `"api_key_env" in ${MODEL_SETTING}`)
     return [`refused ${key}`, where && `Check ${where}.`]
   }
   if (status === 404)
     return [
       'does not know that model or address',
-      url && `Check "name" and "base_url" (${url}) of ${MODEL_SETTING}.`,
+      url && `Check "name" and "base_url" (${url}) in ${MODEL_SETTING}.`,
     ]
   if (status === 429)
-    return [
-      'has had too many requests',
-      'Wait, or raise the limit at the provider; it is not tried again by itself.',
-    ]
-  return status >= 500 ? ['is in trouble', 'Try again later.'] : ['refused the request']
+    return ['got too many requests', 'Wait, or raise the limit at the provider. Carabiner does not retry.']
+  return status >= 500 ? ['failed', 'Try again later.'] : ['refused the request']
 }
 
 const NETWORK: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no server is listening there',
   ECONNRESET: 'the connection was reset',
   ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its host cannot be looked up now',
+  EAI_AGAIN: 'its host name could not be looked up',
   ETIMEDOUT: 'it could not be reached in time',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
@@ -94,7 +91,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Libraries wrap what happened, some of them twice. */
+/** Libraries wrap the original error, some of them twice. */
 function withinCauses(error: unknown, is: (one: unknown) => boolean): unknown {
   let one = error
   for (let depth = 0; depth < 6 && one !== undefined && one !== null; depth++) {

@@ -1,8 +1,8 @@
-// A yes or a no in plain words: a leading no always counts, a yes only if nothing beside it could take it back.
+// A yes or a no in plain words. A leading no always counts, a yes only if nothing around it could take it back.
 
 import { meaningOfWord } from '../../systems/closing.js'
 
-/** A clear yes or no; the words after a no are its reason. */
+/** A clear yes or no. The words after a no are its reason. */
 export type Words = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 
 /** Undefined if it is neither. */
@@ -14,7 +14,7 @@ export function inWords(said: string): Words | undefined {
 
 // ---- a word ---------------------------------------------------------------------------------------------------
 
-/** The whole reply, but for quotes, emphasis and a full stop. */
+/** The whole reply is one word, apart from quotes, emphasis and a full stop. */
 const WORD = /^["'`*_]{0,4}([a-z]{2,10})["'`*_]{0,4}[.!]?["'`*_]{0,4}$/i
 const YES: ReadonlySet<string> = new Set(['yes', 'ok', 'okay', 'allow', 'allowed', 'approve', 'approved'])
 
@@ -86,21 +86,21 @@ function isYesInWords(said: string): boolean {
   )
 }
 
-/** "Yes, I object": the yes answers another question than the one that was asked. */
+/** "Yes, I object": the yes answers a different question. */
 const OBJECTION =
   /^[*_]{0,2}(?:yes|ok|okay)\b[^\n]{0,60}?\b(?:(?:i|we)\s+(?:do\s+|must\s+|would\s+)?(?:object|disagree|oppose|protest|refuse|decline|veto|deny|reject|block)|(?:block|deny|reject|refuse|forbid|stop|prevent)\s+(?:it|this|that|the))\b/i
 
 // ---- letters --------------------------------------------------------------------------------------------------
 
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{M}]/gu
-/** Letters of other alphabets that look like those of the words above. */
+/** Letters of other alphabets that look like the letters of the words above. */
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   ['оo', 'Оo', 'οo', 'Οo', 'օo', 'кk', 'Кk', 'κk', 'Κk', 'Νn', 'ոn', 'аa', 'еe', 'сc', 'ѕs', 'іi', 'уy'].map(
     ([from = '', to = '']) => [from, to] as const,
   ),
 )
 
-/** Folds a text to what it looks like: full-width letters, look-alikes and zero-width characters hide nothing. */
+/** Folds a text to what it looks like, so that full-width letters, look-alikes and zero-width characters hide nothing. */
 export function folded(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// Reads a model's reply strictly, but never loses a no that can be recognised.
+// Reads a model's reply strictly, but never loses a recognisable no.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -23,16 +23,16 @@ export function readReply(text: string, note: (d: Diagnostic) => void): Reply {
   if (typeof read !== 'string') return withNotes(read, note)
   const reply = recognisedNo(said)
   if (reply) {
-    note({ code: 'malformed-field', text: `the reply is not valid (${read}); its no stands` })
+    note({ code: 'malformed-field', text: `the reply is not valid (${read}); its no still counts` })
     return reply
   }
   throw tooLong
-    ? new HookError('HOOK_OUTPUT', `the reply of the model is not valid: ${read}`, { hint: HINT })
-    : new HookError('ANSWER_INVALID', `the reply of the model is not valid: ${read}`, { hint: HINT })
+    ? new HookError('HOOK_OUTPUT', `the model's reply is not valid: ${read}`, { hint: HINT })
+    : new HookError('ANSWER_INVALID', `the model's reply is not valid: ${read}`, { hint: HINT })
 }
 
 const HINT =
-  'Ask in the prompt for {"ok": true} or {"ok": false, "reason": "…"} alone, or use a model that keeps to it.'
+  'In the prompt, ask for nothing but {"ok": true} or {"ok": false, "reason": "…"}, or use a model that follows the format.'
 
 /** Removes one markdown fence around everything. */
 function unfenced(text: string): string {
@@ -50,13 +50,13 @@ function withNotes({ reply, notes }: Read, note: (d: Diagnostic) => void): Reply
   return reply
 }
 
-/** Returns in words what is wrong if it is not a verdict. */
+/** Returns what is wrong, in words, if it is not a verdict. */
 function verdict(said: string): Read | string {
   if (said === '') return 'it is empty'
   const words = inWords(said)
   if (words) return { reply: words.ok ? words : (writtenNo(said) ?? no(words)), notes: [] }
   const value = parsed(said)
-  if (!isObject(value)) return `it is ${shown(said)}, and not one JSON object`
+  if (!isObject(value)) return `it is ${shown(said)}, not one JSON object`
   return objectVerdict(value, entriesIn(said, { everywhere: true }))
 }
 
@@ -71,19 +71,19 @@ type Raw = { readonly [key: string]: unknown }
 function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   const { ok, reason, impossible } = value
   const isTwice = entries.filter(({ key, depth }) => depth === 1 && plainKey(key) === 'ok').length > 1
-  // JSON.parse keeps the last of two equal keys; and a yes beside a no is not a yes.
+  // JSON.parse keeps the last of two equal keys, and a yes next to a no is not a yes.
   if ((ok !== false || isTwice) && entries.some(saysNo)) return noAmong(value, entries)
   if (isTwice) return 'it has "ok" more than once'
-  if (typeof ok !== 'boolean') return `its "ok" is ${shown(ok)}, and not true or false`
+  if (typeof ok !== 'boolean') return `its "ok" is ${shown(ok)}, not true or false`
   const others = entries.filter(({ key, depth }) => depth > 1 || !KNOWN.has(key))
   if (ok && others.some(refusesElsewhere)) {
-    return 'its "ok" is true, and another key refuses'
+    return 'its "ok" is true, but another key refuses'
   }
   const problems = [
-    !isAbsent(reason) && typeof reason !== 'string' && `its "reason" is ${shown(reason)}, and not a text`,
+    !isAbsent(reason) && typeof reason !== 'string' && `its "reason" is ${shown(reason)}, not a string`,
     !isAbsent(impossible) &&
       typeof impossible !== 'boolean' &&
-      `its "impossible" is ${shown(impossible)}, and not true or false`,
+      `its "impossible" is ${shown(impossible)}, not true or false`,
   ].filter((problem) => problem !== false)
   if (ok && problems.length > 0) return problems.join('; ')
   if (ok && entries.some(takesBack)) return noAmong(value, entries)
@@ -95,14 +95,14 @@ function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   return { reply: ok ? { ok } : no(value), notes }
 }
 
-/** Drops what cannot be seen: `ok` with a space, or with a look-alike letter, is meant to be read as `ok`. */
+/** Drops invisible characters and folds look-alikes: `ok` with a space or a foreign letter is meant to read as `ok`. */
 function plainKey(key: string): string {
   return folded(key)
     .toLowerCase()
     .replace(/[^a-z]/g, '')
 }
 
-/** By the table that all hooks share; and a model may also say more than one word. */
+/** Uses the table that all hooks share. A model may also use more than one word. */
 function saysNo({ key, value }: Entry): boolean {
   const name = plainKey(key)
   if (meaningOf(name, value) !== undefined) return true
@@ -111,7 +111,7 @@ function saysNo({ key, value }: Entry): boolean {
   return meaningOf(name, false) !== undefined && noInWords(value) !== undefined
 }
 
-/** Words beside a yes that leave no yes: "but", "must be blocked", "do not run", "needs approval". */
+/** Words that take back a yes: "but", "must be blocked", "do not run", "needs approval". */
 const TAKEN_BACK =
   /^\W*(?:but|however|actually|unless|except|only (?:if|after|when|with))\b|\bbut (?:actually )?no\b|\b(?:must|should|would|will|i|we)\s+(?:be\s+)?(?:block|den[yi]|reject|refus|object)\w*|\b(?:do|should|must) not (?:run|allow|approve|proceed|be (?:run|allowed|approved))\b|\bneeds?\s+(?:\w+\s+){0,3}(?:approval|confirmation|permission)\b|\bask (?:the user|a person|first)\b/i
 
@@ -119,7 +119,7 @@ function takesBack({ value }: Entry): boolean {
   return typeof value === 'string' && (TAKEN_BACK.test(folded(value)) || noInWords(value) !== undefined)
 }
 
-/** A yes beside it is not a clear one. */
+/** With such a key, a yes is not clear. */
 function refusesElsewhere({ value }: Entry): boolean {
   const raw = value === undefined ? '' : JSON.stringify(value)
   return REFUSAL.test(raw) || NO_ANYWHERE.test(flat(raw))
@@ -128,7 +128,10 @@ function refusesElsewhere({ value }: Entry): boolean {
 function noAmong(value: Raw, entries: readonly Entry[]): Read {
   const found = entries.find((entry) => /reason$/i.test(entry.key) && typeof entry.value === 'string')
   const reason = typeof value.reason === 'string' ? value.reason : found?.value
-  return { reply: no({ ...value, reason }), notes: [malformed('it does not say no with one "ok": false')] }
+  return {
+    reply: no({ ...value, reason }),
+    notes: [malformed('it does not say no with a single "ok": false')],
+  }
 }
 
 function no({ reason, impossible }: Raw): Reply {
@@ -145,7 +148,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 function malformed(problem: string): Diagnostic {
-  return { code: 'malformed-field', text: `the reply of the model: ${problem}; its no stands` }
+  return { code: 'malformed-field', text: `the model's reply: ${problem}; its no still counts` }
 }
 
 function unknownKeys(entries: readonly Entry[]): readonly Diagnostic[] {
@@ -164,7 +167,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// ---- a no in something that is no verdict -----------------------------------------------------------------------
+// ---- a no in something that is not a verdict --------------------------------------------------------------------
 
 const NO_ANYWHERE =
   /\bok\s*(?:["'`]\s*)?[:=]\s*["'`]?(?:false\b|no(?=\s*(?:["'`,;.}\n]|$)))|\b(?:permission)?(?:decision|verdict|action)\s*(?:["'`]\s*)?[:=]\s*["'`]?(?:deny|denied|block|blocked|reject|rejected|refuse|refused)\b/i
@@ -175,14 +178,14 @@ function recognisedNo(said: string): Reply | undefined {
   return writtenNo(said) ?? (words && no(words))
 }
 
-/** A model that wrote `"ok": false` did not say yes, even with prose around it, cut in half, or written twice. */
+/** A model that wrote `"ok": false` did not say yes, even with prose around it, cut off, or written twice. */
 function writtenNo(said: string): Reply | undefined {
   if (!NO_ANYWHERE.test(flat(said))) return undefined
   const [, written] = REASON_AFTER.exec(said) ?? []
   return no({ reason: written === undefined ? undefined : parsed(written) })
 }
 
-/** Removes JSON escapes, in case the JSON stands inside a JSON string. */
+/** Removes JSON escapes, in case the JSON is inside a JSON string. */
 function flat(text: string): string {
   const plain = text.replace(/\\{1,4}u([0-9a-f]{4})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

@@ -1,4 +1,4 @@
-// The effect of a model's no on each event. The table is Claude Code's, except that a deny that can act is never lost.
+// The effect of a model's no on each event. The table is Claude Code's, except that a deny that can have an effect is never lost.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { shown } from '../../core/base/text.js'
@@ -38,14 +38,14 @@ export interface Asker {
   readonly givesUp: boolean
 }
 
-/** Throws ANSWER_INVALID for a yes to a part of the payload: an attacker who pads a call would choose the part. A no stays a no. */
+/** Throws ANSWER_INVALID for a yes to only a part of the payload, because an attacker could choose that part by padding. A no stays a no. */
 export function checkSeenWhole(reply: Reply, { leftOut }: Question, { name }: HookEvent): void {
   if (!reply.ok || leftOut === 0 || !mayRefuse(name)) return
   throw new HookError(
     'ANSWER_INVALID',
-    `the model said yes, but it saw only a part of what happened: ${leftOut} bytes in the middle were left out`,
+    `the model said yes, but it only saw a part of the event: ${leftOut} bytes in the middle were left out`,
     {
-      hint: 'Let a hook that reads all of it decide on calls as long as this: a command, a server or a function.',
+      hint: 'For calls this long, use a hook that reads all of it: a command, a server or a function.',
     },
   )
 }
@@ -61,13 +61,13 @@ export function verdictOf(
   note: (d: Diagnostic) => void,
 ): HookResult {
   if (reply.ok) return proceed()
-  const reason = reply.reason ?? `The model that hook ${name} asks said no, and gave no reason`
+  const reason = reply.reason ?? `The model that hook ${name} asks said no without a reason`
   if (reply.impossible && givesUp && STOPS.has(event.name)) return givenUp(reason)
   const effect = EFFECTS.get(event.name) ?? OTHERWISE
   if (effect === 'none') {
     note({
       code: 'verdict-ignored',
-      text: `its no (${shown(reason)}) decides nothing on ${event.name}; ${INSTEAD}`,
+      text: `its no (${shown(reason)}) has no effect on ${event.name}; ${INSTEAD}`,
     })
     return proceed()
   }
@@ -75,14 +75,14 @@ export function verdictOf(
   return ends ? abortTurn(reason) : deny(reason)
 }
 
-const INSTEAD = 'to refuse a call by a model, hook PreToolUse'
+const INSTEAD = 'to let a model refuse a call, use PreToolUse'
 
 const STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop'])
 
-/** The condition can never hold, so going on would be useless. */
+/** The condition can never hold, so continuing would be useless. */
 function givenUp(reason: string): HookResult {
   return proceed({
-    userMessage: `What must hold before it stops cannot: ${reason}`,
+    userMessage: `The condition for stopping can never be met: ${reason}`,
     userMessageLevel: 'warning',
   })
 }

@@ -1,15 +1,15 @@
-// Delays restarts of a process: longer after each end in a row, and finally for ever.
+// Delays restarts of a process: longer after each failure in a row, and finally forever.
 
 export interface Restart {
-  /** Seconds before the first restart; doubled before each further one. */
+  /** Seconds before the first restart. Doubled before each further one. */
   readonly delay: number
   /** Seconds. The longest pause. */
   readonly maxDelay: number
-  /** Restarts in a row; 0 means never. */
+  /** The most restarts in a row. 0 means never. */
   readonly attempts: number
 }
 
-/** Seconds. Even without a pause, a process that dies at once must run out of attempts. */
+/** Seconds. Even without a pause, a process that dies immediately must run out of attempts. */
 const SHORTEST_STEADY_LIFE = 1
 
 export class BackOff {
@@ -27,8 +27,8 @@ export class BackOff {
   }
 
   /**
-   * `livedMs` counts from its hello; 0 if it never got there. A process that lived as long as the longest pause starts a new
-   * row: it is never started more often than that pause allows.
+   * `livedMs` counts from its hello, and is 0 if it never got there. A process that lived as long as the longest pause
+   * starts a new count: it is never started more often than that pause allows.
    */
   ended(livedMs: number, now: number): void {
     const { delay, maxDelay, attempts } = this.#restart
@@ -38,12 +38,12 @@ export class BackOff {
     this.#notBefore = this.#ends > attempts ? Infinity : now + pause * 1000
   }
 
-  /** Milliseconds until it may be started; Infinity is never. */
+  /** Milliseconds until it may be started. Infinity: never. */
   wait(now: number): number {
     return Math.max(0, this.#notBefore - now)
   }
 
-  /** Starts over: somebody may have fixed it. */
+  /** Starts over, because the process may have been fixed. */
   forgive(): void {
     this.#ends = 0
     this.#notBefore = 0

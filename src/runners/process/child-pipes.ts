@@ -7,8 +7,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
 /**
- * A stream that outlives `stdin`: Node destroys that when the process ends, which may be before its last reply was read.
- * Calls `onBroken` when the process reads no more.
+ * A stream that outlives `stdin`, which Node destroys when the process ends, perhaps before its last reply was read.
+ * Calls `onBroken` when the process no longer reads.
  */
 export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () => void): Writable {
   stdin.on('error', onBroken)
@@ -27,7 +27,7 @@ export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () 
 
 // ---- a process that does not read -----------------------------------------------------------------------------
 
-/** A busy hook reads again within this time. Data that waits for a stuck one would keep our own process from ending. */
+/** A busy hook reads again within this time. Data that waits for a stuck hook would keep our own process from ending. */
 const STALLED_MS = 10_000
 
 export class Stall {
@@ -59,7 +59,7 @@ export class Stall {
     else this.watch()
   }
 
-  /** Bytes that the process has taken. */
+  /** Bytes that the process has read. */
   #read(): number {
     return this.#stream.bytesWritten - this.#stream.writableLength
   }
@@ -70,16 +70,16 @@ export class Stall {
 const MOST_LINES = 64
 /** Bytes of all lines together. */
 const MOST_BYTES = 4096
-/** Bytes of a line, so that an endless one does not push out the others. */
+/** Bytes of one line, so that an endless line does not push out the others. */
 const LONGEST_LINE = 1024
-/** Characters of one chunk that are looked at: only the end of a flood matters. */
+/** Characters of one chunk that are processed, because only the end of a flood matters. */
 const LONGEST_PIECE = 8192
 
 export class StderrLines {
   readonly #decoder = new StringDecoder('utf8')
   readonly #lines: string[] = []
   #bytes = 0
-  /** Lines that came so far, including dropped ones. */
+  /** The number of lines so far, including dropped ones. */
   #count = 0
   #taken = 0
   /** The beginning of an incomplete line. */
@@ -88,7 +88,7 @@ export class StderrLines {
   constructor(stream: Readable) {
     stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)))
     stream.on('end', () => this.#read(this.#begun === '' ? '' : '\n'))
-    stream.on('error', () => undefined) // the connection or its exit says why it is gone
+    stream.on('error', () => undefined) // The connection or its exit says why it is gone.
   }
 
   /** Lines since the last call, as far as they are kept. Lines after an answer belong to the next one. */

@@ -1,4 +1,4 @@
-// Kind `process`: what an entry under "processes" may say. One process makes up to three hooks.
+// Kind `process`: the fields of an entry under "processes". One process provides up to three hooks.
 
 import { isObject } from '../../core/base/json.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
@@ -23,7 +23,7 @@ export interface GivenProcess {
   readonly maxLineBytes?: number
 }
 
-/** Seconds; PicoClaw's. */
+/** Seconds, as in PicoClaw. */
 export const USUAL_TIMEOUTS: ProcessHandler['timeouts'] = {
   observe: 0.5,
   intercept: 5,
@@ -47,7 +47,7 @@ const isCommand: Check = [
 const isNumber: Check = [Number.isFinite, 'a number']
 const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
 const isPoints: Check = [
-  // PicoClaw ignores an empty one.
+  // PicoClaw ignores an empty string.
   (value) => isTexts(value) && value.every((one) => one === '' || POINTS.includes(one)),
   `a list of ${POINTS.map((point) => `"${point}"`).join(', ')}`,
 ]
@@ -82,19 +82,23 @@ const TEXTS = { type: 'array', items: { type: 'string' } } as const
 const PAUSE = { type: 'number', minimum: 0 } as const
 
 export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
-  summary: 'Keeps a program running and asks it.',
+  summary: 'Keeps a program running and calls it for each event.',
   fields: {
     enabled: [isFlag, 'Whether it is started.'],
-    command: [isCommand, 'The program, then each of its arguments; no shell.', { ...TEXTS, minItems: 1 }],
+    command: [
+      isCommand,
+      'The program and its arguments. It runs without a shell.',
+      { ...TEXTS, minItems: 1 },
+    ],
     dir: [isText, 'The folder it runs in.'],
-    env: [isEnv, 'Variables for it.'],
-    priority: [isNumber, 'A lower number comes before.'],
-    transport: [isOneOf('stdio'), 'How it is talked to.'],
-    observe: [isKinds, 'Kinds of events it is told about; "*" for all.', TEXTS],
+    env: [isEnv, 'Environment variables for the process.'],
+    priority: [isNumber, 'Lower numbers run first.'],
+    transport: [isOneOf('stdio'), 'How Carabiner talks to it.'],
+    observe: [isKinds, 'Kinds of events that it is told about. "*" means all.', TEXTS],
     intercept: [isPoints, 'Points at which it decides.', { type: 'array', items: { enum: ['', ...POINTS] } }],
     timeouts: [
       isTimeouts,
-      'Seconds for each of its duties.',
+      'Time-outs in seconds for each of its roles.',
       {
         type: 'object',
         properties: Object.fromEntries(
@@ -106,7 +110,7 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
     onFailure: [isOneOf('block', 'continue'), '"block" closes the gate when it fails.'],
     restart: [
       isRestart,
-      'Whether and how it is started again.',
+      'Whether and how it is restarted.',
       {
         anyOf: [
           { type: 'boolean' },
@@ -118,7 +122,11 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
         ],
       },
     ],
-    maxLineBytes: [isLineLength, 'The longest line it may write.', { type: 'integer', minimum: 1024 }],
+    maxLineBytes: [
+      isLineLength,
+      'The longest line it may write, in bytes.',
+      { type: 'integer', minimum: 1024 },
+    ],
   },
   required: ['command'],
   isResident: true,

@@ -1,4 +1,4 @@
-// Starts the process of an entry: its command line, folder and environment, and the group that ends with it.
+// Starts the process of an entry: builds its command line, folder and environment, and the group that ends with it.
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -19,13 +19,13 @@ export interface Launch {
 export interface LaunchFields {
   /** The program and its arguments. */
   readonly command: readonly string[]
-  /** Relative to the plugin's folder, or else to the project. Default: the project. */
+  /** Relative to the plugin's folder, or to the project if there is no plugin. Default: the project. */
   readonly dir?: string
-  /** Added to the environment. Variables that name our folders, and the PATH of a trusted hook, stay ours. */
+  /** Added to the environment. Cannot replace variables that name our folders, or the PATH of a trusted hook. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Names no session, because one process serves many. */
+/** Does not name a session, because one process serves many. */
 export function launchOf(
   { hook, handler, place, env: inheritance }: HookSpec<LaunchFields>,
   note: Surroundings['report'],
@@ -54,7 +54,7 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
     try {
       const { file, args, cwd, env } = launch
       const child = spawn(file, args, { cwd, env, detached: LEADS_GROUP, windowsHide: true, stdio: 'pipe' })
-      // Stays for later errors, such as a signal that could not be sent: they must not be unhandled.
+      // Stays attached, because later errors, such as a signal that could not be sent, must not go unhandled.
       child.on('error', fail)
       if (child.pid !== undefined) resolve(child)
     } catch (error) {
@@ -63,15 +63,15 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
   })
 }
 
-// ---- everything that ends with the process --------------------------------------------------------------------
+// ---- the group that ends with the process ---------------------------------------------------------------------
 
-/** `end` sends TERM, then KILL; `gone` settles when nothing of it is left. */
+/** `end` sends TERM, then KILL. `gone` settles when all of it has ended. */
 export type ChildGroup = Pick<ProcessGroup, 'gone' | 'end'>
 
 /** The leader of a group can be ended with everything it started. On Windows it would get a window instead. */
 const LEADS_GROUP = process.platform !== 'win32'
 
-/** Takes a child that has a pid. */
+/** The child must have a pid. */
 export function groupOf(child: ChildProcess): ChildGroup {
   if (LEADS_GROUP) return new ProcessGroup(child.pid as number)
   return {

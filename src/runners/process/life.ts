@@ -1,4 +1,4 @@
-// One life of a resident process, from its start until nothing of its group is left; and its failures in words.
+// One life of a resident process, from its start until its whole group is gone, and its failures in words.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -13,28 +13,28 @@ import { inputOf, Stall, StderrLines } from './child-pipes.js'
 import { type ChildGroup, groupOf } from './launch.js'
 
 interface LifeEvents {
-  /** It can be asked no more. Called once; how it ended may be known a little later (`ended`). */
+  /** It can no longer be called. Called once. How it ended may be known a little later (`ended`). */
   readonly over: () => void
-  /** Notifications that were refused may be tried again. */
+  /** Notifications that were refused may be sent again. */
   readonly drained: () => void
   readonly problem: (problem: RpcProblem) => void
-  /** Handle what it asks and tells by itself. Without them it is refused or dropped, and reported as a problem. */
+  /** Handle requests and notifications that it sends. Without them, these are refused or dropped, and reported as a problem. */
   readonly request?: (method: string, params: Json | undefined) => unknown
   readonly notification?: (method: string, params: Json | undefined) => void
-  /** A process outside its group still held its pipes when nothing else was left. */
+  /** A process outside its group still held its pipes when all others had ended. */
   readonly leftBehind: () => void
 }
 
 /** From the end of its input to TERM. */
 const FAREWELL_MS = 500
-/** Between its exit and the end of its output, or the other way round. Callers wait for both, but not for somebody who inherited the pipe. */
+/** Between its exit and the end of its output, or the other way round. Callers wait for both, but not for a process that inherited the pipe. */
 const DRAIN_MS = 100
 /** A call must not wait behind many events. Events that do not fit wait in Observations. */
 const MOST_EVENT_BYTES = 64 * 1024
 
 export class Life {
   readonly stderr: StderrLines
-  /** Settles when `how` is final, or nothing can be learned any more. */
+  /** Settles when `how` is final, or when nothing more can be learned. */
   readonly ended: Promise<void>
   readonly #child: ChildProcessWithoutNullStreams
   readonly #group: ChildGroup
@@ -79,7 +79,7 @@ export class Life {
     const parted = new Promise<void>((resolve) => {
       this.#part = resolve
     })
-    // The last reply may still be in its output, so that is read first.
+    // Reads its output first, which may still contain the last reply.
     void Promise.all([this.#group.gone, parted]).then(() => this.#release())
   }
 
@@ -92,31 +92,31 @@ export class Life {
     return this.#over
   }
 
-  /** We told it to end; it had done nothing wrong. */
+  /** We told it to end. It had done nothing wrong. */
   get isDismissed(): boolean {
     return this.#isDismissed
   }
 
   /** How it ended, for people. */
   get how(): string {
-    return this.#ending ?? this.#exit ?? this.#loss ?? 'it runs'
+    return this.#ending ?? this.#exit ?? this.#loss ?? 'it is running'
   }
 
-  /** Rejects with RpcError. Its time-out keeps our process alive meanwhile. */
+  /** Rejects with an RpcError. Its time-out keeps our process alive in the meantime. */
   call(method: string, params: Json, options: RpcCallOptions): Promise<Json> {
     return this.#connection.call(method, params, options)
   }
 
-  /** Must be called after a call without an answer: perhaps it was not even read. */
+  /** Must be called after a call without an answer, which may not even have been read. */
   unanswered(): void {
     this.#watchInput()
   }
 
-  /** False if it could not be handed over; `drained` may follow. */
+  /** Returns false if it could not be sent. `drained` may follow. */
   notify(method: string, params: Json): boolean {
     const taken = !this.#over && this.#connection.notify(method, params)
     if (!taken && !this.#over) this.#retry()
-    // The stream has what was written in this tick only after it.
+    // The stream only gets what was written in this tick after the tick.
     this.#watching ??= setImmediate(() => this.#watchInput()).unref()
     return taken
   }
@@ -142,7 +142,7 @@ export class Life {
     this.#settle()
   }
 
-  /** An embedder that forgot to close must be able to exit. In Bun, pipes hold nothing up and have no unref. */
+  /** An embedder that forgot to call close() must still be able to exit. In Bun, pipes block nothing and have no unref. */
   #rest(): void {
     this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
@@ -158,7 +158,7 @@ export class Life {
     })
   }
 
-  /** A process that closed a pipe is most likely about to exit, which says more. */
+  /** A process that closed a pipe is probably about to exit, and the exit tells more. */
   #lost(what: string): void {
     if (this.#over) return
     this.#loss = what
@@ -169,10 +169,10 @@ export class Life {
   }
 
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
-    this.#exit = code === null ? `it was ended by ${signal}` : `it exited with code ${code}`
+    this.#exit = code === null ? `it was killed by ${signal}` : `it exited with code ${code}`
     this.#leave()
     clearTimeout(this.#timer)
-    this.#group.end() // everything it started
+    this.#group.end() // Everything that it started.
     const finish = (stillOpen: boolean) => {
       this.#heldOpen = stillOpen
       clearTimeout(this.#timer)
@@ -184,7 +184,7 @@ export class Life {
     this.#soon(() => finish(!this.#child.stdout.closed || !this.#child.stderr.closed))
   }
 
-  /** A blocked event loop fires the timer before it reads: let it read first. */
+  /** A blocked event loop fires the timer before it reads. This lets it read first. */
   #soon(then: () => void): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => setImmediate(then), DRAIN_MS)
@@ -208,7 +208,7 @@ export class Life {
     this.#events.over()
   }
 
-  /** A process outside the group may hold the pipes for ever. */
+  /** A process outside the group may hold the pipes forever. */
   #release(): void {
     clearTimeout(this.#timer)
     if (this.#heldOpen) this.#events.leftBehind()
@@ -218,19 +218,19 @@ export class Life {
 
 // ---- failures in words ----------------------------------------------------------------------------------------
 
-/** Bounds on the lines of standard error in a message. */
+/** Limits for the lines of standard error in a message. */
 const MOST_LINES = 3
 const MOST_SEEN = 40
 const MOST_BYTES = 600
 
-/** Turns whatever went wrong with the hello into HOOK_NOT_STARTED. */
+/** Turns any failure of the hello into HOOK_NOT_STARTED. */
 export async function helloFailure(error: unknown, life: Life, withinMs: number): Promise<HookError> {
   const because = await reasonOf(error, life, withinMs)
   const { hint } = isHookError(error) ? error : {}
   return new HookError('HOOK_NOT_STARTED', withLastWords(because, life), {
     hint:
       hint ??
-      'Run its command by hand: it must answer hook.hello in one line on its standard output, and flush it.',
+      'Run its command by hand: it must answer hook.hello with one line on its standard output, and flush it.',
     cause: error,
   })
 }
@@ -260,14 +260,14 @@ export async function callFailure(
       return failed(`it answered ${method} with an error: ${remoteText(error)}`, error)
     case 'closed':
       await life.ended
-      if (life.isDismissed) return failed(`${life.how} while it was asked (${method})`, error, NOT_ITS_FAULT)
-      return failed(withLastWords(`${life.how} while it was asked (${method})`, life), error)
+      if (life.isDismissed) return failed(`${life.how} during a call (${method})`, error, NOT_ITS_FAULT)
+      return failed(withLastWords(`${life.how} during a call (${method})`, life), error)
     default:
       return failed(error.message, error)
   }
 }
 
-const NOT_ITS_FAULT = 'Wait for calls before you close the hooks; or fire it again.'
+const NOT_ITS_FAULT = 'Wait for calls to finish before you close the hooks, or fire the event again.'
 
 function failed(text: string, cause: RpcError, hint?: string): HookError {
   return new HookError('HOOK_FAILED', text, { cause, ...(hint !== undefined && { hint }) })
@@ -280,7 +280,7 @@ function remoteText({ message, code }: RpcError): string {
 export function withLastWords(text: string, { stderr }: Life): string {
   const all = stderr.last(MOST_SEEN)
   if (all.length === 0) return text
-  // The message often comes before the place: in Node the stack, a brace and its version follow.
+  // The message often comes before the location. In Node, the stack, a brace and its version follow it.
   const told = all.findLast((line) => /\b\w*(?:Error|Exception)\b.*:/.test(line))
   const last = all.slice(-MOST_LINES)
   const lines = told === undefined || last.includes(told) ? last : [told, ...last.slice(1)]

@@ -1,4 +1,4 @@
-// Events on their way to an observer. They wait, within bounds, for the hello or while the process does not read; nobody waits for them.
+// Events on their way to an observer. A limited number waits for the hello, or while the process does not read. Nothing waits for them.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 export interface ObservationsOptions {
-  /** False if it cannot be handed over now. */
+  /** Returns false if it cannot be sent now. */
   readonly send: (observation: Json) => boolean
   /** How long the process may take to read again. */
   readonly patienceMs: number
@@ -25,7 +25,7 @@ export class Observations {
   readonly #options: ObservationsOptions
   readonly #waiting: Waiting[] = []
   #size = 0
-  /** The process has said hello; patience counts from then on. */
+  /** The process has said hello. Patience counts from then on. */
   #open = false
   #openedAt = 0
   #dropped = 0
@@ -40,7 +40,7 @@ export class Observations {
     if (this.#open && this.#waiting.length === 0 && this.#options.send(observation)) return
     const size = JSON.stringify(observation).length
     if (this.#waiting.length >= MOST_WAITING || this.#size + size > MOST_TEXT) {
-      this.#drop(1, this.#open ? UNREAD : 'more events came than can wait for its start')
+      this.#drop(1, this.#open ? UNREAD : 'too many events arrived before it had started')
       return
     }
     this.#waiting.push({ observation, size, since: performance.now() })
@@ -56,7 +56,7 @@ export class Observations {
     this.flush()
   }
 
-  /** Hands over as much as the process takes. */
+  /** Sends as much as the process accepts. */
   flush(): void {
     let sent = 0
     while (sent < this.#waiting.length && this.#options.send((this.#waiting[sent] as Waiting).observation))
@@ -65,7 +65,7 @@ export class Observations {
     this.#expireLater()
   }
 
-  /** The process is gone or could not be started; `why` is for people. */
+  /** The process is gone or could not be started. `why` is for people. */
   close(why: string): void {
     this.#open = false
     this.#drop(this.#waiting.length, why)
@@ -83,7 +83,7 @@ export class Observations {
     return this.#waiting.length === 0
   }
 
-  /** Settles when every event was handed over or dropped. */
+  /** Settles when every event was sent or dropped. */
   empty(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.length === 0) resolve()
@@ -97,7 +97,7 @@ export class Observations {
     for (const tell of this.#onEmpty.splice(0)) tell()
   }
 
-  /** One timer, for the oldest. */
+  /** Uses a single timer, for the oldest event. */
   #expireLater(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -120,7 +120,7 @@ export class Observations {
     return Math.max(since, this.#openedAt) + this.#options.patienceMs
   }
 
-  /** Reports the first drop at once, and the number when it is over. */
+  /** Reports the first drop at once, and the total at the end. */
   #drop(count: number, why: string): void {
     if (count === 0) return
     const first = this.#dropped === 0

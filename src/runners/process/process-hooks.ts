@@ -1,4 +1,4 @@
-// Resident hooks: an entry makes up to three hooks, which intercept, approve and observe, and share one process.
+// Resident hooks: an entry provides up to three hooks (intercept, approve, observe) that share one process.
 
 import { HookError } from '../../core/base/errors.js'
 import { canonicalJson, type Json } from '../../core/base/json.js'
@@ -34,7 +34,7 @@ export interface ProcessHandler extends LaunchFields {
     readonly hello: number
   }
   readonly restart: Restart
-  /** Bytes of one line that it prints; default 1 MiB. */
+  /** The longest line that it may print, in bytes. Default 1 MiB. */
   readonly maxLineBytes?: number
 }
 
@@ -96,14 +96,14 @@ function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
   return launch
 }
 
-/** Default by role: an approver that fails denies; nothing else is held up. */
+/** The default by role: an approver that fails denies, the others do not block anything. */
 const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
   intercept: 'continue',
   approve: 'block',
   observe: 'continue',
 }
 
-/** Entries with the same key share one process, so it holds everything that the process is started with. */
+/** Entries with the same key share one process, so the key covers everything that the process is started with. */
 function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string {
   const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName }
   return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
@@ -123,7 +123,7 @@ function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: 
   )
   return (event: HookEvent, context: HookContext) => {
     const point = points.get(event.name)
-    if (point === undefined) return undefined // the engine sends no other event
+    if (point === undefined) return undefined // The engine sends no other event.
     const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs }
     return resident.ask(question, context, (answer) =>
       goesOn(point, answer) ? undefined : decodeAnswer(point, event, answer, context.note),

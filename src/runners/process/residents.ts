@@ -1,4 +1,4 @@
-// Resident processes: each is started when first needed, asked by many at once, and started again after it ended, but not at once.
+// Resident processes: each is started on first use, shared by many calls, and restarted after a pause when it has ended.
 
 import { setImmediate } from 'node:timers/promises'
 import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
@@ -12,7 +12,7 @@ import { callFailure, helloFailure, Life, withLastWords } from './life.js'
 import { Observations } from './observations.js'
 
 interface ResidentOptions {
-  /** Called for each start: the environment may have changed. Throws if it may not be started. */
+  /** Called for each start, because the environment may have changed. Throws if it may not be started. */
   readonly launch: () => Launch
   readonly hello: Json
   readonly helloMs: number
@@ -20,13 +20,13 @@ interface ResidentOptions {
   readonly observeMs: number
   readonly restart: Restart
   readonly maxLineBytes: number | undefined
-  /** Reports what concerns no call under way. */
+  /** Reports problems that do not belong to a call in progress. */
   readonly report: (d: Diagnostic) => void
 }
 
 /** Keeps all lives, to end them. */
 interface Registry {
-  /** Nothing is started any more. */
+  /** If true, nothing is started any more. */
   readonly closed: boolean
   add(life: Life): void
 }
@@ -34,7 +34,7 @@ interface Registry {
 interface Question {
   readonly method: string
   readonly params: Json
-  /** Counts from the hello, if that is still to come. */
+  /** Counts from the hello, if that has not happened yet. */
   readonly timeoutMs: number
 }
 
@@ -43,13 +43,13 @@ export class Resident {
   readonly #registry: Registry
   readonly #backOff: BackOff
   readonly #observations: Observations
-  /** Callers that wait for an answer, the latest last. */
+  /** Callers that wait for an answer, latest last. */
   readonly #asking = new Set<HookContext>()
   /** Set once it has said hello. */
   #life: Life | undefined
   #readyAt = 0
   #starting: Promise<Life> | undefined
-  /** How it ended last; undefined before its first end. */
+  /** How it last ended. Undefined before its first end. */
   #lastEnd: (() => string) | undefined
   #retired = false
 
@@ -110,10 +110,10 @@ export class Resident {
     if (this.#retired) this.#endIfIdle()
   }
 
-  /** Hands it an event. Nobody waits, and it never throws. */
+  /** Sends it an event. Nobody waits for it, and it never throws. */
   observe(observation: Json): void {
     try {
-      // Its entry is gone, so nobody would end a process that we start now.
+      // Its entry is gone, so nothing would end a process that we start now.
       if (this.#retired && !this.#life && !this.#starting) throw new Error(RETIRED)
       if (!this.#life && !this.#starting) void this.#started().catch((error: unknown) => this.#tellOf(error))
       this.#observations.push(observation)
@@ -122,19 +122,19 @@ export class Resident {
     }
   }
 
-  /** Its entry was read again: somebody may have fixed it and wants it tried. */
+  /** Its entry was read again. It may have been fixed, so it may be tried again. */
   renew(options: ResidentOptions): void {
     this.#options = options
     this.#backOff.forgive()
   }
 
-  /** Its entry is gone. Events under way may still reach it; it ends as soon as nobody asks it. */
+  /** Its entry is gone. Events in progress may still reach it. It ends as soon as no call is waiting. */
   retire(): void {
     this.#retired = true
     this.#endIfIdle()
   }
 
-  /** Events that wait for its hello get that, and the time that an event has. Then it is ended, even if somebody asks it. */
+  /** Waiting events still get the hello and their time to be read. Then the process ends, even during a call. */
   async close(): Promise<void> {
     await this.#handedOver()
     this.#life?.end(CLOSED)
@@ -143,7 +143,7 @@ export class Resident {
 
   async #handedOver(): Promise<void> {
     if (this.#observations.isEmpty) return
-    await this.#starting?.catch(() => undefined) // its starter hears of it
+    await this.#starting?.catch(() => undefined) // Reported to whoever started it.
     if (!this.#life) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
@@ -156,16 +156,16 @@ export class Resident {
   #endIfIdle(): void {
     if (this.#asking.size > 0) return
     if (this.#life) this.#life.end(RETIRED)
-    else void this.#starting?.then((life) => life.end(RETIRED)).catch(() => undefined) // its starter hears of it
+    else void this.#starting?.then((life) => life.end(RETIRED)).catch(() => undefined) // Reported to whoever started it.
   }
 
-  /** Throws if it may not be tried. */
+  /** Throws if it may not be started now. */
   #started(): Promise<Life> {
     if (this.#starting) return this.#starting
     this.#refuseIfDown()
     const launch = this.#options.launch()
     if (this.#lastEnd) {
-      this.#tell({ code: 'process-restarted', text: `its process is started again: ${this.#lastEnd()}` })
+      this.#tell({ code: 'process-restarted', text: `its process was restarted: ${this.#lastEnd()}` })
     }
     this.#starting = this.#start(launch)
       .catch((error: unknown) => {
@@ -206,18 +206,18 @@ export class Resident {
     return life
   }
 
-  /** Ignores a life that ends before its hello: the start fails and says so. */
+  /** Ignores a life that ends before its hello, because the failed start reports it. */
   #over(life: Life): void {
     if (this.#life !== life) return
     this.#life = undefined
-    // We ended it, unless it was quicker: there is nothing to report, and the next start need not wait.
+    // We ended it, or it ended first. There is nothing to report, and the next start need not wait.
     if (this.#registry.closed || this.#retired) {
       this.#observations.close(GONE)
       return
     }
     const how = () => withLastWords(life.how, life)
     this.#down(how, performance.now() - this.#readyAt)
-    if (this.#asking.size > 0) return // they hear of it
+    if (this.#asking.size > 0) return // Reported to them.
     void life.ended.then(() => this.#options.report({ code: 'process-ended', text: how() }))
   }
 
@@ -228,24 +228,24 @@ export class Resident {
   }
 
   #refuseIfDown(): void {
-    if (this.#registry.closed) throw new HookError('HOOK_NOT_STARTED', `it is not started: ${CLOSED}`)
+    if (this.#registry.closed) throw new HookError('HOOK_NOT_STARTED', `it was not started: ${CLOSED}`)
     const wait = this.#backOff.wait(performance.now())
     if (wait === 0) return
     const how = `it is down: ${this.#lastEnd?.()}`
     if (wait < Infinity) {
-      const text = `${how}; it may be started again in ${(wait / 1000).toFixed(1)} s`
-      throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Mend it; it is started again by itself.' })
+      const text = `${how}; it may be restarted in ${(wait / 1000).toFixed(1)} s`
+      throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Fix it. It is then restarted automatically.' })
     }
-    const text = `${how}; it was started ${times(this.#backOff.ends)} in a row, and is not started again`
-    throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Mend it, then reload the configuration.' })
+    const text = `${how}; it was started ${times(this.#backOff.ends)} in a row and will not be restarted`
+    throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Fix it, then reload the configuration.' })
   }
 
-  /** Callers hear of a failed start. If nobody asked meanwhile, it is reported. */
+  /** Callers get the error of a failed start. If there are none, it is reported. */
   #tellOf(error: unknown): void {
     if (this.#asking.size === 0) this.#options.report({ code: 'HOOK_NOT_STARTED', text: textOf(error) })
   }
 
-  /** Notes it with the latest caller that waits, or reports it. */
+  /** Adds a note for the latest caller that waits, or reports it. */
   #tell(d: Diagnostic): void {
     const latest = [...this.#asking].at(-1)
     if (latest) latest.note(d)
@@ -256,7 +256,7 @@ export class Resident {
 const CLOSED = 'the hooks were closed'
 const RETIRED = 'its entry was removed or changed'
 const LEFT_BEHIND = 'it left a process running outside its group that still holds its output'
-const GONE = 'its process is not there'
+const GONE = 'its process is not running'
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
@@ -266,9 +266,9 @@ function times(count: number): string {
 
 export class Residents {
   readonly #residents = new Map<string, Resident>()
-  /** Keys of the last renewal; the next one may end theirs. */
+  /** Keys of the last renewal. The next one may end their residents. */
   #renewed: ReadonlySet<string> = new Set()
-  /** Keys of the renewal under way. */
+  /** Keys of the renewal in progress. */
   #wanted: Set<string> | undefined
   readonly #lives = new Living<Life>()
   readonly #registry: Registry
@@ -284,7 +284,7 @@ export class Residents {
     }
   }
 
-  /** Finds or makes the resident with this key, which names everything that matters about it. */
+  /** Finds or creates the resident with this key, which covers everything that matters about it. */
   of(key: string, options: ResidentOptions): Resident {
     const known = this.#residents.get(key)
     const resident = known ?? new Resident(options, this.#registry)
@@ -295,8 +295,8 @@ export class Residents {
   }
 
   /**
-   * Called when a configuration is read: `make` makes all its hooks. Residents that only the last renewal used end after
-   * the calls under way; the others live on. If `make` throws, everything stays as it is.
+   * Called when a configuration is read. `make` creates all its hooks. Residents that only the last renewal used end after
+   * the calls in progress. The others keep running. If `make` throws, everything stays as it is.
    */
   renew<T>(make: () => T): T {
     const wanted = new Set<string>()
@@ -315,7 +315,7 @@ export class Residents {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#residents.values()].map((resident) => resident.close()))
-    await setImmediate() // a process that was being started is there by now
+    await setImmediate() // A process that was being started exists by now.
     await this.#lives.end((life) => life.end(CLOSED))
   }
 

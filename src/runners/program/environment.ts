@@ -16,7 +16,7 @@ import type { FileFormat, Place } from '../hook-spec.js'
 /** Whose hook it is. */
 interface Reader {
   readonly scope: Origin['scope']
-  /** Whether the user relies on its judgement. */
+  /** Whether the hook is a gate that the user relies on. */
   readonly isGuard?: boolean
 }
 
@@ -25,19 +25,19 @@ interface Situation extends Reader {
   readonly place: Place
   readonly format?: FileFormat | undefined
   readonly sessionId: string | undefined
-  /** Variables that earlier hooks of the session handed on. */
+  /** Variables that earlier hooks of the session passed on. */
   readonly handedOn?: Readonly<Record<string, string>>
-  /** The file in which this one may hand something on. */
+  /** The file through which this hook may pass on variables. */
   readonly envFile?: string | undefined
   readonly note: (d: Diagnostic) => void
 }
 
-/** Says what a hook may inherit. */
+/** What a hook may inherit. */
 export interface Inheritance {
   readonly parent: Readonly<Record<string, string | undefined>>
   /** Variables that its file sets. */
   readonly own?: Readonly<Record<string, string>> | undefined
-  /** Only what programs need to start, and the names in `passthrough`. */
+  /** Inherit only variables that programs need to start, and those in `passthrough`. */
   readonly minimal: boolean
   readonly passthrough?: readonly string[] | undefined
 }
@@ -52,7 +52,7 @@ const OF_SKILLS = ['AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR'] as const
 const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_PLUGINS, ...OF_SKILLS]
 const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
 
-/** Never inherited: inside another agent the parent has them too, and they are about its session, its plugin, its file. */
+/** Never inherited: inside another agent, the parent also has them, but for its own session, plugin and file. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE'])
 
 /** Variables that a program needs to start. None is secret. */
@@ -75,8 +75,8 @@ export function hookEnvironment(inheritance: Inheritance, situation: Situation):
 }
 
 /**
- * The environment that this hook may see. What a project's files set is for the project's hooks alone, and not for its
- * gates: nobody reviewed it with them.
+ * The environment that this hook may see. Variables from a project's files are only for the project's hooks, and not for
+ * its gates, because they were not reviewed together.
  */
 export function parentFor(
   { scope, isGuard }: Reader,
@@ -89,16 +89,16 @@ export function parentFor(
 
 const told = new Set<string>()
 
-/** Once for each variable: a host keeps it until it ends. */
+/** Reports each variable once, because a host keeps it until it ends. */
 function tellLeading(projectDir: string, parent: Inheritance['parent'], note: Situation['note']): void {
   const news = leadingVariables(projectDir, parent).filter((name) => !told.has(`${projectDir}\0${name}`))
   if (news.length === 0) return
   for (const name of news) told.add(`${projectDir}\0${name}`)
-  const text = `${news.join(', ')} could make programs run code of the project ${projectDir}, so your own hooks and all gates run without it. If a settings file that is gone had set it, restart your agent`
+  const text = `${news.join(', ')} could make programs run code of the project ${projectDir}, so your own hooks and all gates run without it. If it came from a settings file that no longer exists, restart your agent`
   note({ code: 'variable-dropped', text })
 }
 
-/** With `beyond`, only what programs need to start, and these names. */
+/** With `beyond`, only variables that programs need to start, and these. */
 function inherited(parent: Inheritance['parent'], beyond?: readonly string[]): Record<string, string> {
   const env: Record<string, string> = {}
   for (const name of Object.keys(parent)) {
@@ -131,23 +131,23 @@ function ourOwn(
   }
 }
 
-/** Hooks written for Claude Code ask whether they run under it. */
+/** Hooks written for Claude Code check whether they run under it. */
 function ofClaudeCode(parent: Inheritance['parent']): Record<string, string> {
   const { CLAUDE_CODE_ENTRYPOINT = 'cli', CLAUDE_CODE_CHILD_SESSION = '1' } = parent
   return { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT, CLAUDE_CODE_CHILD_SESSION }
 }
 
-/** Exec form: replaces each `${NAME}` that we define, once; everything else stays. One argument stays one. */
+/** Without a shell: replaces each `${NAME}` that we define, once. Everything else stays. One argument stays one argument. */
 export function expandArgument(argument: string, env: Readonly<Record<string, string>>): string {
   return argument.replace(PLACEHOLDER, (text, name: string) => env[name] ?? text)
 }
 
-/** PowerShell reads `${NAME}` as a variable of its own: turns it into the environment's. No value enters the text. */
+/** PowerShell reads `${NAME}` as its own variable, so this turns it into an environment variable. No value enters the text. */
 export function forPowerShell(command: string): string {
   return command.replace(PLACEHOLDER, (_, name: string) => `\${env:${name}}`)
 }
 
-/** A command of a skill that begins with `./` or `../` means the folder of the skill. The shell puts it in, so that no name becomes syntax. */
+/** In a skill's command, a leading `./` or `../` is relative to the skill's folder. The shell inserts the folder, so that no name becomes syntax. */
 export function fromSkill(command: string, { skillDir }: Place): string {
   return skillDir !== undefined && IN_FOLDER.test(command) ? `"$AMPLIFIER_SKILL_DIR"/${command}` : command
 }
@@ -159,7 +159,7 @@ export function fileOfSkill(file: string, { skillDir }: Place): string {
 
 const IN_FOLDER = /^\.\.?\//
 
-/** Finds a placeholder of plugins or skills in a hook that belongs to none: a shell would read `${NAME}/x` as `/x`. */
+/** Finds a placeholder for plugins or skills in a hook that belongs to none, because a shell would read `${NAME}/x` as `/x`. */
 export function foreignPlaceholder(
   texts: readonly string[],
   { plugin, skillDir }: Place,
@@ -170,13 +170,13 @@ export function foreignPlaceholder(
 
 // ---- folders --------------------------------------------------------------------------------------------------
 
-/** Makes the plugin's data folder, so that a plugin may write into it. False, with a note, if it could not be made. */
+/** Creates the plugin's data folder. Returns false, with a note, if that fails. */
 export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void): boolean {
   try {
     if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
     return true
   } catch (error) {
-    note({ code: 'host-failed', text: `its data folder cannot be made: ${textOf(error)}` })
+    note({ code: 'host-failed', text: `its data folder cannot be created: ${textOf(error)}` })
     return false
   }
 }
@@ -188,7 +188,7 @@ export function startFolders({ data, session }: HookEvent, { projectDir }: Place
   )
 }
 
-/** The first that exists: an agent may have removed the one it works in. */
+/** The first folder that exists, because an agent may have removed the one it works in. */
 export function startFolder(event: HookEvent, place: Place): string | undefined {
   return startFolders(event, place).find(isFolder)
 }

@@ -1,4 +1,4 @@
-// A process group: a program and everything it started that did not leave it. They end together.
+// A process group: a program and everything it started that did not leave the group. They end together.
 
 import { readdirSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
@@ -7,10 +7,10 @@ import { statOf } from '../../files/process.js'
 /** From TERM to KILL. */
 const GRACE_MS = 500
 const LOOK_MS = 20
-/** Two seconds of KILL. A process that survives them is another user's, or stuck in the kernel. */
+/** Two seconds of KILL. A process that survives them belongs to another user or is stuck in the kernel. */
 const MOST_KILLS = 100
 
-/** One listener of the process for each way to end, however many groups there are. */
+/** One listener for each way that our process can end, however many groups there are. */
 const living = new Set<ProcessGroup>()
 
 function killAll(): void {
@@ -19,7 +19,7 @@ function killAll(): void {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal that nobody handles ends us without an `exit` event, and does not reach the groups. An embedder that handles it may want the hooks alive. */
+/** An unhandled signal ends us without an `exit` event, and does not reach the groups. An embedder that handles it may want to keep the hooks alive. */
 function killAllUnlessHandled(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return
   killAll()
@@ -29,7 +29,7 @@ function killAllUnlessHandled(signal: NodeJS.Signals): void {
 
 let listening = false
 let lingering: ReturnType<typeof setTimeout> | undefined
-/** Starting and stopping to listen costs as much as everything else about a group, and more hooks usually follow. */
+/** Adding and removing listeners costs as much as everything else about a group, and more hooks usually follow. */
 const LINGER_MS = 1000
 
 function startListening(): void {
@@ -45,7 +45,7 @@ function stopListening(): void {
   for (const signal of SIGNALS) process.off(signal, killAllUnlessHandled)
 }
 
-/** Leaves the process as it was, unless a group lives. */
+/** Leaves the process as it was, unless a group is still alive. */
 function stopListeningIfIdle(): void {
   clearTimeout(lingering)
   lingering = undefined
@@ -57,7 +57,7 @@ function stopListeningSoon(): void {
 }
 
 export class ProcessGroup {
-  /** Settles when nothing of it is left, or nothing that could be ended. */
+  /** Settles when every process that can be stopped has ended. */
   readonly gone: Promise<void>
   readonly #leader: number
   readonly #leave: () => void
@@ -82,25 +82,25 @@ export class ProcessGroup {
     return this.#isGone
   }
 
-  /** Sends TERM now and KILL after the grace. True if it ended somebody who lived. */
+  /** Sends TERM now and KILL after the grace period. Returns whether a living process was stopped. */
   end(): boolean {
     if (this.#timer !== undefined || !this.#send(0)) return false
     const others = livingMembers(this.#leader) ?? []
     if (!this.#send('SIGTERM')) return false
-    this.#send('SIGCONT') // a stopped process gets TERM only then
+    this.#send('SIGCONT') // A suspended process only gets TERM then.
     this.#endingSince = performance.now()
     this.#timer = setInterval(() => this.look(), LOOK_MS)
     return others.length > 0
   }
 
-  /** Finds out whether something is left. */
+  /** Checks whether a process is left. */
   look(): void {
     const ending = performance.now() - this.#endingSince
     const overdue = ending >= GRACE_MS
     if (!this.#send(overdue ? 'SIGKILL' : 0)) return
     if (overdue) this.#kills++
-    const dead = ending >= LOOK_MS && this.#onlyZombies() // most are reaped by then, which saves the search
-    if (dead) this.#send('SIGKILL') // for a process born while we looked
+    const dead = ending >= LOOK_MS && this.#onlyZombies() // Most are reaped by then, which saves the search.
+    if (dead) this.#send('SIGKILL') // For a process that was started while we looked.
     if (dead || this.#kills > MOST_KILLS) this.#forget()
   }
 
@@ -109,7 +109,7 @@ export class ProcessGroup {
     this.#send('SIGKILL')
   }
 
-  /** Searches all processes of the system only when those it knows are dead. */
+  /** Searches all processes of the system only once the known ones are dead. */
   #onlyZombies(): boolean {
     if (this.#members.some((pid) => livesIn(this.#leader, pid))) return false
     const members = livingMembers(this.#leader)
@@ -117,14 +117,14 @@ export class ProcessGroup {
     return members?.length === 0
   }
 
-  /** False if nobody is left. The number may then be somebody else's, so it is never used again. */
+  /** Returns false if no process is left. The number may then belong to another group, so it is never used again. */
   #send(signal: NodeJS.Signals | 0): boolean {
     if (this.#isGone) return false
     try {
       process.kill(-this.#leader, signal)
       return true
     } catch (error) {
-      // EPERM: somebody is there whom we may not signal
+      // EPERM: a process exists that we may not signal.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') return true
       this.#forget()
       return false
@@ -153,7 +153,7 @@ export class Living<T extends { readonly gone: Promise<void> }> {
     return this.#all.values()
   }
 
-  /** Calls `end` for each and settles when nothing is left, including what is added meanwhile. */
+  /** Calls `end` for each and settles when all are gone, including those added in the meantime. */
   async end(end: (one: T) => void): Promise<void> {
     while (this.#all.size > 0) {
       for (const one of this.#all) end(one)
@@ -164,9 +164,9 @@ export class Living<T extends { readonly gone: Promise<void> }> {
   }
 }
 
-// ---- members that really live ---------------------------------------------------------------------------------
+// ---- living members -------------------------------------------------------------------------------------------
 
-/** The living members of a group; undefined if the system does not tell. A zombie that nobody reaps (often in a container) still answers to signals. */
+/** The living members of a group. Undefined if the system does not say. An unreaped zombie, common in containers, still accepts signals. */
 export function livingMembers(group: number): readonly number[] | undefined {
   try {
     const pids = readdirSync('/proc').map(Number)
@@ -176,7 +176,7 @@ export function livingMembers(group: number): readonly number[] | undefined {
   }
 }
 
-/** True if this process is in the group and not a zombie. */
+/** Whether this process is in the group and not a zombie. */
 export function livesIn(group: number, pid: number): boolean {
   const stat = statOf(pid)
   return stat !== undefined && stat.group === group && !stat.ended

@@ -1,4 +1,4 @@
-// Reasons why a program did not start, in words: the system has one ENOENT for four different mistakes.
+// Why a program did not start, in words: the system reports ENOENT for four different mistakes.
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -19,11 +19,11 @@ export function notStarted(attempt: Attempt, error: unknown): HookError {
   })
 }
 
-/** HOOK_NOT_STARTED for a placeholder of plugins or skills in a hook that belongs to none. */
+/** HOOK_NOT_STARTED for a placeholder for plugins or skills in a hook that belongs to none. */
 export function noSuchPlaceholder(name: string): HookError {
   return new HookError(
     'HOOK_NOT_STARTED',
-    `Could not start: it mentions \${${name}}, which only hooks of a ${name.includes('SKILL') ? 'skill' : 'plugin'} have`,
+    `Could not start: it uses \${${name}}, which only hooks of a ${name.includes('SKILL') ? 'skill' : 'plugin'} have`,
     { hint: `Use \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it a plugin.` },
   )
 }
@@ -35,20 +35,20 @@ function reason(attempt: Attempt, error: unknown): string {
 
 const REASONS: Readonly<Record<string, (attempt: Attempt) => string>> = {
   ENOENT: missing,
-  ENOTDIR: (attempt) => folderFault(attempt) ?? 'a part of its path is no folder',
+  ENOTDIR: (attempt) => folderFault(attempt) ?? 'a part of its path is not a folder',
   EACCES: (attempt) => folderFault(attempt) ?? forbidden(attempt),
   EPERM: () => 'the system does not permit it',
-  ENOEXEC: () => 'it is no program for this system, and no script with a first line such as #!/bin/sh',
+  ENOEXEC: () => 'it is neither a program for this system nor a script with a first line such as #!/bin/sh',
   E2BIG: () => 'its arguments and its environment are larger than the system accepts',
   ETXTBSY: () => 'the file is being written',
-  ELOOP: () => 'its path is a circle of links',
+  ELOOP: () => 'its path contains a loop of links',
   ENAMETOOLONG: () => 'its path is too long',
   EMFILE: () => 'this process has too many open files',
   ENFILE: () => 'the system has too many open files',
-  EAGAIN: () => 'the system allows no further process',
-  ENOMEM: () => 'the system has no memory for a further process',
+  EAGAIN: () => 'the system allows no more processes',
+  ENOMEM: () => 'the system has no memory for another process',
   ERR_INVALID_ARG_VALUE: () =>
-    'there is a NUL character (or nothing) where a command or an argument should be',
+    'its command is empty, or its command, an argument or a variable contains a NUL character',
 }
 
 function missing(attempt: Attempt): string {
@@ -56,7 +56,7 @@ function missing(attempt: Attempt): string {
   if (wrongFolder) return wrongFolder
   const path = locate(attempt)
   if (path !== undefined) return interpreterFault(path)
-  return attempt.file.includes('/') ? 'there is no such file' : 'there is no such program on PATH'
+  return attempt.file.includes('/') ? 'there is no such file' : 'there is no such program on the PATH'
 }
 
 function forbidden(attempt: Attempt): string {
@@ -68,17 +68,17 @@ function forbidden(attempt: Attempt): string {
 function folderFault({ cwd }: Attempt): string | undefined {
   const shown = JSON.stringify(cwd)
   if (!exists(cwd)) return `its working directory ${shown} does not exist`
-  if (!isFolder(cwd)) return `its working directory ${shown} is no folder`
-  if (!exists(cwd, constants.X_OK)) return `its working directory ${shown} may not be entered`
+  if (!isFolder(cwd)) return `its working directory ${shown} is not a folder`
+  if (!exists(cwd, constants.X_OK)) return `you have no permission to enter its working directory ${shown}`
   return undefined
 }
 
-/** The file is there, so the program that its first line names is missing. */
+/** The file exists, so the program that its first line names is missing. */
 function interpreterFault(path: string): string {
   const [, interpreter] = /^#![ \t]*([^ \t\n]+)/.exec(beginning(path)) ?? []
-  if (interpreter === undefined) return 'the file is there, but a program or library that it needs is not'
+  if (interpreter === undefined) return 'the file exists, but a program or library that it needs is missing'
   const asked = `its first line asks for ${JSON.stringify(interpreter)}, which does not exist`
-  return interpreter.endsWith('\r') ? `${asked}: the file has Windows line ends (CRLF)` : asked
+  return interpreter.endsWith('\r') ? `${asked}: the file has Windows line endings (CRLF)` : asked
 }
 
 /** The file that the system found, if any. */

@@ -1,4 +1,4 @@
-// Kind `prompt`: what an entry may say.
+// Kind `prompt`: the fields of an entry.
 
 import { isFlag } from '../../core/base/options.js'
 import type { HookSpec } from '../hook-spec.js'
@@ -9,9 +9,9 @@ import type { PromptHandler } from './prompt-hook.js'
 export const PROMPT: Kind<HookSpec<PromptHandler>> = {
   summary: 'Asks a model.',
   fields: {
-    prompt: [isWritten, 'What a model is asked about the event; $ARGUMENTS is the event as JSON.'],
-    model: [isWritten, 'The model that is asked.'],
-    continueOnBlock: [isFlag, 'The agent goes on after a block, with the reason.'],
+    prompt: [isWritten, 'The question for a model. $ARGUMENTS is the event as JSON.'],
+    model: [isWritten, 'The model to ask.'],
+    continueOnBlock: [isFlag, 'The agent continues after a block, with the reason.'],
     statusMessage: STATUS_MESSAGE,
   },
   required: ['prompt'],

@@ -1,4 +1,4 @@
-// A hook that is a question to a model: its yes goes on, its no is a deny.
+// A prompt hook: a question for a model. A yes lets the agent continue, a no denies.
 
 import type { HookResult } from '../../core/events/result.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
@@ -14,7 +14,7 @@ import { announce, bounded } from '../telling.js'
 /** The fields that only a prompt hook has. */
 export interface PromptHandler {
   readonly prompt: string
-  /** The model it wishes for. */
+  /** The model it asks for. */
   readonly model?: string
   /** A no refuses the call, but does not end the turn. */
   readonly continueOnBlock?: boolean
@@ -53,12 +53,12 @@ function show({ reply, stderr }: Answered, { printed }: HookContext): void {
   printed({ ...(reply && { stdout: bounded(reply) }), ...(stderr && { stderr: bounded(stderr) }) })
 }
 
-/** Only a no counts from a model that failed. */
+/** From a model that failed, only a no counts. */
 function read({ reply, failure }: Answered, note: HookContext['note']): Reply {
   if (!failure) return readReply(reply, note)
   const no = noIn(reply)
   if (!no) throw failure
-  note({ code: failure.code, text: `${failure.message}; the no that it gave stands` })
+  note({ code: failure.code, text: `${failure.message}; its no still counts` })
   return no
 }
 
@@ -67,6 +67,6 @@ function noIn(text: string): Reply | undefined {
     const reply = readReply(text, () => {})
     return reply.ok ? undefined : reply
   } catch {
-    return undefined // the caller reports the failure
+    return undefined // The caller reports the failure.
   }
 }

@@ -75,12 +75,12 @@ describe('read', () => {
       total += Buffer.byteLength(value)
     }
     expect(total).toBeLessThanOrEqual(512 * 1024)
-    expect(await refusal('read', { path: 'wide.txt' })).toContain('no more can be read')
+    expect(await refusal('read', { path: 'wide.txt' })).toContain('you cannot read any more')
   })
 
-  it('shows no file that is no text', async () => {
+  it('does not show binary files', async () => {
     file('image.png', Buffer.from([0x89, 0x50, 0, 1, 2]))
-    expect(await refusal('read', { path: 'image.png' })).toBe('it is no text (5 bytes)')
+    expect(await refusal('read', { path: 'image.png' })).toBe('it is not a text file (5 bytes)')
   })
 
   it.each([
@@ -114,27 +114,27 @@ describe('read', () => {
   it('opens neither folders nor pipes nor devices', async () => {
     execFileSync('mkfifo', [join(project, 'pipe')])
     symlinkSync('/dev/zero', join(project, 'zero'))
-    expect(await refusal('read', { path: 'pipe' })).toBe('pipe is no regular file')
-    expect(await refusal('read', { path: '.' })).toBe('. is no regular file')
+    expect(await refusal('read', { path: 'pipe' })).toBe('pipe is not a regular file')
+    expect(await refusal('read', { path: '.' })).toBe('. is not a regular file')
     // To open a socket would fail otherwise.
     const server = createServer().listen(join(project, 'socket'))
     await once(server, 'listening')
-    expect(await refusal('read', { path: 'socket' })).toBe('socket is no regular file')
+    expect(await refusal('read', { path: 'socket' })).toBe('socket is not a regular file')
     server.close()
     expect(await refusal('read', { path: 'zero' })).toContain('outside the project')
   })
 
   it.each([
-    [{}, '"path" must be a text'],
-    [{ path: 7 }, '"path" must be a text'],
-    [{ path: '' }, '"path" must be a text'],
-    [{ path: 'a\0b' }, 'no NUL'],
+    [{}, '"path" must be a string'],
+    [{ path: 7 }, '"path" must be a string'],
+    [{ path: '' }, '"path" must be a string'],
+    [{ path: 'a\0b' }, 'may not contain a NUL'],
     [{ path: 'gone.txt' }, 'there is no gone.txt'],
-    [{ path: 'x', from_line: -1 }, '"from_line" must be a number from 1'],
-    [{ path: 'x', lines: 1.5 }, '"lines" must be a number from 1'],
+    [{ path: 'x', from_line: -1 }, '"from_line" must be a whole number of at least 1'],
+    [{ path: 'x', lines: 1.5 }, '"lines" must be a whole number of at least 1'],
     ['[1]', 'must be a JSON object'],
     ['{"path": ', 'must be a JSON object'],
-    ['', '"path" must be a text'],
+    ['', '"path" must be a string'],
   ])('refuses %j', async (input, words) => {
     expect(await refusal('read', input)).toContain(words)
   })
@@ -197,7 +197,7 @@ describe('glob', () => {
     expect((await text('glob', { pattern })).split('\n').join(' ')).toBe(found)
   })
 
-  it('sees what is left out otherwise where it is named', async () => {
+  it('sees folders that are otherwise left out if they are named', async () => {
     expect(await text('glob', { pattern: '*.ts', path: 'node_modules' })).toBe('node_modules/x/e.ts')
     expect(await text('glob', { pattern: '**', path: '.git' })).toBe('.git/config')
   })
@@ -250,7 +250,7 @@ describe('grep', () => {
   it.each(['(', '(?=x)', '(a)\\1', 'x{1,100000}', 'x'.repeat(400)])(
     'refuses the pattern %s',
     async (pattern) => {
-      expect(await refusal('grep', { pattern })).toMatch(/no valid regular expression|linear time|at most/)
+      expect(await refusal('grep', { pattern })).toMatch(/not a valid regular expression|linear time|at most/)
     },
   )
 
@@ -282,6 +282,6 @@ describe('grep', () => {
 
 it('there is no other tool', async () => {
   for (const name of ['bash', 'write', 'constructor', '__proto__', 'use']) {
-    expect(await refusal(name, {})).toContain('there are read, glob and grep')
+    expect(await refusal(name, {})).toContain('use read, glob or grep')
   }
 })

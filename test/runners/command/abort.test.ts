@@ -178,7 +178,7 @@ describe('a group', () => {
     throw Object.assign(new Error('not ours'), { code: 'EPERM' })
   }
 
-  test('that cannot be ended is given up after two seconds of KILL, and nobody hangs', async () => {
+  test('that cannot be ended is given up after two seconds of KILL, and nothing hangs', async () => {
     const { pid = 0 } = spawn('sleep', [String(FOREVER)], { detached: true, env: workshop.env })
     const kill = vi.spyOn(process, 'kill').mockImplementation(refusing)
     vi.useFakeTimers()

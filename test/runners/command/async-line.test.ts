@@ -135,7 +135,7 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
     expect(project.running()).toEqual([])
   })
 
-  it('H1: is no gate any more, which is said and recorded', async () => {
+  it('H1: is no longer a gate, which is reported and recorded', async () => {
     const audit = memoryAudit()
     const { hooks, session } = await opened('PreToolUse', ASYNC, { audit })
     const outcome = await session.fire('PreToolUse', BASH)
@@ -187,7 +187,7 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
     expect([texts(next.injections), codes(next.diagnostics)]).toEqual([['found'], []])
   })
 
-  it('one that prints what is no answer in the end closes no gate, and the user is told', async () => {
+  it('one that finally prints an invalid answer closes no gate, and the user is told', async () => {
     const one = await opened('PreToolUse', `${ASYNC}; echo '{"decision": }'`)
     expect((await one.session.fire('PreToolUse', BASH)).action).toBe('continue')
     await one.session.leave()
@@ -197,14 +197,14 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
     expect(texts(next.messages)[0]).toContain('JSON')
   })
 
-  it('may print more than the output bound, which is a failure that is told', async () => {
+  it('may print more than the output limit, which is reported as a failure', async () => {
     const one = await opened('PostToolUse', `${ASYNC}; head -c 2000000 /dev/zero | tr '\\0' x`)
     await one.session.fire('PostToolUse', POST)
     const next = await afterwards(one)
     expect([next.injections, codes(next.diagnostics)]).toEqual([[], ['late-failed']])
   })
 
-  it('reads its input afterwards, too', async () => {
+  it('can still read its input afterwards', async () => {
     const one = await opened('PostToolUse', `${ASYNC}; cat > "$CLAUDE_PROJECT_DIR/seen"`)
     await one.session.fire('PostToolUse', { ...POST, tool_response: 'x'.repeat(300_000) })
     await one.session.leave()
@@ -224,7 +224,7 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
   })
 })
 
-describe('what is no such line', NO_HANG, () => {
+describe('lines that do not count', NO_HANG, () => {
   it.each([
     ['says it later', `echo '{"systemMessage":"first"}'; ${ASYNC}`],
     ['says it false', `echo '{"async": false}'`],
@@ -237,7 +237,7 @@ describe('what is no such line', NO_HANG, () => {
     expect(existsSync(project.path('ended'))).toBe(true)
   })
 
-  it('a first line without end is no reason to read for ever', async () => {
+  it('an endless first line is not read forever', async () => {
     const { session } = await opened('PreToolUse', `head -c 100000 /dev/zero | tr '\\0' '{'; echo; exit 2`)
     expect((await session.fire('PreToolUse', BASH)).action).toBe('deny')
   })
@@ -348,7 +348,7 @@ describe('its end', NO_HANG, () => {
     expect(project.running()).toEqual([])
   })
 
-  it('takes with it what it started, and that is said', async () => {
+  it('is ended with everything it started, and that is reported', async () => {
     const { hooks, session } = await opened('PostToolUse', `${ASYNC}; ${never} > /dev/null 2>&1 &`)
     await session.fire('PostToolUse', POST)
     await hooks.close()
@@ -357,7 +357,7 @@ describe('its end', NO_HANG, () => {
   })
 })
 
-describe('a program that works on, of which nobody takes the rest', NO_HANG, () => {
+describe('a program that continues, but whose rest is never taken', NO_HANG, () => {
   it('is ended by the signal it was started with', async () => {
     const [workshop, programs, controller] = [new Workshop(), new Programs(), new AbortController()]
     try {
@@ -377,7 +377,7 @@ describe('a program that works on, of which nobody takes the rest', NO_HANG, () 
     }
   })
 
-  it('is not ended by that signal once somebody took the rest, but by the new one', async () => {
+  it('is ended by the new signal, not the first one, once its rest is taken', async () => {
     const [workshop, programs] = [new Workshop(), new Programs()]
     const [old, now] = [new AbortController(), new AbortController()]
     try {
@@ -456,7 +456,7 @@ describe('asyncRewake', NO_HANG, () => {
     expect(heard).toEqual([])
   })
 
-  it('a failure is told as that of any async hook', async () => {
+  it('a failure is reported like that of any async hook', async () => {
     const one = await opened('Stop', wakes('echo broken >&2; exit 1'))
     await one.session.fire('Stop')
     const next = await afterwards(one)

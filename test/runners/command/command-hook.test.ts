@@ -198,7 +198,7 @@ describe('where it runs', () => {
     expect(await printedBy(pwd, setup)).toBe(`${workshop.folder}\n`)
   })
 
-  test('a folder that is none, or a file, or has a NUL, is passed over', async () => {
+  test('a folder that does not exist, is a file, or has a NUL is skipped', async () => {
     const file = workshop.file('file', '')
     for (const cwd of [5, null, file, `${file}/below`, 'a\0b', '']) {
       expect(await printedBy(pwd, { data: { cwd }, session: { id: 's1' } })).toBe(`${workshop.folder}\n`)
@@ -210,7 +210,7 @@ describe('where it runs', () => {
     const error = await failure(pwd, { place: { projectDir }, session: { id: 's1' } })
     expect([error.code, error.message]).toEqual([
       'HOOK_NOT_STARTED',
-      `There is no folder to run it in: even the project "${projectDir}" is gone`,
+      `There is no folder to run it in: even the project folder "${projectDir}" is gone`,
     ])
   })
 })
@@ -243,7 +243,7 @@ describe('how it is started', () => {
     const error = await failure({ command: 'ls', shell: 'powershell' }, beside)
     expect([error.code, error.message]).toEqual([
       'HOOK_NOT_STARTED',
-      'Could not start "pwsh": there is no such program on PATH',
+      'Could not start "pwsh": there is no such program on the PATH',
     ])
     expect(await failure({ command: 'ls', shell: 'bash' }, beside)).toMatchObject({
       code: 'HOOK_NOT_STARTED',
@@ -285,7 +285,7 @@ describe('how it is started', () => {
     const error = await failure(handler)
     expect([error.code, error.message]).toEqual([
       'HOOK_NOT_STARTED',
-      'Could not start: it mentions ${CLAUDE_PLUGIN_ROOT}, which only hooks of a plugin have',
+      'Could not start: it uses ${CLAUDE_PLUGIN_ROOT}, which only hooks of a plugin have',
     ])
     expect(existsSync(workshop.path('started'))).toBe(false)
   })
@@ -298,7 +298,7 @@ describe('how it is started', () => {
   })
 })
 
-describe('what is told', () => {
+describe('what is reported', () => {
   test('the status message, before the start, fit for a terminal', async () => {
     let startedBefore: boolean | undefined
     const display = (message: Message) => {

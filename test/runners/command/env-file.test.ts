@@ -73,7 +73,7 @@ describe('an environment file', () => {
     expect([variables, skipped]).toEqual([{ B: '2' }, [line]])
   })
 
-  it('takes no more than 64 KiB of values, in bytes: what doubles itself stops there', () => {
+  it('accepts at most 64 KiB of values, so that doubling values stop there', () => {
     const doubling = `A=${'x'.repeat(1000)}\n${'A=$A$A\n'.repeat(30)}B=2\n`
     const { variables, skipped } = readEnvFile(doubling, () => undefined)
     expect(variables).toEqual({ A: 'x'.repeat(32_000), B: '2' })

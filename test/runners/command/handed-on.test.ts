@@ -176,7 +176,7 @@ describe('project and user', NO_HANG, () => {
     expect(await run()).toEqual(['unset', '1'])
   })
 
-  it('what a hook of the user hands on reaches all; the project may set it anew for its own', async () => {
+  it('variables from the hooks of a user reach all hooks, and the project may replace them for its own', async () => {
     user({ SessionStart: [group(appending('A=1'))], PreToolUse: [group(saying('user'))] })
     project.root({ PreToolUse: [group(saying('project'))] })
     expect(await run()).toEqual(['1', '1'])
@@ -185,7 +185,7 @@ describe('project and user', NO_HANG, () => {
   })
 })
 
-describe('where it stands, and when it goes', NO_HANG, () => {
+describe('where the file is, and when it is removed', NO_HANG, () => {
   const path = `echo ${FILE} >> "$CLAUDE_PROJECT_DIR/paths"`
   const paths = () => project.lines('paths')
 
@@ -213,7 +213,7 @@ describe('where it stands, and when it goes', NO_HANG, () => {
     expect(await toldBy(session)).toBe('[1]')
   })
 
-  it('in the folder of the session where the store has one, for whoever goes on with it', async () => {
+  it('is in the folder of the session if the store has one, for processes that continue the session', async () => {
     const store = new FolderStore()
     const { session, hooks } = await started(`${path}; ${appending('A=1')}`, ['A'], { store })
     expect(dirname(paths()[0] ?? '')).toBe(store.folderOf('s1'))
@@ -232,7 +232,7 @@ describe('where it stands, and when it goes', NO_HANG, () => {
     expect(readdirSync(store.base)).toEqual([])
   })
 
-  it('is said not to be there where its folder cannot be made; the hook runs all the same', async () => {
+  it('is reported as missing if its folder cannot be created, and the hook still runs', async () => {
     const store = new FolderStore()
     writeFileSync(store.folderOf('s1'), 'in the way')
     const { started: outcome, session } = await started(
@@ -292,7 +292,7 @@ describe('what a hook puts in its place', NO_HANG, () => {
     expect(codes(again.diagnostics)).toContain('host-failed')
   })
 
-  it('nothing: a file that is deleted is made anew for the next, and that it was gone is told', async () => {
+  it('nothing: a deleted file is created again for the next hook, and the loss is reported', async () => {
     const { session, started: outcome } = await started(`${appending('A=1')}; rm ${FILE}`, ['A'])
     expect(codes(outcome.diagnostics)).toEqual(['host-failed'])
     expect(await toldBy(session)).toBe('[unset]')
@@ -306,7 +306,7 @@ describe('what a hook puts in its place', NO_HANG, () => {
     await session.close()
   })
 
-  it('a huge file: its first lines count, and the loss of the rest is told', async () => {
+  it('a huge file: its first lines count, and the loss of the rest is reported', async () => {
     const set = `echo A=1 >> ${FILE}; head -c 3000000 /dev/zero | tr '\\0' '#' >> ${FILE}; echo >> ${FILE}; echo B=2 >> ${FILE}`
     const { session, started: outcome } = await started(set, ['A', 'B'])
     expect(outcome.diagnostics).toMatchObject([{ code: 'malformed-field' }])
@@ -314,13 +314,13 @@ describe('what a hook puts in its place', NO_HANG, () => {
     expect(await toldBy(session)).toBe('[1][unset]')
   })
 
-  it('a huge file of nonsense: that it is too large is told among the first', async () => {
+  it('a huge file of nonsense: its size is among the first things reported', async () => {
     const { started: outcome } = await started(`yes nonsense | head -n 100000 >> ${FILE}`, [])
     expect(outcome.diagnostics.length).toBeLessThan(5)
     expect(outcome.diagnostics.some(({ text }) => text.includes('larger than'))).toBe(true)
   })
 
-  it('bytes of no script: lines that are assignments count, the others are told', async () => {
+  it('arbitrary bytes: lines that are assignments count, the others are reported', async () => {
     const set = `printf 'A=1\\n\\000\\377\\376\\nB=\\000x\\nC=3\\n' >> ${FILE}`
     const { session, started: outcome } = await started(set, ['A', 'B', 'C'])
     expect(codes(outcome.diagnostics)).toEqual(['malformed-field', 'malformed-field'])
@@ -332,7 +332,7 @@ describe('what a hook puts in its place', NO_HANG, () => {
     expect(await toldBy(session)).toBe('[unset]')
   })
 
-  it('values that double: every later hook still starts, and what is too much is told', async () => {
+  it('values that double: every later hook still starts, and the excess is reported', async () => {
     const set = `echo A=${'x'.repeat(100)} >> ${FILE}; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo 'A=$A$A' >> ${FILE}; done`
     const { session, started: outcome } = await started(set, ['B'])
     expect(codes(outcome.diagnostics)).toContain('malformed-field')
@@ -368,7 +368,7 @@ describe('what a hook puts in its place', NO_HANG, () => {
     expect(existsSync(project.path('pwned'))).toBe(false)
   })
 
-  it('a file that nobody may write: what the hook wants to hand on fails in the hook', async () => {
+  it('a read-only file: passing on variables fails in the hook', async () => {
     const { session } = await started(`${appending('A=1\n')}; chmod 000 ${FILE}`, ['A'])
     // The superuser reads it all the same.
     expect(await toldBy(session)).toBe(process.getuid?.() === 0 ? '[1]' : '[unset]')

@@ -51,7 +51,7 @@ describe('the ending', () => {
     expect(ending.stdout).toBe(`${workshop.folder}\na|\n`)
   })
 
-  test('a program that closes its output early is awaited all the same', async () => {
+  test('a program that closes its output early is still awaited', async () => {
     expect(await sh('exec >&- 2>&-; sleep 0.3; exit 2')).toMatchObject({ code: 2 })
   })
 
@@ -125,7 +125,7 @@ describe('the output', () => {
     expect([stdout, cut]).toEqual(['😀😀', true])
   })
 
-  test('that is no UTF-8 is replaced, and the rest stays', async () => {
+  test('that is not UTF-8 is replaced, and the rest stays', async () => {
     expect((await sh("printf 'a\\377b\\303'")).stdout).toBe('a\ufffdb\ufffd')
   })
 
@@ -190,7 +190,7 @@ describe('output after the exit', () => {
     expect((await ending).stdout).toBe('late\n')
   })
 
-  test('of a process that is being ended is no part of the answer', async () => {
+  test('of a process that is being ended is not part of the answer', async () => {
     const background = `trap 'echo bye; exit' TERM; echo x >ready; while :; do sleep 0.01; done`
     const ending = await sh(`(${background}) & while [ ! -e ready ]; do sleep 0.01; done; echo '{}'`)
     expect(ending).toMatchObject({ code: 0, stdout: '{}\n' })
@@ -235,7 +235,7 @@ describe('output after the exit', () => {
     expect(workshop.running()).toHaveLength(1)
   })
 
-  test('a process that left the group and holds nothing is no news', async () => {
+  test('a process that left the group and holds nothing is not reported', async () => {
     const quiet = daemon.replace('inherit', 'ignore')
     expect(await run(workshop.node(`${spawning} ${quiet}`))).toMatchObject({ code: 0 })
     expect(workshop.running()).toHaveLength(1)

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const answered = `HTTP/1.1 200 OK\r\nContent-Length: ${DENY.length}\r\n\r\n${DENY}`
 
-test('calls one after the other share a connection, of whichever hook', async () => {
+test('consecutive calls share a connection, even of different hooks', async () => {
   const url = await station.says(DENY)
   for (let i = 0; i < 5; i++) await station.ask(`${url}/${i % 2}`)
   expect(station.seen).toHaveLength(5)
@@ -34,7 +34,7 @@ test('calls at once have connections of their own', async () => {
   expect(station.connections).toBe(8)
 })
 
-test('a kept connection that was closed while nobody looked is replaced, without a failure', async () => {
+test('a kept connection that was closed in the meantime is replaced without a failure', async () => {
   let asked = 0
   let closeFirst = () => {}
   const url = await station.raw((socket) => {
@@ -87,7 +87,7 @@ test('a connection on which an answer was not read to its end is not used again'
       asked === 1 ? 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\nContent-Encoding: br\r\n\r\n{' : answered,
     )
   })
-  expect(await station.failure(url)).toMatch(/packed/)
+  expect(await station.failure(url)).toMatch(/compressed/)
   expect(await station.ask(url)).toMatchObject({ action: 'deny' })
   expect(station.connections).toBe(2)
 })

@@ -91,7 +91,7 @@ describe('a server that does not answer in time', () => {
     await station.noneOpen()
   })
 
-  it('lets the call pass where the hook says so, and says so itself', async () => {
+  it('lets the call pass if the hook says so, and reports it', async () => {
     const outcome = await fire(await station.serve(() => {}), {}, 100)
     expect(outcome.action).toBe('continue')
     expect(outcome.messages).toMatchObject([{ level: 'warning' }])
@@ -125,7 +125,7 @@ it.each([
   expect(station.seen).toHaveLength(status === 'ran' ? 1 : 0)
 })
 
-it('what a failing server repeats of our secrets is shown to nobody', async () => {
+it('secrets that a failing server repeats are never shown', async () => {
   vi.stubEnv('HT_KEY', 'zq-key-of-the-office-10')
   const url = await station.serve((request, response) =>
     response.writeHead(401).end(`bad key ${request.headers['x-key']}`),

@@ -25,14 +25,14 @@ describe('a server that', () => {
     [
       'speaks another protocol',
       'SSH-2.0-OpenSSH_9.6\r\n',
-      /^HOOK_FAILED: 127.0.0.1:\d+: what it sends is no HTTP/,
+      /^HOOK_FAILED: 127.0.0.1:\d+: it does not speak HTTP/,
     ],
-    ['sends nothing and closes', '', /^HOOK_FAILED: .*closed the connection before it had answered/],
+    ['sends nothing and closes', '', /^HOOK_FAILED: .*closed the connection before it answered/],
     ['breaks off in its headers', 'HTTP/1.1 200 OK\r\nContent-', /^HOOK_FAILED/],
     [
       'says that it sends more',
       'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{}',
-      /^HOOK_FAILED: it broke off/,
+      /^HOOK_FAILED: its answer broke off/,
     ],
     ['dies after its headers', 'HTTP/1.1 200 OK\r\n\r\n', /^HOOK_FAILED: it sent headers and closed/],
     [
@@ -44,22 +44,22 @@ describe('a server that', () => {
     [
       'breaks off before the first chunk',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
-      /^HOOK_FAILED: it broke off/,
+      /^HOOK_FAILED: its answer broke off/,
     ],
     [
       'breaks off between chunks',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
-      /^HOOK_FAILED: it broke off/,
+      /^HOOK_FAILED: its answer broke off/,
     ],
     [
       'gives two lengths',
       `HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-      /^HOOK_FAILED: .*no HTTP/,
+      /^HOOK_FAILED: .*does not speak HTTP/,
     ],
     [
       'gives a length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-      /^HOOK_FAILED: .*no HTTP/,
+      /^HOOK_FAILED: .*does not speak HTTP/,
     ],
     [
       'switches protocols',
@@ -74,7 +74,7 @@ describe('a server that', () => {
     [
       'announces too much',
       `HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n{}`,
-      /^HOOK_OUTPUT: answered with more than 1 MiB/,
+      /^HOOK_OUTPUT: its answer is larger than 1 MiB/,
     ],
     [
       'has headers without end',
@@ -84,12 +84,12 @@ describe('a server that', () => {
     [
       'packs its answer',
       'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}',
-      /^HOOK_FAILED: its answer is packed \(gzip\)/,
+      /^HOOK_FAILED: its answer is compressed \(gzip\)/,
     ],
     [
       'packs its answer on the way',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-      /^HOOK_FAILED: its answer is packed \(gzip, chunked\)/,
+      /^HOOK_FAILED: its answer is compressed \(gzip, chunked\)/,
     ],
   ] as const)('%s fails', async ([, text, words]) => {
     expect(await station.failure(await bytes(text))).toMatch(words)
@@ -174,13 +174,13 @@ describe('a server that', () => {
       }
       more()
     })
-    expect(await station.failure(url)).toMatch(/^HOOK_OUTPUT: answered with more than 1 MiB/)
+    expect(await station.failure(url)).toMatch(/^HOOK_OUTPUT: its answer is larger than 1 MiB/)
     await station.noneOpen()
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 })
 
-describe('when nobody waits any more, the connection is ended to a server that', () => {
+describe('when the caller no longer waits, the connection is closed to a server that', () => {
   test.for([
     ['never answers', ''],
     ['stops in its headers', 'HTTP/1.1 200 OK\r\nX-A: 1\r\n'],
@@ -237,16 +237,16 @@ test('an answer that comes before all was read counts, and the rest is not sent'
   await station.noneOpen()
 })
 
-test('nobody listens', async () => {
+test('no server is listening', async () => {
   const url = await station.says('')
   await station.close()
   expect(await station.failure(url)).toMatch(
-    /^HOOK_FAILED: 127.0.0.1:\d+: nobody listens there \(ECONNREFUSED\)/,
+    /^HOOK_FAILED: 127.0.0.1:\d+: no server is listening there \(ECONNREFUSED\)/,
   )
 })
 
 test('a name that does not exist', async () => {
   expect(await station.failure('http://no-such-host.invalid/')).toMatch(
-    /^HOOK_FAILED: no-such-host.invalid: its name (?:is not known|could not be looked up)/,
+    /^HOOK_FAILED: no-such-host.invalid: its host name (?:was not found|could not be looked up)/,
   )
 })

@@ -151,7 +151,7 @@ describe('headers', () => {
 })
 
 describe('credentials in the URL', () => {
-  test('are sent as basic authorization, and shown to nobody', async () => {
+  test('are sent as basic authorization, and never shown', async () => {
     const url = (await station.says('no', 500)).replace('http://', 'http://me:zq-pass%20word-4@')
     const failure = await station.failure(`${url}/path?token=zq-in-the-query-5`)
     const basic = Buffer.from('me:zq-pass word-4').toString('base64')
@@ -225,21 +225,21 @@ describe('an answer', () => {
   })
 
   test.for([
-    ['an array', '[]', 'no JSON object: []'],
-    ['text', 'plain text', 'no JSON object: plain text'],
+    ['an array', '[]', 'not a JSON object: []'],
+    ['text', 'plain text', 'not a JSON object: plain text'],
     [
       'text on an event where text of a command is context',
       'plain text',
-      'no JSON object',
+      'not a JSON object',
       'UserPromptSubmit',
     ],
-    ['a string', '"deny"', 'no JSON object'],
-    ['null', 'null', 'no JSON object'],
+    ['a string', '"deny"', 'not a JSON object'],
+    ['null', 'null', 'not a JSON object'],
     ['half an object', '{"decision": "block"', 'not valid JSON'],
     ['two objects', '{"continue":true}{}', 'not valid JSON'],
     ['an object and more', `${DENY} done`, 'not valid JSON'],
     ['a wrong type', '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": 5}}', ''],
-    ['a page', '<html>{}</html>', 'no JSON object'],
+    ['a page', '<html>{}</html>', 'not a JSON object'],
     ['nesting without end', `{"a": ${'['.repeat(200_000)}`, 'not valid JSON'],
   ] as const)('of %s is a failure', async ([, body, words, event = 'PreToolUse']) => {
     const failure = await station.failure(await station.says(body), { event })
@@ -254,7 +254,7 @@ describe('an answer', () => {
     expect(asked).toMatchObject({ action: 'modify', data: { tool_input: { command: 'pwd' } } })
   })
 
-  test.for(isLarge ? [100_000, 400_000] : [100_000])('nested %i deep harms nobody', async (depth) => {
+  test.for(isLarge ? [100_000, 400_000] : [100_000])('nested %i deep does no harm', async (depth) => {
     const url = await station.says(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)
     const came = await station.ask(url).catch((error: unknown) => error)
     expect(came).toSatisfy((one) => one instanceof Error || (one as { action: string }).action === 'continue')
@@ -310,14 +310,14 @@ describe('an answer', () => {
   test.for([
     [404, 'Check the path of the URL.'],
     [403, 'Check "headers" of the hook, and the variables that they name.'],
-    [500, 'Let the server answer with a status of 200 to 299, and a JSON object or nothing.'],
+    [500, 'The server must answer with a status of 200 to 299, and a JSON object or an empty body.'],
   ] as const)('with status %i is told with what to do', async ([status, hint]) => {
     await expect(station.ask(await station.says('', status))).rejects.toMatchObject({ hint })
   })
 
-  test('with status 500 is told at once, although the server does not end it', async () => {
+  test('with status 500 is reported at once, even if the server does not end it', async () => {
     const url = await station.serve((_, response) => response.writeHead(500).write('half'))
-    expect(await station.failure(url)).toMatch(/status 500, which is no answer: half$/)
+    expect(await station.failure(url)).toMatch(/status 500, so its answer was ignored: half$/)
   })
 
   test('with status 500 that goes on without end is cut off', async () => {
@@ -326,7 +326,7 @@ describe('an answer', () => {
       const more = () => response.write('x'.repeat(65_536), (error) => error || more())
       more()
     })
-    expect(await station.failure(url)).toMatch(/status 500, which is no answer: x{200}…$/)
+    expect(await station.failure(url)).toMatch(/status 500, so its answer was ignored: x{200}…$/)
     await station.noneOpen()
   })
 
@@ -342,7 +342,7 @@ describe('an answer', () => {
     expect(station.seen).toHaveLength(1)
   })
 
-  test('that redirects nowhere is a failure, too', async () => {
+  test('that redirects nowhere is also a failure', async () => {
     expect(await station.failure(await station.says('', 302))).toMatch(/redirects \(status 302\)/)
     expect(await station.failure(await station.says('', 302, { location: 'http://[' }))).toMatch(
       /redirects \(/,
@@ -357,7 +357,9 @@ test('allowed_http_urls are asked about the URL at each call', async () => {
   const ask = async () => run(station.event({}), station.context())
   const refused = await ask().catch((error: { code: string; message: string }) => error)
   expect(refused).toMatchObject({ code: 'HOOK_REFUSED' })
-  expect((refused as Error).message).toMatch(/^nothing was sent to 127.0.0.1:\d+: allowed_http_urls/)
+  expect((refused as Error).message).toMatch(
+    /^nothing was sent to 127.0.0.1:\d+: no pattern in allowed_http_urls/,
+  )
   expect(refused).toMatchObject({
     hint: expect.stringContaining('under "hooks" in ~/.amplifier/settings.json'),
   })
@@ -369,7 +371,7 @@ test('allowed_http_urls are asked about the URL at each call', async () => {
 
 test('a URL of another kind is refused', async () => {
   for (const url of ['file:///etc/passwd', 'ftp://example.com/', 'nonsense']) {
-    expect(await station.failure(url)).toMatch(/^HOOK_REFUSED: .* is no URL of a server/)
+    expect(await station.failure(url)).toMatch(/^HOOK_REFUSED: .* is not an http or https URL/)
   }
 })
 

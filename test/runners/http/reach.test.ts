@@ -126,7 +126,7 @@ describe('a name', () => {
 
   test('that leads to a private address is refused, and says where it leads', () => {
     expect(refused('http://a.example/', [], '10.0.0.7')).toBe(
-      'nothing was sent to a.example:80: it leads to 10.0.0.7, an address of a private network',
+      'nothing was sent to a.example:80: it resolves to 10.0.0.7, an address in a private network',
     )
     expect(refused('https://localhost/', [], '127.0.0.1')).toContain('loopback')
     expect(refused('http://a.example/', [], '93.184.216.34')).toBeUndefined()
@@ -194,7 +194,7 @@ describe('allowed_private_hosts', () => {
     '10.0.0/8x',
     '[::1',
   ])('%j is no entry, and allows nothing', (entry) => {
-    expect(privateHostProblem(entry)).toMatch(/^it is no host/)
+    expect(privateHostProblem(entry)).toMatch(/^it must be a host/)
     expect(refused('http://10.0.0.7/', [entry])).toMatch(/^nothing was sent/)
   })
 })
@@ -261,7 +261,7 @@ describe('a look-up', () => {
     expect(await looked('http://a.example/', { all: true }, ['10.0.0.0/8'])).toHaveLength(3)
   })
 
-  test('of which nothing is left says why', async () => {
+  test('without any allowed address says why', async () => {
     nameServerSays('169.254.169.254', '::1')
     expect(await looked('http://a.example/', { all: true })).toMatchObject({
       code: 'HOOK_REFUSED',
@@ -278,7 +278,7 @@ describe('a look-up', () => {
     const url = await station.says(DENY)
     nameServerSays('127.0.0.1')
     const failure = await station.failure(`http://rebound.example:${portOf(url)}/`, { scope: 'project' })
-    expect(failure).toMatch(/^HOOK_REFUSED: .* leads to 127.0.0.1, a loopback address/)
+    expect(failure).toMatch(/^HOOK_REFUSED: .* resolves to 127.0.0.1, a loopback address/)
     expect(station.connections).toBe(0)
   })
 
@@ -323,7 +323,7 @@ describe('through a hook', () => {
     const url = `http://localhost:${portOf(await station.says(DENY))}/`
     expect(await station.ask(url, { scope: 'user' })).toMatchObject({ action: 'deny' })
     const failure = await station.failure(url, { scope: 'project' })
-    expect(failure).toMatch(/^HOOK_REFUSED: .* leads to 127.0.0.1, a loopback address/)
+    expect(failure).toMatch(/^HOOK_REFUSED: .* resolves to 127.0.0.1, a loopback address/)
     expect(station.seen).toHaveLength(1)
   })
 
@@ -337,7 +337,7 @@ describe('through a hook', () => {
     expect(station.seen).toEqual([])
   })
 
-  test('over https it counts before anybody shakes hands', async () => {
+  test('over https it applies before the handshake', async () => {
     const sent: Buffer[] = []
     const url = await station.raw((_, bytes) => sent.push(bytes)) // never answers
     vi.spyOn(Reach.prototype, 'refusalOf').mockReturnValueOnce(undefined)

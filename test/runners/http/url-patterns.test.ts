@@ -71,7 +71,7 @@ describe('a pattern', () => {
     'https://999.999.999.999/',
     'https://hooks.example.com/#x',
   ])('%j is none, and takes nothing', (pattern) => {
-    expect(urlPatternProblem(pattern)).toMatch(/^(?:it is no URL|in the host|its host)/)
+    expect(urlPatternProblem(pattern)).toMatch(/^(?:it is not a URL|the host|its host)/)
     for (const url of ['https://hooks.example.com/', 'https://hooks.example.com.evil.example/']) {
       expect(takes(pattern, url)).toBe(false)
     }

@@ -155,7 +155,7 @@ describe('a server at an address', () => {
     expect(withoutSecrets('it sent 100%-p4ss to me')).toBe('it sent [redacted] to me')
   })
 
-  it('that has forgotten its sessions is met anew, at once', async () => {
+  it('that has forgotten its sessions is reconnected at once', async () => {
     const official = officialHouse()
     await at(official)
     await lobby.reason('echo')
@@ -193,7 +193,7 @@ describe('a server at an address', () => {
   })
 })
 
-describe('a server that is none', () => {
+describe('a server that does not work', () => {
   it('for one call answers the others', async () => {
     const late: (() => void)[] = []
     await at(
@@ -217,21 +217,21 @@ describe('a server that is none', () => {
     expect(await first.answer).toMatchObject({ action: 'deny', reason: 'in the end' })
   })
 
-  it('is told as such where nobody listens', async () => {
+  it('is reported if nothing is listening', async () => {
     await at(officialHouse())
     lobby.settings = { tests: { url: 'http://127.0.0.1:1/mcp' } }
     const failure = await failureOf(lobby.ask('gate'))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
-    expect(failure.message).toMatch(/"tests" is not there: .*ECONNREFUSED/)
+    expect(failure.message).toMatch(/"tests" could not be reached: .*ECONNREFUSED/)
     expect(failure.hint).toBe(
       'Is the server at its "url" running? Check "mcp_servers.tests" under "hooks" in ~/.amplifier/settings.json.',
     )
   })
 
-  it('is told as such where its address is none', async () => {
+  it('is reported if its address is not valid', async () => {
     await at(officialHouse())
     lobby.settings = { tests: { url: 'file:///etc/passwd' } }
-    expect((await failureOf(lobby.ask('gate'))).message).toContain('no address with http://')
+    expect((await failureOf(lobby.ask('gate'))).message).toContain('does not begin with http://')
   })
 
   it.each<[string, RegExp, (id: number, response: ServerResponse) => void]>([
@@ -248,7 +248,7 @@ describe('a server that is none', () => {
     ],
     [
       'another id',
-      /ended its reply before it had answered/,
+      /ended its reply before it answered/,
       (id, response) =>
         response
           .writeHead(200, { 'content-type': 'application/json' })
@@ -256,13 +256,13 @@ describe('a server that is none', () => {
     ],
     [
       'a stream that ends',
-      /ended its reply before it had answered/,
+      /ended its reply before it answered/,
       (_, response) =>
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 7\nretry: 1\ndata:\n\n'),
     ],
     [
       'a stream that is cut',
-      /ended its reply before it had answered/,
+      /ended its reply before it answered/,
       (_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 7\nretry: 1\ndata:\n\n')
         setImmediate(() => response.destroy())
@@ -270,7 +270,7 @@ describe('a server that is none', () => {
     ],
     [
       'a flood',
-      /ended its reply before it had answered: it answered more than 4194304 bytes/,
+      /ended its reply before it answered: its answer is larger than 4194304 bytes/,
       (_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const more = () => {

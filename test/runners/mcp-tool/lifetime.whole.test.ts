@@ -86,7 +86,7 @@ describe('a server', () => {
 })
 
 describe('close', () => {
-  it('ends servers and what they started, whoever is asked', async () => {
+  it('ends servers and everything they started, even during a call', async () => {
     const child = await lobby.reason('breed')
     expect(isThere(Number(child))).toBe(true)
     const hanging = lobby.ask('hang')
@@ -172,7 +172,7 @@ describe('the library', () => {
     expect(loads).toEqual([])
   })
 
-  it('is asked for where it is not installed', async () => {
+  it('is named if it is not installed', async () => {
     const { said } = await asked('tests', 'pid')
     expect(said).toEqual({
       code: 'HOOK_NOT_STARTED',

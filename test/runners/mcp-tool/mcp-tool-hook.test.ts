@@ -26,7 +26,7 @@ describe('what a tool is called with', () => {
     })
   })
 
-  it('nothing where it has no input', async () => {
+  it('nothing if it has no input', async () => {
     expect(await lobby.reason('echo')).toBe('{}')
   })
 })
@@ -51,7 +51,7 @@ describe('what its text means', () => {
     expect(await answer).toMatchObject({ action: 'continue' })
   })
 
-  it('JSON that is none is a failure', async () => {
+  it('invalid JSON is a failure', async () => {
     const { code, message } = await failureOf(lobby.answering(texts('{"decision": block}')))
     expect(code).toBe('ANSWER_INVALID')
     expect(message).toMatch(/^the tool's text looks like a JSON object/)
@@ -69,7 +69,7 @@ describe('an error of the tool', () => {
     expect(failure).toMatchObject({ code: 'HOOK_FAILED', message: expect.stringContaining('no disk') })
   })
 
-  it('is one, too, where it says allow', async () => {
+  it('is also one if it says allow', async () => {
     const failure = await failureOf(lobby.answering({ ...texts(ALLOW), isError: true }))
     expect(failure.code).toBe('HOOK_FAILED')
   })
@@ -89,10 +89,10 @@ describe('an answer in parts', () => {
     expect(notes).toEqual([])
   })
 
-  it('may have text beside it, which is noted', async () => {
+  it('may have text next to it, which is reported', async () => {
     const { answer, notes } = lobby.answering(texts('I looked at it:', ALLOW))
     expect(await answer).toMatchObject({ permission: 'allow' })
-    expect(notes).toMatchObject([{ code: 'content-ignored', text: expect.stringContaining('text beside') }])
+    expect(notes).toMatchObject([{ code: 'content-ignored', text: expect.stringContaining('text next to') }])
   })
 
   it('that denies once denies', async () => {
@@ -110,7 +110,7 @@ describe('an answer in parts', () => {
     expect(await lobby.answering(result).answer).toMatchObject({ action: 'ask_user', reason: 'sure?' })
   })
 
-  it('that is two is none', async () => {
+  it('that is two different answers is invalid', async () => {
     const failure = await failureOf(lobby.answering(texts(ALLOW, '{"systemMessage":"hm"}')))
     expect(failure).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('2 different') })
   })
@@ -123,9 +123,9 @@ describe('an answer in parts', () => {
     ['a resource', [resource('{}')]],
     ['a resource that allows', [resource(ALLOW)]],
     ['a link', [{ type: 'resource_link', uri: 'file:///a', name: 'a' }]],
-  ])('of which nothing can be read is none: %s', async (_, content) => {
+  ])('without anything readable is invalid: %s', async (_, content) => {
     const failure = await failureOf(lobby.answering({ content }))
-    expect(failure).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('no text') })
+    expect(failure).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('not text') })
   })
 
   it.each([
@@ -145,12 +145,12 @@ describe('an answer in parts', () => {
 })
 
 describe('structured content', () => {
-  it('is the answer where there is no text', async () => {
+  it('is the answer if there is no text', async () => {
     const { answer } = lobby.answering({ content: [], structuredContent: JSON.parse(DENY) })
     expect(await answer).toMatchObject({ action: 'deny', reason: 'no' })
   })
 
-  it('is the answer where the text is none', async () => {
+  it('is the answer if the text is not one', async () => {
     const { answer, notes } = lobby.answering({ ...texts('Denied.'), structuredContent: JSON.parse(DENY) })
     expect(await answer).toMatchObject({ action: 'deny', reason: 'no' })
     expect(notes).toEqual([])

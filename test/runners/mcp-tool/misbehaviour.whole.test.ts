@@ -37,7 +37,7 @@ describe('a server that is not there', () => {
     lobby.settings = { tests: { command: 'no-such-program-anywhere' } }
     const failure = await failureOf(lobby.ask('say'))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
-    expect(failure.message).toMatch(/"tests" is not there.*no such program on PATH/)
+    expect(failure.message).toMatch(/"tests" could not be reached.*no such program on the PATH/)
     expect(failure.hint).toContain('See "mcp_servers.tests" under "hooks" in ~/.amplifier/settings.json.')
   })
 
@@ -89,7 +89,7 @@ describe('a tool that is not there', () => {
 describe('a hello', () => {
   it.each([
     ['old-version', /protocol version is not supported: 1999-01-01/],
-    ['bad-hello', /hello is not what the protocol asks for/],
+    ['bad-hello', /handshake does not follow the protocol/],
     ['refuses-hello', /not today/],
     ['dies-in-hello', /exited with code 7; its last lines on stderr: Error: no licence/],
   ])('that goes wrong (%s) is told', async (fault, words) => {
@@ -99,10 +99,10 @@ describe('a hello', () => {
     await lobby.workshop.noneRunning()
   })
 
-  it('that never comes is waited for in vain, but not for ever', async () => {
+  it('that never comes is not waited for forever', async () => {
     const failure = await failureOf(hostile('no-hello', { startMs: 500 }))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
-    expect(failure.message).toMatch(/did not answer its hello \(initialize\) within 0.5 s/)
+    expect(failure.message).toMatch(/did not answer the handshake \(initialize\) within 0.5 s/)
     await lobby.workshop.noneRunning()
   })
 
@@ -121,14 +121,14 @@ describe('a hello', () => {
 
 describe('an answer', () => {
   it.each([
-    ['error', 'HOOK_FAILED', /did not carry out its tool "gate".*out of order/],
-    ['no-result', 'ANSWER_INVALID', /no result of a tool/],
-    ['empty-result', 'ANSWER_INVALID', /no result of a tool/],
-    ['task-result', 'ANSWER_INVALID', /no result of a tool/],
-    ['old-result', 'ANSWER_INVALID', /no result of a tool/],
+    ['error', 'HOOK_FAILED', /did not run its tool "gate".*out of order/],
+    ['no-result', 'ANSWER_INVALID', /not a tool result/],
+    ['empty-result', 'ANSWER_INVALID', /not a tool result/],
+    ['task-result', 'ANSWER_INVALID', /not a tool result/],
+    ['old-result', 'ANSWER_INVALID', /not a tool result/],
     ['long-text', 'HOOK_OUTPUT', /more than 1048576 bytes/],
     ['deep-reply', 'ANSWER_INVALID', /nested deeper/],
-    ['closes-output', 'HOOK_FAILED', /was lost while its tool "gate" was called: it closed its output/],
+    ['closes-output', 'HOOK_FAILED', /was lost during the call of its tool "gate": it closed its output/],
     ['flood-line', 'HOOK_FAILED', /more than 16777216 bytes/],
     ['flood-lines', 'HOOK_FAILED', /more than 16777216 bytes/],
   ])('that goes wrong (%s) is told', async (fault, code, words) => {
@@ -155,7 +155,7 @@ describe('an answer', () => {
     expect(asked.notes).toMatchObject([{ code: 'rpc-noise', text: expect.stringContaining('starting up') }])
   })
 
-  it('to somebody else is none, and is noted', async () => {
+  it('to another call is ignored and reported', async () => {
     lobby = new Lobby()
     lobby.hostile('other-id')
     const abort = new AbortController()
@@ -181,7 +181,7 @@ describe('an answer', () => {
 })
 
 describe('a server that dies in the call', () => {
-  it('is told of with its last words, and started again for the next', async () => {
+  it('is reported with its last lines, and restarted for the next call', async () => {
     lobby = new Lobby()
     const asked = lobby.ask('die')
     const failure = await failureOf(asked)
@@ -201,7 +201,7 @@ describe('a server that dies in the call', () => {
     await failureOf(lobby.ask('die'))
     const failure = await failureOf(lobby.ask('die'))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
-    expect(failure.message).toMatch(/is down: it exited with code 3.*may be started again in \d/)
+    expect(failure.message).toMatch(/is down: it exited with code 3.*may be restarted in \d/)
   })
 })
 

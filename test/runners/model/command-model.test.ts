@@ -68,12 +68,12 @@ describe('a command', () => {
     expect(env).toMatch(/^CLAUDE_CODE_OAUTH_TOKEN=needed$/m)
   })
 
-  it('is not asked by its own hooks, for ever and ever', async () => {
+  it('is not asked by its own hooks in an endless loop', async () => {
     vi.stubEnv('CARABINER_WITHIN_MODEL', '1')
     const one = shell('touch "$1/asked"; echo yes')
     expect(await failure(one)).toMatchObject({
       code: 'MODEL_FAILED',
-      message: expect.stringContaining('already runs'),
+      message: expect.stringContaining('this hook runs inside'),
     })
   })
 
@@ -83,7 +83,7 @@ describe('a command', () => {
     expect(await workshop.made('mark')).toBe('1\n')
   })
 
-  it('cannot be given another model, which is told', async () => {
+  it('ignores another model name, and that is reported', async () => {
     const one = shell('echo yes')
     await one.run(one.prompt({ model: 'haiku' }))
     expect(one.codes).toEqual(['model-ignored'])
@@ -100,7 +100,7 @@ describe('a bad command', () => {
     expect(await failure(shell(script))).toMatchObject({ code: 'ANSWER_INVALID' })
   })
 
-  it('that prints 10 MB has given no verdict, and costs no more memory than one', async () => {
+  it('that prints 10 MB gives no verdict, and uses no more memory than a short one', async () => {
     const one = shell('head -c 10485760 /dev/zero | tr "\\0" x')
     expect(await failure(one)).toMatchObject({ code: 'HOOK_OUTPUT' })
   })
@@ -142,12 +142,14 @@ describe('a bad command', () => {
     })
   })
 
-  it('that is not executable is told to be the model of the settings', async () => {
+  it('that is not executable is reported as the model in the settings', async () => {
     const script = workshop.file('model.sh', '#!/bin/sh\necho yes\n')
     expect(await failure(command(script))).toMatchObject({
       code: 'HOOK_NOT_STARTED',
       message: `the model's command: Could not start ${JSON.stringify(script)}: it is not executable (chmod +x)`,
-      hint: expect.stringMatching(/^It is "model" under "hooks" in ~\/\.amplifier\/settings\.json/),
+      hint: expect.stringMatching(
+        /^The command is set as "model" under "hooks" in ~\/\.amplifier\/settings\.json/,
+      ),
     })
   })
 
@@ -161,7 +163,7 @@ describe('a bad command', () => {
     await workshop.noneRunning()
   })
 
-  it('that does not read its input is none the worse', async () => {
+  it('that does not read its input still works', async () => {
     const one = shell('exec 0<&-; echo yes')
     const data = { tool_name: 'Bash', tool_input: { command: 'x'.repeat(500_000) } }
     expect(await one.run(one.prompt(), { data })).toEqual({ action: 'continue' })

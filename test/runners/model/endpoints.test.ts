@@ -114,15 +114,15 @@ describe.each(WIRES)('$provider', ({ provider, name, path }) => {
     expect((await failure(move)).code).toMatch(/^(?:MODEL_FAILED|ANSWER_INVALID)$/)
   })
 
-  it('that wants a tool nobody offered has given no verdict', async () => {
+  it('that calls a tool it was not offered gives no verdict', async () => {
     expect(await failure({ calls: [{ name: 'bash', input: { command: 'ls' } }] })).toMatchObject({
       code: 'ANSWER_INVALID',
     })
   })
 
   it.each([
-    [500, 'is in trouble'],
-    [529, 'is in trouble'],
+    [500, 'failed'],
+    [529, 'failed'],
     [429, 'too many requests'],
     [404, 'does not know that model'],
     [401, 'refused the key in LOOPBACK_KEY'],
@@ -154,9 +154,9 @@ describe.each(WIRES)('$provider', ({ provider, name, path }) => {
     return one.run(one.prompt()).catch((thrown: unknown) => thrown)
   }
   const lookedFor = (url: string) =>
-    `Is the server of "model" under "hooks" in ~/.amplifier/settings.json running? It was asked at the base_url ${url}.`
+    `Is the server in "model" under "hooks" in ~/.amplifier/settings.json running? Its base_url is ${url}.`
 
-  it('that is not there has failed, and it is told where it is looked for, without what may be a key', async () => {
+  it('that does not exist fails, with its address but without anything that may be a key', async () => {
     const gone = await LoopbackModel.start()
     const { url } = gone
     await gone.close()
@@ -167,7 +167,7 @@ describe.each(WIRES)('$provider', ({ provider, name, path }) => {
     })
   })
 
-  it('whose name is not known has failed, and it is told where it is looked for', async () => {
+  it('whose host name is unknown fails, with its address', async () => {
     const url = 'http://no-such-host.invalid/v1'
     expect(await unreached(url)).toMatchObject({ code: 'MODEL_FAILED', hint: lookedFor(url) })
   })
@@ -215,7 +215,7 @@ describe.each(WIRES)('$provider', ({ provider, name, path }) => {
     },
   )
 
-  it('is not asked at all where it is too late', async () => {
+  it('is not asked at all if it is too late', async () => {
     const one = asking()
     await expect(one.run(one.prompt(), {}, AbortSignal.abort(new Error('late')))).rejects.toThrow('late')
     expect(model.received).toEqual([])

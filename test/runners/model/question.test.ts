@@ -32,7 +32,7 @@ describe('$ARGUMENTS', () => {
     })
   })
 
-  it('is appended where it is missing', () => {
+  it('is appended if it is missing', () => {
     const { before, inside, after } = parts(ask('Is it safe?').prompt)
     expect([before, inside, after]).toEqual(['Is it safe?\n\nARGUMENTS:', PAYLOAD, ''])
   })
@@ -81,7 +81,7 @@ describe('the fence', () => {
 })
 
 describe('a payload that is too long', () => {
-  it('loses its middle, which is said inside and outside', () => {
+  it('loses its middle, which is marked in the text and reported', () => {
     const long = event(`BEGIN ${'ä'.repeat(PAYLOAD_LIMIT)} END`)
     const { prompt, system, leftOut } = ask('x', long)
     const { inside, name } = parts(prompt)

@@ -37,7 +37,7 @@ describe('a yes', () => {
     expect(notes).toEqual([])
   })
 
-  it('may have a key too many, which is told', () => {
+  it('may have an extra key, which is reported', () => {
     expect(read('{"ok": true, "confidence": 0.9}')).toEqual({ ok: true })
     expect(codes()).toEqual(['unknown-answer-key'])
     expect(read('{"ok": true, "checks": [{"name": "a", "passed": true}]}')).toEqual({ ok: true })
@@ -256,7 +256,7 @@ describe('neither', () => {
     },
   )
 
-  it('carries no more than a beginning of what was said', () => {
+  it('carries only the beginning of the text', () => {
     const error = (() => {
       try {
         return read(`secret ${'y'.repeat(5000)}`)

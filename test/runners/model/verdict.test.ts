@@ -67,7 +67,7 @@ describe('what can never hold', () => {
   })
 })
 
-it('a yes is no opinion: it spares nobody else', () => {
+it('a yes is no opinion: other hooks still run', () => {
   const yes = verdictOf(
     { ok: true },
     { name: 'PreToolUse', data: {}, session: undefined },

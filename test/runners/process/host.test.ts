@@ -66,7 +66,7 @@ function host(text: string): Promise<{ code: number | null; stdout: string; stde
   })
 }
 
-test('ends by itself when nobody is asked, and takes its processes with it', async () => {
+test('ends by itself when no hook is running, together with its processes', async () => {
   const { code, stdout, stderr } = await host(`
     await ask('x')
     resident.observe({ Kind: 'x' })

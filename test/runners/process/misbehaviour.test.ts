@@ -49,10 +49,10 @@ describe('a process that does not begin', () => {
   test('since there is no such program', async () => {
     const hook = hall.made(hall.spec({ command: ['no-such-program-here'] }))[0] as Hook
     expect(await words(hook)).toBe(
-      'HOOK_NOT_STARTED Could not start "no-such-program-here": there is no such program on PATH',
+      'HOOK_NOT_STARTED Could not start "no-such-program-here": there is no such program on the PATH',
     )
     expect(await words(hook)).toMatch(
-      /^HOOK_NOT_STARTED it is down: Could not start "no-such-program-here".*again in \d/,
+      /^HOOK_NOT_STARTED it is down: Could not start "no-such-program-here".*restarted in \d/,
     )
   })
 
@@ -71,7 +71,7 @@ describe('a process that does not begin', () => {
 
   test('since it exits after the hello', async () => {
     const said = await words(hall.script(`read -r hello; echo '{"id":1,"result":{"ok":true}}'; exit 7`))
-    expect(said).toMatch(/^HOOK_(NOT_STARTED|FAILED) it exited with code 7 (after|while)/)
+    expect(said).toMatch(/^HOOK_(NOT_STARTED|FAILED) it exited with code 7 (after|during)/)
   })
 
   test('since it never says hello: it is ended, whatever it thinks of that', async () => {
@@ -152,7 +152,7 @@ describe('noise', () => {
     expect(asked.notes.length).toBeLessThan(40)
   })
 
-  test('on stderr without end holds nobody up', async () => {
+  test('on stderr without end blocks nothing', async () => {
     const hook = hall.hook(`
       const flood = (left, then) => left === 0 ? then() : process.stderr.write('x'.repeat(${MIB}), () => flood(left - 1, then))
       on['hook.before_tool'] = (_, id) => flood(20, () => deny(id, 'no'))`)
@@ -180,7 +180,7 @@ describe('a process that hangs', () => {
     expect(hall.workshop.running().length).toBe(1)
   })
 
-  test('and is stopped is ended all the same', async () => {
+  test('and is suspended is still ended', async () => {
     const hook = hall.hook(`on['hook.before_tool'] = () => process.kill(process.pid, 'SIGSTOP')`, {
       timeouts: BRIEF,
     })
@@ -195,7 +195,7 @@ describe('a process that closes a pipe and lives on', () => {
 
   test('is ended: its output', async () => {
     const hook = hall.script(`${HELLO}; read -r call; exec >&-; while :; do sleep 1; done`)
-    expect(await words(hook)).toBe('HOOK_FAILED it closed its output while it was asked (hook.before_tool)')
+    expect(await words(hook)).toBe('HOOK_FAILED it closed its output during a call (hook.before_tool)')
     await hall.workshop.noneRunning()
   })
 
@@ -203,7 +203,7 @@ describe('a process that closes a pipe and lives on', () => {
     const hook = hall.script(
       `read -r hello; exec <&-; echo '{"id":1,"result":{"ok":true}}'; while :; do sleep 1; done`,
     )
-    expect(await words(hook)).toBe('HOOK_FAILED it closed its input while it was asked (hook.before_tool)')
+    expect(await words(hook)).toBe('HOOK_FAILED it closed its input during a call (hook.before_tool)')
     await hall.workshop.noneRunning()
   })
 
@@ -215,18 +215,18 @@ describe('a process that closes a pipe and lives on', () => {
   })
 })
 
-describe('somebody who inherited the pipes', () => {
-  test('in the group is ended with the process, and holds nobody up', async () => {
+describe('a process that inherited the pipes', () => {
+  test('in the group is ended with the process, and blocks nothing', async () => {
     const hook = hall.hook(`
       on['hook.before_tool'] = () => {
         spawn('sleep', ['300'], { stdio: 'inherit' })
         process.exit(6)
       }`)
-    expect(await words(hook)).toBe('HOOK_FAILED it exited with code 6 while it was asked (hook.before_tool)')
+    expect(await words(hook)).toBe('HOOK_FAILED it exited with code 6 during a call (hook.before_tool)')
     await hall.workshop.noneRunning()
   })
 
-  test('outside the group is left alone, and holds nobody up either', async () => {
+  test('outside the group is left alone, and blocks nothing either', async () => {
     const hook = hall.hook(`
       on['hook.before_tool'] = () => {
         const child = spawn('sleep', ['300'], { stdio: 'inherit', detached: true })
@@ -234,9 +234,7 @@ describe('somebody who inherited the pipes', () => {
         process.exit(6)
       }`)
     const asked = ask(hook)
-    expect((await failureOf(asked)).message).toBe(
-      'it exited with code 6 while it was asked (hook.before_tool)',
-    )
+    expect((await failureOf(asked)).message).toBe('it exited with code 6 during a call (hook.before_tool)')
     const outsider = Number(await hall.workshop.made('outsider'))
     const told = () => [...asked.notes, ...hall.reports].map(({ code }) => code)
     await until('it is reported', () => told().includes('left-running'))

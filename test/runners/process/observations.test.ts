@@ -40,10 +40,10 @@ describe('before the hello', () => {
     expect([sent, reports]).toEqual([[1, 2, 3], []])
   })
 
-  test('so many do not: that is told at once, and how many when it is over', () => {
+  test('too many do not: that is reported at once, and the number at the end', () => {
     for (let i = 0; i < 1003; i++) push(i)
     expect(texts()).toEqual([
-      'observer-dropped events for it are dropped: more events came than can wait for its start',
+      'observer-dropped events for it are dropped: too many events arrived before it had started',
     ])
     observations.open()
     expect(sent.length).toBe(1000)

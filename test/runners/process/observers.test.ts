@@ -30,7 +30,7 @@ const seen = (): Data[] =>
 const custom = (name: string, data: Data = {}): HookEvent => ({ name, data, session: undefined })
 const observer = (text: string, more: object = ALL) => hall.hooks(text, more).at(-1) as Hook
 
-test('nobody waits, and what came before the hello comes after it, in order', async () => {
+test('nothing waits, and events before the hello are delivered after it, in order', async () => {
   const hook = observer(WRITES)
   expect(tell(hook, PRE_TOOL_USE)).toBe(undefined)
   for (let n = 0; n < 20; n++) tell(hook, custom('tick', { n }))
@@ -47,7 +47,7 @@ test('nobody waits, and what came before the hello comes after it, in order', as
   )
 })
 
-test('only what it asked for is told', async () => {
+test('it is only told about the events that it asked for', async () => {
   const hook = observer(WRITES, { intercept: [], observe: ['agent.tool.exec_start', 'mine'] })
   expect(hook.events).not.toBe('all')
   for (const event of [custom('other'), PRE_TOOL_USE, custom('mine')]) tell(hook, event)
@@ -109,7 +109,7 @@ test('a start that fails is reported once, and what it was not told of is counte
   await hall.residents.close()
   const texts = hall.reports.map(({ code, text }) => `${code} ${text.replace('project:gate: ', '')}`)
   expect(texts).toEqual([
-    'observer-dropped events for it are dropped: its process is not there',
+    'observer-dropped events for it are dropped: its process is not running',
     'observer-dropped it was not told of 3 events',
     'HOOK_NOT_STARTED it exited with code 2 before it answered hook.hello',
     expect.stringMatching(/^observer-dropped events for it are dropped: it is down: it exited with code 2/),
@@ -117,7 +117,7 @@ test('a start that fails is reported once, and what it was not told of is counte
   ])
 })
 
-test('an approver that is down says so, whoever started it', async () => {
+test('an approver that is down reports it, no matter what started it', async () => {
   const [gate, hook] = hall.hooks('process.exit(2)', { intercept: ['approve_tool'], observe: ['*'] }) as [
     Hook,
     Hook,

@@ -48,7 +48,7 @@ describe('the hooks of an entry', () => {
     ])
   })
 
-  test('are no more than the entry asks for', () => {
+  test('are only those that the entry asks for', () => {
     const roles = (more: object) => hall.made(hall.spec(more)).map(({ role }) => role)
     expect(roles({ intercept: ['approve_tool'] })).toEqual(['approve'])
     expect(roles({ intercept: [], observe: ['turn_end'] })).toEqual(['observe'])
@@ -122,13 +122,13 @@ describe('the process', () => {
     expect([cwd, args]).toEqual([`${root}/sub`, [`${root}/a b`, '$HOME']])
   })
 
-  test('is not started with a placeholder that it has not', async () => {
+  test('is not started with a placeholder that it does not have', async () => {
     const command = ['${CLAUDE_PLUGIN_ROOT}/hook']
     for (const hook of hall.made(hall.spec({ command, observe: ['*'] }))) {
       const { code, message } = await failureOf(ask(hook))
       expect([code, message]).toEqual([
         'HOOK_NOT_STARTED',
-        'Could not start: it mentions ${CLAUDE_PLUGIN_ROOT}, which only hooks of a plugin have',
+        'Could not start: it uses ${CLAUDE_PLUGIN_ROOT}, which only hooks of a plugin have',
       ])
     }
   })

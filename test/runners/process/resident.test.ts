@@ -109,10 +109,10 @@ describe('a process that ends', () => {
       on['hook.before_tool'] = () => { if (++asked === 64) process.kill(process.pid, 'SIGKILL') }`)
     const failures = await Promise.all(Array.from({ length: 64 }, () => failureOf(ask(hook))))
     const words = new Set(failures.map(({ code, message }) => `${code} ${message}`))
-    expect([...words]).toEqual(['HOOK_FAILED it was ended by SIGKILL while it was asked (hook.before_tool)'])
+    expect([...words]).toEqual(['HOOK_FAILED it was killed by SIGKILL during a call (hook.before_tool)'])
     const { code, message } = await failureOf(ask(hook))
     expect(code).toBe('HOOK_NOT_STARTED')
-    expect(message).toMatch(/^it is down: it was ended by SIGKILL; it may be started again in \d+\.\d s$/)
+    expect(message).toMatch(/^it is down: it was killed by SIGKILL; it may be restarted in \d+\.\d s$/)
     await hall.workshop.noneRunning()
   })
 
@@ -122,12 +122,12 @@ describe('a process that ends', () => {
     const asked = ask(hook)
     const { message } = await failureOf(asked)
     expect(message).toBe(
-      'it exited with code 3 while it was asked (hook.before_tool); its last lines on stderr: b | c | out of luck',
+      'it exited with code 3 during a call (hook.before_tool); its last lines on stderr: b | c | out of luck',
     )
     expect(asked.prints).toEqual([{ stderr: 'a\nb\nc\nout of luck' }])
   })
 
-  test('is started again by a later call, which is told so', async () => {
+  test('is restarted by a later call, which gets a note', async () => {
     const hook = hall.hook(
       `on['hook.before_tool'] = ({ arguments: { die } }, id) => die ? process.exit(3) : deny(id, String(process.pid))`,
       { restart: AT_ONCE },
@@ -139,7 +139,7 @@ describe('a process that ends', () => {
     expect(pid).toMatch(/^\d+$/)
     expect(pid).not.toBe(first)
     expect(again.notes).toEqual([
-      { code: 'process-restarted', text: 'its process is started again: it exited with code 3' },
+      { code: 'process-restarted', text: 'its process was restarted: it exited with code 3' },
     ])
   })
 
@@ -150,15 +150,15 @@ describe('a process that ends', () => {
     const { code, message, hint } = await failureOf(ask(hook))
     expect([code, message, hint]).toEqual([
       'HOOK_NOT_STARTED',
-      'it is down: it exited with code 4 before it answered hook.hello; it was started 3 times in a row, and is not started again',
-      'Mend it, then reload the configuration.',
+      'it is down: it exited with code 4 before it answered hook.hello; it was started 3 times in a row and will not be restarted',
+      'Fix it, then reload the configuration.',
     ])
     hall.workshop.file('mended', 'yes')
     const [same] = hall.residents.renew(() => hall.made(hall.spec(entry)))
     expect(await reasonFrom(same as Hook)).toMatch(/^\d+$/)
   })
 
-  test('while nobody asks is reported', async () => {
+  test('without a call in progress is reported', async () => {
     const hook = hall.hook(`
       on['hook.before_tool'] = (_, id) => deny(id, 'no', () => {
         const wait = setInterval(() => { if (existsSync('go')) { console.error('bored'); process.exit(5) } }, 5)
@@ -174,7 +174,7 @@ describe('a process that ends', () => {
     ])
   })
 
-  test('right after its answer has answered, also where we find out first that it reads no more', async () => {
+  test('right after its answer still counts as answered, even if we first notice that it no longer reads', async () => {
     const hook = hall.script(
       `read -r hello; echo '{"id":1,"result":{"ok":true}}'; read -r call; echo '{"id":2,"result":{}}'; read -r call
        echo '{"id":3,"result":{"action":"deny_tool","reason":"the last word"}}'; exit 1`,
@@ -186,7 +186,7 @@ describe('a process that ends', () => {
     while (hall.workshop.running().length > 0 && performance.now() < end); // nothing is read meanwhile
     const second = failureOf(ask(hook))
     expect(await first.answer).toMatchObject({ action: 'deny', reason: 'the last word' })
-    expect((await second).message).toBe('it exited with code 1 while it was asked (hook.before_tool)')
+    expect((await second).message).toBe('it exited with code 1 during a call (hook.before_tool)')
   })
 })
 
@@ -206,14 +206,14 @@ describe('the end of all', () => {
     const asked = failureOf(ask(hook))
     await hall.workshop.made('asked')
     const closing = hall.residents.close()
-    expect((await asked).message).toBe('the hooks were closed while it was asked (hook.before_tool)')
+    expect((await asked).message).toBe('the hooks were closed during a call (hook.before_tool)')
     await closing
     const { code, message } = await failureOf(ask(hook))
-    expect([code, message]).toEqual(['HOOK_NOT_STARTED', 'it is not started: the hooks were closed'])
+    expect([code, message]).toEqual(['HOOK_NOT_STARTED', 'it was not started: the hooks were closed'])
     expect(hall.workshop.running()).toEqual([])
   })
 
-  test('takes with it who does not listen, and everybody whom it started', async () => {
+  test('also ends a process that ignores signals, and everything it started', async () => {
     const hook = hall.hook(`
       process.on('SIGTERM', () => {})
       const child = spawn('/bin/sh', ['-c', "trap '' TERM; echo x >started; while :; do sleep 1; done"], { stdio: 'inherit' })

@@ -35,14 +35,14 @@ test('but not while it takes some of it, and not when it took all', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('where it took some and then no more', () => {
+test('if it read some data and then stopped', () => {
   new Stall(stream, onStall).watch()
   stream.writableLength = 60
   vi.advanceTimersByTime(20_000)
   expect(onStall).toHaveBeenCalledOnce()
 })
 
-test('and nobody watches what has nothing to read, or is over', () => {
+test('and an idle or ended process is not watched', () => {
   const stall = new Stall(stream, onStall)
   stall.watch()
   stall.watch()

@@ -61,7 +61,7 @@ describe('the environment', () => {
     ]),
   )
 
-  test('has nothing of another agent around it, whose plugin, session or file it would take for its own', () => {
+  test('has no variables of an outer agent, which name the plugin, session or file of that agent', () => {
     expect(environment(foreign)).toEqual(OURS)
     expect(Object.values(environment(foreign, PLUGIN))).not.toContain('foreign')
     const names = Object.keys(foreign)

@@ -39,7 +39,7 @@ describe('a program that', () => {
 
   test('is not on the PATH', async () => {
     expect(await failure(workshop.program('no-such-program', []))).toBe(
-      'Could not start "no-such-program": there is no such program on PATH',
+      'Could not start "no-such-program": there is no such program on the PATH',
     )
   })
 
@@ -56,14 +56,14 @@ describe('a program that', () => {
   test('is below a file', async () => {
     const file = workshop.file('file', '')
     expect(await failure(workshop.program(`${file}/hook.sh`, []))).toContain(
-      'a part of its path is no folder',
+      'a part of its path is not a folder',
     )
   })
 
   test('has Windows line ends', async () => {
     const file = workshop.file('hook.sh', '#!/bin/sh\r\nexit 0\r\n', 0o755)
     const text =
-      'its first line asks for "/bin/sh\\r", which does not exist: the file has Windows line ends (CRLF)'
+      'its first line asks for "/bin/sh\\r", which does not exist: the file has Windows line endings (CRLF)'
     expect(await failure(workshop.program(file, []))).toContain(text)
     const onPath = { env: { ...workshop.env, PATH: `/usr/bin:/bin:${workshop.folder}` } }
     expect(await failure(workshop.program('hook.sh', [], onPath))).toContain(text)
@@ -85,12 +85,12 @@ describe('a program that', () => {
   })
 
   test('has arguments with a NUL', async () => {
-    expect(await failure(workshop.program('/bin/echo', ['a\0b']))).toContain('there is a NUL character')
-    expect(await failure(workshop.program('/bin/ec\0ho', []))).toContain('there is a NUL character')
+    expect(await failure(workshop.program('/bin/echo', ['a\0b']))).toContain('contains a NUL character')
+    expect(await failure(workshop.program('/bin/ec\0ho', []))).toContain('contains a NUL character')
     expect(await failure(workshop.script('true', { env: { A: 'a\0b' } }))).toContain(
-      'there is a NUL character',
+      'contains a NUL character',
     )
-    expect(await failure(workshop.program('', []))).toContain('(or nothing)')
+    expect(await failure(workshop.program('', []))).toContain('its command is empty')
   })
 
   test('has arguments that are too large', async () => {
@@ -110,27 +110,29 @@ describe('a working directory that', () => {
 
   test('is a file', async () => {
     const cwd = workshop.file('file', '')
-    expect(await failure(workshop.script('true', { cwd }))).toContain(`"${cwd}" is no folder`)
+    expect(await failure(workshop.script('true', { cwd }))).toContain(`"${cwd}" is not a folder`)
   })
 
   test.skipIf(process.getuid?.() === 0)('may not be entered', async () => {
     const cwd = workshop.path('closed')
     mkdirSync(cwd, { mode: 0 })
-    expect(await failure(workshop.script('true', { cwd }))).toContain(`"${cwd}" may not be entered`)
+    expect(await failure(workshop.script('true', { cwd }))).toContain(
+      `permission to enter its working directory "${cwd}"`,
+    )
   })
 })
 
 test('on Windows nothing is started, and the error says why', async () => {
   vi.stubGlobal('process', Object.create(process, { platform: { value: 'win32' } }))
   expect(await failure(workshop.script('true'))).toBe(
-    'Could not start "/bin/sh": command hooks need Linux or macOS',
+    'Could not start "/bin/sh": command hooks only run on Linux and macOS',
   )
 })
 
 test.each([
-  ['ENOEXEC', 'no program for this system'],
+  ['ENOEXEC', 'neither a program for this system'],
   ['EMFILE', 'too many open files'],
-  ['EAGAIN', 'no further process'],
+  ['EAGAIN', 'no more processes'],
   ['ENOMEM', 'no memory'],
   ['EPERM', 'does not permit'],
   ['EOTHER', 'the words of the system'],

@@ -25,7 +25,7 @@ describe('as observed in Claude Code', () => {
     expect(await one.fire(hook)).toMatchObject({ action: 'deny', reason: 'PHNO' })
   })
 
-  it('ph-pre-garbage: what is no verdict goes on, and is told', async () => {
+  it('ph-pre-garbage: an invalid verdict lets the call continue, and is reported', async () => {
     const one = saying('garbage')
     const outcome = await one.fire(one.prompt({ prompt: 'check it' }))
     expect(outcome.action).toBe('continue')
@@ -35,7 +35,7 @@ describe('as observed in Claude Code', () => {
 })
 
 describe('in the engine', () => {
-  it('what is no verdict closes the gate where the hook says so', async () => {
+  it('an invalid verdict closes the gate if the hook says so', async () => {
     const one = saying('I would say it is fine')
     const outcome = await one.fire(one.prompt({}, { onFailure: 'block' }))
     expect(outcome).toMatchObject({ action: 'deny', reason: expect.stringContaining('fail-safe deny') })
@@ -67,7 +67,7 @@ describe('in the engine', () => {
     })
   })
 
-  it('what can never hold lets the agent stop, and the user is told', async () => {
+  it('a condition that can never hold lets the agent stop, and the user is told', async () => {
     const one = saying('{"ok": false, "impossible": true, "reason": "the tests need a network"}')
     const outcome = await one.fire(one.prompt(), { stop_hook_active: false }, 'Stop')
     expect(outcome).toMatchObject({
@@ -76,7 +76,7 @@ describe('in the engine', () => {
     })
   })
 
-  it('a yes spares nobody else', async () => {
+  it('a yes does not skip other hooks', async () => {
     const one = saying('{"ok": true}')
     const outcome = await one.fire(one.prompt())
     expect(outcome).toMatchObject({ action: 'continue', messages: [], diagnostics: [] })
@@ -92,12 +92,12 @@ describe('in the engine', () => {
       const outcome = await one.fire(one.prompt({}, { onFailure: 'block' }), data)
       expect(outcome).toMatchObject({
         action: 'deny',
-        reason: expect.stringContaining('it saw only a part of what happened'),
+        reason: expect.stringContaining('it only saw a part of the event'),
       })
       expect(outcome.diagnostics).toContainEqual(
         expect.objectContaining({
           code: 'payload-cut',
-          text: expect.stringMatching(/\d+ in the middle were left out/),
+          text: expect.stringMatching(/\d+ bytes in the middle were left out/),
         }),
       )
       await expect(one.run(one.prompt(), { data })).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
@@ -109,7 +109,7 @@ describe('in the engine', () => {
     })
 
     it.each(['PermissionRequest', 'PermissionDenied', 'SessionStart', 'SomethingElse'])(
-      'decides nothing on %s, and may have seen a part',
+      'has no effect on %s, even if it only saw a part',
       async (name) => {
         const one = saying('{"ok": true}')
         expect(await one.run(one.prompt(), { name, data })).toEqual({ action: 'continue' })
@@ -152,7 +152,7 @@ describe('at the deadline', () => {
     expect(model.received).toHaveLength(2)
   })
 
-  it('nobody waits for a function that does not listen', async () => {
+  it('a function that ignores its signal is not waited for', async () => {
     const one = Asking.host(() => new Promise<string>(() => {}))
     const outcome = await one.fire(one.prompt({}, { timeoutMs: 50, onFailure: 'block' }))
     expect(outcome.action).toBe('deny')
@@ -197,8 +197,8 @@ describe('a function of the host', () => {
       'MODEL_FAILED',
       'could not be asked',
     ],
-    ['answers an object', () => ({ ok: true }) as never, 'ANSWER_INVALID', 'not a text'],
-    ['answers undefined', () => undefined as never, 'ANSWER_INVALID', 'not a text'],
+    ['answers an object', () => ({ ok: true }) as never, 'ANSWER_INVALID', 'not a string'],
+    ['answers undefined', () => undefined as never, 'ANSWER_INVALID', 'not a string'],
     ['answers 10 MB', () => 'x'.repeat(10 * 1024 * 1024), 'HOOK_OUTPUT', 'longer'],
   ] as [string, ModelFunction, string, string][])('that %s has failed', async (_, model, code, words) => {
     const one = Asking.host(model)
@@ -241,7 +241,7 @@ describe('a LanguageModel of the host', () => {
     },
   )
 
-  it('is what it is: another wish is told', async () => {
+  it('stays as it is: a different wish is reported', async () => {
     const one = Asking.host(languageModel('v3', [{ type: 'text', text: 'yes' }]))
     await one.run(one.prompt({ model: 'small' }))
     expect(one.codes).toEqual([])
@@ -264,8 +264,8 @@ describe('which model', () => {
     const one = Asking.host(() => Promise.reject(new Error('boom')))
     await expect(one.run(one.prompt())).rejects.toMatchObject({
       code: 'MODEL_FAILED',
-      message: 'the model of the host could not be asked: boom',
-      hint: 'It is the model that was given to createHooks({ model }): look there.',
+      message: "the host's model could not be asked: boom",
+      hint: 'Check the model that was passed to createHooks({ model }).',
     })
   })
 
@@ -290,7 +290,7 @@ describe('which model', () => {
     await one.programs.idle()
   })
 
-  it('something that is no model is refused', async () => {
+  it('something that is not a model is refused', async () => {
     const one = Asking.host(Object.assign(() => 'yes', { languageModel: () => {} }) as never)
     await expect(one.run(one.prompt())).rejects.toMatchObject({ code: 'MODEL_FAILED' })
     const other = Asking.host({ generate: () => 'yes' } as never)

@@ -71,7 +71,7 @@ describe('the programs of the pack', () => {
     expect(readFileSync(programFile(), 'utf8')).not.toMatch(/\brequire\(["']\.\.?\//)
   })
 
-  it('are not run in their old form once the source says something else, of the same length', async () => {
+  it('do not run from old code once the source has changed, even at the same length', async () => {
     const project = new Project()
     const source = readFileSync(GUARD(), 'latin1')
     const code = readFileSync(CACHE())
@@ -90,7 +90,7 @@ describe('the programs of the pack', () => {
     }
   })
 
-  it('run all the same where that code is broken, or not there, and keep it anew', async () => {
+  it('still run if that code is broken or missing, and store it again', async () => {
     const project = new Project()
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
@@ -116,7 +116,7 @@ describe('the programs of the pack', () => {
     }
   })
 
-  it('run all the same where it cannot be kept, and leave nothing behind', async () => {
+  it('still run if it cannot be stored, and leave nothing behind', async () => {
     const project = new Project()
     const bin = join(project.base, 'bin')
     cpSync(dirname(programFile()), bin, { recursive: true })
@@ -175,7 +175,7 @@ describe('code that was kept', () => {
     expect(unsealed(Buffer.from(content), source)).toEqual({ code: undefined, runs: 0 })
   })
 
-  it('that is no file keeps nobody waiting', async () => {
+  it('that is not a file does not block', async () => {
     const project = new Project()
     const bin = join(project.base, 'bin')
     cpSync(dirname(programFile()), bin, { recursive: true })

@@ -51,7 +51,7 @@ describe("a project's settings.json", () => {
     expect(message).toContain(`${file} sets CARABINER_OFF for hooks`)
   })
 
-  it('does so neither from a folder around it, nor where it cannot be read', async () => {
+  it('cannot do so from a folder around it, nor from a file that cannot be read', async () => {
     const place = new Workplace()
     place.file(join(place.root, '.claude/settings.json'), { env: { CARABINER_OFF: '1' } })
     expect((await guarded(place, { CARABINER_OFF: '1' })).decision).toBe('deny')
@@ -118,7 +118,7 @@ describe("a project's settings.json", () => {
   })
 })
 
-describe('what is told about it', () => {
+describe('how it is reported', () => {
   const told = (env: object) => {
     const place = new Workplace()
     place.file('.claude/settings.json', { env })

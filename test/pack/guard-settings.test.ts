@@ -33,7 +33,7 @@ describe('a guard whose rules cannot be read', () => {
     expect(await verdict(place, 'TodoWrite', { todos: [] })).toBe('none')
   })
 
-  it('asks, too, where one list is lost, and no more when it is corrected', async () => {
+  it('also asks if one list is lost, and stops asking once it is fixed', async () => {
     const place = new Workplace()
     place.userSettings({ bash: { deny: 'npm publish' } })
     expect(await verdict(place, ...BASH('ls'))).toBe('ask_user')

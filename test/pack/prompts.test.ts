@@ -101,7 +101,7 @@ describe('user-prompt-submit', () => {
     expect(await said(place, 'write to me@example.com')).toBeUndefined()
   })
 
-  it('recalls the newest, no more of an agent than wanted, within the bound', async () => {
+  it('recalls the newest records, at most as many for each agent as set, within the limit', async () => {
     const place = new Workplace()
     for (let i = 0; i < 6; i++) await called(place, 'reviewer', `answer ${i}`)
     expect((await said(place, '@reviewer'))?.match(/answer \d/g)).toEqual([

@@ -19,7 +19,7 @@ const git = (place: Workplace, ...args: string[]) =>
   })
 
 describe('the project', () => {
-  it('is told with its branch and what was changed', async () => {
+  it('is described with its branch and its changes', async () => {
     const place = new Workplace()
     git(place, 'init', '-q', '-b', 'feature/x')
     place.file('a.txt', 'a')
@@ -33,7 +33,7 @@ describe('the project', () => {
     expect(said).toContain('Status: 1 changed, 1 untracked\nChanged: "a.txt"')
   })
 
-  it('is told without git', async () => {
+  it('is described without git', async () => {
     const place = new Workplace()
     place.file('.git/HEAD', 'ref: refs/heads/main\n')
     place.env.PATH = join(place.root, 'nothing-here')
@@ -104,7 +104,7 @@ describe('the project', () => {
     expect(existsSync(mark)).toBe(true)
   })
 
-  it('has its status, too, where the user has filters', async () => {
+  it('has its status even if the user has filters', async () => {
     const place = new Workplace()
     git(place, 'init', '-q')
     git(place, 'config', '--global', 'filter.lfs.clean', 'cat')
@@ -133,7 +133,7 @@ describe('preferences', () => {
     expect(said).toContain('[cut: larger than the limit]')
   })
 
-  it('that cannot be read are told', async () => {
+  it('that cannot be read are reported', async () => {
     const place = new Workplace()
     mkdirSync(join(place.home, '.amplifier/preferences.md'), { recursive: true })
     const result = await place.run(sessionStart, {})
@@ -152,7 +152,7 @@ describe('memory', () => {
       ]),
     })
 
-  it('of the session before is told, fenced', async () => {
+  it('of the previous session is recalled, fenced', async () => {
     const place = new Workplace()
     await ended(place, 'before')
     const said = await injected(place, { sessionId: 'now' })
@@ -169,7 +169,7 @@ describe('memory', () => {
     expect(await injected(place, { sessionId: 'now' })).not.toContain('Make it faster')
   })
 
-  it('stays within the bound, and away where it is switched off', async () => {
+  it('stays within the limit, and is left out if it is switched off', async () => {
     const place = new Workplace()
     await ended(place, 'before')
     place.userSettings({ memory: { maxBytes: 150 } })
@@ -218,7 +218,7 @@ describe('the installation', () => {
     expect(await told(place, script)).toBeUndefined()
   })
 
-  it('of another version is told with what heals it', async () => {
+  it('of another version is reported with how to fix it', async () => {
     const place = new Workplace()
     place.file(userFile(place), registered(program(place, '0.9.0', 'there')))
     expect(await told(place, program(place))).toMatch(
@@ -226,7 +226,7 @@ describe('the installation', () => {
     )
   })
 
-  it('of another copy is told', async () => {
+  it('of another copy is reported', async () => {
     const place = new Workplace()
     place.file(userFile(place), registered(program(place, '1.0.0', 'there')))
     expect(await told(place, program(place))).toMatch(/runs hooks of another copy/)
@@ -279,7 +279,7 @@ describe('the installation', () => {
     expect(asked(place)).toBeUndefined()
   })
 
-  it('that could not be taken out is told, with the reason of the installer', async () => {
+  it('that could not be removed is reported, with the reason of the installer', async () => {
     const place = new Workplace()
     const script = installer(place, { error: { message: 'it is a folder' } }, 1)
     place.file(userFile(place), registered(DEAD))
@@ -295,7 +295,7 @@ describe('the installation', () => {
     expect(existsSync(join(place.project, 'asked'))).toBe(false)
   })
 
-  it('whose node is gone is told', async () => {
+  it('whose node is gone is reported', async () => {
     const place = new Workplace()
     const script = program(place)
     place.file(userFile(place), registered(script, NAMES, '/nowhere/node'))
@@ -309,7 +309,7 @@ describe('the installation', () => {
     expect(await told(place, script)).toBeUndefined()
   })
 
-  it('for the user and in the project at once is told: hooks would run twice', async () => {
+  it('both for the user and in the project is reported: hooks would run twice', async () => {
     const place = new Workplace()
     const script = program(place)
     place.file(userFile(place), registered(script))
@@ -328,7 +328,7 @@ describe('the installation', () => {
     expect(await told(place, program(place))).toMatch(hint)
   })
 
-  it('in a broken file is told, and the session starts', async () => {
+  it('in a broken file is reported, and the session starts', async () => {
     const place = new Workplace()
     place.file('.claude/settings.json', '{ "hooks": carabiner')
     const result = await place.run(

@@ -8,7 +8,7 @@ import { DEFAULTS, readSettings } from '../../src/pack/settings.js'
 import { Workplace } from './workplace.js'
 
 describe('the settings of the user', () => {
-  it('are the defaults where there is no file', () => {
+  it('are the defaults if there is no file', () => {
     expect(new Workplace().settings()).toEqual(DEFAULTS)
   })
 
@@ -52,7 +52,7 @@ describe('the settings of the user', () => {
     expect(place.settings().unreadable).toContain(says)
   })
 
-  it('lose no rule by a remark, or by a slip in what is none', () => {
+  it('lose no rule through a comment, or a mistake in something that is not a rule', () => {
     const place = new Workplace()
     place.userSettings({ $schema: 'x', '//': 'mine', memory: { enabeld: true }, lokc: {} })
     const { problems, unreadable } = place.settings()
@@ -87,7 +87,7 @@ describe('the settings of the user', () => {
     expect(problems[0]).not.toContain('sk-secret')
   })
 
-  it('are told where the file is a link that leads nowhere', () => {
+  it('are reported if the file is a dangling link', () => {
     const place = new Workplace()
     mkdirSync(join(place.home, '.amplifier'))
     symlinkSync(join(place.root, 'nowhere'), join(place.home, '.amplifier/pack.json'))
@@ -96,7 +96,7 @@ describe('the settings of the user', () => {
     ])
   })
 
-  it('are told where a file stands in place of the folder', () => {
+  it('are reported if a file is in place of the folder', () => {
     const place = new Workplace()
     place.file(join(place.home, '.amplifier'), 'a file')
     expect(place.settings().problems).toEqual([expect.stringMatching(/ENOTDIR.*; all of it was ignored/)])
@@ -156,7 +156,7 @@ describe('the settings of the user', () => {
     expect(place.settings().unreadable).toContain(`${path}: ${where}`)
   })
 
-  it('lose no rules with what is none, nor with the file of a project', () => {
+  it('lose no rules through other settings, or through a file of a project', () => {
     const place = new Workplace()
     place.userSettings({ memory: [], lock: 'x', preferences: 7, reflection: {}, selfProtection: 'no' })
     place.projectSettings('{')
@@ -199,7 +199,7 @@ describe('the settings of a project', () => {
     expect(problems).toEqual([])
   })
 
-  it('loosen nothing, and are told that they do not', () => {
+  it('loosen nothing, and that is reported', () => {
     const place = new Workplace()
     const path = place.projectSettings({
       bash: { allow: [], protectedBranches: [], denyList: false },
@@ -233,7 +233,7 @@ describe('the settings of a project', () => {
     expect(place.settings().memory.enabled).toBe(true)
   })
 
-  it('do not switch the memory on that the user switched off, and are told so', () => {
+  it('cannot switch on memory that the user switched off, and that is reported', () => {
     const place = new Workplace()
     place.userSettings({ memory: { enabled: false } })
     place.projectSettings({ memory: { enabled: true } })
@@ -244,7 +244,7 @@ describe('the settings of a project', () => {
     ])
   })
 
-  it('are those of the folders around it, too; their paths are in those folders', () => {
+  it('include those of the folders around it, with paths relative to those folders', () => {
     const place = new Workplace()
     place.projectSettings({ bash: { deny: ['curl *'] }, protect: ['keys', '/etc/x', '~/y'] })
     const inner = join(place.project, 'vendor/sub')

@@ -101,7 +101,7 @@ describe('a log', () => {
     expect(state.recent('metrics').map(({ tool }) => tool)).toEqual(['c', 'a'])
   })
 
-  it('passes over a line that is no text, and goes on after one without an end', () => {
+  it('skips a line that is not text, and continues after one that was cut short', () => {
     const place = new Workplace()
     const state = place.state()
     state.append('metrics', { tool: 'a' })
@@ -135,7 +135,7 @@ describe('a log', () => {
 })
 
 describe('where nothing can be kept', () => {
-  it('a log says so and goes on', () => {
+  it('a log reports it and continues', () => {
     const place = new Workplace()
     place.file(join(place.root, 'carabiner'), 'a file where the folder should be')
     const state = place.state()
@@ -218,7 +218,7 @@ describe('over all projects', () => {
     return folder
   }
 
-  it('those are forgotten that nobody worked on for longest; not the own one, and none that is locked', () => {
+  it('forgets the projects that were idle longest, but not its own and none in lock mode', () => {
     const { root } = new Workplace()
     const home = join(root, 'pack')
     const own = folderOf(home, 'own', 9000)

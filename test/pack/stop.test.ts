@@ -30,13 +30,13 @@ describe('memory', () => {
     ])
   })
 
-  it('takes the last words from the event, too', async () => {
+  it('also takes the last message from the event', async () => {
     const place = new Workplace()
     await place.run(stop, { extra: { last_assistant_message: 'All done.' } })
     expect(place.state().recent('memory')).toMatchObject([{ answer: 'All done.', files: [] }])
   })
 
-  it('reads what Codex writes, and passes over what nobody knows', async () => {
+  it('reads the format of Codex, and skips unknown lines', async () => {
     const place = new Workplace()
     const said = (role: string, type: string, words: string) => ({
       type: 'response_item',
@@ -121,7 +121,7 @@ describe('lock mode', () => {
     expect(await stopped(place)).toBeUndefined()
   })
 
-  it('counts on where a byte of the log is no text', async () => {
+  it('continues counting if a byte of the log is not text', async () => {
     const place = new Workplace()
     place.userSettings({ lock: { maxIterations: 1 } })
     setLockMode(place.state(), place.time, undefined)
@@ -157,7 +157,7 @@ describe('lock mode', () => {
     expect(endLockMode(place.state())).toBe(false)
   })
 
-  it('lets go where it cannot count', async () => {
+  it('lets the agent stop if it cannot count', async () => {
     const place = new Workplace()
     setLockMode(place.state(), place.time, undefined)
     const state = {
@@ -170,7 +170,7 @@ describe('lock mode', () => {
     expect(result?.userMessage).toMatch(/could not count/)
   })
 
-  it('is off, and it is told, where the lock is broken', async () => {
+  it('is off if the lock is broken, and that is reported', async () => {
     const place = new Workplace()
     setLockMode(place.state(), place.time, undefined)
     for (const content of ['{', '[]', '{"id":7}', '']) {
@@ -189,7 +189,7 @@ describe('reflection', () => {
   const run = (place: Workplace, input: object = {}) =>
     place.run(stop, { transcriptPath: place.transcript(TALK), ...input })
 
-  it('has its prompt kept where there is no command', async () => {
+  it('keeps its prompt if there is no command', async () => {
     const place = new Workplace()
     await run(place)
     const prompt = readFileSync(join(place.state().folder, 'reflection-prompt.md'), 'utf8')
@@ -233,7 +233,7 @@ describe('reflection', () => {
     expect(existsSync(mark)).toBe(true)
   })
 
-  it('runs again only after the interval, also where it failed', async () => {
+  it('runs again only after the interval, even if it failed', async () => {
     const place = new Workplace()
     const log = join(place.root, 'log')
     reflecting(place, `echo x >> '${log}'; exit 3`, { interval: 60 })
@@ -258,13 +258,13 @@ describe('reflection', () => {
     await vi.waitUntil(() => !isAlive(left), { timeout: 60_000 })
   })
 
-  it('that cannot be started is told', async () => {
+  it('that cannot be started is reported', async () => {
     const place = new Workplace()
     place.userSettings({ reflection: { command: ['/nowhere/claude'] } })
     expect((await run(place))?.userMessage).toMatch(/\/nowhere\/claude could not be started: .*ENOENT/)
   })
 
-  it('is bounded, without secrets, and does not wait for whoever holds the pipe', async () => {
+  it('is limited, has no secrets, and does not wait for a process that holds the pipe', async () => {
     const place = new Workplace()
     reflecting(place, `sleep 600 & printf '%s ' '${FORMS[0]}'; head -c 300000 /dev/zero | tr '\\0' x`)
     await run(place)

@@ -149,7 +149,7 @@ describe('sources', () => {
     expect(problems[0]).toContain(said)
   })
 
-  it('a lone file has nothing beside it', () => {
+  it('a single file has no folders next to it', () => {
     const { problems } = ofEntry({ source: './a' }, { origin: { isLocal: true } })
     expect(problems[0]).toContain('single file')
   })
@@ -369,7 +369,7 @@ describe('the store', () => {
     expect((await store.add(source)).plugins).toHaveLength(1)
   })
 
-  it('a catalogue that is a link is none', async () => {
+  it('a catalogue that is a link is refused', async () => {
     const source = marketplace()
     rmSync(join(base, 'market/.claude-plugin/marketplace.json'))
     // The link's target would do as the text of a catalogue.
@@ -379,7 +379,7 @@ describe('the store', () => {
     await expect(store.add(join(base, 'market'))).rejects.toThrow(/is a link/)
   })
 
-  it('a folder behind a link is none, wherever the link is', async () => {
+  it('a folder behind a link does not count, wherever the link is', async () => {
     mkdirSync(join(base, 'outside/sub'), { recursive: true })
     writeFileSync(join(base, 'outside/sub/hooks.json'), '{}')
     mkdirSync(join(base, 'linked/real/sub'), { recursive: true })
@@ -456,7 +456,7 @@ describe('the store', () => {
     expect(store.get('ours').plugins.map(({ name }) => name)).toEqual(['stays', 'comes'])
   })
 
-  it('one that cannot be read does not hide the others, and is told', async () => {
+  it('one that cannot be read is reported and does not hide the others', async () => {
     write('ours/catalog.json', { carabiner: 1, name: 'ours', plugins: [] })
     await store.add(join(base, 'ours'))
     write('data/catalogs/broken/1.json', '{"format":1,"value":{"name":1}}')
@@ -476,7 +476,7 @@ describe('the store', () => {
 })
 
 describe('NAME@CATALOG', () => {
-  it('is what was there when the catalogue was fetched, until it is fetched anew', async () => {
+  it('stays as it was when the catalogue was fetched, until it is fetched again', async () => {
     const source = marketplace()
     const { commit: first } = await store.add(source)
     write('market/plugins/a/hooks/hooks.json', { hooks: {} })

@@ -83,7 +83,7 @@ describe('a repository that has moved', () => {
     expect([got, tree.top()]).toEqual([commit, ['.claude-plugin', 'guard.sh', 'hooks']])
   })
 
-  it('on and on is not followed for ever', async () => {
+  it('again and again is not followed forever', async () => {
     leads = { '/a': '/b', '/b': '/a' }
     await expect(fetched('/a')).rejects.toMatchObject({
       code: 'FETCH_FAILED',
@@ -118,7 +118,7 @@ describe('a public address that leads into this network', () => {
     )
   })
 
-  it('is reached where it leads nowhere', async () => {
+  it('is fetched if it does not redirect', async () => {
     expect((await fetched('/guard/.git', 'http://public.example')).commit).toBe(commit)
     expect(asked[0]).toBe('GET public.example /guard/.git/info/refs')
   })

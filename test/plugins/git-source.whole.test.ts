@@ -15,7 +15,7 @@ const git = (url: string, more: { ref?: string; path?: string } = {}) =>
   fetchTree({ kind: 'git', url, ...more })
 
 describe('a repository', () => {
-  it('is fetched at a tag, a branch, a commit, or where it stands', async () => {
+  it('is fetched at a tag, a branch, a commit, or its default branch', async () => {
     const folder = bench.plugin('several', { body: 'echo one' })
     const first = bench.repository(folder)
     bench.git(folder, 'tag', '-a', 'v1', '-m', 'annotated')
@@ -114,7 +114,7 @@ describe('a repository', () => {
     }
   })
 
-  it('that unfolds to more than anybody has is stopped', async () => {
+  it('that expands to a huge tree is stopped', async () => {
     const folder = bench.plugin('bomb')
     bench.repository(folder)
     let object = `100644 blob ${bench.git(folder, 'rev-parse', 'HEAD:guard.sh')}`
@@ -149,7 +149,7 @@ describe('a repository', () => {
     expect(existsSync(canary)).toBe(false)
   })
 
-  it('needs git, and says so', async () => {
+  it('reports that git is missing', async () => {
     vi.stubEnv('PATH', bench.path('nothing'))
     await expect(git(bench.path('x'))).rejects.toMatchObject({
       message: 'git is not on the PATH',
@@ -185,7 +185,7 @@ describe('a repository', () => {
     vi.unstubAllEnvs()
   })
 
-  it('is told where there is none, and where it has no such ref', async () => {
+  it('is reported if it does not exist, or has no such ref', async () => {
     await expect(git(bench.path('nowhere'))).rejects.toMatchObject({ code: 'FETCH_FAILED' })
     const folder = bench.plugin('refs')
     bench.repository(folder)
@@ -196,7 +196,7 @@ describe('a repository', () => {
     await expect(git(folder, { ref: 'a'.repeat(40) })).rejects.toMatchObject({ code: 'FETCH_FAILED' })
   })
 
-  it('is not led by the variables of a repository that somebody works in', async () => {
+  it('ignores the variables of a repository that the user works in', async () => {
     const folder = bench.plugin('clean')
     const commit = bench.repository(folder)
     vi.stubEnv('GIT_DIR', bench.path('elsewhere'))

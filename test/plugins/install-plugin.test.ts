@@ -109,7 +109,7 @@ describe('a plugin', () => {
     expect(entryOf('inner')).toMatchObject({ source: bench.path('mono'), path: 'plugins/inner' })
   })
 
-  it('has a source that the others on the project have, too', async () => {
+  it('has a source that works for everyone on the project', async () => {
     bench.file('project/vendor/guard/hooks.json', HOOKS)
     await install(bench.path('project/vendor/guard'), { target: bench.here })
     expect(entryOf('guard', bench.here)?.source).toBe('./vendor/guard')
@@ -138,7 +138,7 @@ describe('a plugin', () => {
   })
 })
 
-describe('what is no plugin is refused, and says what it is', () => {
+describe('something that is not a plugin is refused, with what it is instead', () => {
   it('nothing', async () => {
     bench.file('nothing/README.md', 'x')
     await expect(install(bench.path('nothing'))).rejects.toMatchObject({ code: 'NO_PLUGIN' })
@@ -177,7 +177,7 @@ describe('what is no plugin is refused, and says what it is', () => {
     expect(await install(bench.path('later'))).toBe('later')
   })
 
-  it('a folder with links to the outside, or files that run as somebody else, in it', async () => {
+  it('a folder with links to the outside, or with setuid files', async () => {
     const folder = bench.plugin('linked')
     bench.file('linked/suid', 'x', 0o4755)
     await expect(install(folder)).rejects.toMatchObject({

@@ -26,7 +26,7 @@ async function install(folder: string, { target = bench.user }: { target?: Targe
 }
 
 describe('what is installed', () => {
-  it('is ok, modified, missing, or was put there by somebody', async () => {
+  it('is ok, modified, missing, or was put there by hand', async () => {
     for (const name of ['a', 'b', 'c']) await install(bench.plugin(name))
     writeFileSync(join(pluginsDir(bench.user), 'b', 'guard.sh'), 'x')
     rmSync(join(pluginsDir(bench.user), 'c'), { recursive: true })
@@ -56,7 +56,7 @@ describe('what is installed', () => {
     expect(listInstalled({ home: bench.home }).plugins).toMatchObject([{ state: 'modified' }])
   })
 
-  it('is told as far as it can be where the lock file is broken', async () => {
+  it('is listed as far as possible if the lock file is broken', async () => {
     await install(bench.plugin('a'))
     writeFileSync(lockPath(bench.user), '{ "carabiner": 1, "plugins": { "../x": {} } }')
     const { plugins, problems } = listInstalled({ home: bench.home })

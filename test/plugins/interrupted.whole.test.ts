@@ -162,7 +162,7 @@ describe('two at once', () => {
     expect(names).toEqual([...names].sort((x, y) => (x === y ? 0 : x === names[0] ? -1 : 1)))
   })
 
-  it('of one name, one is installed whole and the others are told', async () => {
+  it('with the same name: one is installed completely and the others are refused', async () => {
     const bodies = ['echo 1', 'echo 2', 'echo 3']
     const runs = bodies.map((body, i) => {
       const source = bench.plugin(`same-${i}`, { body })

@@ -55,7 +55,7 @@ describe.each(Object.entries(CARRIERS))('P1: a link in a source of kind %s', (_,
     }
   })
 
-  it('to a folder becomes its files, and links in it are followed, too', async () => {
+  it('to a folder becomes its files, and links in it are followed too', async () => {
     const tree = await fetched(sourceWith({ copy: 'lib', 'lib/doc.md': '../CLAUDE.md', deep: 'copy/doc.md' }))
     expect([...tree.files.keys()].filter((path) => path.startsWith('copy')).sort()).toEqual([
       'copy/doc.md',

@@ -63,7 +63,7 @@ async function gates(): Promise<readonly string[]> {
   return [...states, ...told]
 }
 
-it.each(STEPS)('killed at %s, before and after somebody finishes it', async (at) => {
+it.each(STEPS)('killed at %s, before and after recovery', async (at) => {
   const { signal } = spawnSync(process.execPath, drive(1, at), { env: env() })
   expect(signal).toBe('SIGKILL')
   expect(await gates()).toEqual(['ready'])

@@ -92,7 +92,7 @@ describe('a package', () => {
     await expect(npm('2.0.0')).rejects.toMatchObject({ code: 'UNSAFE_ENTRY' })
   })
 
-  it('is told where there is none', async () => {
+  it('is reported if it does not exist', async () => {
     await expect(npm('latest', 'nothing-here')).rejects.toMatchObject({ code: 'FETCH_FAILED' })
     await expect(npm('9.9.9')).rejects.toMatchObject({ code: 'FETCH_FAILED' })
   })
@@ -137,7 +137,7 @@ describe('an archive at an address', () => {
     expect([...tree.files.keys()].sort()).toEqual(['guard.sh', 'hooks/hooks.json', 'package.json'])
   })
 
-  it('is told where there is none', async () => {
+  it('is reported if it does not exist', async () => {
     await expect(fetchTree({ kind: 'archive', place: address('/none.tar') })).rejects.toMatchObject({
       code: 'FETCH_FAILED',
       message: expect.stringContaining('404'),

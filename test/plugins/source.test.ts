@@ -115,7 +115,7 @@ describe('a source', () => {
     )
   })
 
-  it('is told where it is not there, and where an option is for another kind', () => {
+  it('is refused if it does not exist, or if an option is for another kind', () => {
     expect(() => parseSource('./nowhere', { from })).toThrow(
       expect.objectContaining({ code: 'SOURCE_NOT_FOUND' }),
     )

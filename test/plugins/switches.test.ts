@@ -65,7 +65,7 @@ describe('what keeps a hook off', () => {
     expect(switchOver(GUARD, project, [off()])).toBeDefined()
   })
 
-  it('of several the one that lasts longest is told', () => {
+  it('of several switches, the one that lasts longest is reported', () => {
     const [short, long] = [off({ until: at(NOW + 1) }), off({ project, until: at(NOW + HOUR) })]
     expect(switchOver(GUARD, project, [short, long])?.until).toBe(at(NOW + HOUR))
     expect(switchOver(GUARD, project, [long, off()])).not.toHaveProperty('until')
@@ -207,7 +207,7 @@ describe('as createHooks asks', () => {
     expect(told[0]).toContain('nothing is switched off')
   })
 
-  it('what stays in the way is told once, and goes on switching nothing off', () => {
+  it('a lasting problem is reported once, and nothing is switched off', () => {
     mkdirSync(dataDir)
     writeFileSync(join(dataDir, 'switches'), 'no folder')
     const told: string[] = []

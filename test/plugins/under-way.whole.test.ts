@@ -14,7 +14,7 @@ const bench = withHome()
 const driver = bench.path('driver.mjs')
 withDriver(new URL('./busy-driver.ts', import.meta.url), driver)
 
-it('are gone or there, and nobody stumbles over one that goes', async () => {
+it('are either there or gone, and a note that disappears while it is read does no harm', async () => {
   const folder = pluginsDir(bench.here)
   let isOver = false
   const args = [driver, folder, '5000']

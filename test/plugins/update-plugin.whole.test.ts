@@ -116,7 +116,7 @@ describe('an update', () => {
     expect([prepared.entry.tag, differences.length]).toEqual([undefined, isElsewhere ? 1 : 0])
   })
 
-  it('by a catalogue may lead to another tag, which has not moved', async () => {
+  it('of a catalogue may name another tag, which does not count as moved', async () => {
     bench.plugin('guard', { body: 'echo one' })
     bench.repository(folder)
     bench.git(folder, 'tag', 'v1')
@@ -175,7 +175,7 @@ describe('an update', () => {
     expect(treeOf(pluginsDir(target))['guard/guard.sh']).toContain('mine, later')
   })
 
-  it('puts back what somebody removed by hand', async () => {
+  it('puts back a folder that was removed by hand', async () => {
     bench.plugin('guard')
     await install(folder)
     rmSync(join(pluginsDir(target), 'guard'), { recursive: true })

@@ -143,7 +143,7 @@ describe('a signal', () => {
     expect(other.kinds()).toEqual(['late'])
   })
 
-  it('that gives up thousands is no reason to remember them all: the oldest pass for answered', async () => {
+  it('that gives up thousands does not remember them all: the oldest count as answered', async () => {
     const other = new OtherSide()
     const turn = new AbortController()
     const calls = Array.from({ length: 4097 }, () => other.connection.call('m', 0, { signal: turn.signal }))
@@ -194,7 +194,7 @@ describe('a reply to no call', () => {
     expect(unknown.at(-1)).toContain('7 problems')
   })
 
-  it('without an id is told as such', async () => {
+  it('without an id is reported as such', async () => {
     const other = new OtherSide()
     other.say({ result: 1 })
     await other.heard()
@@ -202,7 +202,7 @@ describe('a reply to no call', () => {
   })
 })
 
-describe('a refusal that is no plain result', () => {
+describe('a refusal that is not a plain result', () => {
   const DENY = { action: 'deny_tool', reason: 'no "x"' }
   const reply = (id: unknown, result: object = DENY) => ({ jsonrpc: '2.0', id, result })
   const error = (data: unknown) => ({ jsonrpc: '2.0', id: 1, error: { code: 403, message: 'no', data } })
@@ -237,7 +237,7 @@ describe('a refusal that is no plain result', () => {
     expect(await failure(call)).toMatchObject({ name: 'RpcError' })
   })
 
-  it('of the handshake is none of an answer to it', () => {
+  it('of the handshake does not count as an answer to a call', () => {
     expect(() => checkHello(DENY)).toThrow('refused the handshake')
   })
 })

@@ -21,7 +21,7 @@ describe('problems', () => {
     }
   })
 
-  it('of a flood are told a few times, with the count', async () => {
+  it('of a flood are reported a few times, with the count', async () => {
     const other = new OtherSide()
     const noise = 'noise\n'.repeat(1000)
     for (let i = 0; i < 1000; i++) other.toUs.write(noise)
@@ -55,7 +55,7 @@ describe('problems', () => {
 })
 
 describe('requests of the other side', () => {
-  it('are refused and told where nobody handles them', async () => {
+  it('are refused and reported if there is no handler', async () => {
     const other = new OtherSide()
     other.say({ jsonrpc: '2.0', id: 'a', method: 'host.do', params: {} })
     expect(await other.sent()).toEqual({
@@ -127,7 +127,7 @@ describe('requests of the other side', () => {
     expect(await other.sent()).toMatchObject({ id: 4097, error: { code: -32000 } })
   })
 
-  it('are answered after the other side has said its last, until close', async () => {
+  it('are still answered after the other side has closed its output, until close', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -143,7 +143,7 @@ describe('requests of the other side', () => {
     expect(other.fromUs.writableEnded).toBe(true)
   })
 
-  it('that never get done hold up nobody after close', async () => {
+  it('that never finish block nothing after close', async () => {
     const other = new OtherSide({ onRequest: () => new Promise(() => {}) })
     other.say({ id: 1, method: 'm' })
     await other.heard()
@@ -153,7 +153,7 @@ describe('requests of the other side', () => {
     await other.connection.finished()
   })
 
-  it('whose answers nobody reads fill no memory', async () => {
+  it('whose answers are not read do not fill the memory', async () => {
     const other = new OtherSide({ output: stuck(), maxPendingBytes: 1000 })
     for (let i = 0; i < 200; i++) other.say({ id: i, method: 'm' })
     await other.heard()
@@ -174,7 +174,7 @@ describe('notifications', () => {
     expect(other.problems).toEqual([])
   })
 
-  it('are told where nobody handles them, and where the handler throws; reading goes on', async () => {
+  it('are reported if there is no handler or the handler throws, and reading continues', async () => {
     const other = new OtherSide({
       onNotification: () => {
         throw new Error('broken')
@@ -231,7 +231,7 @@ describe('a side that does not read', () => {
 })
 
 describe('the end', () => {
-  it('by close fails every call at once, ends the output, and is told once', async () => {
+  it('by close fails every call at once, ends the output, and is reported once', async () => {
     const other = new OtherSide()
     const calls = [other.connection.call('a', {}), other.connection.call('b', {}, { timeoutMs: 60_000 })]
     other.connection.notify('last', {})

@@ -71,7 +71,7 @@ describe('lines', () => {
 })
 
 describe('a line that is too long', () => {
-  it('is told once with its beginning and skipped; the next one is read', async () => {
+  it('is reported once with its beginning and skipped, and the next one is read', async () => {
     const long = 'x'.repeat(5000)
     expect(await read([`a\n${long}\nb\n`])).toMatchObject({ lines: ['a', 'b'], tooLong: ['x'.repeat(200)] })
     expect(await read(['a\n', long, long, `${long}\nb\n`])).toMatchObject({
@@ -88,14 +88,14 @@ describe('a line that is too long', () => {
     })
   })
 
-  it('is told as soon as it is known, not when it ends', async () => {
+  it('is reported as soon as it is known, not when it ends', async () => {
     const listening = new Listening(10)
     listening.input.write('0123456789')
     listening.input.write('a')
     await vi.waitFor(() => expect(listening.tooLong).toEqual(['0123456789a']))
   })
 
-  it('is told once when it never ends, and nothing of it is given', async () => {
+  it('is reported once if it never ends, and none of it is delivered', async () => {
     expect(await read(['abc', 'def', 'ghi'], 4)).toMatchObject({ lines: [], tooLong: ['abcdef'] })
   })
 

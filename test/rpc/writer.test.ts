@@ -119,7 +119,7 @@ describe('end', () => {
 })
 
 describe('failure', () => {
-  it('is told once, with the error of the write', async () => {
+  it('is reported once, with the error of the write', async () => {
     const { output, errors, write } = writing()
     write('a\n')
     await tick()
@@ -130,7 +130,7 @@ describe('failure', () => {
     expect(output.writes).toEqual(['a\n'])
   })
 
-  it('is told when the stream is closed, or was before', async () => {
+  it('is reported when the stream is closed, now or before', async () => {
     const { output, errors } = writing()
     output.destroy()
     await tick()
@@ -143,7 +143,7 @@ describe('failure', () => {
     ])
   })
 
-  it('is told when somebody else ended the stream', async () => {
+  it('is reported when other code ended the stream', async () => {
     const { output, errors, write } = writing()
     output.end()
     write('a\n')
@@ -151,7 +151,7 @@ describe('failure', () => {
     expect(errors).toHaveLength(1)
   })
 
-  it('after the end is nobody’s concern, and no unhandled error', async () => {
+  it('after the end is ignored, and is not an unhandled error', async () => {
     const { output, errors, writer } = writing()
     writer.end()
     output.destroy(new Error('late'))

@@ -99,7 +99,7 @@ describe.each([1000, 100_000])('%i levels', (levels) => {
   })
 })
 
-it('scripts in scripts are not read for ever', () => {
+it('scripts in scripts are not read forever', () => {
   let text = 'rm x'
   for (let i = 0; i < 10; i++) text = `eval '${text.replaceAll("'", "'\\''")}' '; ${'x'.repeat(100)}'`
   readShell(text)
@@ -132,7 +132,7 @@ it.each(['\ud800', 'echo \udfff', '"\ud800" x', '\ud800; git', '\u2028git', '\uf
   },
 )
 
-it('what is nothing but words is read without the parser, and to the same end', () => {
+it('plain words are read without the parser, with the same result', () => {
   const word = fc.stringMatching(/^[\w./:@%+,=-]{1,6}$/)
   const first = fc.oneof(
     word,

@@ -114,7 +114,7 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
     }
   })
 
-  it('has no functions of a shell: many systems export some, and nobody is told', () => {
+  it('leaves out shell functions silently, because many systems export some', () => {
     const env = { 'BASH_FUNC_grep%%': '() { return 1; }' }
     expect(withoutProject(project, env)).toEqual({})
     expect(leadingVariables(project, env)).toEqual([])

@@ -158,7 +158,7 @@ cd "$X" && rm -rf ..
     expect(await project.verdict('rm -rf ../build', ways)).toBe('none')
   })
 
-  it('the folder that a tool is told to start in counts', async () => {
+  it('the start folder that a tool is given counts', async () => {
     const { tool } = {
       tool: (workdir: string, command: string) => project.tool('shell', { command, workdir }),
     }

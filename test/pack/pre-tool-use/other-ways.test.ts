@@ -233,7 +233,7 @@ describe('tools', () => {
 describe('many ways to go', () => {
   const many = 'cd a; cd b || cd c; '.repeat(300)
 
-  it('are followed no further than anybody can look', async () => {
+  it('are followed only up to a limit', async () => {
     expect(await project.reason(`${many}rm -rf x`)).toContain('a folder that depends on the running shell')
     const { calls } = await readScript(`${many}rm x`, project.folder, project.context())
     const folders = calls.at(-1)?.folders ?? []
@@ -257,7 +257,7 @@ describe('many ways to go', () => {
   })
 })
 
-it('asks before a permission is given, too', () => {
+it('also asks when a permission is requested', () => {
   expect(preToolUse.also).toContain('PermissionRequest')
 })
 

@@ -232,7 +232,7 @@ g() { rm "$@"; }; g .claude/settings.json
     expect(await project.verdict('touch secrets/x')).toBe('none')
   })
 
-  it('is off where the user says so', async () => {
+  it('is off if the user says so', async () => {
     const settings = { selfProtection: false }
     expect(await project.verdict('touch .claude/settings.json', { settings })).toBe('none')
     expect(await project.verdict('echo x > .claude/settings.json', { settings })).toBe('none')

@@ -60,7 +60,7 @@ const carried = async (files: Files, direction: Direction) => {
 }
 
 describe('a hook without a time-out', () => {
-  it('keeps the 600 seconds of Claude Code, so that no gate opens earlier, and nothing is said', async () => {
+  it('silently keeps the 600 seconds of Claude Code, so that no gate opens earlier', async () => {
     const http = { type: 'http', url: 'https://example.com/' }
     const { json, notes, project } = await migrated({
       [SETTINGS]: settings('PreToolUse', group(plain('a')), group(command('b', { timeout: 5 })), group(http)),
@@ -171,7 +171,7 @@ describe('to Carabiner', () => {
     ])
   })
 
-  it('carries a hook that is read otherwise than it stands there, and says so', async () => {
+  it('moves a hook that is read differently from how it is written, and reports it', async () => {
     const { json, left, notes } = await migrated({
       [SETTINGS]: settings('Stop', group(command('x', { onFailure: 'deny', timeout: 5 }))),
     })
@@ -209,7 +209,7 @@ describe('to Carabiner', () => {
     expect(none.left).toEqual([])
   })
 
-  it('carries the switches, unless the target says something else', async () => {
+  it('moves the switches, unless the target has others', async () => {
     const file = { disableAllHooks: true, allowedHttpHookUrls: ['https://a/*'] }
     const fresh = await migrated({ [SETTINGS]: { ...file, ...settings('Stop', group(command())) } })
     expect(fresh.json(HOOKS)).toEqual({ ...file, ...settings('Stop', group(command())) })
@@ -368,7 +368,7 @@ describe('what is there already', () => {
     }
   })
 
-  it('was changed by somebody meanwhile: nothing is written', async () => {
+  it('was changed in the meantime: nothing is written', async () => {
     const project = tree({ [SETTINGS]: settings('Stop', group(command())) })
     const plan = () => planMigration(migrationFiles('carabiner', project))
     const shown = plan()
@@ -378,7 +378,7 @@ describe('what is there already', () => {
   })
 })
 
-describe('taking it out of where it came from', () => {
+describe('removing it from its source', () => {
   it('leaves all the rest as it is written', async () => {
     const done = await migrated(
       {
@@ -439,7 +439,7 @@ describe('taking it out of where it came from', () => {
     expect(json(SETTINGS)).toEqual(settings('Stop', group(own)))
   })
 
-  it('leaves a file that is read-only, which can be carried over all the same', async () => {
+  it('leaves a read-only source alone, but can still copy from it', async () => {
     const project = tree({ [SETTINGS]: settings('Stop', group(command('a'))) })
     chmodSync(join(project, SETTINGS), 0o444)
     await expect(again(project, 'carabiner', true)).rejects.toThrow('is read-only')

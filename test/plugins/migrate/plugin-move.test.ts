@@ -100,7 +100,7 @@ describe('to Carabiner', () => {
     expect(() => move(root, { within: join(root, 'project') })).toThrow('which is outside')
   })
 
-  it('leaves nothing behind where it cannot be written', async () => {
+  it('leaves nothing behind if it cannot be written', async () => {
     const root = tree({ ...CLAUDE, 'project/.amplifier/hooks/x': '' })
     const hooks = join(root, 'project/.amplifier/hooks')
     const plan = move(root)
@@ -109,7 +109,7 @@ describe('to Carabiner', () => {
     expect(readdirSync(hooks)).toEqual(['x'])
   })
 
-  it('takes nobody’s place who came in between', async () => {
+  it('does not replace a plugin that arrived in the meantime', async () => {
     const root = tree(CLAUDE)
     const plan = move(root)
     await placeMove({ ...plan, tree: move(root, { name: 'other' }).tree })
@@ -224,14 +224,14 @@ describe('to Claude Code', () => {
       expect(files.text(MANIFEST)).toBe('{\n  "name": "guard" // ours\n}\n')
     })
 
-    it('stays as it is where it cannot be understood, which is said', () => {
+    it('stays as it is if it cannot be understood, and the reason is reported', () => {
       const plan = out(tree({ [`${PLACE}/${MANIFEST}`]: '{ oops', [`${PLACE}/hooks.json`]: HOOKS }))
       expect(plan.tree.text(MANIFEST)).toBe('{ oops')
       expect(plan.left.map(({ code }) => code)).toEqual(['config-invalid'])
     })
   })
 
-  it('goes as it is where it has that layout', () => {
+  it('moves unchanged if it already has that layout', () => {
     const root = tree(CLAUDE)
     const plan = move(root, { direction: 'claude-code', into: join(root, 'out') })
     expect([...plan.tree.files.keys()].sort()).toEqual([MANIFEST, 'a.sh', 'hooks/hooks.json', 'more.json'])

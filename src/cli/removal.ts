@@ -172,7 +172,9 @@ function moved(from: string, to: string): void {
 /** To another file system. Nothing is removed before its copy is complete. */
 function copied(from: string, to: string): void {
   try {
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    // Without a filter, Node 22 and 24 forget the modes of folders.
+    const filter = () => true
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter })
     rmSync(from, { recursive: true, force: true })
   } catch (error) {
     throw stuck(from, to, error)

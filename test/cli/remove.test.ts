@@ -1,6 +1,16 @@
 // `carabiner remove`: undoes setup and moves what Carabiner keeps into a backup, which brings it back.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HOME_FOLDERS } from '../../src/files/homes.js'
@@ -41,6 +51,9 @@ function withCarabiner(): Record<string, string> {
   return { PATH: `${bin}:${process.env.PATH}` }
 }
 
+const MEMORY = '/dev/shm'
+const isElsewhere = (folder: string) => existsSync(folder) && statSync(folder).dev !== statSync(tmpdir()).dev
+
 describe('carabiner remove', () => {
   it('gives the settings back, moves all that is kept, and the backup brings it back', async () => {
     await used()
@@ -80,6 +93,20 @@ describe('carabiner remove', () => {
     await project.call(['setup', 'claude-code', '--project', '--engine'])
     expect((await remove('--yes')).stdout).toContain('.claude/settings.json: 30 hooks of Carabiner')
     expect([read(user()), project.read('.claude/settings.json')]).toEqual([text, '{}'])
+  })
+
+  it.skipIf(!isElsewhere(MEMORY))('keeps folders private in a backup on another file system', async () => {
+    const elsewhere = mkdtempSync(`${MEMORY}/carabiner-`)
+    try {
+      const [name] = HOME_FOLDERS.state
+      mkdirSync(join(elsewhere, 'carabiner', name, 'inner'), { recursive: true, mode: 0o700 })
+      const { stdout } = await project.call(['remove', '--yes'], { env: { XDG_STATE_HOME: elsewhere } })
+      const backup = join(project.home, /^backup ~\/(.*)$/m.exec(stdout)?.[1] ?? '')
+      const modes = [name, `${name}/inner`].map((path) => statSync(join(backup, 'state', path)).mode & 0o777)
+      expect(modes).toEqual([0o700, 0o700])
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
   })
 
   it('--keep-state only undoes setup', async () => {

@@ -69,7 +69,9 @@ describe('carabiner disable', () => {
     ])
     expect([await fired(), await fired(other)]).toEqual([0, 2])
     expect(await states()).toEqual(['guard:PreToolUse#1 disabled', 'guard:PreToolUse#2 disabled'])
-    expect((await run('enable guard')).stdout).toBe(`switched on all of guard for ${project.folder}\n`)
+    expect((await run('enable guard')).stdout).toBe(
+      `switched on all of guard for ${project.folder}\nnext carabiner list\n`,
+    )
     expect(await fired()).toBe(2)
   })
 

@@ -381,7 +381,10 @@ describe('carabiner untrust', () => {
       await carabiner('trust', '--yes')
       expect((await fire()).code).toBe(2)
       const { code, stdout } = await carabiner('untrust', what)
-      expect([code, stdout]).toEqual([0, 'untrusted guard  .amplifier/hooks/guard\n'])
+      expect([code, stdout]).toEqual([
+        0,
+        'untrusted guard  .amplifier/hooks/guard\nnext carabiner trust guard   # trusts it again, after a review\n',
+      ])
       expect(await fire()).toMatchObject({ code: 0, why: ['untrusted'] })
     }
     await carabiner('trust', '--yes')
@@ -400,7 +403,7 @@ describe('carabiner untrust', () => {
     })
     await carabiner('trust', '--yes')
     await carabiner('trust', '--yes', '--project', '../other')
-    expect((await carabiner('untrust', '--all')).stdout.trim().split('\n')).toHaveLength(2)
+    expect((await carabiner('untrust', '--all')).stdout.match(/^untrusted /gm)).toHaveLength(2)
     expect((await carabiner('untrust', '--all')).stdout).toBe('nothing of this project is trusted\n')
     expect((await carabiner('list', '--project', '../other')).stdout).toContain('1 hook: 1 ready')
     expect(existsSync(other)).toBe(true)

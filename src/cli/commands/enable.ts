@@ -16,6 +16,8 @@ import {
   switchTitle,
   usable,
 } from '../plugins/switch-target.js'
+import { nextLines } from '../print/lines.js'
+import { typed } from '../print/next-command.js'
 import { Refusal, usage } from '../refusal.js'
 import { listedHooks, projectOf, sourcesOf } from '../sources.js'
 
@@ -58,9 +60,10 @@ export const command: Command<typeof OPTIONS> = {
         : meantBy(own, nameCarried(name, await listedHooks(sourcesOf(options.project))), options.hook)
     if (meant.length === 0) throw await notOff(name, options, off)
     const enabled = usable(() => store.turnOn((one) => meant.some((other) => isEqual(one, other)), now))
-    return output.result({ enabled }, () =>
-      enabled.map((one) => `switched on ${switchTitle(one)} ${switchTerms({ project: one.project })}`),
-    )
+    return output.result({ enabled }, (paint) => [
+      ...enabled.map((one) => `switched on ${switchTitle(one)} ${switchTerms({ project: one.project })}`),
+      ...nextLines([typed(['list'], { project: options.project })], paint),
+    ])
   },
 }
 

@@ -27,7 +27,7 @@ import {
   shortPath,
   waitingLines,
 } from '../print/lines.js'
-import { typedTake, typedTrust } from '../print/next-command.js'
+import { typed, typedTake, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
@@ -116,7 +116,7 @@ async function listLines(
     ...noticeLines(plainData(diagnostics), paint),
     ...nextLines(plainData(first), paint),
     ...(broken ? nextLines([`Correct ${placeOf(plainData(broken))}`], paint) : []),
-    ...nextLines(nextOf({ untrusted, expectations }, sources), paint),
+    ...nextLines(nextOf({ hooks, untrusted, expectations }, sources), paint),
   ]
 }
 
@@ -126,14 +126,17 @@ async function stepsFor(sources: Sources): Promise<readonly string[]> {
 }
 
 function nextOf(
-  { untrusted, expectations }: Pick<Found, 'untrusted' | 'expectations'>,
+  { hooks, untrusted, expectations }: Pick<Found, 'hooks' | 'untrusted' | 'expectations'>,
   sources: Sources,
 ): readonly string[] {
   const waiting = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
-  return [
+  const next = [
     ...(hasChanged(expectations) ? [typedTake(sources)] : []),
     ...(waiting.length > 0 ? [typedTrust(waiting, sources)] : []),
   ]
+  if (next.length > 0 || hooks.length === 0) return next
+  const event = hooks.find(({ state, events }) => state === 'ready' && events !== 'all')?.events[0]
+  return [typed(event === undefined ? ['doctor'] : ['explain', event], sources)]
 }
 
 /** Commands are shown whole: a command that is cut off cannot be reviewed. */

@@ -23,13 +23,14 @@ import {
   type Shown,
 } from '../plugins/print-review.js'
 import { findUnits, show, type Units } from '../plugins/review.js'
-import { counted, noticeLines, placeOf, projectLine } from '../print/lines.js'
+import { counted, nextLines, noticeLines, placeOf, projectLine } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, type Places, projectFolder, projectOf } from '../sources.js'
+import { setupStep } from '../why/first-steps.js'
 import { exitOf, type Unmet, unmetIn } from '../why/unmet.js'
 
 const OPTIONS = {
@@ -254,7 +255,14 @@ async function decide(
       },
     )
   }
+  if (isDone) await output.print(nextLines(nextAfter(how), painter(1)))
   return isDone ? EXIT.ok : EXIT.failed
+}
+
+/** Hooks that no agent asks guard nothing. */
+function nextAfter(how: How): readonly string[] {
+  const [setup] = setupStep(projectOf(how), true)
+  return [setup ?? typed(['list'], how)]
 }
 
 async function isYes(name: string, output: Output): Promise<boolean> {

@@ -17,7 +17,9 @@ import {
   SCOPE_OPTIONS,
   targetOf,
 } from '../plugins/plugin-commands.js'
-import { shortPath } from '../print/lines.js'
+import { nextLines, shortPath } from '../print/lines.js'
+import { typed } from '../print/next-command.js'
+import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -60,6 +62,7 @@ export const command: Command<typeof OPTIONS> = {
         await tell(name, target, output)
       }
       if (output.json) await output.document({ uninstalled: [...done].map(goneData) })
+      else await output.print(nextLines([typed(['list'], { project: options.project })], painter(1)))
       return EXIT.ok
     })
   },

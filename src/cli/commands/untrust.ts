@@ -1,5 +1,6 @@
 // `carabiner untrust`: takes trust back, even for files that are gone.
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
@@ -11,7 +12,8 @@ import type { TrustRecord } from '../../trust/unit.js'
 import type { Command } from '../command.js'
 import { checkPerson } from '../person.js'
 import { fitted } from '../print/fit.js'
-import { shortPath } from '../print/lines.js'
+import { nextLines, shortPath } from '../print/lines.js'
+import { typedTrust } from '../print/next-command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
 
@@ -51,12 +53,26 @@ export const command: Command<typeof OPTIONS> = {
       .filter((one) => taken(store, one))
       .map(({ kind, name, path }) => ({ kind, name, path }))
     if (what !== undefined && gone.length === 0) throw notTrusted(what, ofProject(recordsIn(store), project))
-    return output.result({ untrusted: gone }, () =>
+    return output.result({ untrusted: gone }, (paint) =>
       gone.length === 0
         ? ['nothing of this project is trusted']
-        : fitted(gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`)),
+        : [
+            ...fitted(
+              gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`),
+            ),
+            ...nextLines(trustAgain(gone, options), paint),
+          ],
     )
   },
+}
+
+/** For what is still there. */
+function trustAgain(
+  gone: readonly Pick<Gone, 'name' | 'path'>[],
+  given: { readonly project: string | undefined },
+) {
+  const names = gone.filter(({ path }) => existsSync(path)).map(({ name }) => name)
+  return names.length === 0 ? [] : [`${typedTrust(names, given)}   # trusts it again, after a review`]
 }
 
 function taken(store: TrustStore, record: Gone): boolean {

@@ -426,7 +426,7 @@ describe('a log that cannot be written', () => {
     const { code, stdout } = await withoutLog({})
     expect(code).toBe(0)
     expect(JSON.parse(stdout).messages).toMatchObject([
-      { level: 'error', text: expect.stringContaining('this event is not on record') },
+      { level: 'error', text: expect.stringContaining('this event was not recorded') },
     ])
   })
 
@@ -442,7 +442,7 @@ describe('a log that cannot be written', () => {
   it('or blocks, where the user asked for that', async () => {
     const { code, stdout } = await withoutLog({ audit_on_failure: 'block' })
     expect(code).toBe(2)
-    expect(JSON.parse(stdout).reason).toContain('cannot be put on record')
+    expect(JSON.parse(stdout).reason).toContain('could not be recorded')
   })
 })
 

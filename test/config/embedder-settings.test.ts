@@ -57,7 +57,7 @@ describe('values', () => {
   it.each(['recheck_all', 'constructor', 'colour'])('%s is no setting', (key) => {
     const known = Object.keys(DEFAULT_MERGED).join(', ')
     expect(() => embedderSettings({ [key]: 1 })).toThrow(
-      refused(`settings: there is no option ${key}; known are ${known}`),
+      refused(`settings: unknown option ${key}; choose from ${known}`),
     )
   })
 

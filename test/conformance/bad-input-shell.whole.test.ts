@@ -227,7 +227,7 @@ describe('a program that does not end', NO_HANG, () => {
     expect(outcome.action).toBe('deny')
     expect(outcome.reason).toContain(`Hook ${BAD} did not judge`)
     expect(traces(outcome, 'failed')).toMatchObject([{ name: BAD, why: 'HOOK_TIMEOUT' }])
-    expect(said(outcome)).toEqual([expect.stringContaining('before the deadline of the fire')])
+    expect(said(outcome)).toEqual([expect.stringContaining("before the event's deadline")])
   })
 
   it('is ended with the fire that is aborted, and the tool does not run', async () => {

@@ -87,7 +87,7 @@ describe('register', () => {
         // @ts-expect-error misspelt
         priorty: 1,
       }),
-    ).toThrow(refused('OPTIONS_INVALID', /there is no option priorty; did you mean priority\?/))
+    ).toThrow(refused('OPTIONS_INVALID', /unknown option priorty; did you mean priority\?/))
     expect(() =>
       hooks.register('PreToolUse', ok, {
         // @ts-expect-error a text
@@ -227,7 +227,7 @@ describe('callTool', () => {
         // @ts-expect-error misspelt
         rename: true,
       }),
-    ).rejects.toEqual(refused('OPTIONS_INVALID', 'there is no option rename; did you mean renames?'))
+    ).rejects.toEqual(refused('OPTIONS_INVALID', 'unknown option rename; did you mean renames?'))
   })
 })
 
@@ -268,12 +268,12 @@ describe('createHooks and session', () => {
         // @ts-expect-error misspelt
         aprover: () => 'Allow',
       }),
-    ).rejects.toEqual(refused('OPTIONS_INVALID', 'there is no option aprover; did you mean approver?'))
+    ).rejects.toEqual(refused('OPTIONS_INVALID', 'unknown option aprover; did you mean approver?'))
     expect(() =>
       hooks.session({
         // @ts-expect-error misspelt
         transcriptpath: 'x',
       }),
-    ).toThrow(refused('OPTIONS_INVALID', 'there is no option transcriptpath'))
+    ).toThrow(refused('OPTIONS_INVALID', 'unknown option transcriptpath'))
   })
 })

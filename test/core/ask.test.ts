@@ -392,7 +392,7 @@ describe('who answers', () => {
     [{ option: 'No', reason: 'use staging' }, 'the approver answered "No" (use staging) to "ok?"'],
   ])('A5: the reason says that %j was not offered, and blames no user', async (reply, said) => {
     const outcome = await ask({ approver: () => reply }, askUser('ok?'))
-    const reason = `${said}, which is not an option; offered were Allow, Deny`
+    const reason = `${said}, which is not an option; the options were Allow, Deny`
     expect(outcome).toMatchObject({ action: 'deny', reason: `Denied: ${reason}` })
     expect(outcome.diagnostics).toMatchObject([{ code: 'host-failed', text: reason }])
   })
@@ -985,7 +985,7 @@ describe('a fire whose time is over before the time to answer', () => {
       action: 'deny',
       approval: { answer: { decision: 'deny', by: 'default' } },
     })
-    expect(outcome.reason).toContain('the time for this event was over')
+    expect(outcome.reason).toContain('the event timed out before the question did')
   })
 })
 

@@ -128,7 +128,7 @@ describe('a gate for which the time of the whole fire is too short', () => {
     const session = await opened(on('PreToolUse', { ...SLOW, timeout: 400 }), {})
     const outcome = await session.fire('PreToolUse', BASH, { timeout: 0.2 })
     expect([outcome.action, outcome.hooks[0]?.why]).toEqual(['deny', 'HOOK_TIMEOUT'])
-    expect(outcome.reason).toMatch(/did not judge.*before the deadline of the fire.*give the event more time/)
+    expect(outcome.reason).toMatch(/did not judge.*before the event's deadline.*give the event more time/)
   })
 
   it('blocks if it was not asked, and names the hook that used the time up', async () => {

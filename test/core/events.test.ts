@@ -307,7 +307,7 @@ describe('custom events', () => {
     expect(outcome.diagnostics).toEqual([
       {
         code: 'verdict-ignored',
-        text: 'refuser answered deny, which cannot act on my:event; the operation went on',
+        text: 'refuser answered deny, which has no effect on my:event; the operation went on',
       },
     ])
   })

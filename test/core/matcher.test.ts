@@ -182,7 +182,7 @@ describe('what only some versions of Node know means the same in all', () => {
   })
 
   it('a modifier of other languages says how to write it', () => {
-    expect(() => compileMatcher('(?i)bash')).toThrow('write (?i:...) in place of (?i)')
+    expect(() => compileMatcher('(?i)bash')).toThrow('write (?i:...) instead of (?i)')
   })
 })
 
@@ -241,7 +241,7 @@ describe('patterns of strangers', () => {
     expect(taken).toBe(expected)
     expect(codes).toEqual(['matcher-unsafe'])
     expect(texts[0]).toBe(
-      `the matcher ${JSON.stringify(pattern)} is matched on at most 256 characters; longer values match`,
+      `the matcher ${JSON.stringify(pattern)} is only tried on values of up to 256 characters; longer values always match`,
     )
   })
 

@@ -346,11 +346,11 @@ describe('where a verdict can act', () => {
       expect(outcome.diagnostics).toEqual([
         {
           code: 'verdict-ignored',
-          text: `h0 answered deny, which cannot act on ${event}; the operation went on`,
+          text: `h0 answered deny, which has no effect on ${event}; the operation went on`,
         },
         {
           code: 'verdict-ignored',
-          text: `h1 answered ask_user, which cannot act on ${event}; the operation went on`,
+          text: `h1 answered ask_user, which has no effect on ${event}; the operation went on`,
         },
       ])
     },

@@ -90,10 +90,10 @@ describe('fields of the engine', () => {
 
 describe('a patch that would make the payload invalid', () => {
   it.each<[object, string]>([
-    [{ tool_name: 5 }, 'tool_name is refused: PreToolUse: tool_name must be a string, got a number'],
-    [{ tool_input: null }, 'tool_input is refused: PreToolUse: the required field tool_input is missing'],
-    [{ tool_input: [] }, 'tool_input is refused: PreToolUse: tool_input must be an object, got a list'],
-    [{ cwd: false }, 'cwd is refused: PreToolUse: cwd must be a string, got a boolean'],
+    [{ tool_name: 5 }, 'tool_name was refused: PreToolUse: tool_name must be a string, got a number'],
+    [{ tool_input: null }, 'tool_input was refused: PreToolUse: the required field tool_input is missing'],
+    [{ tool_input: [] }, 'tool_input was refused: PreToolUse: tool_input must be an object, got a list'],
+    [{ cwd: false }, 'cwd was refused: PreToolUse: cwd must be a string, got a boolean'],
   ])('%j is refused', (change, message) => {
     expect(() => patch(change)).toThrow(
       expect.objectContaining({ code: 'ANSWER_INVALID', message: `the change to ${message}` }),
@@ -101,7 +101,7 @@ describe('a patch that would make the payload invalid', () => {
   })
 
   it('is refused whole', () => {
-    expect(() => patch({ extra: 1, tool_name: 5 })).toThrow('the change to extra, tool_name is refused')
+    expect(() => patch({ extra: 1, tool_name: 5 })).toThrow('the change to extra, tool_name was refused')
   })
 
   it('is a failure of the hook, and changes nothing', async () => {

@@ -140,7 +140,7 @@ describe('what no event took along', () => {
       message('info'),
       message('Hook failed', 'warning'),
       {
-        text: 'the model never heard this, the session ended: hook: context',
+        text: 'the session ended before the model could be told: hook: context',
         level: 'warning',
         source: 'carabiner',
       },
@@ -292,7 +292,7 @@ describe('in a session', () => {
     expect(texts(outcome)).toEqual([])
     expect(textsOf(outcome.messages)).toEqual([
       'said',
-      'the model never heard this, the session ended: async: left',
+      'the session ended before the model could be told: async: left',
     ])
     expect(outcome.diagnostics).toMatchObject([{ code: 'late-undelivered', text: 'async: left' }])
     await session.close()

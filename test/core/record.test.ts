@@ -50,7 +50,7 @@ describe('a record', () => {
       {
         level: 'error',
         source: 'carabiner',
-        text: 'the audit could not be written: no space left; this event is not on record',
+        text: 'the audit could not be written: no space left; this event was not recorded',
       },
     ])
   })
@@ -67,7 +67,7 @@ describe('audit_on_failure: "block"', () => {
     hooks.register('PreToolUse', () => respond({ for_llm: 'done' }), { name: 'answers' })
     const outcome = await hooks.session().fire('PreToolUse', CALL)
     expect(outcome).toMatchObject({ action: 'deny' })
-    expect(outcome.reason).toContain('cannot be put on record')
+    expect(outcome.reason).toContain('could not be recorded')
     expect(outcome.reason).toContain('no space left')
     expect(outcome).not.toHaveProperty('response')
   })

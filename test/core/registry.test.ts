@@ -86,7 +86,7 @@ describe('register', () => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['an unknown option', { matchers: 'Bash' }, /there is no option matchers/],
+    ['an unknown option', { matchers: 'Bash' }, /unknown option matchers/],
     ['a priority that is no number', { priority: Number.NaN }, /priority must be a number/],
     ['a time-out of 0', { timeout: 0 }, /timeout must be a number of seconds above 0, got 0/],
     ['a time-out in words', { timeout: '60' }, /timeout must be a number of seconds above 0, got "60"/],
@@ -159,7 +159,7 @@ describe('add and unregister', () => {
     registry.add(madeHook('a', { run: () => deny('made') }))
     expect(await registry.emit('PreToolUse', CALL)).toMatchObject({ action: 'deny', reason: 'made' })
     expect(() => registry.add(madeHook('a'))).toThrow(
-      refused('OPTIONS_INVALID', 'A hook named a is registered already'),
+      refused('OPTIONS_INVALID', 'A hook named a is already registered'),
     )
   })
 

@@ -254,10 +254,10 @@ describe('what is not', () => {
 
   it('another system’s answer without an action', () => {
     expect(refusal({ decision: 'block' })).toEqual(
-      invalid('there is no action, and no HookResult has "decision"'),
+      invalid('it has no action, and a HookResult has no field "decision"'),
     )
     expect(refusal({ reason: 'no', permissionDecision: 'deny' })).toEqual(
-      invalid('there is no action, and no HookResult has "permissionDecision"'),
+      invalid('it has no action, and a HookResult has no field "permissionDecision"'),
     )
     expect(refusal({ action: null, decision: 'block' })).toMatchObject({ code: 'ANSWER_INVALID' })
   })
@@ -360,7 +360,7 @@ describe('unknown keys', () => {
     const { result, diagnostics } = parsed({ action: 'deny', reason: 'no', severity: 'high' })
     expect(result).toEqual({ action: 'deny', reason: 'no' })
     expect(diagnostics).toEqual([
-      { code: 'unknown-answer-key', text: 'no HookResult has the key "severity"' },
+      { code: 'unknown-answer-key', text: 'a HookResult has no field "severity"' },
     ])
   })
 
@@ -375,14 +375,14 @@ describe('unknown keys', () => {
     expect(parsed({ action: 'continue', [key]: 'x' }).diagnostics).toEqual([
       {
         code: 'unknown-answer-key',
-        text: `no HookResult has the key "${key}"; did you mean ${meant}?`,
+        text: `a HookResult has no field "${key}"; did you mean ${meant}?`,
       },
     ])
   })
 
   it('a name that every object inherits is no suggestion', () => {
     expect(parsed({ action: 'continue', constructor: 'x' }).diagnostics).toEqual([
-      { code: 'unknown-answer-key', text: 'no HookResult has the key "constructor"' },
+      { code: 'unknown-answer-key', text: 'a HookResult has no field "constructor"' },
     ])
   })
 })

@@ -1,6 +1,6 @@
-// What hooks see of a value that JSON cannot carry: its entries, getters, causes, bytes. They must see what a tool could read.
+// The view that hooks get of a value that JSON cannot carry: its entries, getters, causes, bytes. It must show everything that a tool could read.
 
-/** An Error, a Map or a Date has no fields of its own, and would otherwise read as an empty object. */
+/** False for an Error, a Map or a Date: without fields of their own, they would look like an empty object. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
@@ -22,15 +22,15 @@ const CIRCULAR = '[circular: shown above]'
 export class Showing {
   readonly #mayBeEndless: boolean
   #left = MAX_VALUES
-  /** The objects around the one that is looked at. */
+  /** The ancestors of the current object. */
   readonly #around = new Set<object>()
 
-  /** Plain data that contains itself is a mistake, unless it may be endless. */
+  /** Plain data that contains itself is an error, unless `mayBeEndless`. */
   constructor(mayBeEndless = false) {
     this.#mayBeEndless = mayBeEndless
   }
 
-  /** Anything at all, in plain data and what JSON drops. A part that cannot be shown is told. */
+  /** Turns any value into plain data. A part that cannot be shown is replaced by a note. */
   show(value: unknown, depth = 0): unknown {
     if (typeof value === 'bigint') return value.toString()
     if (typeof value === 'function') return this.#functionFields(value, depth)
@@ -41,7 +41,7 @@ export class Showing {
     try {
       return this.#content(value, depth + 1)
     } catch (error) {
-      // Plain data that cannot be read is a mistake; an object of a class need not be made for it.
+      // Plain data that cannot be read is an error. An object of a class may not be meant to be read.
       if (isPlain(value)) throw error
       return unshown(value)
     } finally {
@@ -68,7 +68,7 @@ export class Showing {
     return Object.fromEntries(Object.entries(fields).map(([key, item]) => [key, this.show(item, depth)]))
   }
 
-  /** As it renders itself; with its fields, where they say more: a tool reads those. */
+  /** The value as it renders itself, plus its fields if they say more, because a tool can read them. */
   #rendered(value: object, depth: number): unknown {
     const { toJSON } = value as { readonly toJSON: () => unknown }
     const view = this.show(toJSON.call(value), depth)
@@ -81,7 +81,7 @@ export class Showing {
   }
 }
 
-/** Every string and every key in plain data that has an end. */
+/** Every string and every key in finite plain data. */
 function textsIn(view: unknown): readonly string[] {
   if (typeof view === 'string') return [view]
   if (Array.isArray(view)) return view.flatMap(textsIn)
@@ -92,7 +92,7 @@ function textsIn(view: unknown): readonly string[] {
 
 const NOT_SHOWN = ': its content cannot be shown]'
 
-/** A part of a value that nobody can read at once: hooks are told so. */
+/** The note for a part that cannot be read synchronously. */
 export function unshown(value: object): string {
   return `[${nameOf(value)}${NOT_SHOWN}`
 }
@@ -113,7 +113,7 @@ function nameOf(value: object): string {
 
 // ---- objects of a class ---------------------------------------------------------------------------------------
 
-/** The content of an object of a class, of other values that may need showing in turn. May throw what a getter throws. */
+/** The content of an object of a class. Its values may need showing in turn. Throws if a getter throws. */
 function contentOf(value: object): unknown {
   if (ArrayBuffer.isView(value) || isBuffer(value)) return together(extraFields(value), base64(value))
   if (isBoxed(value)) return together(extraFields(value), value.valueOf())
@@ -125,7 +125,7 @@ function contentOf(value: object): unknown {
   return Object.keys(fields).length > 0 ? fields : textForm(value)
 }
 
-/** What the fields of an object add to its content. */
+/** Combines the fields of an object with its content. */
 function together(fields: object, content: unknown): unknown {
   return Object.keys(fields).length > 0 ? { ...fields, content } : content
 }
@@ -153,7 +153,7 @@ function isSparse(keys: readonly string[], list: readonly unknown[]): boolean {
   return keys.length < list.length || keys.at(-1) !== String(list.length - 1)
 }
 
-/** What the getters of its classes say. One that throws is told, and hides no other. */
+/** The values of its classes' getters. If one throws, a note replaces it, and the others still show. */
 function gettersOf(value: object): Record<string, unknown> {
   const entries: [string, unknown][] = []
   let proto: unknown = Object.getPrototypeOf(value)
@@ -193,7 +193,7 @@ function isBoxed(value: object): boolean {
   )
 }
 
-/** The message and the cause of an error are no fields of it. */
+/** The message and the cause of an error are not enumerable fields. */
 function errorContent(error: Error): unknown {
   const { cause, errors } = error as Error & { readonly errors?: unknown }
   const more = {
@@ -204,7 +204,7 @@ function errorContent(error: Error): unknown {
   return together(more, `${error.name}: ${error.message}`)
 }
 
-/** Maps, sets, headers, forms and the like: what can be gone through more than once. */
+/** Maps, sets, headers, forms and the like, which can be iterated more than once. */
 function isCollection(value: object): value is Iterable<unknown> {
   const { entries, next, [Symbol.iterator]: items } = value as Partial<Record<string | symbol, unknown>>
   return typeof items === 'function' && typeof entries === 'function' && typeof next !== 'function'
@@ -212,7 +212,7 @@ function isCollection(value: object): value is Iterable<unknown> {
 
 const MOST_ITEMS = 1_000_000
 
-/** Pairs of a name and a value are fields, unless a name comes twice. */
+/** Pairs of a name and a value become fields, unless a name is repeated. */
 function collected(collection: Iterable<unknown>): unknown {
   const items: unknown[] = []
   for (const item of collection) {
@@ -235,7 +235,7 @@ function answersLater(value: object): boolean {
   )
 }
 
-/** As many arguments as every engine takes. */
+/** A number of arguments that every engine accepts. */
 const CHUNK = 8192
 
 function base64(bytes: ArrayBufferView | ArrayBuffer): string {
@@ -247,7 +247,7 @@ function base64(bytes: ArrayBufferView | ArrayBuffer): string {
   return btoa(text)
 }
 
-/** A guard would let an empty object pass, so that whatever shows nothing of itself is a text. */
+/** A guard would let an empty object pass, so a value that shows nothing of itself becomes text. */
 function textForm(value: object): string {
   const text = String(value)
   return /^\[object \w*\]$/.test(text) ? unshown(value) : text

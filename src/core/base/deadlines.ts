@@ -2,7 +2,7 @@
 
 import { LONGEST_TIMER_MS } from './time.js'
 
-/** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
+/** Something that waits. It is its own node in a linked list, so joining and leaving need no lookup. */
 export abstract class Watched {
   /** A time on the clock of performance.now(); Infinity while nothing is awaited. */
   dueAt = Infinity
@@ -12,7 +12,7 @@ export abstract class Watched {
   next: Watched | undefined
 }
 
-/** Most hooks are done by then, so that arming costs one timer per look, not one per hook. */
+/** Most hooks are done by then, so there is one timer per check instead of one per hook. */
 const FIRST_LOOK_MS = 10
 
 let first: Watched | undefined
@@ -26,7 +26,7 @@ export function watch(one: Watched): void {
   first = one
 }
 
-/** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
+/** A timer that is due soon is left to fire for nothing, because clearing it costs more. */
 export function unwatch(one: Watched, now?: number): void {
   if (one.previous) one.previous.next = one.next
   else if (first === one) first = one.next
@@ -37,7 +37,7 @@ export function unwatch(one: Watched, now?: number): void {
   if (lookAt - (now ?? performance.now()) > FIRST_LOOK_MS) disarm()
 }
 
-/** Sees to it that the timer looks in time. */
+/** Makes sure that the timer fires by this time. */
 export function hurry(dueAt: number): void {
   if (dueAt >= lookAt) return
   const now = performance.now()

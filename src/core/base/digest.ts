@@ -18,7 +18,7 @@ export function callDigest(event: string, data: Data): string {
   return digest({ event, call: callOf(data) })
 }
 
-/** Digest that a grant is bound to: the same, less the fields known to be inert for that tool. */
+/** The digest that a grant is bound to. Leaves out the fields known to be inert for that tool. */
 export function grantDigest(event: string, data: Data): string {
   const call = callOf(data)
   const tool = String(call.tool_name)
@@ -28,7 +28,7 @@ export function grantDigest(event: string, data: Data): string {
   return digest({ event, call: { ...call, tool_input: input as Data } })
 }
 
-/** The part of an event's data that is the operation itself, not the circumstances of it. */
+/** The part of an event's data that is the operation itself, without its circumstances. */
 export function callOf(data: Data): Data {
   if (typeof data.tool_name === 'string')
     return { tool_name: data.tool_name, tool_input: data.tool_input ?? null }
@@ -37,11 +37,11 @@ export function callOf(data: Data): Data {
 }
 
 // ---- SHA-256
-// The first few short texts are hashed here: loading Node's library takes longer than a command needs to list hooks.
+// The first few short texts are hashed here, because loading Node's library takes longer than a command needs to list hooks.
 
 /** UTF-16 units. For longer texts the library is faster even if it is not loaded yet. */
 const LONGEST = 4096
-/** With more texts than this in a process, loading the library pays. */
+/** Beyond this many texts in a process, loading the library pays off. */
 const FEW = 32
 let hashed = 0
 
@@ -55,7 +55,7 @@ export function shortHash(text: string): string {
 }
 
 const BLOCK = 64
-/** Behind the bytes: a one bit, zeros, and their number of bits in eight bytes. */
+/** The padding after the bytes: a one bit, zeros, and the length in bits as eight bytes. */
 const LENGTH_BYTES = 8
 
 function hashOf(bytes: Uint8Array): string {

@@ -190,7 +190,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'variable-dropped': {
     means:
-      'A variable that makes programs load code points into the project, or changes what shells do. Hooks of the user and the company, and all gates, run without it.',
+      'A variable tells programs to load code from the project, or changes what shells do. Hooks of the user and the company, and all gates, run without it.',
     todo: 'If the file that set it is gone, restart the agent. Or set the variable in your own Claude Code settings.',
   },
   'rpc-noise': {
@@ -221,7 +221,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'config-kept': {
     means: 'A configuration file became unreadable. The hooks it had before still run.',
-    todo: 'Correct the file. It is read again by itself, or with reload().',
+    todo: 'Correct the file. It is read again automatically, or with reload().',
   },
   'entry-invalid': {
     means:
@@ -251,8 +251,8 @@ export const DIAGNOSTIC_CODES = {
   },
   'timeout-clamped': {
     means:
-      'A time-out is above max_timeout or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',
-    todo: 'Time-outs are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
+      'A timeout is above max_timeout or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',
+    todo: 'Timeouts are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
   },
   'setting-invalid': {
     means:
@@ -316,7 +316,7 @@ export const DIAGNOSTIC_CODES = {
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES | ErrorCode
 
-/** A file or an entry of it was not taken: hooks that somebody wrote are not there. */
+/** A file or one of its entries was rejected, so hooks that somebody wrote are missing. */
 export const LOSSES: ReadonlySet<DiagnosticCode> = new Set([
   'config-invalid',
   'entry-invalid',
@@ -329,11 +329,11 @@ export interface Diagnostic {
   readonly text: string
   readonly file?: string
   readonly line?: number
-  /** The event that a misspelt or foreign name of one most likely means. */
+  /** The event that a misspelt or foreign name most likely means. */
   readonly meant?: string
 }
 
-/** Takes diagnostics: a list, or something that adds the hook's name on the way. */
+/** Receives diagnostics: a list, or an object that adds the hook's name first. */
 export interface DiagnosticSink {
   push(d: Diagnostic): void
 }
@@ -368,7 +368,7 @@ export function textOf(thrown: unknown): string {
   }
 }
 
-/** An error that carries a whole file says no more by it. */
+/** An error may quote a whole file, which helps nobody. */
 const LONGEST_TEXT = 2000
 
 function wordsOf(thrown: unknown): string {
@@ -377,7 +377,7 @@ function wordsOf(thrown: unknown): string {
   return `threw ${JSON.stringify(thrown) ?? String(thrown)}`
 }
 
-/** Safe also for a proxy that refuses to be looked at. */
+/** Also safe for a proxy that throws on every access. */
 export function isHookError(thrown: unknown, code?: ErrorCode): thrown is HookError {
   try {
     return thrown instanceof HookError && (code === undefined || thrown.code === code)

@@ -1,4 +1,4 @@
-// Values that JSON cannot carry: what hooks see of them, and how the originals reach the tool or the model.
+// Values that JSON cannot carry: the view that hooks get, and how the originals reach the tool or the model.
 
 import { isObject, isPlain, rendersItself, Showing, unshown } from './content.js'
 import { HookError, isHookError, textOf } from './errors.js'
@@ -8,14 +8,14 @@ import { type Data, frozenCopy, type Json, sameJson } from './json.js'
 export interface Viewed {
   /** A frozen copy of its plain objects and lists. Everything else in it is the caller's own. */
   readonly original: unknown
-  /** What JSON can carry. */
+  /** Plain JSON. */
   readonly view: unknown
 }
 
 const MAX_DEPTH = 500
 const MAX_VALUES = 1_000_000
 
-/** Undefined for plain JSON, which hooks see as it is. The copy is made now: what is judged is what runs. */
+/** Undefined for plain JSON, which hooks see as it is. The copy is made now, so that hooks judge exactly what runs. */
 export function viewed(value: unknown): Viewed | undefined {
   return readable(() => {
     if (isPlainJson(value, 0, { left: MAX_VALUES })) return undefined
@@ -23,13 +23,13 @@ export function viewed(value: unknown): Viewed | undefined {
   })
 }
 
-/** Whether hooks would now see something else: a value that cannot be copied was changed while they judged it. */
+/** Whether hooks would see something else now, because a value that cannot be copied changed while they judged it. */
 export function hasChanged({ original, view }: Viewed): boolean {
   const now = readable(() => new Viewing().of(original, 0).view)
   return !sameJson(frozenCopy(now, 'the value'), frozenCopy(view, 'the value'))
 }
 
-/** What hooks see of a value that nobody can refuse any more. */
+/** The view of a value that can no longer be refused. */
 export function shownAnyway(value: unknown): Json {
   try {
     const isPlainData = isPlainJson(value, 0, { left: MAX_VALUES })
@@ -59,11 +59,11 @@ function isPlainJson(value: unknown, depth: number, budget: { left: number }): b
 
 class Viewing {
   #left = MAX_VALUES
-  /** The objects around the one that is looked at. */
+  /** The ancestors of the current object. */
   readonly #around = new Set<object>()
   readonly #showing = new Showing()
 
-  /** Plain data and lists are copied, so they must have an end. Everything else is shown. */
+  /** Plain data and lists are copied, so they must be finite. Everything else is shown. */
   of(value: unknown, depth: number): Viewed {
     if (!isCopied(value)) return { original: value, view: this.#showing.show(value) }
     if (this.#around.has(value) || depth > MAX_DEPTH || this.#left-- <= 0) throw unbounded()
@@ -80,7 +80,7 @@ class Viewing {
     return { original: Object.freeze(items.map(originalOf)), view: items.map(viewOf) }
   }
 
-  /** Entries make a key named __proto__ a key like any other. */
+  /** Uses entries, so that a key named __proto__ is a key like any other. */
   #fields(object: object, depth: number): Viewed {
     const entries = Object.entries(object).map(([key, item]) => [key, this.of(item, depth)] as const)
     const made = (part: (one: Viewed) => unknown) =>
@@ -105,7 +105,7 @@ function unbounded(): HookError {
 
 // ---- the way back
 
-/** The final value, in which everything that looks to hooks as it did before is the original again. */
+/** The final value. Every part that hooks left unchanged is the caller's original again. */
 export function restored(final: Json | undefined, { original, view }: Viewed): unknown {
   return givenBack(final, frozenCopy(view, 'the value'), original)
 }
@@ -128,7 +128,7 @@ function givenBack(final: Json | undefined, before: Json | undefined, original: 
   return Object.freeze(Object.fromEntries(entries))
 }
 
-/** Items that both lists begin or end with are the same items, also where some were added or removed between them. */
+/** Items that both lists begin or end with are the same items, even if others were added or removed between them. */
 function listBack(
   final: readonly Json[],
   before: readonly Json[],

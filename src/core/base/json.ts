@@ -16,8 +16,8 @@ const MAX_VALUES = 1_000_000
 
 /**
  * A deep-frozen private copy, by the rules of JSON.stringify: `toJSON` is honoured, undefined and functions are
- * dropped, NaN becomes null. Strings are shared. Of a Map or an object of a class its content is copied. What JSON cannot
- * carry is refused with the path to it.
+ * dropped, NaN becomes null. Strings are shared. A Map or an object of a class is copied by content. Throws for a value
+ * that JSON cannot carry, and names its path.
  */
 export function frozenCopy(value: unknown, where: string): Json {
   try {
@@ -99,12 +99,12 @@ function addFields(
   }
 }
 
-/** Most values cannot be refused, and need no name. */
+/** Most values are never refused, so they need no path. */
 function fieldPath(where: string, key: string, item: unknown): string {
   return typeof item === 'object' || typeof item === 'bigint' ? `${where}.${key}` : where
 }
 
-/** Assignment would take the key for the prototype. */
+/** Assigning `__proto__` would set the prototype. */
 function setOwn(target: Record<string, Json>, key: string, value: Json): void {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
 }
@@ -136,8 +136,8 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 /**
- * Whether a value can stand in for another: text for text, and an object with at least the same fields. Nothing can stand
- * in for what is not plain data.
+ * Whether a value can replace another: text for text, and an object with at least the same fields. Nothing can replace a
+ * value that is not plain data.
  */
 export function hasFormOf(value: Json | undefined, other: unknown): boolean {
   if (typeof other !== 'object') return JSON_TYPES.includes(typeof other) && typeof value === typeof other
@@ -153,7 +153,7 @@ export function hasFormOf(value: Json | undefined, other: unknown): boolean {
 
 const JSON_TYPES: readonly string[] = ['string', 'number', 'boolean']
 
-/** JSON text with sorted keys: two equal values have one text, so that one digest means one value. */
+/** JSON text with sorted keys, so that equal values have the same text and the same digest. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isObject(value)) {
@@ -166,9 +166,9 @@ export function canonicalJson(value: Json): string {
 }
 
 // ---- where a text stops being JSON
-// JSON.parse hardly ever says where, and its message quotes the text.
+// JSON.parse rarely says where, and its message quotes the text.
 
-/** Blanks, then the beginning of a text, a value that is one token, or a mark. */
+/** Whitespace, then the beginning of a string, a value of one token, or a punctuator. */
 const TOKEN = /[ \t\r\n]*(?:(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y
 const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [34, 92, 32]
@@ -177,9 +177,9 @@ const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [34, 92, 32]
 type Next = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'comma'
 
 export interface JsonBreak {
-  /** Position of the first token that may not stand there; the length of a text that is JSON. */
+  /** Position of the first invalid token; the length of the text if it is valid JSON. */
   readonly at: number
-  /** `end`: it goes on where the text ends. `after`: the one document was over. */
+  /** `end`: the text ends too early. `after`: something follows the document. */
   readonly kind: 'end' | 'after' | 'odd'
 }
 
@@ -205,7 +205,7 @@ function blanksAt(text: string, at: number): number {
   return end - at
 }
 
-/** Read by hand: a regular expression takes too much memory on some megabytes. Beyond the end if the string has no end; 0 if it is invalid. */
+/** Scans by hand, because a regular expression takes too much memory for megabytes. Past the end of the text if the string is unterminated; 0 if it is invalid. */
 function stringEnd(text: string, from: number): number {
   for (let i = from; i < text.length; i++) {
     const char = text.charCodeAt(i)
@@ -219,7 +219,7 @@ function stringEnd(text: string, from: number): number {
   return text.length + 1
 }
 
-/** Undefined where the token may not stand there. */
+/** Undefined if the token is not allowed there. */
 function after(next: Next, [, string, word, mark]: RegExpExecArray, open: string[]): Next | undefined {
   const isKey = next === 'key' || next === 'firstKey'
   if (string !== undefined && isKey) return 'colon'
@@ -242,17 +242,17 @@ function after(next: Next, [, string, word, mark]: RegExpExecArray, open: string
   return 'comma'
 }
 
-// ---- texts that readers could take differently ----------------------------------------------------------------
+// ---- texts that parsers may read differently ------------------------------------------------------------------
 
 export interface JsonShape {
   readonly isTooDeep: boolean
-  /** A key that one object has twice: JSON.parse keeps the last, other programs the first. */
+  /** A key that one object has twice. JSON.parse keeps the last, other programs the first. */
   readonly repeated?: string
 }
 
 const [COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [44, 91, 93, 123, 125] as const
 
-/** Looks before parsing: a parser would take all memory for a text of nothing but brackets. One pass over any text. */
+/** Checks before parsing, because a parser would use all memory on a text of nothing but brackets. One pass over the text. */
 export function shapeOf(text: string, deepest = Infinity): JsonShape {
   /** The keys of each object around this place; undefined for a list. */
   const around: (Keys | undefined)[] = []
@@ -285,7 +285,7 @@ class Keys {
   readonly #few: string[] = []
   #many: Set<string> | undefined
 
-  /** False if it was there. */
+  /** False if the key was already there. */
   add(key: string): boolean {
     if (this.#many?.has(key) ?? this.#few.includes(key)) return false
     if (this.#many) this.#many.add(key)
@@ -294,7 +294,7 @@ class Keys {
   }
 }
 
-/** The place of the quote that ends a string; the end of the text if there is none. */
+/** The position of the quote that ends a string; the end of the text if there is none. */
 export function closingQuote(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0
@@ -304,7 +304,7 @@ export function closingQuote(text: string, from: number): number {
   return text.length
 }
 
-/** As JSON.parse would read it: a letter may be written as its number. */
+/** The key as JSON.parse reads it: letters may be escaped. */
 function keyIn(text: string, from: number, end: number): string {
   const key = text.slice(from + 1, end)
   if (!key.includes('\\')) return key

@@ -4,7 +4,7 @@ import { HookError } from './errors.js'
 import { isObject } from './json.js'
 import { didYouMean, shown } from './text.js'
 
-/** Whether a value will do, and in words what would. Undefined is an option not given. */
+/** Whether a value is acceptable, and a description of what is. An undefined option counts as not given. */
 export type Check = readonly [accepts: (value: unknown) => boolean, wanted: string]
 
 export type Checks<T> = { readonly [K in keyof Required<T>]: Check }
@@ -32,12 +32,12 @@ export function isOneOf(...words: readonly string[]): Check {
   return [(value) => words.includes(value as string), words.map((word) => `"${word}"`).join(' or ')]
 }
 
-/** Throws OPTIONS_INVALID unless the argument will do. */
+/** Throws OPTIONS_INVALID unless the argument is acceptable. */
 export function checkArgument(what: string, value: unknown, [accepts, wanted]: Check): void {
   if (!accepts(value)) throw refused(`${what} must be ${wanted}, got ${shown(value)}`)
 }
 
-/** Throws OPTIONS_INVALID and says what is wrong, where, and what there is. */
+/** Throws OPTIONS_INVALID and says what is wrong, where, and which options exist. */
 export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>): void {
   checkArgument(`${what}: the options`, given, isOptions)
   for (const [key, value] of Object.entries(given as object)) {
@@ -46,7 +46,7 @@ export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>)
       const known = Object.keys(checks)
       const meant = didYouMean(key, known)
       throw refused(
-        `${what}: there is no option ${key}${meant ? `${meant} Known` : '; known'} are ${known.join(', ')}`,
+        `${what}: unknown option ${key}${meant ? `${meant} Choose` : '; choose'} from ${known.join(', ')}`,
       )
     }
     const [accepts, wanted] = check

@@ -1,10 +1,10 @@
-// Promises: answers that come at once or later, in time or not, and signals that end the wait.
+// Promises: values that come at once or later, deadlines, and signals that end a wait.
 
 import { HookError } from './errors.js'
 
 export type MaybePromise<T> = T | Promise<T>
 
-/** Anything that can be awaited, also what another library made. */
+/** Whether a value can be awaited, including promises of other libraries. */
 export function isPromise<T>(value: MaybePromise<T> | unknown): value is Promise<T> {
   if (value instanceof Promise) return true
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
@@ -19,7 +19,7 @@ export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Rejects with ABORTED when the signal is aborted and the work has not settled within the grace after it. */
+/** Rejects with ABORTED if the signal is aborted and the work does not settle within the grace period. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, graceMs = 0): Promise<T> {
   if (!signal) return work
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -37,14 +37,14 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefin
   })
 }
 
-// One listener per signal, however many calls share it: embedders pass one signal to everything a turn does.
+// One listener per signal, however many calls share it: embedders pass one signal to every call of a turn.
 
 const waiting = new WeakMap<
   AbortSignal,
   { readonly callbacks: Set<() => void>; readonly listener: () => void }
 >()
 
-/** Calls back when the signal is aborted, at once if it is already. Returns how to stop listening. */
+/** Calls back when the signal is aborted, or at once if it already is. Returns a function that stops listening. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
     callback()

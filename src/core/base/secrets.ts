@@ -1,27 +1,27 @@
-// Secrets in what people and logs get to see: what looks like one, and values that were named as such, become a mark.
+// Redacts secrets from text for people and logs: everything that looks like a secret, and values known to be one.
 
 import { plainText } from './text.js'
 
-/** Stands in place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]'
 
-/** Texts are looked at no further, and what was not looked at is not shown. */
+/** Only this much of a text is searched; the rest is not shown. */
 const LONGEST_TEXT = 65_536
-/** Cut off with it: a secret that begins before the end of what is shown was seen as a whole, or for most of it. */
+/** Also cut off at the end, so that a secret that starts in the part that is shown was searched whole, or nearly so. */
 const MARGIN = 4096
 const CUT = '… [cut]'
 
-/** No upper bound that matters: text that begins like a secret is one to its end. */
+/** An upper bound that never matters: text that begins like a secret counts as one to its end. */
 const REST = `,${LONGEST_TEXT}}`
 
-/** Not within a word; also after `\n` as JSON writes it, and after `%3D` in an address. */
+/** Not within a word, but also after `\n` as JSON writes it, and after `%3D` in a URL. */
 const START = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=%[0-9A-F]{2}))`
-/** Forms that begin like a word begin nothing that is joined to another one. */
+/** For forms that begin like a word: they must not follow another word and a hyphen or underscore. */
 const ALONE = '(?<![_-])'
-/** Words have none. */
+/** Ordinary words have no digit. */
 const HAS_DIGIT = String.raw`(?=[A-Za-z_-]{0,64}\d)`
 
-/** Forms that services give their secrets; each is long enough, or marked enough, not to be anything else. */
+/** The formats of well-known services' secrets. Each is long or distinctive enough not to be anything else. */
 const FORMS: readonly string[] = [
   `${ALONE}sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`, // OpenAI, Anthropic and others
   `gh[oprsu]_[A-Za-z0-9]{20${REST}`,
@@ -53,7 +53,7 @@ const FORMS: readonly string[] = [
   `(?:dapi|SK)[a-f0-9]{32${REST}`,
   String.raw`\d{8,12}:AA[A-Za-z0-9_-]{30${REST}`,
   `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`,
-  // A JSON web token. If it could begin within another, a row of beginnings would be read again from each of them.
+  // A JSON web token. It may not begin within another one, or a row of beginnings would be read again from each of them.
   String.raw`${ALONE}eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`,
 ]
 
@@ -62,16 +62,16 @@ const PRIVATE_KEY = `-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0${RE
 
 const PASSWORD = 'passw(?:or)?d|passphrase'
 const LABEL = `${PASSWORD}|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization`
-/** A quote, possibly escaped in a text within a text. */
+/** A quote, possibly escaped within a nested string. */
 const QUOTE = String.raw`\\{0,3}["']`
 const IS = String.raw`(?:${QUOTE})?\s{0,4}[:=]\s{0,4}`
 const VALUE = String.raw`[^\s"',;&]`
 /** References to a secret are not one: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`. */
 const NO_VALUE = String.raw`(?!\$[A-Za-z_{(]|[<{]|https?:|(?:process|import\.meta)\.|os\.|env\.|~\/|\.{1,2}\/|\/(?:[a-z]{2,8}|Users)\/|[A-Z]:[\\/]|[A-Za-z_][\w.]{0,64}\()`
-/** Only this many characters decide whether it is a word; more would be read again for each label in them. */
+/** Only the first characters decide whether it is a word; a longer look would read them again for each label. */
 const MIXED = String.raw`(?=[^\s"',;&\d]{0,64}\d)(?=[^\s"',;&A-Za-z]{0,64}[A-Za-z])`
 
-/** A word before it says what it is: the word stays, the secret goes. */
+/** Secrets with a label before them. The label stays, and the secret is removed. */
 const LABELLED: readonly string[] = [
   String.raw`:\/\/[^\s/:@]{0,256}:)(?!\$|<)[^\s/@]{1${REST}(?=@)`, // https://user:password@host
   String.raw`:\/\/)(?=[^\s/:@\d]{0,64}\d)[^\s/:@]{20${REST}(?=@)`, // https://token@host
@@ -84,7 +84,7 @@ const LABELLED: readonly string[] = [
   `(?:${LABEL})${IS})${NO_VALUE}${MIXED}${VALUE}{12${REST}`,
 ]
 
-/** Each reads a text in one go: its quantifiers are bounded, and what one has read in vain none reads again from within. */
+/** Each pattern runs in linear time: its quantifiers are bounded, and no part of a failed match is read again. */
 export function patterns(): Patterns {
   made ??= {
     forms: [new RegExp(`()(?:${PRIVATE_KEY})`, 'g'), new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g')],
@@ -95,26 +95,26 @@ export function patterns(): Patterns {
 let made: Patterns | undefined
 
 interface Patterns {
-  /** They need no word before them. */
+  /** These need no label. */
   readonly forms: readonly RegExp[]
-  /** The first group is the word that says so. */
+  /** The first group is the label. */
   readonly labelled: readonly RegExp[]
 }
 
-/** Shorter ones would hide half of what is said: `true`, `1234`. */
+/** Shorter values (`true`, `1234`) would redact ordinary text. */
 const SHORTEST = 8
-/** Each piece of a longer value is looked for, too: a text may have been cut within it. */
+/** A longer value is also searched piece by piece, because a text may have been cut within it. */
 const PIECE = 1024
-/** The oldest go first. */
+/** The oldest are forgotten first. */
 const MOST = 1024
-/** `production`, `read-only`, `128000000`: hiding them everywhere would hide what is said, and tell what they are. */
+/** `production`, `read-only`, `128000000`: redacting these everywhere would garble messages and reveal the value. */
 const ORDINARY = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)(?:[-_. ](?:[A-Z]?[a-z]+|[A-Z]+)){0,3}|\d+)$/
 const LONGEST_ORDINARY = 20
 
 const values = new Set<string>()
 let longestFirst: readonly string[] = []
 
-/** Values that are never to be shown from now on, in this whole process: where they come from is the process's, too. */
+/** Redacts these values from now on, in the whole process. */
 export function keepSecret(secrets: Iterable<string>): void {
   for (const secret of secrets) {
     const value = secret.trim()
@@ -135,18 +135,18 @@ export function keepSecret(secrets: Iterable<string>): void {
 const SECRET_NAME =
   /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/i
 
-/** `/home/me/key`, `~/key`, `./key`: a secret that begins with a slash hardly goes on like the name of a folder. */
+/** `/home/me/key`, `~/key`, `./key`: a secret that begins with a slash rarely continues like a folder name. */
 const PATH_VALUE =
   /^(?:(?:~|\.{1,2})\/|\/(?:[a-z][a-z0-9_.-]{0,64}|Users|Library|Volumes)(?:\/|$)|[A-Za-z]:\\)/
 
-/** Variables that are called like secrets. A path is none: SSH_PRIVATE_KEY=/home/… says where one is. */
+/** The values of variables with names like secrets. A path is not a secret: SSH_PRIVATE_KEY=/home/… only says where one is. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     value && SECRET_NAME.test(name) && !PATH_VALUE.test(value) ? [value] : [],
   )
 }
 
-/** All about as long, so that none is so short that it is found everywhere; no more than a text can show. */
+/** Pieces of about the same length, so that none is too short to be distinctive. No more than a text can show. */
 function pieces(value: string): readonly string[] {
   const length = Math.min(value.length, 2 * LONGEST_TEXT)
   const count = Math.ceil(length / PIECE)
@@ -165,7 +165,7 @@ export function withoutSecrets(text: string): string {
   }
 }
 
-/** A word, a number, an id: none of the patterns can be in it, and to find that out with them takes longest the first time. */
+/** A word, a number or an id cannot contain a secret. This avoids compiling the patterns, which is slow the first time. */
 export const FORMLESS = /^(?:[A-Za-z]{0,19}|[0-9a-f-]{0,64})$/
 
 function shown(text: string): string {
@@ -177,7 +177,7 @@ function shown(text: string): string {
   return left
 }
 
-/** The same object where none of these texts holds a secret. */
+/** Returns the same object if none of these texts holds a secret. */
 export function redacted<T extends object>(value: T, texts: readonly (keyof T)[]): T {
   let copy: T | undefined
   for (const key of texts) {
@@ -197,7 +197,7 @@ export interface Span {
   readonly end: number
 }
 
-/** Where a text holds known values. */
+/** The positions of known values in a text. */
 export function knownAt(text: string): readonly Span[] {
   const found: Span[] = []
   for (const value of longestFirst) {
@@ -207,21 +207,21 @@ export function knownAt(text: string): readonly Span[] {
   return found
 }
 
-/** Where a text holds secrets of a known form, which need no word before them. */
+/** The positions of secrets of a known form, which need no label. */
 export function formsAt(text: string): readonly Span[] {
   return patterns()
     .forms.flatMap((pattern) => [...text.matchAll(pattern)])
     .map(({ index, 0: match }) => ({ start: index, end: index + match.length }))
 }
 
-/** Where a word before it says that a text holds a secret. */
+/** The positions of secrets that follow a label. */
 export function labelledAt(text: string): readonly Span[] {
   return patterns()
     .labelled.flatMap((pattern) => [...text.matchAll(pattern)])
     .map(({ index, 0: match, 1: label = '' }) => ({ start: index + label.length, end: index + match.length }))
 }
 
-/** A copy of plain data in which no text, however deep, holds a secret; a key may say that its text is one. */
+/** A copy of plain data with every secret redacted, at any depth. A key can also be the label of its text. */
 export function redactedData<T>(data: T): T {
   return copied(data, false) as T
 }

@@ -1,16 +1,16 @@
-// Third-party text, made fit for a model, a terminal, or a person who decides about it.
+// Third-party text, made safe for a model, a terminal, or a person who has to decide about it.
 
 interface Unfit {
   /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
   readonly controls: RegExp
-  /** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind. One without an end loses its introducer alone. */
+  /** Whole escape sequences (CSI; OSC, DCS and the like with their text), so that no part stays behind. An unterminated one only loses its introducer. */
   readonly sequences: RegExp
   readonly bidi: RegExp
 }
 
 let made: Unfit | undefined
 
-/** Made when first needed: looking up character properties takes longer than most hooks. */
+/** Created when first needed, because compiling character properties takes longer than most hooks. */
 function unfit(): Unfit {
   made ??= {
     controls: /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu,
@@ -25,12 +25,12 @@ function sequences(esc: number, csi: number, strings: readonly number[], bel: nu
   const [e, b, s] = [char(esc), char(bel), char(st)]
   const control = `(?:${e}\\[|${char(csi)})[0-?]*[ -/]*[@-~]`
   const begin = strings.map(char).join('')
-  // No introducer inside, so that a row of them is read once and not once for each.
+  // No introducer inside, so that a row of them is read only once.
   const text = `(?:${e}[\\]PX^_]|[${begin}])[^${b}${e}${s}${begin}]{0,4096}(?:${b}|${s}|${e}\\\\)`
   return new RegExp(`${control}|${text}`, 'g')
 }
 
-/** Most texts are printable; for them nothing has to be looked up. */
+/** Most texts are printable ASCII and need no further look. */
 const PRINTABLE = /^[\t\n -~]*$/
 
 /** Makes text safe for a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
@@ -45,7 +45,7 @@ export function cleanText(text: string): string {
   return PRINTABLE.test(text) ? text : text.replace(unfit().controls, '')
 }
 
-/** Cut to at most `limit` bytes of UTF-8, marker included where it fits, at a character boundary. */
+/** Cuts to at most `limit` bytes of UTF-8 at a character boundary, including the marker if it fits. */
 export function cutText(text: string, limit: number, marker: string): string {
   const room = limit - byteLength(marker)
   return room < 0 ? prefix(text, limit) : prefix(text, room) + marker
@@ -79,12 +79,12 @@ function inWords(value: unknown): string {
   }
 }
 
-// ---- for a person who decides about it: nothing is hidden, and nothing looks like something else
+// ---- for a person who has to decide: nothing is hidden, and nothing looks like something else
 
-/** Most texts are; for them no properties of characters are looked up, which takes a while the first time. */
+/** Most texts are plain. They skip the character properties, which take a while to compile. */
 const PLAIN = /^[ -~]*$/
 
-/** Enough to find the line in a script. */
+/** Enough to find the place in a script. */
 const MOST_SHOWN = 5
 
 /** The first few different ones. */
@@ -94,11 +94,11 @@ export function shownSome(values: readonly string[]): string {
   return `${different.slice(0, MOST_SHOWN).map(shown).join(', ')}${more}`
 }
 
-/** Puts text on one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
+/** Puts text on one line. Every character that is not clearly visible is written as its code: ⟨U+001B⟩. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text
-  // Controls, what has no width or changes direction, blanks that are no space (the one of braille is a symbol), halves of
-  // characters, and the mark itself.
+  // Controls, characters without width or that change direction, blanks other than the space (the Braille blank counts as
+  // a symbol), surrogates, and the mark itself.
   const unseen = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2800⟨]/gu
   return text.replace(unseen, (char) => {
     const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase()
@@ -111,7 +111,7 @@ export function visibleLines(text: string): readonly string[] {
   return text.split('\n').map((line) => line.split('\t').map(visible).join('\t'))
 }
 
-/** A name in a list, where a blank at its end or two in a row must not be lost: in quotes unless it is plain. */
+/** A name in a list, quoted unless it is plain, so that no space at its end or in the middle is lost. */
 export function visibleName(name: string): string {
   return /^[\w@%+=:,./~#-]+$/.test(name) ? name : `"${visible(name).replace(/["\\]/g, '\\$&')}"`
 }
@@ -126,8 +126,8 @@ const FIRST_WIDE = 0x300
 const TAB = 8
 
 /**
- * At most: terminals disagree about what is beyond Latin, and a tab may be as wide as this. A line that is thought wider than it is ends
- * early; one that is thought narrower goes on at the left edge, where only our own words stand.
+ * An upper bound, because terminals disagree about characters beyond Latin, and about tabs. If a line is overestimated, it
+ * ends early. If it were underestimated, it would wrap to the left edge, where only our own words may stand.
  */
 export function columnsOf(text: string): number {
   let columns = 0
@@ -140,7 +140,7 @@ function widthOf(char: string): number {
   return (char.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2
 }
 
-/** Cut where it is full, not at blanks: a word can be as long as it likes. */
+/** Breaks where the line is full, not at spaces, because a word can have any length. */
 export function folded(text: string, columns: number): readonly string[] {
   const room = Math.max(NARROWEST, columns)
   const lines: string[] = []
@@ -170,7 +170,7 @@ export function endOf(text: string, columns: number): string {
 
 // ---- the word that somebody most likely meant
 
-/** The nearest of the words: the same but for case and separators, or at most two letters away, or the only one that so begins. */
+/** The closest word: equal except for case and separators, at most two edits away, or the only one with this beginning. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {
   const wanted = lettersOf(word)
   if (wanted.length < 2 || wanted.length > 40) return undefined
@@ -195,7 +195,7 @@ function onlyLonger(wanted: string, words: readonly string[]): string | undefine
   return longer.length === 1 ? longer[0] : undefined
 }
 
-/** `; did you mean …?`, or nothing. The words may be those of strangers. */
+/** `; did you mean …?`, or nothing. The words may be third-party text. */
 export function didYouMean(word: string, words: Iterable<string>, mark = ''): string {
   const meant = nearest(word, words)
   return meant === undefined ? '' : `; did you mean ${mark}${visibleName(meant)}?`
@@ -234,7 +234,7 @@ export function isOneEditAway(a: string, b: string): boolean {
   return Math.abs(a.length - b.length) <= 1 && editDistance(a, b) === 1
 }
 
-/** A stranger's name for a message: in quotes, on one line, with nothing invisible in it. */
+/** A third-party name for a message: in quotes, on one line, with nothing invisible in it. */
 export function quoted(name: string): string {
   return JSON.stringify(name).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, (char) => {
     const code = (char.codePointAt(0) ?? 0).toString(16)

@@ -1,4 +1,4 @@
-// Times. Time-outs are seconds in the public API and in files, and may be fractions; inside they are milliseconds.
+// Times. Timeouts are seconds in the public API and in files, and may be fractions. Internally they are milliseconds.
 
 import { HookError } from './errors.js'
 import { shown } from './text.js'
@@ -6,13 +6,13 @@ import { shown } from './text.js'
 /** setTimeout fires at once for anything longer. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Refuses what is no length of time: zero, negative, not a number. */
+/** Throws unless the value is a positive number of seconds. */
 export function milliseconds(seconds: number, what: string): number {
   if (typeof seconds === 'number' && seconds > 0) return seconds * 1000
   throw new HookError('OPTIONS_INVALID', `${what} must be a number of seconds above 0, got ${shown(seconds)}`)
 }
 
-/** A time on the clock of performance.now(); Infinity without a time-out. */
+/** A time on the clock of performance.now(); Infinity without a timeout. */
 export function deadlineIn(seconds: number | undefined): number {
   return seconds === undefined ? Infinity : performance.now() + milliseconds(seconds, 'timeout')
 }
@@ -30,7 +30,7 @@ export function timestamp(now: number = Date.now()): string {
   return text
 }
 
-/** `2026-01-31 14:03:22`, where the reader is. What is no time stays as it is. */
+/** `2026-01-31 14:03:22` in the reader's time zone. A text that is not a time stays as it is. */
 export function localTime(time: string): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return time

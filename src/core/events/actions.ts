@@ -3,9 +3,9 @@
 import type { DenyEffect } from './catalogue.js'
 
 interface ActionRow {
-  /** The higher verdict wins; nothing lower hides something higher. Absent: the action decides nothing. */
+  /** The highest rank wins; a lower verdict never hides a higher one. Absent: the action decides nothing. */
   readonly rank?: number
-  /** The field that the action cannot do without. */
+  /** The field that the action requires. */
   readonly needs?: 'data' | 'contextInjection' | 'response'
   /** The verdict acts only on events where a deny has one of these effects. Absent: on every event. */
   readonly actsWhereDeny?: readonly DenyEffect[]
@@ -15,11 +15,11 @@ interface ActionRow {
   readonly ends?: true
   /** Ends more than the operation; callTool and callModel reject with this code. */
   readonly aborts?: 'TURN_ABORTED' | 'AGENT_ABORTED'
-  /** The exit code of `carabiner fire` for an event that came to this. */
+  /** The exit code of `carabiner fire` for this result. */
   readonly exit?: number
   /** The result of the event in words. */
   readonly said?: string
-  /** How people are shown it: as nothing special, done, waiting for somebody, or refused. */
+  /** How it is displayed: as nothing special, done, waiting for somebody, or refused. */
   readonly tone: ActionTone
 }
 
@@ -59,10 +59,10 @@ export const ACTIONS = {
 
 type Actions = typeof ACTIONS
 export type Action = keyof Actions
-/** The actions that decide something: an event can come to one of these. */
+/** The actions that decide something, and so can be the result of an event. */
 export type Verdict = { [A in Action]: Actions[A] extends { rank: number } ? A : never }[Action]
 
-/** The actions that an event can come to. */
+/** The possible results of an event. */
 export const VERDICTS: readonly Verdict[] = (Object.keys(ACTIONS) as Action[]).filter(isVerdict)
 
 export function isVerdict(action: Action): action is Verdict {
@@ -86,7 +86,7 @@ export function endsChain(action: Action): boolean {
   return actionRow(action).ends === true
 }
 
-/** A deny, an abort or an ask: an answer that counts however it was given. */
+/** A deny, an abort or an ask. These count however they were given. */
 export function isClosing(action: Action): boolean {
   return endsChain(action) || action === 'ask_user'
 }

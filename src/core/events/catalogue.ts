@@ -17,15 +17,15 @@ export interface EventRow {
   readonly when: string
   /** Names in other systems; snake_case and camelCase spellings of the canonical name need no entry. */
   readonly aliases: readonly string[]
-  /** The field that a matcher is held against; null where matchers are ignored. */
+  /** The field that matchers test; null where matchers are ignored. */
   readonly matcher: string | null
   readonly required: Readonly<Record<string, FieldType>>
   readonly optional: Readonly<Record<string, FieldType>>
-  /** Filled in where the host sent nothing. */
+  /** Fills in fields that the host did not send. */
   readonly defaults?: Readonly<Record<string, string | readonly never[] | Readonly<Record<string, never>>>>
-  /** Defaults that an alias implies, by alias; a required field among them may be missing there. */
+  /** Defaults that an alias implies, by alias. They may stand in for a required field. */
   readonly implied?: Readonly<Record<string, EventRow['defaults']>>
-  /** Names that other systems have for fields, and the field that each means. */
+  /** Other systems' names for fields, and the field that each means. */
   readonly names?: Readonly<Record<string, string>>
   readonly deny: DenyEffect
   /** The effect of a deny in words. */
@@ -39,19 +39,19 @@ export interface EventRow {
 
   /** A matcher splits on `|` only, and fewer characters make an exact list. */
   readonly narrowMatcher?: true
-  /** Values of the matcher field that are known; an agent may send others. */
+  /** Known values of the matcher field; an agent may send others. */
   readonly matcherValues?: readonly string[]
-  /** Starts a turn. If hooks refuse it, what they injected is dropped with it. */
+  /** Starts a turn. If hooks refuse it, their injections are dropped too. */
   readonly startsTurn?: true
   /** A model call: counted in the turn, and its system messages are protected. */
   readonly callsModel?: true
-  /** A tool call: stops that were refused before it no longer count as refused in a row. */
+  /** A tool call: it resets the count of stops refused in a row. */
   readonly callsTool?: true
-  /** Before a person is asked about it, the hooks of this event are. */
+  /** The event whose hooks are asked before a person is. */
   readonly asksFirst?: string
-  /** The thing that is over when nobody objects. */
+  /** Ends if nobody objects. */
   readonly ends?: 'session' | 'subagent'
-  /** Can carry to the model what an async hook left. */
+  /** Can deliver the effects of async hooks to the model. */
   readonly carriesLate?: true
   /** A command hook may set variables for the rest of the session. */
   readonly setsVariables?: true
@@ -60,8 +60,8 @@ export interface EventRow {
   /** Claude Code does not have this event. */
   readonly notInClaudeCode?: true
   /**
-   * The sample that `carabiner new` makes: a field and a value of it in which the text `%s` is refused, or something
-   * that the model is told. Absent: the user is told something.
+   * The sample that `carabiner new` writes: a field and a value in which the hook refuses the text `%s`, or a hook that
+   * tells the model something. Absent: the hook tells the user something.
    */
   readonly sample?: SampleSubject | 'tells-model'
 }
@@ -134,7 +134,7 @@ export const FORMER_TOOL_NAMES = {
   ReadMcpResourceDirTool: ['ReadMcpResourceDir'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
-/** None for a tool that was never renamed. */
+/** Empty for a tool that was never renamed. */
 export function formerNamesOf(tool: string): readonly string[] {
   return Object.hasOwn(FORMER_TOOL_NAMES, tool)
     ? FORMER_TOOL_NAMES[tool as keyof typeof FORMER_TOOL_NAMES]
@@ -195,7 +195,7 @@ export const CATALOGUE = {
     required: toolCall,
     optional: { tool_response: 'json', tool_use_id: 'string', duration_ms: 'number', mcp_server: 'object' },
     names: { result: 'tool_response', tool_call_id: 'tool_use_id' },
-    // BeamAgent's is a notification that need not carry the call.
+    // BeamAgent's is a notification, which may lack the call.
     implied: { post_tool_use: { tool_input: {} } },
     deny: 'tell',
     denyMeans: 'the reason is told to the model',
@@ -285,7 +285,7 @@ export const CATALOGUE = {
       graceful_terminal: 'boolean',
     },
     defaults: { tools: [], options: {} },
-    // Amplifier's names the provider, and neither the model nor the messages.
+    // Amplifier's names the provider, but not the model or the messages.
     implied: { 'provider:request': { model: '', messages: [] }, 'llm:request': { model: '', messages: [] } },
     deny: 'block',
     denyMeans: 'the call is not made',

@@ -34,8 +34,8 @@ export type Canonical<N extends string> = N extends EventName
     : string
 
 /**
- * The name of an event, as an argument: a known one, or your own. A plain word that is not known is refused, because it
- * is most likely misspelt: write `my:event`, or say `custom: true` (`Own`). A `string` variable is checked at run time.
+ * The name of an event as an argument: a known one, or your own. An unknown plain word is refused, because it is most
+ * likely misspelt: write `my:event`, or pass `custom: true` (`Own`). A `string` variable is checked at run time.
  */
 export type EventArgument<N extends string, Own = false> = string extends N
   ? N
@@ -80,11 +80,11 @@ export type Payload<N extends string, M = undefined> =
     : Data
 type Whole<E extends EventName> = Flat<Known<E> & Extra>
 type OfTools<E extends EventName, T extends string> = string extends T ? Whole<E> : OfTool<Whole<E>, T>
-/** Events whose matcher is held against the name of a tool. */
+/** Events whose matcher tests the name of a tool. */
 type ToolEvent = {
   [E in EventName]: Catalogue[E]['matcher'] extends 'tool_name' ? E : never
 }[EventName]
-/** Written out, so that an error message shows fields and not how they came about. */
+/** Flattens the type, so that a compiler error shows its fields and not how they were computed. */
 type Flat<T> = { [K in keyof T]: T[K] }
 /** Fields beyond the catalogue pass through. */
 interface Extra {
@@ -97,7 +97,7 @@ interface Extra {
 export interface EventKind extends EventRow {
   readonly name: string
   readonly custom: boolean
-  /** The required fields, as a list made once. */
+  /** The required fields, as a list that is made only once. */
   readonly checks: readonly FieldCheck[]
   readonly types: Readonly<Record<string, FieldType | undefined>>
   readonly twins: readonly (readonly [string, string])[]
@@ -106,7 +106,7 @@ export interface EventKind extends EventRow {
 interface FieldCheck {
   readonly field: string
   readonly type: FieldType
-  /** The other name that will do. */
+  /** The other accepted name. */
   readonly twin: string | undefined
 }
 
@@ -127,7 +127,7 @@ const CUSTOM: Omit<EventKind, 'name'> = {
 
 let aliased: ReadonlyMap<string, EventName> | undefined
 
-/** Every name that an event goes by; made when somebody uses another than the canonical one. */
+/** Every name of every event; made when a name other than the canonical one is first used. */
 function canonical(): ReadonlyMap<string, EventName> {
   aliased ??= new Map(
     Object.entries<EventRow>(CATALOGUE).flatMap(([name, { aliases }]) =>
@@ -196,13 +196,13 @@ export function resolveEvent(name: string): EventKind {
   return { ...CUSTOM, name }
 }
 
-/** The same for what observers are told: some names of an event are also observations that do not fire it. */
+/** The same for observers: some names of an event are also observations that do not fire it. */
 export function resolveNotice(name: string): EventKind {
   const kind = resolveEvent(name)
   return kind.observedAs?.includes(name) ? { ...CUSTOM, name } : kind
 }
 
-/** Made when first asked for, too. */
+/** Also made when first needed. */
 let folded: ReadonlyMap<string, EventName> | undefined
 
 function unfolded(name: string): EventName | undefined {
@@ -215,7 +215,7 @@ export function fold(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** The known event behind a name in any case and with any separators: for who reads what others send. */
+/** The known event behind a name in any case and with any separators. For names that other programs send. */
 export function canonicalEvent(name: string): EventName | undefined {
   return canonicalName(name) ?? unfolded(name)
 }
@@ -225,7 +225,7 @@ const SHORTEST_NEAR = 6
 const MOST_REMEMBERED = 256
 const nearMisses = new Map<string, EventName | null>()
 
-/** The known event that an unknown name was most likely meant for: the same but for case and separators, or one letter away from a name of it. */
+/** The known event that an unknown name most likely means: equal except for case and separators, or one letter away. */
 export function nearMissOf(name: string): EventName | undefined {
   if (canonicalName(name) !== undefined) return undefined
   const known = nearMisses.get(name)
@@ -243,7 +243,7 @@ function nextTo(name: string): EventName | undefined {
   return undefined
 }
 
-/** For code that names an event: a gate on a misspelt one would never run, so a near miss is refused unless it is meant. */
+/** For event names in code. A gate on a misspelt event would never run, so a near miss is refused unless `custom`. */
 export function intendedEvent(name: string, custom = false): EventKind {
   const kind = resolveEvent(name)
   const meant = kind.custom && !custom ? nearMissOf(name) : undefined
@@ -253,11 +253,11 @@ export function intendedEvent(name: string, custom = false): EventKind {
   })
 }
 
-/** Said once where hooks are registered for, or an event is fired under, a name that is not in the catalogue. */
+/** Reported once for a hook or an event with a name that is not in the catalogue. */
 export function unknownEvent(name: string, what: string): Diagnostic {
   const meant = nearestEvent(name)
   const guess = meant === undefined ? '.' : `; did you mean ${meant}?`
-  const text = `${what} ${shown(name)}, which is not a known event${guess} Only hooks and events of exactly this name meet; pass { custom: true } if that is meant`
+  const text = `${what} ${shown(name)}, which is not a known event${guess} It only matches hooks and events with exactly this name; if it is your own event, pass { custom: true }`
   return { code: 'custom-event', text, ...(meant !== undefined && { meant }) }
 }
 
@@ -266,7 +266,7 @@ export function knownEvents(): readonly EventKind[] {
   return Object.keys(CATALOGUE).map(resolveEvent)
 }
 
-/** The event that somebody most likely meant, by any of its names: for a suggestion. `nearMissOf` is stricter. */
+/** The event that was most likely meant, by any of its names. For suggestions; `nearMissOf` is stricter. */
 export function nearestEvent(name: string): string | undefined {
   const names = eventNames()
   return names.get(nearest(name, names.keys()) ?? '')
@@ -279,7 +279,7 @@ export function eventNames(): ReadonlyMap<string, string> {
 
 // ---- payloads -------------------------------------------------------------------------------------------------
 
-/** Refuses data that lacks a required field. Cheap: runs also when nobody listens. */
+/** Refuses data that lacks a required field. Cheap, because it also runs when nobody listens. */
 export function checkRequired(
   kind: EventKind,
   data: unknown,
@@ -292,7 +292,7 @@ export function checkRequired(
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i] as FieldCheck
       const value = (data as Data)[check.field]
-      // Right at first sight, as nearly all are; the rest takes a closer look.
+      // A quick check that nearly all values pass; the rest get a closer look.
       const right =
         typeof value === 'object' ? value !== null && !Array.isArray(value) : typeof value === 'string'
       if (right && typeof value === check.type) continue
@@ -312,7 +312,7 @@ function checkField(kind: EventKind, data: Data, { field, type, twin }: FieldChe
   if (!isType(value, type)) throw mistyped(kind, field, type, value)
 }
 
-/** Refuses a known field of the wrong type; null counts as absent for what is optional. */
+/** Refuses a known field of the wrong type. Null counts as absent for an optional field. */
 export function checkTypes(kind: EventKind, data: { readonly [key: string]: unknown }): void {
   for (const field in data) {
     const type = kind.types[field]
@@ -329,8 +329,8 @@ interface Owned {
 }
 
 /**
- * The private, complete, deep-frozen copy of an event's data that hooks see: `base` under `data`, defaults filled in,
- * twin fields under both names, engine-owned fields last.
+ * The private, complete, deep-frozen copy of an event's data that hooks see. `data` overrides `base`, defaults are filled
+ * in, twin fields appear under both names, and engine-owned fields come last.
  */
 export function openPayload(kind: EventKind, base: object, data: object, owned?: Owned): Data {
   const payload = mergedCopy(base, data, kind.name)
@@ -361,7 +361,7 @@ function twinOf({ twins }: EventKind, field: string): string {
   return twins.find(([first]) => first === field)?.[1] ?? field
 }
 
-/** The text that matchers of this event are held against. */
+/** The text that matchers of this event test. */
 export function matcherValue(kind: EventKind, data: Data): string {
   if (kind.matcher === null) return ''
   const value = data[kind.matcher]

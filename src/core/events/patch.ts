@@ -1,4 +1,4 @@
-// Applies one hook's `data` to the event: a shallow patch that keeps the payload valid and the engine's fields the engine's.
+// Applies one hook's `data` to the event: a shallow patch that keeps the payload valid and leaves the engine's own fields alone.
 
 import { type DiagnosticSink, HookError } from '../base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../base/json.js'
@@ -7,7 +7,7 @@ import { checkRequired, checkTypes, type EventKind } from './events.js'
 
 export interface Patched {
   readonly data: Data
-  /** Keys whose value is another one now; a twin is not listed twice. */
+  /** Keys whose value changed. A field with two names is listed once. */
   readonly changed: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export interface PatchRules {
   readonly protectSystemMessages: boolean
 }
 
-/** `patch` is a frozen copy already. Throws ANSWER_INVALID when the changed payload would not be a valid one. */
+/** `patch` is already a frozen copy. Throws ANSWER_INVALID if the changed payload would not be valid. */
 export function applyPatch(
   kind: EventKind,
   data: Data,
@@ -31,7 +31,10 @@ export function applyPatch(
     for (const twin of twinsOf(kind, key)) {
       const both = Object.hasOwn(patch, twin) && !sameJson(patch[twin], patch[key])
       if (both && !sameJson(patch[twin], data[twin]) && !sameJson(patch[key], data[key])) {
-        throw new HookError('ANSWER_INVALID', `${key} and ${twin} are one field, and were given two values`)
+        throw new HookError(
+          'ANSWER_INVALID',
+          `${key} and ${twin} are the same field, but have different values`,
+        )
       }
     }
     const value = guarded(kind, key, data, patch[key] as Json, rules, diagnostics)
@@ -50,19 +53,19 @@ export function applyPatch(
     checkTypes(kind, next)
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    throw new HookError('ANSWER_INVALID', `the change to ${changed.join(', ')} is refused: ${problem}`)
+    throw new HookError('ANSWER_INVALID', `the change to ${changed.join(', ')} was refused: ${problem}`)
   }
   return { data: next, changed }
 }
 
-/** Adds the field that another system's name for it means. */
+/** Translates other systems' field names. */
 function underOwnNames({ names }: EventKind, patch: Data): Data {
   const others = names ? Object.keys(names).filter((name) => Object.hasOwn(patch, name)) : []
   if (!names || others.length === 0) return patch
   return { ...Object.fromEntries(others.map((name) => [names[name], patch[name]])), ...patch }
 }
 
-/** `whole` replaces the data. A field that the event or the engine needs must be in it. Throws as applyPatch does. */
+/** `whole` replaces the data, and must contain every field that the event or the engine needs. Throws like applyPatch. */
 export function applyWhole(
   kind: EventKind,
   data: Data,
@@ -91,7 +94,7 @@ export function applyWhole(
   }
 }
 
-/** What stands for a field that instructs the model and was dropped: the part that is protected comes back. */
+/** Replaces a dropped field that instructs the model, so that its protected part is restored. */
 const EMPTIED: Readonly<Record<string, Json>> = { system: null, options: {} }
 
 function isNeeded({ checks }: EventKind, key: string): boolean {
@@ -100,21 +103,21 @@ function isNeeded({ checks }: EventKind, key: string): boolean {
 
 /** The data with these keys replaced, each under all its names. */
 export function patchedData(kind: EventKind, data: Data, patch: Data): Data {
-  // Entries and spread make a key named __proto__ a key like any other.
+  // Uses entries and spread, so that a key named __proto__ is a key like any other.
   const twins = Object.keys(patch).flatMap((key) =>
     twinsOf(kind, key).map((twin) => [twin, patch[key] as Json]),
   )
   return Object.freeze({ ...data, ...patch, ...Object.fromEntries(twins) })
 }
 
-/** `toolInput` beside `tool_input` would be a change that nobody sees. */
+/** `toolInput` beside `tool_input` would be a change without effect. */
 function refuseSlip(kind: EventKind, key: string, data: Data): void {
   const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   if (snake === key || key in data || kind.types[snake] === undefined) return
   throw new HookError('ANSWER_INVALID', `there is no field ${key}; did you mean ${snake}?`)
 }
 
-/** A field under two names goes by the first of them. */
+/** The first name of a field that has two. */
 export function firstName(kind: EventKind, key: string): string {
   return kind.twins.find(([, second]) => second === key)?.[0] ?? key
 }
@@ -124,7 +127,7 @@ function twinsOf(kind: EventKind, key: string): readonly string[] {
   return pair ? pair.filter((name) => name !== key) : []
 }
 
-/** The value that may be set, undefined for none: on ModelRequest what instructs the model as system stays as it was. */
+/** The value to set, or undefined for none. On ModelRequest, system instructions stay as they were. */
 function guarded(
   kind: EventKind,
   key: string,

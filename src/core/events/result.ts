@@ -1,4 +1,4 @@
-// The answer of one hook: the HookResult, its constructors, and the parser that is the only way in.
+// The answer of one hook: the HookResult, its constructors, and the parser that every answer goes through.
 
 import { type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
@@ -10,11 +10,11 @@ export interface HookResult {
   readonly action: Action
   /** Why; a deny's reason goes to the model. */
   readonly reason?: string
-  /** A shallow patch over the event data: keys given replace, keys not given stay. */
+  /** A shallow patch over the event data: its keys replace those of the event, and all others stay. */
   readonly data?: Data
-  /** The result that `respond` gives in place of the operation. */
+  /** The result that `respond` gives instead of running the operation. */
   readonly response?: Json
-  /** An explicit allow: spares the host's own prompt; never outranks an ask, a deny or a failure. */
+  /** An explicit allow: the host need not ask the user. Never outranks an ask, a deny or a failure. */
   readonly permission?: 'allow'
   readonly contextInjection?: string
   /** Default `system`. */
@@ -28,7 +28,7 @@ export interface HookResult {
   readonly approvalOptions?: readonly string[]
   /** Seconds; default 300. */
   readonly approvalTimeout?: number
-  /** On time-out or error; default `deny`. */
+  /** The answer on timeout or error; default `deny`. */
   readonly approvalDefault?: 'allow' | 'deny'
   readonly userMessage?: string
   /** Default `info`. */
@@ -69,7 +69,7 @@ export const askUser = (prompt: string, more: More<'approvalPrompt'> = {}): Hook
   action: 'ask_user',
   approvalPrompt: prompt,
 })
-/** Gives the result in place of the operation. */
+/** Gives the result instead of running the operation. */
 export const respond = (response: unknown, more: More<'response'> = {}): HookResult => ({
   ...more,
   action: 'respond',
@@ -91,7 +91,7 @@ export const hardAbort = (reason: string, more: More<'reason'> = {}): HookResult
 // ---- the parser -----------------------------------------------------------------------------------------------
 
 type Field = Exclude<keyof HookResult, 'action'>
-/** Says what is wrong with a value, or undefined where it is right. */
+/** Says what is wrong with a value; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined
 
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a string')
@@ -107,7 +107,7 @@ const FIELDS: Readonly<Record<Field, Check>> = {
   reason: text,
   data: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
   response: (value) =>
-    ['function', 'symbol', 'bigint'].includes(typeof value) ? 'must be what JSON can carry' : undefined,
+    ['function', 'symbol', 'bigint'].includes(typeof value) ? 'must be a JSON value' : undefined,
   permission: oneOf('allow'),
   contextInjection: text,
   contextInjectionRole: oneOf('system', 'user', 'assistant'),
@@ -134,7 +134,7 @@ const FIELDS: Readonly<Record<Field, Check>> = {
 
 let snakes: ReadonlyMap<string, Field> | undefined
 
-/** Amplifier's spelling of the same; made when somebody uses it. */
+/** The same fields in Amplifier's spelling; made when first used. */
 function snakeCased(): ReadonlyMap<string, Field> {
   const snake = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   snakes ??= new Map((Object.keys(FIELDS) as Field[]).map((field) => [snake(field), field]))
@@ -147,7 +147,7 @@ export function fieldCalled(key: string): Field | 'action' | undefined {
   return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
 }
 
-/** Fields that mean a verdict: an answer with one of them and no action is a mistake. */
+/** Fields that imply a verdict. An answer that has one but no action is a mistake. */
 const ONLY_WITH_ACTION: readonly Field[] = [
   'reason',
   'response',
@@ -160,8 +160,8 @@ const ONLY_WITH_ACTION: readonly Field[] = [
 export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })
 
 /**
- * Reads an answer, in camelCase or snake_case. `undefined` is `continue`. Anything that is not a valid HookResult
- * throws ANSWER_INVALID and says exactly what is wrong; a null field is an absent one. The result is a copy.
+ * Reads an answer, in camelCase or snake_case. `undefined` means `continue`. Throws ANSWER_INVALID and says exactly what is
+ * wrong if it is not a valid HookResult. A null field counts as absent. The result is a copy.
  */
 export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
   try {
@@ -194,11 +194,11 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   const { needs: need, ends } = actionRow(action)
   if (need && !(need in result) && problems.length === 0) problems.push(`${action} needs ${need}`)
   if ((value.action ?? undefined) === undefined && unknown.length > 0) {
-    problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
+    problems.push(`it has no action, and a HookResult has no field ${unknown.map(shown).join(', ')}`)
   }
   const verdictField = ONLY_WITH_ACTION.find((field) => field in result)
   if ((value.action ?? undefined) === undefined && unknown.length === 0 && verdictField) {
-    problems.push(`there is no action, and ${verdictField} says nothing without one`)
+    problems.push(`it has no action, and ${verdictField} means nothing without one`)
   }
   if (problems.length > 0 && !ends) throw wrong(problems.join('; '))
   for (const problem of problems) {
@@ -207,7 +207,7 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   for (const key of unknown) {
     diagnostics.push({
       code: 'unknown-answer-key',
-      text: `no HookResult has the key ${shown(key)}${suggestion(key)}`,
+      text: `a HookResult has no field ${shown(key)}${suggestion(key)}`,
     })
   }
   return result as unknown as HookResult

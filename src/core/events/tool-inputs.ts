@@ -123,7 +123,7 @@ type FileEdit = {
 
 type TaskStopInput = { readonly task_id?: string; readonly shell_id?: string }
 
-/** The input of a tool. That of an unknown tool is any JSON object. */
+/** The input of a tool. An unknown tool's input is any JSON object. */
 export type ToolInput<T extends string> = T extends keyof ToolInputs ? ToolInputs[T] : Data
 
 /** The payload `P` with the input of each of the tools `T`, told apart by `tool_name`. */
@@ -147,7 +147,7 @@ type CallOf<C, T extends string> = T extends unknown
       : C & { readonly tool: T; readonly arguments: ToolInput<T> }
   : never
 
-/** Whether a call is of one of these tools; then its input has the type of that tool's. Only the name is checked. */
+/** Whether this is a call of one of these tools. If so, its input gets that tool's type. Only the name is checked. */
 export function isTool<C extends Call, const T extends string>(
   call: C,
   ...tools: readonly T[]

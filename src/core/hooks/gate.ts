@@ -1,13 +1,13 @@
-// Gates: hooks whose deny counts, because somebody waits for it. The one place that says which hooks these are.
+// Gates: hooks whose deny counts, because the event waits for it. Only this file decides which hooks these are.
 
 import { type EventKind, resolveEvent } from '../events/events.js'
 import type { Hook } from './hook.js'
 import { kindRow } from './kinds.js'
 
-/** What decides, beside the event. */
+/** The fields that decide, together with the event. */
 type Standing = Pick<Hook, 'kind' | 'role' | 'detached' | 'observe'>
 
-/** A gate of this event: its deny keeps the event from happening. An approver is one, too. */
+/** A gate of this event: its deny keeps the event from happening. Approvers are gates too. */
 export function isGate(kind: EventKind, hook: Standing): boolean {
   return kind.deny === 'block' && isHeard(kind, hook)
 }
@@ -17,7 +17,7 @@ export function canRefuse(kind: EventKind, hook: Standing): boolean {
   return isGate(kind, hook) || (kind.deny === 'go-on' && isHeard(kind, hook))
 }
 
-/** Whether it can refuse anything at all: whoever trusted it relies on that. */
+/** Whether it can refuse anything at all. The user who trusted it relies on that. */
 export function isGuard(hook: Standing & Pick<Hook, 'events'>): boolean {
   return hook.events === 'all' || [...hook.events].some((event) => canRefuse(resolveEvent(event), hook))
 }
@@ -27,7 +27,7 @@ export function mayDeny(kind: EventKind, hook: Pick<Hook, 'kind'>): boolean {
   return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
 }
 
-/** Somebody waits for it, and it is no logger (`observe`). */
+/** The event waits for it, and it is not a logger (`observe`). */
 function isHeard(kind: EventKind, hook: Standing): boolean {
   return hook.role !== 'observe' && !hook.detached && !hook.observe && mayDeny(kind, hook)
 }

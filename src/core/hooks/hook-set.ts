@@ -18,7 +18,7 @@ export class Listeners {
   readonly approvers: readonly Hook[]
   readonly observers: readonly Hook[]
   readonly anyOnce: boolean
-  /** Not all of them listen to every event. */
+  /** At least one of them listens to this event by name. */
   readonly anyNamed: boolean
   readonly #everyone: Selection
   readonly #anyMatcher: boolean
@@ -39,12 +39,12 @@ export class Listeners {
     return this.interceptors.length + this.approvers.length + this.observers.length
   }
 
-  /** Whether any hook here may change what happens; observers may not. */
+  /** Whether any hook here can affect the event. Observers cannot. */
   get decides(): boolean {
     return this.interceptors.length + this.approvers.length > 0
   }
 
-  /** The interceptors whose matcher takes this value. Cached, so that ten thousand hooks cost no more than the few that match. */
+  /** The interceptors whose matcher accepts this value. Cached, so that ten thousand hooks cost no more than the few that match. */
   select(value: string): Selection {
     if (!this.#anyMatcher) return this.#everyone
     const known = this.#selections.get(value)
@@ -62,7 +62,7 @@ export function matches(hook: Hook, value: string): boolean {
   return hook.matcher === null || hook.matcher.test(value)
 }
 
-/** Layers of hooks as one set: the earlier layer comes first among equals. Immutable; an event is put in order when first asked for. */
+/** Layers of hooks as one set. Among equals, the earlier layer comes first. Immutable; the hooks of an event are sorted when first needed. */
 export class HookSet {
   readonly #hooks: readonly Hook[]
   readonly #events = new Set<string>()
@@ -93,7 +93,7 @@ export class HookSet {
   }
 }
 
-/** Priority; hooks that share a step last, so that they are one step; global before the rest; functions before resident hooks; then as given. */
+/** Sorts by priority, then hooks that share a step last (so that they form one step), global before the rest, functions before resident hooks, and then as given. */
 export function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   const scope = (hook: Hook) => (hook.origin.scope === 'global' ? 0 : 1)
   const shares = (hook: Hook) => (hook.lane === null ? 0 : 1)

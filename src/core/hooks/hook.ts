@@ -1,4 +1,4 @@
-// A hook is a function with metadata. The kernel knows nothing else; every runner makes these.
+// A hook is a function with metadata. Every runner makes these, and the kernel knows nothing else.
 
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
 import { type Data, isObject } from '../base/json.js'
@@ -26,7 +26,7 @@ export interface SessionInfo {
   readonly cwd?: string
   /** The turn that the event belongs to: `turn-1` is the first. */
   readonly turnId?: string
-  /** The embedder says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
+  /** The embedder announces turns itself (startTurn, endTurn). Otherwise prompts and stops begin and end them. */
   readonly announcesTurns?: boolean
   /** The turn that a subagent was started from. */
   readonly parentTurnId?: string
@@ -42,22 +42,22 @@ export interface HookEvent {
   readonly session: SessionInfo | undefined
 }
 
-/** The things a hook may use while it runs. */
+/** The tools a hook gets while it runs. */
 export interface HookContext {
   /** Aborted when the hook is overdue or the fire is aborted. */
   readonly signal: AbortSignal
-  /** A cheaper way to be told: makes no AbortSignal. */
+  /** A cheaper alternative to `signal`: it creates no AbortSignal. */
   readonly onAbort: (listener: () => void) => void
   readonly session: SessionInfo | undefined
   /** The outcome of the event; only observers get it. */
   readonly outcome: Outcome | undefined
   /** Adds a diagnostic to the outcome. */
   readonly note: (d: Diagnostic) => void
-  /** What its failure would count as here: `block` closes the gate. */
+  /** The effect of a failure here: `block` closes the gate. */
   readonly onFailure: Exclude<FailurePolicy, 'byEvent'>
-  /** Keeps what the hook printed, for the trace. */
+  /** Keeps the hook's output for the trace. */
   readonly printed: (output: Printed) => void
-  /** A refusal or a question that counts if the hook does not answer in time: it was given before the time was up. */
+  /** A refusal or a question that the hook gave in time. It counts if the hook does not answer before its deadline. */
   readonly lastWord: (result: HookResult) => void
 }
 
@@ -78,18 +78,18 @@ export class LateAnswer {
   }
 }
 
-/** Waits for the answer, in a context of its own: the one the hook ran in is over. */
+/** Waits for the answer, in a new context, because the one the hook ran in has ended. */
 type Finish = (context: HookContext) => Promise<unknown>
 
-/** Answers a HookResult (the dispatch validates it) or throws; obeys the signal; never decides policy. A late answer is dropped. */
+/** Returns a HookResult, which the dispatch validates, or throws. Obeys the signal and never decides policy. A late answer is dropped. */
 export type Run = (event: HookEvent, context: HookContext) => unknown
 
-/** `block` closes the gate when the hook fails, `continue` goes on; `byEvent` is the catalogue's choice. */
+/** `block` closes the gate when the hook fails, `continue` goes on, and `byEvent` lets the catalogue decide. */
 export type FailurePolicy = 'block' | 'continue' | 'byEvent'
 
 /**
- * Whether a failure counts as a deny: by the hook's own policy, or by the event's. With `failClosed` (the setting
- * `on_failure: "block"`) every gate closes. Stop-like events never close: an agent that cannot stop is no safer.
+ * Whether a failure counts as a deny, by the hook's own policy or the event's. With `failClosed` (the setting
+ * `on_failure: "block"`) every gate closes. Stop-like events never close, because an agent that cannot stop is no safer.
  */
 export function closesOnFailure(kind: EventKind, policy: FailurePolicy, failClosed: boolean): boolean {
   if ((kind.deny !== 'block' && kind.deny !== 'tell') || kind.denyOnlyClaudeFormat) return false
@@ -103,34 +103,34 @@ export interface Hook {
   readonly name: string
   readonly kind: HookKind
   readonly origin: Origin
-  /** Digest of what it runs, where that was reviewed. */
+  /** Digest of the files it runs, if they were reviewed. */
   readonly content?: string
   readonly events: 'all' | ReadonlySet<string>
   /** Null matches everything. */
   readonly matcher: Matcher | null
-  /** A rule beyond the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
+  /** A rule in addition to the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
   readonly condition?: (event: HookEvent) => true | string
-  /** A condition takes what it may mean. An allow counts only where this says that it surely means the event. */
+  /** A condition accepts every call that it might mean. An allow only counts if this says that it certainly means the event. */
   readonly isSure?: (event: HookEvent) => boolean
   readonly role: HookRole
   /** Ascending. */
   readonly priority: number
-  /** Null is a step of its own. Hooks with lanes at one priority form one step: lanes at once, one lane in sequence. */
+  /** Null: a step of its own. Hooks with lanes at one priority form one step; its lanes run in parallel, the hooks of a lane in sequence. */
   readonly lane: string | null
-  /** Nobody waits for it; its effects go out with a later event. */
+  /** Nothing waits for it; a later event delivers its effects. */
   readonly detached: boolean
-  /** Detached, and a deny does not come too late: it wakes the model, with its reason. */
+  /** For a detached hook: a deny wakes the model and gives it the reason. */
   readonly wakes?: boolean
   /** Runs at most once in a session. */
   readonly once: boolean
-  /** It only watches: it is no gate, and no call is shown to it twice. */
+  /** It only watches: it is not a gate, and sees each call only once. */
   readonly observe?: boolean
   /** Only the first of the hooks with the same key runs for an event. */
   readonly sameAs?: string
   readonly timeoutMs: number
-  /** Extra time for a process that has to be started for the call. */
+  /** Extra time if a process has to be started for the call. */
   readonly startupMs?: number
-  /** Says what to do about a limit of ours that is below the time-out it asked for. A gate that runs into it closes. */
+  /** Set if one of our limits is lower than the timeout that the hook asked for: says what to do about it. A gate that hits the limit closes. */
   readonly cappedBy?: string | undefined
   readonly onFailure: FailurePolicy
   readonly run: Run
@@ -142,7 +142,7 @@ export interface Hook {
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is a handler that goes on
 export type Answer = HookResult | undefined | void
 
-/** `event` is the name under which it was registered, and for `*` the canonical one; `data` is deep-frozen: return modify({ … }) to change it. */
+/** `event` is the name that the hook was registered under, or for `*` the canonical one. `data` is deep-frozen: return modify({ … }) to change it. */
 export type Handler<N extends string = string, M = undefined> = (
   event: string,
   data: Payload<N, M>,
@@ -154,7 +154,7 @@ export interface RegisterOptions<
   Own extends boolean = boolean,
   R extends HookRole = HookRole,
 > {
-  /** Default: the function's own name, else `EVENT#n`. Made unique if taken. */
+  /** Default: the function's own name, otherwise `EVENT#n`. Made unique if it is taken. */
   readonly name?: string
   /** Lower runs earlier; default 0. */
   readonly priority?: number
@@ -164,15 +164,15 @@ export interface RegisterOptions<
   readonly onFailure?: 'block' | 'continue' | undefined
   /** Default `intercept`. */
   readonly role?: R
-  /** Runs at most once in a session; a subagent's session counts as its own. */
+  /** Runs at most once in a session. A subagent's session counts separately. */
   readonly once?: boolean
-  /** The event is your own, although its name looks like that of a known one. */
+  /** The event is your own, even if its name resembles a known one. */
   readonly custom?: Own
-  /** For loggers: a call that hooks or a person rewrote is not shown to it again. Unlike the role, it keeps its place in the order, and a deny counts. */
+  /** For loggers: the hook does not see a call again after hooks or a person rewrote it. Unlike with the role `observe`, it keeps its place in the order, and its deny counts. */
   readonly observe?: boolean
 }
 
-/** Observers may hear of things that are no events. */
+/** Observers may also be told of things that are not events. */
 export type IsOwn<Own, R> = Own extends true ? true : R extends 'observe' ? true : false
 
 const DEFAULT_TIMEOUT = 60
@@ -189,17 +189,17 @@ const OPTIONS: Checks<RegisterOptions> = {
   custom: isFlag,
 }
 
-/** Facts about a hook that its registry knows and the function does not. */
+/** What the registry knows about a hook, but the function does not. */
 interface Registration {
   readonly name: string
   readonly id: string
   readonly origin: Origin
-  /** The default for hooks that do not say. */
+  /** The default for hooks without a policy of their own. */
   readonly onFailure: 'block' | 'continue' | undefined
   readonly diagnostics: DiagnosticSink
 }
 
-/** A hook made of a function. Throws OPTIONS_INVALID or MATCHER_INVALID, so that a mistake shows at registration. */
+/** Makes a hook from a function. Throws OPTIONS_INVALID or MATCHER_INVALID, so that a mistake shows at registration. */
 export function functionHook(
   event: string,
   handler: Handler<never>,
@@ -279,10 +279,10 @@ export function hook<const N extends string, const M extends MatcherSpec = Match
   })
 }
 
-/** Hooks that were listed as values: whoever registers such a value gets the hook itself. */
+/** The hooks behind listed values. Registering such a value registers the hook itself. */
 const madeFrom = new WeakMap<Callback<never>, Hook>()
 
-/** The value of a hook that was not made of one. */
+/** A hook value for a hook that was not made from one. */
 export function definitionOf(event: string, hook: Hook): HookDef {
   const callback: Callback<never> = (data: object) =>
     hook.run({ name: event, data: data as Data, session: undefined }, ALONE) as CallbackAnswer
@@ -290,7 +290,7 @@ export function definitionOf(event: string, hook: Hook): HookDef {
   return Object.freeze({ event, callback, ...(hook.matcher && { matcher: hook.matcher.pattern }) })
 }
 
-/** For a callback that is called outside any event. */
+/** The context of a callback that is called outside any event. */
 const ALONE: HookContext = {
   get signal() {
     return new AbortController().signal
@@ -330,7 +330,7 @@ export function snakeCase(name: string): string {
   )
 }
 
-/** The whole data of an event, in place of a patch: what it lacks is removed. */
+/** Replaces the whole data of an event, instead of patching it: missing keys are removed. */
 export class WholeData {
   readonly data: Data
 
@@ -354,7 +354,7 @@ function readAnswer(data: Data, answer: CallbackAnswer): Answer | WholeData {
   )
 }
 
-/** Undefined where nothing changed. The key `event` was added for the callback, and may hide one of the data. */
+/** Undefined if nothing changed. The key `event` was added for the callback, and may hide a key of the data. */
 function wholeOf(data: Data, { event: _, ...given }: Data): WholeData | undefined {
   const whole = data.event === undefined ? given : { ...given, event: data.event }
   const keys = Object.keys(data)

@@ -1,4 +1,4 @@
-// Matchers: which values of an event's matcher field a hook wants. Patterns come from strangers, so they match in linear time.
+// Matchers: which values of an event's matcher field a hook wants. Patterns are third-party text, so they match in linear time.
 
 import { RE2JS } from 're2js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
@@ -17,23 +17,23 @@ export interface Matcher {
 }
 
 export interface MatcherOptions {
-  /** `search` finds a pattern anywhere (Claude Code), `fullmatch` wants the whole value (Amplifier shell hooks). */
+  /** `search` finds a pattern anywhere (Claude Code); `fullmatch` must match the whole value (Amplifier shell hooks). */
   readonly matching?: 'search' | 'fullmatch'
-  /** Splits on `|` only, and knows fewer exact characters: the event's `narrowMatcher`. */
+  /** The event's `narrowMatcher`: splits on `|` only, and treats fewer characters as part of an exact list. */
   readonly narrow?: boolean | undefined
   readonly note?: (d: Diagnostic) => void
 }
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 const EXACT_NARROW = /^[A-Za-z0-9_|]+$/
-/** A pattern that only backtracking can match is not tried on values longer than this. */
+/** A pattern that needs backtracking is not tried on values longer than this. */
 const NATIVE_LIMIT = 256
-/** Compiling a longer pattern takes seconds, and no list of tools needs one: lists are no patterns. */
+/** Compiling a longer pattern takes seconds. A list of tools can be longer, because lists are not patterns. */
 const PATTERN_LIMIT = 2000
-/** `[a-z]{1,1000}` is written out by the linear engine, and inside another repeat that many times over. */
+/** The linear engine expands `[a-z]{1,1000}`, and nested repeats multiply. */
 const REPEAT_LIMIT = 300
 
-/** Null matches everything. Throws MATCHER_INVALID for what is no pattern at all. */
+/** Null matches everything. Throws MATCHER_INVALID for an invalid pattern. */
 export function compileMatcher(
   spec: MatcherSpec | null | undefined,
   options: MatcherOptions = {},
@@ -60,7 +60,7 @@ function toolNameOf(spec: { readonly tool_name?: unknown }): unknown {
   if (unknown.length > 0) {
     throw new HookError(
       'MATCHER_INVALID',
-      `A matcher object has tool_name and nothing else, got ${shown(unknown.join(', '))}`,
+      `A matcher object may only have tool_name, got ${shown(unknown.join(', '))}`,
     )
   }
   return spec.tool_name
@@ -84,7 +84,7 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
     note?.({ code: 'matcher-unsafe', text })
     return { pattern, test: () => true }
   }
-  const text = `the matcher ${shown(pattern)} is matched on at most ${NATIVE_LIMIT} characters; longer values match`
+  const text = `the matcher ${shown(pattern)} is only tried on values of up to ${NATIVE_LIMIT} characters; longer values always match`
   note?.({ code: 'matcher-unsafe', text })
   return {
     pattern,
@@ -92,13 +92,13 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
   }
 }
 
-/** How often the counted repeats of a pattern write something out, at most. */
+/** An upper bound for how often the counted repeats of a pattern are expanded. */
 function repeats(pattern: string): number {
   const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]
   return counts.reduce((product, [, least, most]) => product * Math.max(1, Number(most || least)), 1)
 }
 
-/** An engine may give up (a pattern of a hundred thousand characters overflows its stack). The hook then runs: more often, never less. */
+/** An engine may give up; a pattern of a hundred thousand characters overflows its stack. The hook then runs, because running too often is safe. */
 function finds(value: string, test: (name: string) => boolean): boolean {
   try {
     return namesOf(value).some(test)
@@ -108,7 +108,7 @@ function finds(value: string, test: (name: string) => boolean): boolean {
 }
 
 interface Engines {
-  /** Undefined if only every value is safe: a back reference, or a modifier that not every version of Node knows. */
+  /** Undefined if the pattern must match every value to be safe: it has a back reference, or a modifier that not every version of Node knows. */
   readonly native: RegExp | undefined
   /** Undefined if the linear engine cannot express it. */
   readonly linear: RE2JS | undefined
@@ -141,19 +141,19 @@ function namesOf(value: string): readonly string[] {
   return [value, ...formerNamesOf(value)]
 }
 
-// ---- what people write in place of a tool ----------------------------------------------------------------------
+// ---- what people write instead of a tool's name ----------------------------------------------------------------
 
 /** Whether a matcher is a list of names, and not a pattern. */
 export function isExactList(pattern: string): boolean {
   return EXACT.test(pattern)
 }
 
-/** `mcp__git`: a server of tools in place of a tool. */
+/** `mcp__git`: a server instead of a tool. */
 export function isServerName(name: string): boolean {
   return /^mcp__(?:[A-Za-z0-9-]|_(?!_|$))+$/.test(name)
 }
 
-/** `Bash` of `Bash(git *)`: a rule in place of a tool. */
+/** `Bash` from `Bash(git *)`: a rule instead of a tool. */
 export function toolOfRule(pattern: string): string | undefined {
   return /^(\w+)\(.+\)$/s.exec(pattern)?.[1]
 }

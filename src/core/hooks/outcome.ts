@@ -1,4 +1,4 @@
-// The decision of all hooks about an event, and how they came to it: plain JSON.
+// The decision of all hooks about an event, and how it was reached. Plain JSON.
 
 import type { Diagnostic, DiagnosticCode } from '../base/errors.js'
 import type { Data, Json } from '../base/json.js'
@@ -17,7 +17,7 @@ export interface Injection {
 
 /** An injection before the limits of its session are applied. */
 export interface WantedInjection extends Injection {
-  /** The reason of a refusal. Whoever tightens those limits does not silence it. */
+  /** The reason of a refusal. Tighter limits do not silence it. */
   readonly isRefusal?: true
 }
 
@@ -36,17 +36,17 @@ export interface Trace {
   readonly role?: HookRole
   readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
   readonly ms: number
-  /** Present if it ran for another event than the one fired: PermissionRequest, while an ask was settled. */
+  /** Set if it ran for an event other than the one fired, such as PermissionRequest while an ask was settled. */
   readonly event?: string
   /** Why it was skipped or failed. */
   readonly why?: SkipReason | DiagnosticCode
   readonly detail?: string
   readonly answer?: HookResult
-  /** The final look: it had judged an older version of the call, and was shown the final one. Only a verdict that closes counts. */
+  /** The final look: the hook had judged an older version of the call, and was shown the final one. Only a deny, an ask or an abort counts. */
   readonly finalLook?: true
   /** It judged an older version of the call, and has not seen the final one. */
   readonly stale?: true
-  /** The verdict that its failure counts as. */
+  /** How its failure counts. */
   readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
   readonly changed?: readonly string[]
@@ -59,7 +59,7 @@ export interface Trace {
 
 export interface Outcome {
   readonly action: Verdict
-  /** The winning answer's reason as the hook gave it, for the model. Code that shows or logs it takes secrets out. */
+  /** The winning answer's reason as the hook gave it, for the model. Redact secrets before you show or log it. */
   readonly reason?: string
   /** A hook explicitly allowed and nothing higher won: the host need not ask. */
   readonly permission?: 'allow'
@@ -84,7 +84,7 @@ export interface Outcome {
 
 // ---- the trace
 
-/** `ended`: an earlier hook denied or aborted, so that it was not needed. `observe`: it only observes, and was shown the call before a person edited it. */
+/** `ended`: an earlier hook denied or aborted, so this one was not needed. `observe`: it only observes, and saw the call before a person edited it. */
 export type SkipReason =
   | 'matcher'
   | 'if'
@@ -97,9 +97,9 @@ export type SkipReason =
   | 'ended'
   | 'failed'
 
-/** `before` is missing where something was added, `after` where it was removed. */
+/** `before` is absent if something was added, `after` if it was removed. */
 export interface Change {
-  /** Keys and places from the data down: `tools/1`, `tool_input/command`. */
+  /** The path within the data: `tools/1`, `tool_input/command`. */
   readonly path: string
   readonly before?: Json
   readonly after?: Json
@@ -119,11 +119,11 @@ export interface Question {
   readonly id: string
   readonly event: string
   readonly session: string
-  /** The session's directory: the same command means something else elsewhere. */
+  /** The session's directory, because the same command can mean something else elsewhere. */
   readonly cwd?: string
-  /** Digest of the exact call: an answer counts for no other. */
+  /** Digest of the exact call. An answer counts for no other. */
   readonly digest: string
-  /** Digest of call, agent, session, directory and who asks what: an answer given elsewhere or later does not count. */
+  /** Digest of the call, the agent, the session, the directory and the hooks' questions. An answer given elsewhere or later does not count. */
   readonly binding: string
   /**
    * `tool_name` and `tool_input`, and where they were sent `tool_use_id`, `agent_id`, `agent_type`, `host_tool_name`,
@@ -131,11 +131,11 @@ export interface Question {
    */
   readonly call: Data
   readonly asks: readonly Ask[]
-  /** An option allows if it begins with the word "allow". A deny is always among them. */
+  /** An option that begins with the word "allow" allows. One of the options always denies. */
   readonly options: readonly string[]
   /** Seconds. */
   readonly timeout: number
-  /** Counts on time-out or error. */
+  /** The answer on timeout or error. */
   readonly default: 'allow' | 'deny'
   /** ISO-8601. */
   readonly expires: string
@@ -143,15 +143,15 @@ export interface Question {
 
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
-  /** The option that was chosen; absent if nobody chose (time-out, error, grant, hook). */
+  /** The option that was chosen; absent if nobody chose (timeout, error, grant, hook). */
   readonly option?: string
   readonly reason?: string
   /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
   readonly by: string
   readonly at: string
-  /** When a grant that it makes ends. */
+  /** When the resulting grant ends. */
   readonly expires?: string
-  /** Hooks that were not asked about, because somebody had said "always": which grants, whose, and since when. */
+  /** The grants ("always") that answered some of the hooks: which ones, whose, and since when. */
   readonly grants?: readonly { readonly id: string; readonly by?: string; readonly since: string }[]
 }
 

@@ -1,15 +1,15 @@
-// A regular expression as people write it. Which groups it may have is decided here, because Node decides it by its version.
+// A regular expression as people write it. This file decides which groups are valid, because versions of Node differ.
 
 export interface Pattern {
-  /** As written, without the names of groups, which nobody asks for. */
+  /** As written, but without group names, which nothing uses. */
   readonly source: string
-  /** Without modifiers such as `(?i:` either: valid for every version of Node if it is for one. */
+  /** Also without modifiers such as `(?i:`, so that every version of Node agrees whether it is valid. */
   readonly plain: string
-  /** Whether `plain` lacks a modifier. */
+  /** Whether a modifier was removed from `plain`. */
   readonly isModified: boolean
 }
 
-/** Escapes, classes and what groups are made of, with the name of a reference or group and the letters of a modifier. */
+/** Escapes, classes and parts of groups, with the name of a reference or group and the letters of a modifier. */
 const TOKEN =
   /\\k(?:<([^>]*)>)?|\\.|\[\^?(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<([^>]*)>|([a-z]*)(-?)([a-z]*):|))?|[)|]/gs
 
@@ -35,7 +35,7 @@ export function readPattern(written: string): Pattern {
 
 function groupProblem(rest: string): string {
   const flags = /^\(\?([ims]+)\)/.exec(rest)?.[1]
-  return flags ? `write (?${flags}:...) in place of (?${flags})` : 'Invalid group'
+  return flags ? `write (?${flags}:...) instead of (?${flags})` : 'Invalid group'
 }
 
 function checkedModifier(token: string, letters: string): string {
@@ -43,10 +43,10 @@ function checkedModifier(token: string, letters: string): string {
   throw new SyntaxError(`Invalid group ${token}`)
 }
 
-/** What is left of JavaScript's rule for names: letters of every language, and nothing that depends on their list. */
+/** JavaScript's rule for names, simplified: letters of every language, without depending on a version of Unicode. */
 const NAME = /^(?:[A-Za-z_$]|[^\0-\x7f])(?:[\w$]|[^\0-\x7f])*$/
 
-/** The same name may stand in two alternatives, of which only one can match. */
+/** Two alternatives may use the same name, because only one of them can match. */
 class GroupNames {
   #scope: Scope = { before: [], meeting: [], own: [] }
   readonly #around: Scope[] = []
@@ -55,8 +55,8 @@ class GroupNames {
   open(name: string | undefined): void {
     const { meeting, own } = this.#scope
     if (name !== undefined) {
-      if (!NAME.test(name)) throw new SyntaxError(`Invalid name of a group: ${name}`)
-      if (meeting.includes(name)) throw new SyntaxError(`Two groups have the name ${name}`)
+      if (!NAME.test(name)) throw new SyntaxError(`Invalid group name: ${name}`)
+      if (meeting.includes(name)) throw new SyntaxError(`Two groups are named ${name}`)
       meeting.push(name)
       own.push(name)
     }
@@ -81,16 +81,16 @@ class GroupNames {
     this.#references.push(name)
   }
 
-  /** Without a named group, `\k` is the letter. */
+  /** Without a named group, `\k` is just the letter k. */
   check(): void {
     const names = new Set<string | undefined>(this.#scope.own)
     const wrong = names.size > 0 && this.#references.some((name) => !names.has(name))
-    if (wrong) throw new SyntaxError('No group has the name of a reference')
+    if (wrong) throw new SyntaxError('A reference names a group that does not exist')
   }
 }
 
 interface Scope {
-  /** Names around this group, which meet each of its alternatives. */
+  /** Names outside this group, which each of its alternatives must not repeat. */
   readonly before: readonly string[]
   /** Names that can match together with what follows. */
   meeting: string[]
@@ -144,7 +144,7 @@ function linearEscape(rest: string, inClass: boolean): { linear: string; length:
   if (char === 'S') return inClass ? undefined : { linear: `[^${SPACE}]`, length: 2 }
   if (char === 'b' && inClass) return { linear: '\\x08', length: 2 }
   if (char === '0') return { linear: '\\x00', length: 2 }
-  // A letter that JavaScript gives no meaning stands for itself; the linear engine gives some of them another.
+  // An escaped letter without a meaning in JavaScript stands for itself, but the linear engine gives some of them a meaning.
   const meant = /[dDwWbBtnrvf]/.test(char) || !/[A-Za-z]/.test(char)
   return { linear: meant ? `\\${char}` : char, length: 2 }
 }

@@ -1,4 +1,4 @@
-// Runs the hooks of an event. This file decides order, how data passes from hook to hook, and what a failure leads to.
+// Runs the hooks of an event: their order, how data passes from hook to hook, and the effect of a failure.
 
 import { hurry, unwatch, Watched, watch } from '../base/deadlines.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
@@ -42,15 +42,15 @@ export interface DispatchOptions extends PatchRules {
   readonly recheck: Recheck
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
-  /** Refused stops are counted, and the agent may stop in the end. */
+  /** Refused stops are counted, so the agent may stop eventually. */
   readonly countsStops?: boolean
-  /** Hooks that ran before, on the same time. */
+  /** Hooks that ran before, under the same deadline. */
   readonly earlier?: readonly Ran[]
   /** Takes a detached hook off the path. */
   readonly detach: (hook: Hook, event: HookEvent) => void
   /** The outcome that observers get. */
   readonly outcome?: Outcome | undefined
-  /** Gets what had run when the signal was aborted. */
+  /** Gets the hooks that had run when the signal was aborted. */
   readonly aborted?: (ran: readonly Ran[]) => void
 }
 
@@ -65,7 +65,7 @@ export interface Dispatched {
   readonly unstable: boolean
 }
 
-/** Runs the interceptors and resolves to what `finish` makes of the result. Rejects only when the signal is aborted. */
+/** Runs the interceptors and resolves to the value of `finish`. Rejects only if the signal is aborted. */
 export function dispatch<T>(
   kind: EventKind,
   listeners: Listeners,
@@ -77,7 +77,7 @@ export function dispatch<T>(
   return new Sequence(kind, queue, event, options).go(finish)
 }
 
-/** Shows these hooks the final call, in steps as in a plan; nothing they answer changes it. */
+/** Shows these hooks the final call, in steps as in a plan. Their answers cannot change it. */
 export function runOnFinal(
   kind: EventKind,
   hooks: readonly Hook[],
@@ -89,7 +89,7 @@ export function runOnFinal(
   return new Sequence(kind, new FixedQueue(wanted), event, options, FINAL).go(itself)
 }
 
-/** Runs one hook off the path. Nobody waits for it, so its failure closes nothing. */
+/** Runs one hook off the path. Nothing waits for it, so its failure closes nothing. */
 export async function runAlone(
   kind: EventKind,
   hook: Hook,
@@ -104,9 +104,9 @@ export async function runAlone(
 
 /** How a sequence differs from the plain one. */
 interface Mode {
-  /** Hooks with lanes run at once, step by step. */
+  /** The lanes of a step run in parallel, step by step. */
   readonly steps?: boolean
-  /** Answers cannot change the call any more. */
+  /** Answers can no longer change the call. */
   readonly final?: boolean
   /** Conditions were checked when the step began. */
   readonly admitted?: boolean
@@ -120,7 +120,7 @@ const NO_LANES: readonly never[] = []
 
 /**
  * Runs the hooks of a queue one after another; each sees the data as the last one left it. An overdue hook is left
- * behind: a new pass goes on after it, and whatever the old pass still brings is dropped.
+ * behind: a new pass continues after it, and late results of the old pass are dropped.
  */
 class Sequence extends Watched implements Dispatched, CallSite {
   event: HookEvent
@@ -144,7 +144,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #hook: Hook | undefined
   #call: HookCall | undefined
   #lanes: readonly Sequence[] = NO_LANES
-  /** `sameAs` keys of hooks that run: the same hook does not run twice. */
+  /** `sameAs` keys of the hooks that run, so that the same hook does not run twice. */
   #standing: Set<string> | undefined
   #watching = false
   #stopListening: (() => void) | undefined
@@ -218,7 +218,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
       this.#stepFrom = this.ran.length
       if (hook.lane !== null && this.#mode.steps) {
         const step = this.#queue.step()
-        if (step.length > 1) return this.#step(step) // one alone has nobody to run beside
+        if (step.length > 1) return this.#step(step)
       }
       if (this.#mustAsk(hook) && (!this.#admits(hook) || pass !== this.#pass)) continue
       if (!this.#inTime(hook)) continue
@@ -263,7 +263,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     return false
   }
 
-  /** A hook that ran in an earlier round is no repetition of itself. */
+  /** A hook that ran in an earlier round does not repeat itself. */
   #repetition(hook: Hook): Skip | undefined {
     if (
       hook.sameAs === undefined ||
@@ -277,7 +277,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   #inTime(hook: Hook): boolean {
     if (this.#now < this.#deadline) return true
-    const text = 'it was not started: the deadline of the fire has passed'
+    const text = "it was not started, because the event's deadline had passed"
     this.#fail(hook, new HookError('HOOK_TIMEOUT', text, fireTimeoutHint(this.#spent())), true)
     return false
   }
@@ -286,7 +286,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     return tracesOf([...(this.#options.earlier ?? []), ...this.ran])
   }
 
-  /** Lanes run at once; their changes are joined in configuration order. */
+  /** Runs lanes in parallel, and joins their changes in configuration order. */
   async #step(hooks: readonly Hook[]): Promise<void> {
     const pass = this.#pass
     this.#rest()
@@ -317,7 +317,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     if (joined !== this.event.data) this.#change(joined)
   }
 
-  /** Hooks that are the same may run again: the call is another one. */
+  /** The call has changed, so identical hooks may run again. */
   #change(data: Data): void {
     this.#standing?.clear()
     this.event = { ...this.event, data }
@@ -330,7 +330,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     hurry(this.dueAt)
   }
 
-  /** No hook is waited for. */
+  /** Stops waiting for a hook. */
   #rest(): void {
     this.#hook = undefined
     this.dueAt = Infinity
@@ -343,7 +343,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   #miss(hook: Hook, now: number, late?: unknown): void {
     const own = now >= this.#now + longestOf(hook)
-    const limit = own ? `within its ${longestOf(hook) / 1000} s` : 'before the deadline of the fire'
+    const limit = own ? `within its ${longestOf(hook) / 1000} s` : "before the event's deadline"
     const hint = own
       ? timeoutHint(hook)
       : fireTimeoutHint([...this.#spent(), { name: hook.name, ms: now - this.#now }])
@@ -355,7 +355,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     else this.#fail(hook, error, !own)
   }
 
-  /** A refusal that was read is never lost, however late the hook is. */
+  /** A refusal that was already read is never lost, however late the hook is. */
   #takeLast(hook: Hook, word: HookResult, overdue: HookError): void {
     try {
       this.#take(hook, word)
@@ -365,7 +365,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     }
   }
 
-  /** A hook that blocks the event loop keeps the timer from firing; it has missed its deadline all the same. */
+  /** A hook that blocks the event loop keeps the timer from firing, but has still missed its deadline. */
   #takeInTime(hook: Hook, answer: unknown): void {
     const now = this.#clock.now()
     if (now < this.dueAt) this.#take(hook, answer, now)
@@ -399,13 +399,13 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   #withSureAllow(hook: Hook, answer: HookResult): HookResult {
     if (answer.permission !== 'allow' || hook.isSure?.(this.event) !== false) return answer
-    const text = 'its allow does not count, because its "if" may not mean this call: name the call exactly'
+    const text = 'its allow does not count, because its "if" may not mean this call; name the call exactly'
     this.#call?.push({ code: 'answer-misplaced', text })
     const { permission: _, ...rest } = answer
     return rest
   }
 
-  /** The hook goes on by itself, and so does the sequence. A gate that nobody made async has not judged. */
+  /** The hook continues in the background, and the sequence goes on. A gate that is not declared async has not judged. */
   #setAside(hook: Hook, { timeoutMs, finish }: LateAnswer, now?: number): void {
     const unexpected = isGate(this.#kind, hook) ? new HookError('ANSWER_INVALID', ...WENT_ON) : undefined
     if (unexpected && this.closes(hook)) {
@@ -419,8 +419,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
   }
 
   /**
-   * A deny or an abort stands even if its change would make an invalid call. So does an ask, unless the failure of the
-   * hook closes more than that.
+   * A deny or an abort stands even if its change would make the call invalid. So does an ask, unless the hook's failure
+   * would have a stricter effect.
    */
   #patched(answer: HookResult, patch: Data, call: HookCall): Patched {
     try {
@@ -460,7 +460,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     return output && !effect.suppressOutput ? { ...more, ...output } : more
   }
 
-  /** Stops at once; the hook that was running has failed. */
+  /** Stops at once. The hook that was running counts as failed. */
   #stop(error: HookError): void {
     this.#pass++
     this.#call?.abort(error.cause)
@@ -490,7 +490,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   }
 }
 
-/** The hook itself aborted the fire. Its answer is dropped, and its rejection must not crash the process. */
+/** For a hook that aborted the fire itself: drops its answer, and keeps its rejection from crashing the process. */
 function ignored(answer: unknown): undefined {
   if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
   return undefined
@@ -503,13 +503,13 @@ function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
 }
 
 const WENT_ON = [
-  'it answered "async": true, and so nobody waits for its verdict',
-  { hint: 'Let it answer when it knows, or write "async": true into its entry if it is no gate.' },
+  'it answered "async": true, so its verdict cannot count',
+  { hint: 'Make it answer when it has decided, or put "async": true in its entry if it is not a gate.' },
 ] as const
 
 function whyOf({ code, message, hint }: HookError): TraceDetails {
   const text = message.replace(/[.\s]+$/, '')
   const sentence = `${text}${text.endsWith('?') ? '' : '.'}`
-  // What is not as it was trusted says itself what to type.
+  // This error already says what to type.
   return { why: code, detail: code === 'HOOK_NOT_TRUSTED' ? sentence : `${sentence} ${hint}` }
 }

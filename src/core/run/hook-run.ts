@@ -1,4 +1,4 @@
-// One run of one hook: what the hook may use, and what its failure counts as.
+// One run of one hook: its context, and the effect of its failure.
 
 import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
 import { isObject } from '../base/json.js'
@@ -28,7 +28,7 @@ export interface CallSite {
   closes(hook: Hook): boolean
 }
 
-/** The signal is made when first asked for: most hooks never do. */
+/** The signal is created on first use, because most hooks never ask for it. */
 export class HookCall implements HookContext, DiagnosticSink {
   readonly #hook: Hook
   readonly #site: CallSite
@@ -87,7 +87,7 @@ export class HookCall implements HookContext, DiagnosticSink {
     }
   }
 
-  /** What closes among the hook's words so far; a late answer counts as the last. Changes do not count any more. */
+  /** The deny, ask or abort among the hook's answers so far, including a late one. Changes no longer count. */
   closingWord(late?: unknown): HookResult | undefined {
     const word = late ?? this.#lastWord
     if (!isObject(word) || !isAction(word.action) || !isClosing(word.action)) return undefined
@@ -127,7 +127,7 @@ export function hookError(hook: Hook, thrown: unknown): HookError {
   })
 }
 
-/** The hook itself is not always what was too slow. */
+/** The hook itself is not always the slow part. */
 export function timeoutHint({ kind, cappedBy }: Hook): { readonly hint?: string } {
   const { slow } = kindRow(kind)
   if (cappedBy !== undefined) return { hint: `${cappedBy}, or make the hook faster.` }
@@ -140,7 +140,7 @@ export interface Spent {
   readonly ms: number
 }
 
-/** What to do if the time of the whole fire is over: the slowest hook used most of it. */
+/** Advice for when the whole fire timed out: the slowest hook used most of the time. */
 export function fireTimeoutHint(spent: readonly Spent[]): { readonly hint: string } {
   const slowest = spent.reduce<Spent>((most, one) => (one.ms > most.ms ? one : most), { name: '', ms: 0 })
   const more =
@@ -157,15 +157,15 @@ function seconds(ms: number): number {
 export interface FailureRules {
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
-  /** The deadline of the whole fire has passed, not that of the hook. */
+  /** The deadline of the whole fire has passed, not the hook's own. */
   readonly byFire?: boolean
-  /** Somebody counts refused stops, and lets the agent stop in the end. */
+  /** Refused stops are counted, so the agent may stop eventually. */
   readonly countsStops?: boolean | undefined
 }
 
 /**
  * The answer that a failure counts as. Stop-like events never block on failure, because an agent that cannot stop is no
- * safer. Only a gate that a limit of ours cut short may keep it going, once.
+ * safer. The exception is a gate that one of our limits cut short: it may keep the agent going once.
  */
 export function answerOnFailure(
   kind: EventKind,
@@ -178,7 +178,7 @@ export function answerOnFailure(
     return deny(`Hook ${hook.name} did not judge: ${error.message}. ${error.hint}`)
   if (isLate && !byFire && hook.cappedBy !== undefined)
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
-  // A gate that is not what the user trusted must not open for that.
+  // A gate that differs from the one the user trusted must not open because of that.
   if (error.code === 'HOOK_NOT_TRUSTED' && isGate(kind, hook)) return deny(error.message)
   return closesOnFailure(kind, hook.onFailure, failClosed)
     ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`)

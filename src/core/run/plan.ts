@@ -1,4 +1,4 @@
-// The plan of an event: which hooks would run, in which order, and which would not and why. Runs nothing.
+// The plan of an event: which hooks would run, in which order, and why the others would not. Runs nothing.
 
 import { HookError, textOf } from '../base/errors.js'
 import { isObject } from '../base/json.js'
@@ -11,7 +11,7 @@ import { type HookSet, matches } from '../hooks/hook-set.js'
 import type { HookKind } from '../hooks/kinds.js'
 import type { SkipReason } from '../hooks/outcome.js'
 
-/** Why a hook does not run, in a word and in a sentence. */
+/** Why a hook does not run: a code and a sentence. */
 export interface Skip {
   readonly why: SkipReason
   readonly detail: string
@@ -35,7 +35,7 @@ export interface Candidate {
   readonly detail?: string
 }
 
-/** Steps run one after another; the lanes of a step at once; the hooks of a lane in sequence. */
+/** Steps run one after another, the lanes of a step in parallel, and the hooks of a lane in sequence. */
 export interface Plan {
   readonly event: string
   readonly steps: readonly { readonly priority: number; readonly lanes: readonly (readonly string[])[] }[]
@@ -74,20 +74,20 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
   }
 }
 
-/** Checked last: only a hook that runs makes the others repetitions. */
+/** Checked last, because only a hook that runs turns the others into repetitions. */
 export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | undefined {
   if (sameAs === undefined) return undefined
-  if (standing.has(sameAs)) return { why: 'duplicate', detail: 'the same hook runs for this event already' }
+  if (standing.has(sameAs)) return { why: 'duplicate', detail: 'the same hook already runs for this event' }
   standing.add(sameAs)
   return undefined
 }
 
-/** Explaining must not fail if running would: a condition or admission that throws is that hook's failure. */
+/** Explaining must not fail where running would. A condition or admission that throws is a failure of that hook. */
 export function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
   try {
     return skipOf(...args)
   } catch (error) {
-    return { why: 'failed', detail: `whether it may run cannot be said: ${textOf(error)}` }
+    return { why: 'failed', detail: `cannot tell whether it may run: ${textOf(error)}` }
   }
 }
 
@@ -123,14 +123,14 @@ export function skipOf(
   return refusal(hook, event, admit)
 }
 
-/** The reason why a hook does not run although its matcher takes the event. */
+/** The reason why a hook does not run although its matcher accepts the event. */
 export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
   const held = hook.condition?.(event) ?? true
   if (held !== true) return { why: 'if', detail: held }
   return admit ? admission(admit(hook)) : undefined
 }
 
-/** Whether the hook's own condition refuses the event. One that throws does not: it is asked again when the hook is due, where the throw is the hook's failure. */
+/** Whether the hook's own condition refuses the event. A condition that throws does not: it is asked again when the hook is due, and then the error is the hook's failure. */
 export function isRefused(hook: Hook, event: HookEvent): boolean {
   try {
     return refusal(hook, event, undefined) !== undefined
@@ -139,7 +139,7 @@ export function isRefused(hook: Hook, event: HookEvent): boolean {
   }
 }
 
-/** Only `true` admits. Anything that is neither true nor a reason is this hook's failure: its gate closes. */
+/** Only `true` admits. An answer that is neither true nor a reason is a failure of this hook, so its gate closes. */
 function admission(answer: unknown): Skip | undefined {
   if (answer === true) return undefined
   if (isObject(answer) && typeof answer.why === 'string' && typeof answer.detail === 'string') {
@@ -147,10 +147,13 @@ function admission(answer: unknown): Skip | undefined {
   }
   if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
   const got = isPromise(answer) ? 'a promise' : shown(answer)
-  throw new HookError('OPTIONS_INVALID', `admit must answer true or { why, detail }, at once; got ${got}`)
+  throw new HookError(
+    'OPTIONS_INVALID',
+    `admit must return true or { why, detail } synchronously, got ${got}`,
+  )
 }
 
-/** Why a hook did not get to run: its matcher, or else that an earlier hook ended the chain. */
+/** Why a hook did not run: its matcher did not match, or an earlier hook ended the chain. */
 export function idleSkip(kind: EventKind, hook: Hook, value: string): Skip {
   if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
   return { why: 'ended', detail: 'an earlier hook denied or aborted, so it was not asked' }

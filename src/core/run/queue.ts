@@ -8,22 +8,21 @@ import { isRefused, stepAt } from './plan.js'
 import type { Ran } from './trace.js'
 
 /**
- * What happens when the call changed after a gate judged it. `final`: the gate is shown the final call, and may only
- * close. `all`: it runs again, with all effects. `skipped`: the user is told. Hooks that were skipped and match the
- * changed call run in any case.
+ * What happens if the call changed after a gate judged it. `final`: the gate is shown the final call, and may only close.
+ * `all`: it runs again, with all effects. `skipped`: the user is told. Hooks that only match the changed call always run.
  */
 export type Recheck = 'final' | 'all' | 'skipped'
 
 export interface HookQueue {
   /** The next hook for the event as it is now; undefined at the end. */
   next(event: HookEvent, ran: readonly Ran[]): Hook | undefined
-  /** All hooks of the step that the hook just given begins. */
+  /** All hooks of the step that begins with the last hook from `next`. */
   step(): readonly Hook[]
   /** Hooks were still changing the call after the last round. */
   readonly unstable: boolean
 }
 
-/** Hooks in the order given: a lane of a step, or those that are shown the final call. */
+/** Hooks in a fixed order: a lane of a step, or those that are shown the final call. */
 export class FixedQueue implements HookQueue {
   readonly unstable = false
   readonly #hooks: readonly Hook[]
@@ -49,7 +48,7 @@ const MAX_EXTRA_ROUNDS = 3
 
 /**
  * The steps of an event. Matchers see the data as it is when their step begins, so the selection follows the data.
- * When the call was changed, hooks that now match run in another round.
+ * If the call changes, hooks that now match run in another round.
  */
 export class EventQueue implements HookQueue {
   unstable = false
@@ -91,7 +90,7 @@ export class EventQueue implements HookQueue {
     return this.#only ? step.filter((hook) => this.#only?.has(hook)) : step
   }
 
-  /** The hooks for the data as it is now, from the first that comes after where we are. */
+  /** Selects the hooks for the current data, starting after the current position. */
   #follow(data: Data): void {
     const position = this.#selection.positions[this.#index - 1] ?? -1
     if (position > this.#position) this.#position = position
@@ -103,7 +102,7 @@ export class EventQueue implements HookQueue {
     this.#index = next < 0 ? selection.positions.length : next
   }
 
-  /** Starts another round with the hooks that have not judged the changed call; false if there are none. */
+  /** Starts another round with the hooks that have not judged the changed call. False if there are none. */
   #again(event: HookEvent, ran: readonly Ran[]): boolean {
     const judged = new Map(ran.map((one) => [one.hook, one]))
     const due = this.#selection.hooks.filter((hook) => {

@@ -1,4 +1,4 @@
-// One hook's part in one event: its entry in the trace, and what only the engine needs to know.
+// One hook's part in one event: its entry in the trace, and details that only the engine needs.
 
 import type { DiagnosticSink } from '../base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../base/json.js'
@@ -19,7 +19,7 @@ export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' 
 const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
 const PRINTED = ['detail', 'stdout', 'stderr'] as const
 
-/** Removes control sequences first: a secret right behind one would not be recognised. */
+/** Removes control sequences first, because a secret right after one would not be recognised. */
 function plain(more: TraceDetails): TraceDetails {
   const { stdout, stderr } = more
   if (stdout === undefined && stderr === undefined) return more
@@ -30,11 +30,11 @@ function plain(more: TraceDetails): TraceDetails {
   }
 }
 
-/** One hook's part in an event: its entry in the trace, and what only the engine needs. */
+/** One hook's part in an event: its entry in the trace, and details that only the engine needs. */
 export interface Ran {
   readonly trace: Trace
   readonly hook: Hook
-  /** The answer that counts: the hook's own, or what its failure policy makes of a failure. */
+  /** The answer that counts: the hook's own, or the one that its failure policy prescribes. */
   readonly effect: HookResult
   /** The data as this hook left it. */
   readonly left: Data
@@ -42,12 +42,12 @@ export interface Ran {
   readonly endedAt: number
 }
 
-/** Whether a gate went on by itself that nobody had made async. */
+/** Whether a gate answered later although it is not declared async. */
 export function hasGoneOn({ status, why }: Trace): boolean {
   return status === 'detached' && why !== undefined
 }
 
-/** `ms` is the time it took; `more` may hold texts as the hook printed them. */
+/** `ms` is the time it took; `more` may hold the hook's raw output. */
 export function traceOf(
   hook: Hook,
   status: Trace['status'],
@@ -57,7 +57,7 @@ export function traceOf(
 ): Trace {
   const { name, kind, role } = hook
   const { source } = hook.origin
-  // Most hooks go on and say nothing: one literal is cheaper than adding fields one by one.
+  // Most hooks just continue. One literal is cheaper than adding fields one by one.
   if (effect === CONTINUE && status === 'ran' && role === 'intercept' && !more) {
     return { name, kind, source, status, ms, answer: effect }
   }
@@ -83,7 +83,7 @@ export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict 
 
 // ---- what it changed
 
-/** A longer list helps nobody. */
+/** A longer list would not help. */
 const MOST_CHANGES = 32
 /** Characters of JSON. Longer values are in the answer and the data. */
 const LONGEST_VALUE = 2000
@@ -105,7 +105,7 @@ function compare(path: string, before: Json | undefined, after: Json | undefined
   else found.push({ path, ...shortly('before', before), ...shortly('after', after) })
 }
 
-/** Skips what both lists begin and end with, so that one item added in front does not count as a change of all that follow. */
+/** Skips the common beginning and end of the lists, so that an item added in front does not count as a change of all that follow. */
 function compareLists(path: string, before: readonly Json[], after: readonly Json[], found: Change[]): void {
   let start = 0
   const shorter = Math.min(before.length, after.length)
@@ -128,7 +128,7 @@ function shortly(name: 'before' | 'after', value: Json | undefined): { before?: 
   return { [name]: text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : value }
 }
 
-// ---- lanes that ran side by side: what each of them changed becomes one
+// ---- joining the changes of lanes that ran in parallel
 
 /** A lane that has run. */
 interface RanLane {
@@ -137,8 +137,8 @@ interface RanLane {
 }
 
 /**
- * Of two lanes that changed a key, the one whose hook comes later in the step counts, whichever was faster; a
- * diagnostic names both.
+ * If two lanes changed the same key, the one whose hook comes later in the step counts, whichever was faster. A diagnostic
+ * names both.
  */
 export function joinLanes(
   kind: EventKind,
@@ -167,7 +167,7 @@ export function joinLanes(
   return patchedData(kind, data, patch)
 }
 
-/** Which hook was the last to set each changed key, under the first of its names. */
+/** The last hook to set each changed key, by the first name of the key. */
 function lastToChange(kind: EventKind, { ran }: RanLane): ReadonlyMap<string, Ran> {
   const last = new Map<string, Ran>()
   for (const one of ran) for (const key of one.trace.changed ?? []) last.set(firstName(kind, key), one)

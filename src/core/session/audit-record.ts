@@ -1,4 +1,4 @@
-// The record of an event: one per fire, another for effects that came late.
+// The audit record of an event: one per fire, and another for late effects.
 
 import type { Diagnostic } from '../base/errors.js'
 import type { Data } from '../base/json.js'
@@ -7,9 +7,9 @@ import type { Approval, Outcome, Question, Trace } from '../hooks/outcome.js'
 
 /** One hook's part, without the texts and data of its answer. */
 export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
-  /** When it began, in milliseconds since the fire did; absent where it did not run. */
+  /** When it began, in milliseconds after the fire began; absent if it did not run. */
   readonly at?: number
-  /** Digest of what ran: the reviewed files, otherwise its entry in a file. */
+  /** Digest of the reviewed files, or otherwise of its entry in a file. */
   readonly hash?: string
   readonly action?: Action
   readonly reason?: string
@@ -20,9 +20,9 @@ export interface AuditedApproval extends Omit<Approval, 'question'> {
   readonly question: Omit<Question, 'call'>
 }
 
-/** A gate that did not judge a call that went on. */
+/** A gate that did not judge a call, although the call went on. */
 export interface Unguarded {
-  /** The hook's name; the file, if a hook of it was left out. */
+  /** The hook's name, or the file if one of its hooks was left out. */
   readonly hook: string
   readonly source: string
   /** Why it did not run, or did not count. */
@@ -49,16 +49,16 @@ export interface AuditRecord {
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
   readonly approval?: AuditedApproval
   readonly diagnostics: readonly Diagnostic[]
-  /** Present if the call went on without a gate that was expected to judge it. */
+  /** Set if the call went on without a gate that was expected to judge it. */
   readonly unguarded?: readonly Unguarded[]
-  /** The id under which the call itself is kept, where it is: see CallSink. */
+  /** The id of the call itself, if it is kept: see CallSink. */
   readonly call?: string
   readonly ms: number
 }
 
 export type AuditSink = (record: AuditRecord) => void | Promise<void>
 
-/** A call that a gate judged, or should have, as it was decided. It may hold secrets: whoever keeps it takes them out. */
+/** A call that a gate judged, or should have judged, as it was decided. It may hold secrets: redact them before keeping it. */
 export interface JudgedCall {
   readonly id: string
   readonly time: string
@@ -69,7 +69,7 @@ export interface JudgedCall {
   readonly action: AuditRecord['action']
 }
 
-/** Keeps calls for people: a record has only a digest of its call. */
+/** Keeps calls for people to read, because a record only has a digest of its call. */
 export type CallSink = (call: JudgedCall) => void | Promise<void>
 
 /** A sink that keeps the newest records in memory. */

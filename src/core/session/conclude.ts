@@ -28,7 +28,7 @@ export function conclude(
 
 const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([])
 
-/** Every hook went on silently and nothing is recorded, as for most events. */
+/** Every hook continued silently and nothing is recorded, as for most events. */
 function isQuiet({ engine, store }: SessionContext, settled: Settled, pending: Pending): boolean {
   const { judgement, permissions, diagnostics } = settled
   return (
@@ -55,7 +55,7 @@ async function concludeAloud(
   ]
   for (const permission of permissions) diagnostics.push(...diagnosticsOf(permission))
   const messages = [
-    // The hook that stops something says again what the session was told before.
+    // A hook that stops something repeats what the session was told before.
     ...pending.messages.filter(
       ({ text }) => !judgement.merged.messages.some((one) => one.text.includes(text)),
     ),
@@ -84,9 +84,9 @@ async function concludeAloud(
     kept.length === 0 ? kept : await charge(session, kept, state.turnTokens, messages, diagnostics)
   for (const failure of session.store.takeFailures()) {
     diagnostics.push(failure)
-    // A gate that the session remembered (a skill's), or a count, may be missing.
+    // A gate from a skill, or a count, may be missing.
     messages.push({
-      text: `${failure.text}; what the session remembers may be lost`,
+      text: `${failure.text}; the state of the session may be lost`,
       level: 'warning',
       source: 'carabiner',
     })
@@ -104,7 +104,7 @@ async function concludeAloud(
   if (failed) {
     diagnostics.push(failed)
     messages.push({
-      text: `${failed.text}; this event is not on record`,
+      text: `${failed.text}; this event was not recorded`,
       level: 'error',
       source: 'carabiner',
     })
@@ -113,12 +113,12 @@ async function concludeAloud(
   return failed && isNeeded ? unrecorded(outcome, failed) : outcome
 }
 
-/** Errors that embedder and store threw are in these texts, too. */
+/** These texts may quote errors of the embedder and the store. */
 function redactEach<T extends Diagnostic | Message>(texts: T[]): void {
   for (const [i, one] of texts.entries()) texts[i] = redacted(one, ['text'])
 }
 
-/** Adds PermissionRequest hooks that were asked on the way to the trace, and their fields for the host. */
+/** Adds the PermissionRequest hooks that were asked to the trace, and their fields for the host. */
 function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): Outcome {
   if (permissions.length === 0) return outcome
   const host = Object.assign({}, outcome.host, ...permissions.map(({ merged }) => merged.host))

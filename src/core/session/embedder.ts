@@ -1,4 +1,4 @@
-// The embedder: functions and settings that a program gives the engine it embeds, all optional.
+// The embedder: the functions and settings that a program gives the engine it embeds. All are optional.
 
 import { type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
@@ -8,7 +8,7 @@ import type { Approver } from '../verdict/approval.js'
 import type { AuditSink, CallSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'
 
-/** A durable injection with where it came from, for the embedder's conversation. */
+/** A durable injection and its origin, for the embedder's conversation. */
 export interface ContextMessage {
   readonly role: Injection['role']
   readonly content: string
@@ -22,17 +22,17 @@ export interface ContextMessage {
 }
 
 export interface Embedder {
-  /** Asked when a hook asks. Absent: the outcome stays `ask_user`; `'deny'`: refused. */
+  /** Asked when a hook asks. Absent: the outcome stays `ask_user`. `'deny'`: every ask is refused. */
   readonly approver?: Approver | 'deny'
   /** Shows a message to the user. */
   readonly display?: (message: Message) => void
-  /** Adds durable injections to the conversation; absent: the embedder reads outcome.injections itself. */
+  /** Adds durable injections to the conversation. Absent: the embedder reads outcome.injections itself. */
   readonly context?: (message: ContextMessage) => void | Promise<void>
-  /** An async hook with `asyncRewake` found something that cannot wait: begin a turn with it. Absent: it goes out with the next event. */
+  /** Called when an async hook with `asyncRewake` finds something that cannot wait: begin a turn with the message. Absent: the next event delivers it. */
   readonly wake?: (message: ContextMessage) => void | Promise<void>
   /** Gets one record per fire. */
   readonly audit?: AuditSink
-  /** Beside `audit`: gets each call that a gate judged, unless the settings say `audit_calls: false`. It may hold secrets. */
+  /** Needs `audit`. Gets each call that a gate judged, unless the settings say `audit_calls: false`. It may hold secrets. */
   readonly auditCalls?: CallSink
   /** Memory by default. */
   readonly store?: SessionStore
@@ -51,17 +51,17 @@ export interface Settings {
   readonly injection_size_limit: number | null
   /** Tokens for one turn; null is unlimited. */
   readonly injection_budget_per_turn: number | null
-  /** How often Stop may be refused with no tool call between. */
+  /** How often Stop may be refused in a row without a tool call. */
   readonly stop_block_cap: number
   /** How often Stop may be refused since the last prompt. */
   readonly stop_block_total: number
-  /** What happens when the call changed after a gate judged it. */
+  /** What happens if the call changed after a gate judged it. */
   readonly recheck: Recheck
-  /** Reverts what hooks change in system messages on ModelRequest. */
+  /** Reverts hooks' changes to system messages on ModelRequest. */
   readonly protect_system_messages: boolean
-  /** `block` closes every gate whose event cannot be put on record. */
+  /** `block` closes every gate whose event cannot be recorded. */
   readonly audit_on_failure: 'continue' | 'block'
-  /** Whether calls that a gate judged are kept, without their secrets, for people who read the audit. */
+  /** Whether the audit keeps the calls that a gate judged, without their secrets. */
   readonly audit_calls: boolean
 }
 

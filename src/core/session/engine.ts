@@ -1,4 +1,4 @@
-// The engine: what all sessions of one createHooks() share. Registries, embedder, settings, store, background work.
+// The engine, which all sessions of one createHooks() share: registries, embedder, settings, store, background work.
 
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
@@ -22,7 +22,7 @@ interface Layer {
   snapshot(): HookSet
 }
 
-/** A set of hooks made of several layers, made anew when one of them changed. */
+/** A set of hooks made of several layers, rebuilt when one of them changes. */
 export class Layers {
   readonly #layers: readonly Layer[]
   #versions: readonly number[] = []
@@ -46,12 +46,12 @@ export class Layers {
   }
 }
 
-/** Hooks that come and go together: those of files. */
+/** Hooks that are replaced together, such as those from files. */
 export class HookList implements Layer {
   version = 0
-  /** Problems of the files they come from: every session is told once. */
+  /** Problems with their files. Every session is told once. */
   problems: readonly Diagnostic[] = []
-  /** Files and folders that are not as they were trusted, and whose gates are as they were, or closed. */
+  /** Files and folders that changed since they were trusted. Their gates run as trusted, or are closed. */
   kept: readonly string[] = []
   #set = new HookSet([])
 
@@ -67,10 +67,10 @@ export class HookList implements Layer {
   }
 }
 
-/** The hooks that the skills of a session bring. */
+/** The hooks of a session's skills. */
 export interface SkillHooks {
   readonly hooks: readonly Hook[]
-  /** Problems of their entries. */
+  /** Problems with their entries. */
   readonly problems: readonly Diagnostic[]
 }
 
@@ -89,7 +89,7 @@ export class Background {
   }
 }
 
-/** An embedder's function that has not settled by then has failed. */
+/** After this time, an embedder's function counts as failed. */
 export const EMBEDDER_TIMEOUT_MS = 5000
 /** The latest time that a Date can hold. */
 const LATEST_TIME = 8.64e15
@@ -102,11 +102,11 @@ export class Engine {
   readonly embedder: Embedder
   settings: Settings
   closed = false
-  /** Called when a session is closed, so that things it left outside can go. */
+  /** Called when a session is closed, so that whatever it left outside can be removed. */
   sessionEnded: (id: string) => void = () => {}
-  /** Called before hooks are looked up for an event, so that files that were repaired count. */
+  /** Called before hooks are looked up for an event, so that repaired files count. */
   lookAgain: () => MaybePromise<void> = () => undefined
-  /** Makes the hooks that skills bring along. Only code that reads files can; the kernel alone cannot. */
+  /** Makes the hooks of skills. This needs code that reads files, which the kernel does not have. */
   skillHooks: (state: Skills) => Promise<SkillHooks> = withoutFiles
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
@@ -124,23 +124,23 @@ export class Engine {
     this.layers = new Layers(globals ? [globals, ...own] : own)
   }
 
-  /** The store for one user of it: what it fails at is reported there. */
+  /** Opens the store for one user, who gets its failures. */
   openStore(): GuardedStore {
     return new GuardedStore(this.#store)
   }
 
-  /** Whether every event is recorded, or must be. */
+  /** Whether every event is recorded, or has to be. */
   get recordsAll(): boolean {
     return this.embedder.audit !== undefined || this.settings.audit_on_failure === 'block'
   }
 
-  /** Milliseconds since 1970: the embedder's clock, or the machine's if that gives no valid time. */
+  /** Milliseconds since 1970, by the embedder's clock, or the machine's if that one gives no valid time. */
   now(): number {
     try {
       const now = this.embedder.clock?.()
       return now !== undefined && Math.abs(now) <= LATEST_TIME ? now : Date.now()
     } catch (error) {
-      this.note({ code: 'host-failed', text: `the clock of the host threw: ${textOf(error)}` })
+      this.note({ code: 'host-failed', text: `the host's clock threw: ${textOf(error)}` })
       return Date.now()
     }
   }
@@ -155,20 +155,20 @@ export class Engine {
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
   }
 
-  /** Notes a hook on a name that is not in the catalogue. Observers may hear of things that are no events. */
+  /** Reports a hook on a name that is not in the catalogue. Observers may also be told of things that are not events. */
   noteRegistered(event: string, { name }: { readonly name: string }, options: RegisterOptions = {}): void {
     if (event === '*' || options.custom || options.role === 'observe' || !resolveEvent(event).custom) return
     this.#noteSlip(unknownEvent(event, `${options.name ?? (name || 'a hook')} is registered on`))
   }
 
-  /** Notes once that an event was fired under a name that neither the catalogue nor any hook has. */
+  /** Reports once that an event was fired whose name neither the catalogue nor any hook has. */
   noteUnknown(event: string): void {
     if (this.#unknown.has(event) || this.#unknown.size >= MAX_DIAGNOSTICS) return
     this.#unknown.add(event)
     this.#noteSlip(unknownEvent(event, 'the host fired'))
   }
 
-  /** A name that looks like that of a known event is shown to people too: a gate on it would never run. */
+  /** A name that resembles a known event is shown to people too, because a gate on it would never run. */
   #noteSlip(d: Diagnostic): void {
     this.note(d)
     const { display } = this.embedder
@@ -178,7 +178,7 @@ export class Engine {
     if (failed) this.note(failed)
   }
 
-  /** Lets work run on its own. Its failure is reported, never thrown. */
+  /** Runs work in the background. A failure is reported, never thrown. */
   inBackground(what: string, work: Promise<unknown>, session?: Background): void {
     const done = work.then(
       () => undefined,
@@ -188,13 +188,15 @@ export class Engine {
     session?.add(done)
   }
 
-  /** The signal for hooks in the background: aborted when nobody will wait for them. */
+  /** The signal for background hooks, aborted when nothing will wait for them any more. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
 
   endBackground(): void {
-    this.#ending.abort(new HookError('ABORTED', 'These hooks are closed, and what ran aside was ended'))
+    this.#ending.abort(
+      new HookError('ABORTED', 'These hooks are closed, and their background work was ended'),
+    )
   }
 
   /** Settles when no background work is left in any session. */
@@ -206,11 +208,10 @@ export class Engine {
   tell(what: string, call: () => MaybePromise<void>, session?: Background): Diagnostic | undefined {
     try {
       const done = call()
-      if (isPromise(done))
-        this.inBackground(`the ${what} of the host`, inTime(done, EMBEDDER_TIMEOUT_MS), session)
+      if (isPromise(done)) this.inBackground(`the host's ${what}`, inTime(done, EMBEDDER_TIMEOUT_MS), session)
       return undefined
     } catch (error) {
-      const text = `the ${what} of the host threw: ${textOf(error)}`
+      const text = `the host's ${what} threw: ${textOf(error)}`
       return redacted<Diagnostic>({ code: 'host-failed', text }, ['text'])
     }
   }
@@ -218,7 +219,7 @@ export class Engine {
 
 async function withoutFiles({ skills }: Skills): Promise<SkillHooks> {
   const text = (name: string) =>
-    `the hooks of the skill ${name} do not run: pass projectDir to createHooks(), as for those of files`
+    `the hooks of the skill ${name} do not run; pass projectDir to createHooks() to run them`
   return {
     hooks: [],
     problems: skills
@@ -227,7 +228,7 @@ async function withoutFiles({ skills }: Skills): Promise<SkillHooks> {
   }
 }
 
-/** The plan of an event among these hooks. Incomplete data is taken as it is: nothing runs. */
+/** The plan of an event for these hooks. Incomplete data is accepted, because nothing runs. */
 export function explainEvent(
   engine: Engine,
   hooks: HookSet,
@@ -240,7 +241,7 @@ export function explainEvent(
   const { admit } = engine.embedder
   const unlessSpent: Admit = (hook) =>
     hook.once && session?.claimed.has(hook.id)
-      ? { why: 'once', detail: 'it has run in this session, and runs once' }
+      ? { why: 'once', detail: 'it runs once per session, and has already run' }
       : admit
         ? admit(hook)
         : true

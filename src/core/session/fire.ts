@@ -1,4 +1,4 @@
-// The path of an event in a session: judge it, settle an ask, conclude, then start the work nobody waits for.
+// The path of an event in a session: judge it, settle an ask, conclude, then start the background work.
 
 import { sha256 } from '../base/digest.js'
 import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
@@ -28,13 +28,13 @@ import { changeSkills, isSkillEvent } from './skills.js'
 
 export interface FireOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
-  /** Seconds for the whole fire. Hooks that it cuts short have failed, and gates that did not judge for it block. */
+  /** Seconds for the whole fire. Hooks that it cuts short count as failed, and gates that could not judge in time block. */
   readonly timeout?: number | undefined
-  /** The event is your own, although its name may look like that of a known one. */
+  /** The event is your own, even if its name resembles a known one. */
   readonly custom?: Own | undefined
 }
 
-/** An outcome, and the keys of the data that are no longer as they were sent. */
+/** An outcome, and the keys of the data that changed. */
 export interface FireResult {
   readonly outcome: Outcome
   readonly changed: ReadonlySet<string>
@@ -80,7 +80,7 @@ export async function fireEvent(
 /** An event that is about to be fired. */
 interface Sending {
   readonly session: SessionContext
-  /** The same session without the deadline of this fire, for what outlasts it. */
+  /** The same session without the deadline of this fire, for work that outlasts it. */
   readonly untimed: SessionContext
   readonly kind: EventKind
   readonly listeners: Listeners | undefined
@@ -99,7 +99,7 @@ function isHeard(sending: Sending): boolean {
   return endsSession(sending) || carriesLate(sending)
 }
 
-/** Async hooks of the session or its subagents may have left effects that no event took. */
+/** Async hooks of the session or its subagents may have left effects that no event has delivered. */
 function endsSession({ kind, session: { key, info }, state }: Sending): boolean {
   if (kind.ends !== 'session') return false
   return key !== info.id || state.agents.length > 0 || hasPending(state)
@@ -154,18 +154,18 @@ function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> 
 /** One event on its path through a session. */
 class Firing {
   readonly #session: SessionContext
-  /** The same session without the deadline of this fire, for what outlasts it. */
+  /** The same session without the deadline of this fire, for work that outlasts it. */
   readonly #untimed: SessionContext
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
   /** Hooks that had run when the signal was aborted. */
   ranBeforeAbort: readonly Ran[] = []
-  /** Hooks with `once` that run in this fire: they judge an edited call again. */
+  /** Hooks with `once` that run in this fire. They may judge an edited call again. */
   readonly #claims = new Set<string>()
-  /** Hooks with `once` that failed: they have not done their work and stay due. */
+  /** Hooks with `once` that failed. They have not done their work, so they may run again. */
   readonly #failed = new Set<string>()
-  /** Work that begins once the fire is on record, so that late effects and observers come after it there. */
+  /** Work that begins after the fire is recorded, so that late effects and observers come after it in the record. */
   readonly #afterwards: (() => void)[] = []
 
   constructor(
@@ -220,14 +220,14 @@ class Firing {
     }
   }
 
-  /** Starts the work kept for the end, and makes hooks with `once` that failed due again. */
+  /** Starts the deferred work, and lets hooks with `once` that failed run again. */
   finish(): Promise<void> | undefined {
     for (const id of this.#failed) this.#session.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
     return this.#failed.size === 0 ? undefined : releaseOnce(this.#session, this.#failed)
   }
 
-  /** For an event that nobody listens to, but that is recorded or carries what an async hook left. */
+  /** For an event without listeners that is recorded, or that delivers the effects of an async hook. */
   #unheard(kind: EventKind, event: HookEvent): Settled {
     if (this.#signal?.aborted) {
       throw new HookError('ABORTED', 'The fire was aborted', { cause: this.#signal.reason })
@@ -247,7 +247,7 @@ class Firing {
     return { judgement, permissions: [], action: 'continue', diagnostics: [] }
   }
 
-  /** Asks the PermissionRequest hooks about the call as it now is. */
+  /** Asks the PermissionRequest hooks about the current call. */
   async #permissionRequest({ event, kind: asked }: Judgement): Promise<Judgement | undefined> {
     if (asked.asksFirst === undefined) return undefined
     const kind = resolveEvent(asked.asksFirst)
@@ -289,7 +289,7 @@ class Firing {
     return options
   }
 
-  /** The embedder's choice, and `once`: the first fire that admits the hook has claimed it. */
+  /** Applies the embedder's `admit` and `once`: the first fire that admits the hook claims it. */
   #admit(anyOnce: boolean): Admit | undefined {
     const { claimed, engine } = this.#session
     const { admit } = engine.embedder
@@ -308,11 +308,11 @@ class Firing {
   }
 }
 
-const SPENT: Skip = { why: 'once', detail: 'it has run in this session, and runs once' }
+const SPENT: Skip = { why: 'once', detail: 'it runs once per session, and has already run' }
 
 const OBSERVED: Skip = {
   why: 'observe',
-  detail: 'it only observes, and was shown the call before it was edited',
+  detail: 'it only observes, and saw the call before it was edited',
 }
 
 /** An edited call is not shown again to hooks that only observe. */
@@ -322,7 +322,7 @@ function unlessObserved(ran: readonly Ran[], admit: Admit | undefined): Admit | 
   return (hook) => (shown.has(hook) ? OBSERVED : (admit?.(hook) ?? true))
 }
 
-/** The second judgement, plus what hooks of the first said that did not run again: an edit must not swallow it. */
+/** The second judgement, plus the answers of hooks that only ran in the first one: an edit must not swallow them. */
 function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
   const rerun = new Set(again.ran.filter(({ trace }) => trace.status !== 'skipped').map((one) => one.hook))
   const once = merge(
@@ -355,7 +355,7 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   return new Set(Object.keys({ ...sent, ...final }).filter((key) => final[key] !== sent[key]))
 }
 
-/** An aborted fire is on record too, with what had run by then. */
+/** An aborted fire is recorded too, with the hooks that had run by then. */
 function recordAborted(
   session: SessionContext,
   event: HookEvent,
@@ -373,7 +373,7 @@ function begins(kind: EventKind, { announced }: SessionState): boolean {
   return kind.startsTurn === true && !announced
 }
 
-/** A prompt starts a turn, unless the embedder announced it; a tool call ends a row of refused stops. */
+/** A prompt starts a turn, unless the embedder announced it. A tool call resets the count of stops refused in a row. */
 function advance(session: SessionContext, kind: EventKind, state: SessionState): MaybePromise<void> {
   if (kind.startsTurn) {
     return session.store.update(session.key, (now) => ({
@@ -394,8 +394,8 @@ export function nextTurn(state: SessionState): SessionState {
 }
 
 /**
- * False if the hook runs, or has run, in another process. A store that answers at once decides on the spot; of two fires
- * with a slower one both may run the hook, and neither is kept waiting.
+ * False if the hook runs, or has run, in another process. A store that answers synchronously decides at once. With a slower
+ * store two fires may both run the hook, but neither has to wait.
  */
 function claimOnce({ store, key, engine, background }: SessionContext, id: string): boolean {
   let taken = false
@@ -407,7 +407,7 @@ function claimOnce({ store, key, engine, background }: SessionContext, id: strin
   return isPromise(done) || !taken
 }
 
-/** A hook with `once` that failed has not done its work: it stays due. */
+/** A hook with `once` that failed has not done its work, so it may run again. */
 async function releaseOnce({ store, key }: SessionContext, ids: ReadonlySet<string>): Promise<void> {
   await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
 }
@@ -418,14 +418,14 @@ const ABOUT_TRUST: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   'trust-unreadable',
 ])
 
-/** A gate that is not as it was trusted is told once a session, whichever process an event comes from. */
+/** A gate that changed since it was trusted is reported once per session, whichever process an event comes from. */
 function untold(session: SessionContext, news: readonly Diagnostic[]): readonly Diagnostic[] {
   return news.filter(
     ({ code, text }) => !ABOUT_TRUST.has(code) || claimOnce(session, `told ${sha256(text).slice(0, 16)}`),
   )
 }
 
-/** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
+/** Problems that leave out a hook. All others are only in the diagnostics. */
 const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...LOSSES,
   'config-kept',
@@ -435,7 +435,7 @@ const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...ABOUT_TRUST,
 ])
 
-/** A gate that a mistake in a file took away must not look like one that approved. */
+/** A gate that is missing because of a mistake in a file must not look like one that approved. */
 function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
   const losses = news.filter(({ code }) => WARNED.has(code))
   const warnings = losses.map(({ text, file, line }): Message => {

@@ -1,4 +1,4 @@
-// Injections into the agent's context: cleaned, limited in size, charged to the turn, and marked as a hook's words.
+// Injections into the agent's context: cleaned, limited in size, charged to the turn, and marked as text from a hook.
 
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
@@ -21,7 +21,7 @@ interface Admitted {
   readonly cut: readonly Cut[]
 }
 
-/** An injection with its full text, and the bytes that were left of it. */
+/** An injection with its full text, and the number of bytes that were kept. */
 interface Cut {
   readonly injection: Injection
   readonly size: number
@@ -32,7 +32,7 @@ const MARKER = '\n[cut by Carabiner: larger than the limit]'
 /** Bytes of a refusal's reason that no setting cuts. */
 const REFUSAL_SIZE = 10_240
 
-/** A refusal counts, however tight somebody made the settings. */
+/** A refusal gets through, however tight the settings are. */
 function limitsOf({ isRefusal }: WantedInjection, limits: InjectionLimits): InjectionLimits {
   if (!isRefusal) return limits
   return { size: limits.size === null ? null : Math.max(limits.size, REFUSAL_SIZE), budget: null }
@@ -62,7 +62,7 @@ function admitInjections(
     }
     const cost = Math.ceil(bytes / 4)
     if (budget !== null && spent + tokens + cost > budget) {
-      const said = `${one.source}: not injected, the turn's budget of ${budget} tokens is spent`
+      const said = `${one.source}: not injected, because the turn's budget of ${budget} tokens is used up`
       diagnostics.push({ code: 'injection-over-budget', text: said })
       messages.push({ text: said, level: 'warning', source: one.source })
       continue
@@ -76,7 +76,7 @@ function admitInjections(
 /** An embedder that never calls a model through the session must not fill its memory. */
 const MAX_EPHEMERAL = 100
 
-/** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
+/** Charges injections to the current budget, which parallel calls of one session share. `spent` is the amount used before. */
 export async function charge(
   session: SessionContext,
   wanted: readonly WantedInjection[],
@@ -116,7 +116,7 @@ export async function charge(
   return admitted.injections
 }
 
-/** The form that a model reads: the hook stays visible as the source, and no text can end the wrapper early. */
+/** The text for the model: the hook stays visible as the source, and no text can end the wrapper early. */
 export function renderInjection({ source, text }: Injection): string {
   const name = source.replace(/[^\w .:@/#-]/g, '_')
   return `<hook-context source="${name}">\n${text.replace(/<(\/?)hook-context/gi, '&lt;$1hook-context')}\n</hook-context>`

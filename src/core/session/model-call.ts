@@ -32,22 +32,22 @@ export interface ModelRequest {
 export type AnyRequest = Pick<ModelRequest, 'model' | 'messages'>
 
 /**
- * Gets the request as hooks left it. Its type is that of the given request: injections are messages `{ role, content }`,
- * and a hook that rewrites the request is trusted to keep its form.
+ * Gets the request as hooks left it, with the type of the given request. Injections are messages `{ role, content }`, and a
+ * hook that rewrites the request is trusted to keep its form.
  */
 export type RunModel<T, D = never, R extends AnyRequest = ModelRequest> = (
   request: R & ModelRequest,
   call: { readonly signal: AbortSignal | undefined },
 ) => T | Promise<T> | ModelStream<D, T> | Promise<ModelStream<D, T>>
 
-/** Anything that can be read with `for await`. TypeScript before 5.6 has no AsyncIterable with a type for what is returned. */
+/** Anything that can be read with `for await`. Before TypeScript 5.6, AsyncIterable had no type for the return value. */
 interface ModelStream<D, T> {
   [Symbol.asyncIterator](): AsyncIterator<D, T>
 }
 
 /**
- * The message: what `assemble` made, else what `run` or its stream returned. A stream that returns nothing is put together
- * from its deltas.
+ * The message: the result of `assemble`, or else the value that `run` or its stream returned. If a stream returns nothing,
+ * its deltas are joined.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a generator without a return statement returns it
 export type ModelAnswer<T, D, A> = [A] extends [never] ? ([T] extends [void] ? Joined<T, D> : T) : A
@@ -60,14 +60,14 @@ type Joined<T, D> = [D] extends [never]
 export interface CallModelOptions<D, A> extends Omit<CallOptions, 'renames'> {
   /** Gets each delta of a stream, when the hooks let it pass. */
   readonly onDelta?: (delta: D) => unknown
-  /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
+  /** Makes the message from the deltas. Default: the stream's return value, or else the texts joined as an assistant message. */
   readonly assemble?: (deltas: readonly D[]) => A
 }
 
-/** `outcome` is that of ModelRequest, `after` that of ModelResponse. */
+/** `outcome` belongs to ModelRequest, `after` to ModelResponse. */
 export type ModelCallResult<T> =
   | {
-      /** The model answered. Where a hook replaced the answer, the new one has the same form: text for text, the same fields. */
+      /** The model answered. If a hook replaced the answer, the new one has the same form: text for text, the same fields. */
       readonly status: 'ok'
       readonly response: T
       readonly reason?: undefined
@@ -75,7 +75,7 @@ export type ModelCallResult<T> =
       readonly after: Outcome
     }
   | {
-      /** A hook gave the response: instead of the model or, where `after` is there, instead of what the model answered. */
+      /** A hook gave the response instead of the model, or, if `after` is set, replaced the model's answer. */
       readonly status: 'responded'
       readonly response: Json
       readonly reason?: undefined
@@ -93,11 +93,11 @@ export type ModelCallResult<T> =
 /** The parts of the session that a model call needs. */
 interface ModelSession {
   readonly fire: Fire
-  /** Whether a hook may still refuse or change it. */
+  /** Whether a hook can still refuse or change it. */
   readonly decides: (kind: EventKind) => boolean
   /** Ephemeral injections that wait for this call. */
   readonly takeEphemeral: () => Promise<readonly Injection[]>
-  /** The call was not made after all: they wait for the next one. */
+  /** The call was not made, so they wait for the next one. */
   readonly returnEphemeral: (injections: readonly Injection[]) => Promise<void>
   /** The call was made, and the model failed. */
   readonly failed: (error: unknown) => void
@@ -124,7 +124,7 @@ export async function guardModelCall<T, D, R extends AnyRequest, A>(
   checkOptions('callModel', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
   const given = viewed(request)
-  // The caller may change its own while hooks think: what is judged is what is sent.
+  // The caller could change its object while hooks run, so a copy is judged and sent.
   const kept = (given ? given.original : frozenCopy(request, 'the request')) as ModelRequest
   const seenRequest = given ? (given.view as ModelRequest) : kept
   const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout })
@@ -176,7 +176,7 @@ function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
   return { status, reason: by.reason ?? 'Denied by a hook', outcome, ...(by !== outcome && { after: by }) }
 }
 
-/** Only what hooks changed is taken from the copy they saw: a request may hold what JSON cannot carry. */
+/** Takes only the hooks' changes from the copy they saw, because a request may hold values that JSON cannot carry. */
 function withChanges(
   request: ModelRequest,
   { data }: Outcome,
@@ -201,7 +201,7 @@ function withInjections(request: ModelRequest, injections: readonly Injection[])
   return { ...request, messages }
 }
 
-/** Undefined where there is no tool result with text content to append to. */
+/** Undefined if there is no tool result with text content to append to. */
 function appendToToolResult(messages: readonly unknown[], content: string): unknown[] | undefined {
   const at = messages.findLastIndex((message) => isObject(message) && message.role === 'tool')
   const message = messages[at]
@@ -213,7 +213,7 @@ function isStream<D, T>(value: unknown): value is ModelStream<D, T> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-/** Reads a stream to its end; passes deltas on at once unless they are held. */
+/** Reads a stream to its end, and passes deltas on at once unless they are held back. */
 async function collect<T, D, A>(
   stream: ModelStream<D, T>,
   { onDelta, assemble, signal }: CallModelOptions<D, A>,
@@ -240,7 +240,7 @@ async function collect<T, D, A>(
 
 const CLOSE_TIMEOUT_MS = 1000
 
-/** Closes what the source has open. That this fails too, or takes for ever, adds nothing to the error. */
+/** Closes the source. A second failure, or a close that never ends, must not replace the first error. */
 async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     await inTime(Promise.resolve(iterator.return?.()), CLOSE_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-// Off the path: async hooks, whose effects wait for a later event, and observers, who see what came of this one.
+// Off the path: async hooks, whose effects wait for a later event, and observers, which see the outcome of this one.
 
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { inTime } from '../base/promise.js'
@@ -22,7 +22,7 @@ import { hasPending, NOTHING_PENDING, type Pending } from './session-store.js'
 
 type Running = ReturnType<typeof runAlone>
 
-/** Leaves an async hook's injections and messages in the session. Its verdict is ignored and reported, unless it wakes the model. */
+/** Keeps an async hook's injections and messages in the session. Its verdict is ignored and reported, unless it wakes the model. */
 export function deliverLate(
   session: SessionContext,
   kind: EventKind,
@@ -59,9 +59,9 @@ export function deliverLate(
   session.engine.inBackground(`an async hook on ${kind.name}`, deliver(), session.background)
 }
 
-/** The hook was ended before it had answered: the session's next event says so. */
+/** For a hook that was ended before it answered. The session's next event reports it. */
 async function cutShort(session: SessionContext, kind: EventKind, error: unknown): Promise<never> {
-  const text = `an async hook on ${kind.name} was ended before it had answered: ${textOf(error)}`
+  const text = `an async hook on ${kind.name} was ended before it answered: ${textOf(error)}`
   await leavePending(session, session.key, {
     ...NOTHING_PENDING,
     diagnostics: [{ code: 'late-failed', text }],
@@ -69,18 +69,18 @@ async function cutShort(session: SessionContext, kind: EventKind, error: unknown
   throw error
 }
 
-/** The injection that wakes the model, if the hook was made for that and found something. */
+/** The injection that wakes the model, if the hook is meant to and found something. */
 function wakeCall({ hook, trace, effect }: Ran): Injection | undefined {
   if (!hook.wakes || trace.status !== 'ran' || effect.action !== 'deny') return undefined
   return { text: reasonOf(hook, effect), role: 'system', ephemeral: false, source: hook.name }
 }
 
-/** Whether the embedder took it. If it has no `wake`, that is noted, and the injection has to wait. */
+/** Whether the embedder took it. If it has no `wake`, that is reported, and the injection has to wait. */
 async function wake(session: SessionContext, event: string, wanted: Injection, told: Told): Promise<boolean> {
   const { engine } = session
   const { wake } = engine.embedder
   if (!wake) {
-    const text = `${wanted.source} on ${event}: the host has no wake, so the model hears of it with the next event`
+    const text = `${wanted.source} on ${event}: the host cannot wake the model (it has no \`wake\`), so the next event delivers the message`
     engine.note({ code: 'wake-waits', text })
     return false
   }
@@ -90,12 +90,12 @@ async function wake(session: SessionContext, event: string, wanted: Injection, t
     }
     return true
   } catch (error) {
-    told.diagnostics.push({ code: 'host-failed', text: `the wake of the host failed: ${textOf(error)}` })
+    told.diagnostics.push({ code: 'host-failed', text: `the host's wake failed: ${textOf(error)}` })
     return false
   }
 }
 
-/** Messages and diagnostics that come up on the way. */
+/** Messages and diagnostics that arise along the way. */
 interface Told {
   readonly messages: Message[]
   readonly diagnostics: Diagnostic[]
@@ -136,7 +136,7 @@ export function observe(
   session.engine.inBackground(`${hook.name} on ${kind.name}`, work(), session.background)
 }
 
-/** Tells observers alone of things that are no events: a turn begins, a model fails. Never throws. */
+/** Tells only observers, of things that are not events: a turn begins, a model fails. Never throws. */
 export function tellObservers(session: SessionContext, name: string, data: object): void {
   try {
     showNotice(session, name, data)
@@ -165,18 +165,18 @@ const ALONE_OPTIONS = {
   detach: () => {},
 } as const
 
-// ---- what async hooks left, until an event takes it along
+// ---- effects of async hooks, until an event delivers them
 
-/** Subagents whose leavings are remembered. */
+/** The number of subagents whose effects are remembered. */
 const MOST_AGENTS = 1000
-/** The limit for each kind: an agent that runs for days without a prompt must not fill memory and disk. */
+/** The limit for each kind, so that an agent that runs for days without a prompt does not fill memory and disk. */
 const MOST = 100
-/** Bytes of one text while it waits, and of all texts of its kind as a store writes them. A store keeps nothing if it is asked for more. */
+/** Bytes of one waiting text, and of all texts of its kind as a store writes them. A store that is asked for more keeps nothing. */
 const INJECTIONS = { largest: 64 * 1024, total: 512 * 1024 }
 const OTHERS = { largest: 8 * 1024, total: 128 * 1024 }
 const MARKER = '\n[cut by Carabiner: too large to be kept for a later event]'
 
-/** Adds what one more hook left. Beyond the limits the oldest are dropped, and a diagnostic says so. */
+/** Adds the effects of one more hook. Beyond the limits the oldest are dropped, and a diagnostic says so. */
 export function addPending(before: Pending, added: Pending): Pending {
   const injections = newest(before.injections, added.injections, INJECTIONS)
   const messages = newest(before.messages, added.messages, OTHERS)
@@ -210,11 +210,11 @@ function cut<T extends Waiting>(one: T, largest: number): T {
 
 function overflow(dropped: number): readonly Diagnostic[] {
   if (dropped === 0) return []
-  const text = `${dropped} of the oldest effects of async hooks were dropped: no event came that could take them along`
+  const text = `${dropped} of the oldest effects of async hooks were dropped, because no event came that could deliver them`
   return [{ code: 'late-undelivered', text }]
 }
 
-/** Takes all of it; another event at the same time gets nothing. If the store cannot record that it is taken, it stays. */
+/** Takes everything; a parallel event gets nothing. If the store cannot record that it was taken, it stays. */
 export async function takePending({ store, key }: SessionContext, of = key): Promise<Pending> {
   let taken = NOTHING_PENDING
   const failures = store.failures
@@ -225,7 +225,7 @@ export async function takePending({ store, key }: SessionContext, of = key): Pro
   return store.failures > failures ? NOTHING_PENDING : taken
 }
 
-/** Takes everything at the end of a session, also from subagents that never stopped. The user can still be told. */
+/** Takes everything at the end of a session, including from subagents that never stopped. The user can still be told. */
 export async function takeAll(session: SessionContext): Promise<Pending> {
   const { store, info } = session
   const { agents } = await store.load(info.id)
@@ -245,14 +245,14 @@ async function leavePending({ store, info }: SessionContext, key: string, added:
   })
 }
 
-/** A subagent is done: its session gets what its async hooks left. */
+/** When a subagent is done, its session gets the effects of its async hooks. */
 export async function handUp(session: SessionContext): Promise<void> {
   const { store, key, info } = session
   if (key === info.id || !hasPending(await store.load(key))) return
   await leavePending(session, info.id, await takePending(session))
 }
 
-/** Reports the effects that no later event took along, when a session is closed without another event. */
+/** Reports the effects that no event delivered before the session was closed. */
 export function undelivered({ injections, messages, diagnostics }: Pending): readonly Diagnostic[] {
   const unsaid = messages.filter(({ level }) => level !== 'warning') // a failure is among the diagnostics
   return [...diagnostics, ...[...injections, ...unsaid].map(lost)]
@@ -267,7 +267,7 @@ export function told({ injections, messages, diagnostics }: Pending): Pending {
   const unheard = injections.map(lost)
   const warnings = unheard.map(({ text }): Message => {
     return {
-      text: `the model never heard this, the session ended: ${text}`,
+      text: `the session ended before the model could be told: ${text}`,
       level: 'warning',
       source: 'carabiner',
     }

@@ -22,7 +22,7 @@ export interface Written {
   readonly session: SessionContext
   readonly event: HookEvent
   readonly outcome: Outcome
-  /** The hooks of the event itself, with what the record says beyond the trace. */
+  /** The hooks of the event itself, with details that the record adds to the trace. */
   readonly ran: readonly Ran[]
   /** All hooks of the event. */
   readonly listeners?: Listeners | undefined
@@ -32,7 +32,7 @@ export interface Written {
   readonly kind?: AuditRecord['kind']
 }
 
-/** A sink that throws is a diagnostic of this very outcome; a slow one keeps nobody waiting. */
+/** A sink that throws becomes a diagnostic of this outcome. Nothing waits for a slow one. */
 export function record(written: Written): Diagnostic | undefined {
   const { engine, background } = written.session
   const { audit } = engine.embedder
@@ -52,12 +52,12 @@ function lost(error: unknown): Diagnostic {
   return redacted<Diagnostic>({ code: 'host-failed', text: `${UNWRITTEN}: ${textOf(error)}` }, ['text'])
 }
 
-/** Whether nothing may go on that is not on record. */
+/** Whether the event may only go on if it is recorded. */
 export function isRecordNeeded({ engine }: SessionContext, kind: EventKind, { action }: Outcome): boolean {
   return engine.settings.audit_on_failure === 'block' && kind.deny === 'block' && !endsChain(action)
 }
 
-/** Records and waits for it. Without a sink there is no record. */
+/** Records and waits. Without a sink there is no record. */
 export async function recordNow(written: Written): Promise<Diagnostic | undefined> {
   const { audit } = written.session.engine.embedder
   if (!audit) return { code: 'host-failed', text: 'there is no audit sink' }
@@ -69,16 +69,16 @@ export async function recordNow(written: Written): Promise<Diagnostic | undefine
   }
 }
 
-/** Denies: a decision that cannot be put on record does not count. */
+/** Denies, because a decision that cannot be recorded does not count. */
 export function unrecorded(
   { permission: _, response: __, ...outcome }: Outcome,
   { text }: Diagnostic,
 ): Outcome {
-  const reason = `Denied: this cannot be put on record, and the settings say "audit_on_failure": "block" (${text})`
+  const reason = `Denied: this could not be recorded, and the settings say "audit_on_failure": "block" (${text})`
   return { ...outcome, action: 'deny', reason }
 }
 
-/** Hands the call on, too, if it is to be kept: the record names it. */
+/** Also passes on the call if it is to be kept. The record has its id. */
 function recordOf(written: Written): AuditRecord {
   const { session, event, outcome, ran, action, startedAt, kind = 'fire' } = written
   const { name, data } = event
@@ -113,7 +113,7 @@ function recordOf(written: Written): AuditRecord {
   }
 }
 
-/** The id of the call; undefined if it is not kept. A sink that throws is a diagnostic, and the record stands. */
+/** The id of the call; undefined if it is not kept. A sink that throws becomes a diagnostic, and the record stands. */
 function kept({ session, event, outcome, action }: Written, time: string): string | undefined {
   const { engine, info, background } = session
   const { auditCalls } = engine.embedder
@@ -131,7 +131,7 @@ function withoutCall({ question: { call: _, ...question }, ...answer }: Approval
   return { question, ...answer }
 }
 
-/** Changes and output are left out: they may hold things that nobody wants in a log. */
+/** Leaves out changes and output, which may hold things that do not belong in a log. */
 function audited(one: Trace, ran: Ran | undefined, startedAt: number): AuditedHook {
   const { answer, changes: _, stdout: __, stderr: ___, ...trace } = one
   return {
@@ -150,7 +150,7 @@ function ofHook({ hook, trace, endedAt }: Ran, startedAt: number): Pick<AuditedH
   }
 }
 
-/** Rounds to the microsecond: further digits are noise and take room in every record. */
+/** Rounds to the microsecond. Further digits are noise and take space in every record. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }

@@ -47,10 +47,10 @@ import { diagnosticsOf, judge, outcomeOf, quietOutcome } from '../verdict/judge.
 import { seenOutcome } from '../verdict/merge.js'
 
 export interface RegistryOptions {
-  /** The policy of hooks that do not say; default: by event. */
+  /** The policy for hooks without one of their own. Default: by event. */
   readonly onFailure?: 'block' | 'continue' | undefined
   readonly scope?: Origin['scope']
-  /** Whose registry it is, where several have the same scope: hooks of two sessions are never the same hook. */
+  /** Tells registries with the same scope apart: hooks of two sessions are never the same hook. */
   readonly owner?: string
   /** Also gets everything that goes into `diagnostics`. */
   readonly onDiagnostic?: (d: Diagnostic) => void
@@ -60,7 +60,7 @@ export interface EmitOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
   /** Seconds, for the whole emit. */
   readonly timeout?: number
-  /** The event is your own, although its name looks like that of a known one. */
+  /** The event is your own, even if its name resembles a known one. */
   readonly custom?: Own
 }
 
@@ -88,13 +88,13 @@ export class ReloadBus {
     return this.#version
   }
 
-  /** Subscribing twice is subscribing once. The subscriber lives until it is unsubscribed or its signal is aborted. */
+  /** Subscribing twice has no further effect. The subscriber stays until it is unsubscribed or its signal is aborted. */
   subscribe(subscriber: Subscriber, signal?: AbortSignal): () => void {
     this.#subscribers.set(subscriber, signal)
     return () => void this.#subscribers.delete(subscriber)
   }
 
-  /** Tells everyone alive; dead subscribers and those that throw are removed. */
+  /** Tells every subscriber. Removes those whose signal is aborted and those that throw. */
   notify(diagnostics: DiagnosticSink): void {
     this.#version++
     for (const [subscriber, signal] of [...this.#subscribers]) {
@@ -121,7 +121,7 @@ export class HookRegistry {
   readonly #origin: Origin
   readonly #owner: string
   readonly #bus = new ReloadBus()
-  /** Hooks by name: names are unique, so that one never removes another. */
+  /** Hooks by name. Names are unique, so that one hook never removes another. */
   readonly #hooks = new Map<string, Hook>()
   readonly #defs = new Map<string, HookDef>()
   readonly #numbers = new Map<string, number>()
@@ -148,8 +148,8 @@ export class HookRegistry {
   }
 
   /**
-   * Adds a hook for one event, or for every event with `*`. Returns its unregister, which may be called any number of
-   * times. A mistake in the options throws here.
+   * Adds a hook for one event, or for every event with `*`. Returns a function that removes it, which may be called more
+   * than once. Throws for a mistake in the options.
    */
   register<
     const N extends string,
@@ -178,7 +178,7 @@ export class HookRegistry {
     return this.register(event, handler, options)
   }
 
-  /** Adds hook values in order, all or none. Returns an unregister for all of them. */
+  /** Adds hook values in order, all or none. Returns a function that removes all of them. */
   registerHooks(defs: readonly HookDef[]): () => void {
     checkArgument('registerHooks: the hooks', defs, isList)
     const undo: (() => void)[] = []
@@ -199,16 +199,16 @@ export class HookRegistry {
     return off
   }
 
-  /** Adds a hook that something else made. Its name must be free. */
+  /** Adds an existing hook. Its name must be free. */
   add(hook: Hook): void {
     if (this.#hooks.has(hook.name)) {
-      throw new HookError('OPTIONS_INVALID', `A hook named ${hook.name} is registered already`)
+      throw new HookError('OPTIONS_INVALID', `A hook named ${hook.name} is already registered`)
     }
     this.#hooks.set(hook.name, hook)
     this.#changed()
   }
 
-  /** Removes a hook by name, or every hook made of this value. Unknown ones are no error. */
+  /** Removes a hook by name, or every hook made from this value. An unknown one is not an error. */
   unregister(which: string | HookDef): void {
     const names =
       typeof which === 'string'
@@ -228,7 +228,7 @@ export class HookRegistry {
     const given = options?.name ?? handler?.name
     const name = this.#freeName(given || this.#numbered(stem))
     const unnamed = name !== given
-    // A number depends on the order of registration: what is remembered about it must not outlive the process.
+    // A number depends on the order of registration, so nothing remembered about it may outlive the process.
     const hook = functionHook(event, handler, options, {
       name,
       id: unnamed ? `${this.#owner}:${name}@${performance.timeOrigin}` : `${this.#owner}:${name}`,
@@ -272,19 +272,19 @@ export class HookRegistry {
     )
   }
 
-  /** A hook value is listed as it was given, so that it can be unregistered by it. */
+  /** A hook value is listed as it was given, so that it can be used to unregister the hook. */
   #definition(event: string, name: string): readonly HookDef[] {
     const hook = this.#hooks.get(name)
     if (!hook) return []
     return [this.#defs.get(name) ?? definitionOf(event, hook)]
   }
 
-  /** Merged under the data of every emit; replaces what was set before. */
+  /** Default data for every emit; the emit's own data wins. Replaces earlier defaults. */
   setDefaultFields(fields: object): void {
     this.#defaults = frozenCopy(fields, 'default fields') as Data
   }
 
-  /** The hooks as they are now; later changes do not touch it. */
+  /** The current hooks. Later changes do not affect the snapshot. */
   snapshot(): HookSet {
     this.#set ??= new HookSet([[...this.#hooks.values()]])
     return this.#set
@@ -304,7 +304,7 @@ export class HookRegistry {
     return this.#origin.scope
   }
 
-  /** The latest of what went wrong outside any outcome. */
+  /** The newest problems outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics
   }
@@ -315,7 +315,7 @@ export class HookRegistry {
     data: object,
     options?: EmitOptions<Own>,
   ): Promise<Outcome> {
-    // Not an async function: an event that nobody listens to must cost next to nothing.
+    // Not an async function, because an event without listeners must cost next to nothing.
     try {
       const kind = intendedEvent(event, options?.custom)
       checkRequired(kind, this.#defaults === NO_DEFAULTS ? data : { ...this.#defaults, ...data })
@@ -385,13 +385,13 @@ export class HookRegistry {
     })
   }
 
-  /** A detached hook: there is no session here in which its effects could wait. */
+  /** Runs a detached hook. Its effects are lost, because there is no session to keep them. */
   #detach(kind: EventKind, hook: Hook, event: HookEvent): void {
     this.#inBackground(kind, hook, async () => {
       const { ran } = await runAlone(kind, hook, event, this.#plainOptions)
       if (ran.trace.status === 'failed') this.#noteLate(kind, ran)
       else if (ran.effect !== CONTINUE) {
-        const text = `${hook.name} on ${kind.name} is async; its ${ran.effect.action} came too late, and no session keeps it`
+        const text = `${hook.name} on ${kind.name} is async; its ${ran.effect.action} came too late, and there is no session to keep it`
         this.#note({ code: 'async-verdict-ignored', text })
       }
     })
@@ -433,7 +433,7 @@ export class HookRegistry {
   }
 }
 
-/** Checked even if nobody listens: a mistake must not wait for the first hook to show. */
+/** Checked even if nobody listens, so that a mistake shows before the first hook is registered. */
 function checkEmitOptions(options: EmitOptions): void {
   checkOptions('emit', options, EMIT_OPTIONS)
   if (options.signal?.aborted) {
@@ -441,7 +441,7 @@ function checkEmitOptions(options: EmitOptions): void {
   }
 }
 
-/** Hooks of the whole process: before session hooks of the same priority, in every session that does not opt out. */
+/** Hooks of the whole process. They run in every session that does not opt out, before session hooks of the same priority. */
 export const globalHooks: HookRegistry = new HookRegistry({ scope: 'global' })
 
 /** The process-wide hooks by event: BeamAgent's `global_registry`. Empty if there are none. */

@@ -10,7 +10,7 @@ import type { GuardedStore, SessionState } from './session-store.js'
 export interface SessionContext {
   readonly engine: Engine
   readonly store: GuardedStore
-  /** Work that runs on for this session. */
+  /** The background work of this session. */
   readonly background: Background
   readonly info: SessionInfo
   readonly turns: Turns
@@ -18,12 +18,12 @@ export interface SessionContext {
   readonly key: string
   /** Fields of every payload. */
   readonly base: object
-  /** Hooks with `once` that have begun to run here, by id: two calls at the same time must not both run them. */
+  /** Ids of hooks with `once` that have begun to run here. Two parallel calls must not both run them. */
   readonly claimed: Set<string>
   hooks(): HookSet
-  /** Brings the hooks of skills up to what the state says is loaded. */
+  /** Updates the hooks of skills to match the state. */
   useSkills(state: SessionState): MaybePromise<void>
-  /** Problems of the hooks of files and skills that this session was not told yet. */
+  /** Problems with the hooks of files and skills that this session has not been told yet. */
   takeNews(): readonly Diagnostic[]
 }
 
@@ -51,7 +51,7 @@ export class Turns {
     this.goTo(turn, false)
   }
 
-  /** The store's number counts: another process may have begun turns of the session. */
+  /** Takes the number from the store, because another process may have begun turns of the session. */
   goTo(turn: number, callsModel: boolean): void {
     if (turn !== this.#turn) {
       this.#turn = turn

@@ -1,4 +1,4 @@
-// The state that a session keeps between events, behind one interface: in memory here, in files if every event is its own process.
+// The state that a session keeps between events, behind one interface. It is in memory here, and in files if every event is its own process.
 
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { isObject, type Json } from '../base/json.js'
@@ -8,26 +8,26 @@ import type { Grant } from '../verdict/approval.js'
 
 export interface SessionState {
   readonly turn: number
-  /** The embedder began this turn itself, and its prompt has not been sent yet. */
+  /** The embedder began this turn itself, and has not sent its prompt yet. */
   readonly announced: boolean
-  /** Injected in this turn. */
+  /** Tokens injected in this turn. */
   readonly turnTokens: number
-  /** Refused stops with no tool call between, and since the last prompt. */
+  /** Stops refused in a row without a tool call, and since the last prompt. */
   readonly stopsInRow: number
   readonly stopsTotal: number
-  /** Hooks that refused a stop since the last prompt because a limit of ours cut them short, by id. */
+  /** Ids of hooks that refused a stop since the last prompt because one of our limits cut them short. */
   readonly stopsCut: readonly string[]
-  /** Hooks with `once` that have run, by id. */
+  /** Ids of hooks with `once` that have run. */
   readonly onceRan: readonly string[]
-  /** Effects of async hooks that wait for an event that can carry them. */
+  /** Effects of async hooks that wait for an event to deliver them. */
   readonly pending: Pending
   /** Ephemeral injections that wait for the next model call. */
   readonly ephemeral: readonly Injection[]
   /** Keys of subagents of this session whose async hooks left something. */
   readonly agents: readonly string[]
-  /** Skills that are loaded and bring hooks, in the order they were loaded. */
+  /** Loaded skills with hooks, in the order they were loaded. */
   readonly skills: readonly Skill[]
-  /** Why earlier skills are not known: what was kept of the session could not be read. Empty if they are. */
+  /** Why earlier skills are unknown: the state of the session could not be read. Empty if they are known. */
   readonly lost: string
 }
 
@@ -39,7 +39,7 @@ export interface Skill {
   readonly hooks: Json
 }
 
-/** One without hooks is known, too: the user may have trusted hooks that it had once. */
+/** Skills without hooks are remembered too, because the user may have trusted hooks that they once had. */
 export function hasHooks({ hooks }: Skill): boolean {
   return isObject(hooks) && Object.keys(hooks).length > 0
 }
@@ -75,18 +75,18 @@ export const FRESH_STATE: SessionState = Object.freeze({
   lost: '',
 })
 
-/** `update` is atomic. A method that answers at once is not waited for. */
+/** `update` must be atomic. A method may answer synchronously. */
 export interface SessionStore {
   load(session: string): MaybePromise<SessionState>
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void>
   /** Forgets the session's state. */
   release(session: string): MaybePromise<void>
-  /** Keeps the full text of an injection that was cut; returns where. */
+  /** Keeps the full text of an injection that was cut. Returns where. */
   keep(session: string, text: string): MaybePromise<string>
-  /** The folder for files that the session's hooks write, made on request; absent if nothing outlives the process. */
+  /** The folder for files that the session's hooks write, created if `make`. Absent if nothing outlives the process. */
   folderOf?(session: string, make?: boolean): string
   grants(): MaybePromise<readonly Grant[]>
-  /** `proof`: what the approver gave with the answer. A store may demand it. */
+  /** `proof` comes from the approver, with the answer. A store may require it. */
   addGrant(grant: Grant, proof?: string): MaybePromise<void>
   /** False if there was no such grant. */
   revokeGrant(id: string): MaybePromise<boolean>
@@ -94,7 +94,7 @@ export interface SessionStore {
 
 const MAX_KEPT = 100
 
-/** State in memory: as long as the process lives. */
+/** State in memory, for as long as the process lives. */
 export class MemoryStore implements SessionStore {
   readonly #states = new Map<string, SessionState>()
   readonly #grants = new Map<string, Grant>()
@@ -138,10 +138,10 @@ export class MemoryStore implements SessionStore {
   }
 }
 
-/** A store that has not answered by then has failed. */
+/** After this time, a store counts as failed. */
 const STORE_TIMEOUT_MS = 5000
 
-/** A store that fails must not stop the agent or open a gate: it is reported, and the session goes on without memory. */
+/** A store that fails must not stop the agent or open a gate. The failure is reported, and the session goes on without memory. */
 export class GuardedStore implements SessionStore {
   readonly #store: SessionStore
   readonly #deadline: number
@@ -160,14 +160,14 @@ export class GuardedStore implements SessionStore {
     this.#released = released
   }
 
-  /** The same store, which has failed if it does not answer by the deadline of a fire. */
+  /** The same store, but it counts as failed if it does not answer by the deadline of a fire. */
   until(deadline: number): GuardedStore {
     return deadline === Infinity
       ? this
       : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
   }
 
-  /** The number of failures that nobody was told yet. */
+  /** The number of failures that have not been reported yet. */
   get failures(): number {
     return this.#failures.length
   }
@@ -187,7 +187,7 @@ export class GuardedStore implements SessionStore {
     return this.#guard('update', () => this.#store.update(session, change), undefined)
   }
 
-  /** Whatever a fire that is still running brings afterwards is not written any more. */
+  /** Later writes, from a fire that is still running, are dropped. */
   release(session: string): MaybePromise<void> {
     this.#released.add(session)
     return this.#guard('release', () => this.#store.release(session), undefined)
@@ -235,14 +235,14 @@ export class GuardedStore implements SessionStore {
   }
 }
 
-/** A store may have been written by another version, or by nobody. */
+/** A state may come from another version, or be no state at all. */
 function wholeState(state: SessionState): SessionState {
   if (state === FRESH_STATE) return state
-  if (!isObject(state)) throw new Error('it holds no state')
+  if (!isObject(state)) throw new Error('it returned no state')
   return { ...FRESH_STATE, ...(state as SessionState) }
 }
 
 function listOfGrants(grants: readonly Grant[]): readonly Grant[] {
-  if (!Array.isArray(grants)) throw new Error('it holds no list of grants')
+  if (!Array.isArray(grants)) throw new Error('it returned no list of grants')
   return grants
 }

@@ -1,4 +1,4 @@
-// One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
+// One conversation of one agent: fires events, guards tool and model calls, and keeps state between them.
 
 import { randomUUID } from 'node:crypto'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
@@ -43,7 +43,7 @@ import {
 } from './tool-call.js'
 
 export interface SessionOptions {
-  /** Made up if absent. */
+  /** Generated if absent. */
   readonly id?: string
   readonly cwd?: string
   readonly transcriptPath?: string
@@ -53,7 +53,7 @@ export interface SessionOptions {
   readonly parentTurnId?: string
   readonly channel?: string
   readonly chatId?: string
-  /** Hooks of this session alone. */
+  /** Hooks for this session only. */
   readonly hooks?: readonly HookDef[]
 }
 
@@ -96,7 +96,7 @@ export class Session implements AsyncDisposable {
   #own: HookRegistry | undefined
   /** Made when a skill with hooks is first loaded here. */
   #skills: SkillLayer | undefined
-  /** The versions of the hooks of files and skills whose problems were told here. */
+  /** The versions of the hooks of files and skills whose problems were already reported here. */
   #toldFiles = 0
   #toldSkills = 0
   #closed = false
@@ -124,7 +124,7 @@ export class Session implements AsyncDisposable {
       background: new Background(),
       info,
       turns: new Turns(info),
-      // No id holds this character, so that no session has the key of another's child.
+      // No id contains this character, so no session can have the key of another's child.
       key: options.agentId === undefined ? this.id : `${this.id}\u0000${options.agentId}`,
       base: payloadBase(options),
       claimed: new Set(),
@@ -135,7 +135,7 @@ export class Session implements AsyncDisposable {
     if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
   }
 
-  /** Tells every hook that listens what happened. Rejects for invalid data, an aborted signal, or a closed session. */
+  /** Runs the hooks of an event. Rejects for invalid data, an aborted signal, or a closed session. */
   async fire<const N extends string, Own extends boolean = false>(
     event: EventArgument<N, Own>,
     data: object = {},
@@ -145,8 +145,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * A tool call, guarded: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
-   * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
+   * A guarded tool call: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
+   * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED if a hook ends the turn or the agent.
    */
   callTool<T, C extends ToolCall = ToolCall>(
     call: C,
@@ -157,8 +157,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * A model call, guarded: ModelRequest, the call, ModelResponse. `run` may answer a message, or a stream of deltas:
-   * these go to `onDelta` at once if no ModelResponse hook listens, and only after it has let them pass otherwise.
+   * A guarded model call: ModelRequest, the call, ModelResponse. `run` may return a message or a stream of deltas. Deltas
+   * go to `onDelta` at once, unless a ModelResponse hook listens: then they wait until it has let the response pass.
    */
   callModel<T, D = never, R extends AnyRequest = ModelRequest, A = never>(
     request: R,
@@ -200,7 +200,7 @@ export class Session implements AsyncDisposable {
     return off
   }
 
-  /** The plan of this event: which hooks would run here, in which order, and which would not and why. Runs nothing. */
+  /** The plan of this event: which hooks would run here, in which order, and why the others would not. Runs nothing. */
   explain<const N extends string>(event: EventArgument<N>, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#snapshot(), event, data, this.#context)
   }
@@ -218,7 +218,7 @@ export class Session implements AsyncDisposable {
     return child
   }
 
-  /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one if the embedder did not. */
+  /** Begins a turn: resets the injection budget and tells observers, with the prompt if given. Without this call, UserPromptSubmit begins a turn. */
   async startTurn(options: { readonly prompt?: string | undefined } = {}): Promise<void> {
     checkOptions('startTurn', options, START_OPTIONS)
     const { prompt } = options
@@ -233,7 +233,7 @@ export class Session implements AsyncDisposable {
     tellObservers(this.#context, 'turn_start', { prompt })
   }
 
-  /** Ends a turn: ephemeral injections that no model call took are dropped, and observers are told. Its status: as hooks and models left it, unless it is given. */
+  /** Ends a turn: drops ephemeral injections that no model call took, and tells observers. The default status follows from what hooks and models did. */
   async endTurn(options: { readonly status?: TurnStatus | undefined } = {}): Promise<void> {
     checkOptions('endTurn', options, END_OPTIONS)
     const { status } = options
@@ -246,13 +246,13 @@ export class Session implements AsyncDisposable {
     tellObservers(this.#context, 'turn_end', { status: status ?? this.#context.turns.status })
   }
 
-  /** Tells observers what happened, under a name of the embedder's own. Nobody waits; a failure is in hooks.diagnostics. */
+  /** Tells observers what happened, under a name of your own. Nothing waits for them; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
     const telling = this.#fire(kind, payload, { custom: true }, resolveNotice)
     this.#engine.inBackground(`notify ${kind}`, telling, this.#context.background)
   }
 
-  /** The turn it is in: `turn-1` is the first. Undefined before that. */
+  /** The current turn; `turn-1` is the first. Undefined before that. */
   get turnId(): string | undefined {
     return this.#context.turns.id
   }
@@ -261,14 +261,14 @@ export class Session implements AsyncDisposable {
     return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
   }
 
-  /** Waits for background work, here and in its children, then forgets the session's state. */
+  /** Waits for background work, here and in child sessions, then forgets the session's state. */
   close(): Promise<void> {
     this.#closed = true
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** Like close, but the state stays in the store for another process that goes on with the session. */
+  /** Like close, but the state stays in the store, so that another process can continue the session. */
   leave(): Promise<void> {
     this.#closed = true
     this.#closing ??= this.#leave()
@@ -310,7 +310,7 @@ export class Session implements AsyncDisposable {
     return fireEvent(this.#context, resolve(event, options?.custom), data, options)
   }
 
-  /** A call that has begun is finished even if the session was closed meanwhile: hooks must see what was done. */
+  /** A call that has begun is finished even if the session is closed meanwhile, because hooks must see what was done. */
   async #fireForCall(event: string, data: object, options: FireOptions): Promise<FireResult> {
     if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
     const fired = await fireEvent(this.#context, resolveEvent(event), data, options)
@@ -318,7 +318,7 @@ export class Session implements AsyncDisposable {
     return fired
   }
 
-  /** If the embedder has no `context`, durable injections can reach the model only with the next model call. */
+  /** If the embedder has no `context`, durable injections can only reach the model with the next model call. */
   async #keepForModel({ injections }: Outcome): Promise<void> {
     const durable = injections.filter((one) => !one.ephemeral)
     if (durable.length === 0 || this.#engine.embedder.context) return

@@ -1,4 +1,4 @@
-// Hooks that a skill brings along: there from `skill:loaded` to `skill:unloaded`, in one session and its subagents.
+// Hooks of skills. They exist from `skill:loaded` to `skill:unloaded`, in one session and its subagents.
 
 import { type Diagnostic, HookError } from '../base/errors.js'
 import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
@@ -11,7 +11,7 @@ import { hasHooks, type SessionState, type Skill, type Skills } from './session-
 const LOADED = 'skill:loaded'
 const UNLOADED = 'skill:unloaded'
 const MOST_SKILLS = 100
-/** Characters of JSON, of all of them: they are kept with the state of the session. */
+/** Characters of JSON for all of them together, because they are stored with the session's state. */
 const LARGEST_TOTAL = 256 * 1024
 const LONGEST_NAME = 200
 const ABSOLUTE = /^(?:\/|[A-Za-z]:[\\/])/
@@ -22,9 +22,9 @@ export function isSkillEvent(event: string): boolean {
 }
 
 /**
- * A skill comes or goes; loaded again from the same folder, it replaces what it brought before. One of the same name from
- * elsewhere stands beside it: a project must not take a gate of the user's away. Rejects rather than lose hooks without
- * a word.
+ * Loads or unloads a skill. Loaded again from the same folder, it replaces its earlier hooks. A skill of the same name from
+ * elsewhere is kept beside it, because a project must not remove a gate of the user. Rejects instead of silently losing
+ * hooks.
  */
 export async function changeSkills(session: SessionContext, event: string, data: object): Promise<void> {
   const { store, info } = session
@@ -35,7 +35,7 @@ export async function changeSkills(session: SessionContext, event: string, data:
     one.name === name && (directory === undefined || one.directory === directory)
   const brings = event === LOADED && given.hooks !== undefined && given.hooks !== null
   const skill = brings ? read(name, given) : event === LOADED ? withoutHooks(name, directory) : undefined
-  // One without hooks and without a folder could be any of its name, and must not take their gates away.
+  // Without hooks and a folder it could be any skill of that name, and must not remove their gates.
   if (event === LOADED && !skill) return
   const { failures } = store
   let full = false
@@ -49,7 +49,7 @@ export async function changeSkills(session: SessionContext, event: string, data:
   if (brings && skill && store.failures > failures) throw unkept(name, store.takeFailures())
 }
 
-/** The user may have trusted hooks that it had once, and expects them. */
+/** The user may have trusted hooks that the skill once had, and expects them. */
 function withoutHooks(name: string, directory: unknown): Skill | undefined {
   return isFolder(directory) ? { name, directory, hooks: {} } : undefined
 }
@@ -58,17 +58,17 @@ function isFolder(directory: unknown): directory is string {
   return typeof directory === 'string' && ABSOLUTE.test(directory) && !directory.includes('\0')
 }
 
-/** Its gate would not be there for the next event. */
+/** Otherwise its gate would be missing at the next event. */
 function unkept(name: string, failures: readonly Diagnostic[]): HookError {
   const why = failures.map(({ text }) => text).join('; ')
-  return new HookError('STORE_FAILED', `the hooks of the skill ${shown(name)} cannot be kept: ${why}`)
+  return new HookError('STORE_FAILED', `the hooks of the skill ${shown(name)} cannot be stored: ${why}`)
 }
 
 function hasRoom(skills: readonly Skill[]): boolean {
   return skills.filter(hasHooks).length <= MOST_SKILLS && JSON.stringify(skills).length <= LARGEST_TOTAL
 }
 
-/** The skill that a payload of `skill:loaded` brings. Throws PAYLOAD_INVALID. */
+/** The skill in a payload of `skill:loaded`. Throws PAYLOAD_INVALID. */
 export function loadedSkill(data: Readonly<Record<string, unknown>>): Skill {
   return read(nameOf(LOADED, data.skill_name), data)
 }
@@ -94,7 +94,7 @@ function invalid(text: string): HookError {
   return new HookError('PAYLOAD_INVALID', text)
 }
 
-/** The hooks of the skills that are loaded in one session: a layer on top of its others. */
+/** The hooks of the skills that are loaded in one session, as a layer on top of its other hooks. */
 export class SkillLayer {
   readonly list = new HookList()
   readonly #engine: Engine
@@ -110,8 +110,8 @@ export class SkillLayer {
   }
 
   /**
-   * Makes them anew if other skills are loaded than before, or files changed: their settings hold for skills, too. One
-   * after another: an event must not go on before the hooks of its skills are there, and later events know better.
+   * Rebuilds them if the loaded skills or the files changed; the files' settings apply to skills too. Updates run one after
+   * another: an event must wait for the hooks of its skills, and a later event has newer information.
    */
   use(state: Skills): MaybePromise<void> {
     if (this.#waiting === 0 && this.#isMade(state)) return undefined
@@ -146,7 +146,7 @@ function sameSkills(a: readonly Skill[], b: readonly Skill[]): boolean {
   return a === b || sameJson(a as unknown as Json, b as unknown as Json)
 }
 
-/** The state with the skills in force. A subagent has those of its session. */
+/** The skills in force. A subagent has those of its session. */
 export function skillsOf({ key, info, store }: SessionContext, own: SessionState): MaybePromise<Skills> {
   return key === info.id ? own : store.load(info.id)
 }

@@ -1,4 +1,4 @@
-// The stop cap: hooks that keep refusing a stop are overruled after a number of times, and after once if they did not judge.
+// The stop cap: hooks that keep refusing a stop are overruled after a number of times, or after one time if they did not judge.
 
 import { type Ran, verdictOf } from '../run/trace.js'
 import type { Judgement } from '../verdict/judge.js'
@@ -13,7 +13,7 @@ export async function countStop(
   judgement: Judgement,
 ): Promise<string | undefined> {
   const { settings } = session.engine
-  // The host says that it is not the first.
+  // The host says that a stop was already refused.
   const again = judgement.event.data.stop_hook_active === true
   const cut = cutOnly(judgement)
   if (cut.length > 0) {
@@ -25,14 +25,14 @@ export async function countStop(
     excess = stopExcess(settings, now)
     return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
   })
-  // Without a count, a hook that never lets go would keep the agent going for ever.
+  // Without a count, a hook that always refuses would keep the agent going forever.
   if (again && !excess && session.store.failures > 0) {
-    return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
+    return 'Stop was refused before, and the session store failed, so refusals cannot be counted; Stop is now allowed'
   }
   return excess
 }
 
-/** Hooks that a limit of ours cut short, if nobody else refuses. On these events no other failure refuses. */
+/** Hooks that one of our limits cut short, if no other hook refuses. On these events no other failure refuses. */
 function cutOnly({ kind, ran }: Judgement): readonly Ran[] {
   const refusing = ran.filter(({ hook, effect }) => verdictOf(kind, hook, effect.action) === 'deny')
   return refusing.every(({ trace }) => trace.status === 'failed') ? refusing : []
@@ -45,14 +45,14 @@ interface Repetition {
   readonly isForgotten: boolean
 }
 
-/** Each may refuse once since the last prompt: it may have had a reason, but never gets as far as to say so. */
+/** Each may refuse once per prompt. It may have had a reason that it never got to give. */
 async function countCut(
   session: SessionContext,
   cut: readonly Ran[],
   { again, isForgotten }: Repetition,
 ): Promise<string | undefined> {
   const ids = cut.map(({ hook }) => hook.id)
-  // A store that fails, for which there may be no time left either, leaves it to the host.
+  // If the store fails, or there is no time left for it, the host's own flag decides.
   let isFirst = !again
   await session.store.update(session.key, (now) => {
     isFirst = ids.some((id) => !now.stopsCut.includes(id))
@@ -66,9 +66,9 @@ async function countCut(
 function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {
   const { stop_block_cap: cap, stop_block_total: total } = settings
   if (stopsInRow >= cap)
-    return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
+    return `Stop was refused ${times(cap)} without a tool call in between, so it is now allowed (stop_block_cap)`
   if (stopsTotal >= total)
-    return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
+    return `Stop was refused ${times(total)} since the last prompt, so it is now allowed (stop_block_total)`
   return undefined
 }
 

@@ -27,9 +27,9 @@ export interface ToolCall {
 }
 
 /**
- * Gets the input and name as hooks left them. The input is a frozen copy: it is what was judged. A Date, a Map or an
- * object of a class in it is the caller's own, unless a hook changed it. Its type is that of the call's input: a hook
- * that rewrites the input is trusted to keep its form.
+ * Gets the input and name as hooks left them. The input is the frozen copy that hooks judged. A Date, a Map or an object
+ * of a class in it is the caller's own, unless a hook changed it. It has the type of the call's input: a hook that rewrites
+ * the input is trusted to keep its form.
  */
 export type RunTool<T, I extends object = Data> = (
   input: object extends I ? Data : I,
@@ -37,16 +37,16 @@ export type RunTool<T, I extends object = Data> = (
 ) => T | Promise<T>
 
 export interface CallOptions extends Omit<FireOptions, 'custom'> {
-  /** `run` looks at `call.name` and can run the tool that a hook chose instead; otherwise a renamed call is denied. */
+  /** Set this if `run` looks at `call.name` and can run the tool that a hook chose instead. Otherwise a renamed call is denied. */
   readonly renames?: boolean
-  /** Gets the outcome of every event that the call fires, also before its own error is rethrown. Awaited; what it throws ends the call. */
+  /** Gets the outcome of every event that the call fires, also before the tool's own error is rethrown. Awaited; an error that it throws ends the call. */
   readonly onOutcome?: (event: string, outcome: Outcome) => unknown
 }
 
-/** `outcome` is that of PreToolUse, `after` that of PostToolUse. */
+/** `outcome` belongs to PreToolUse, `after` to PostToolUse. */
 export type ToolCallResult<T> =
   | {
-      /** The tool ran. Where a hook replaced its result, the new one has the same form: text for text, the same fields. */
+      /** The tool ran. If a hook replaced its result, the new one has the same form: text for text, the same fields. */
       readonly status: 'ok'
       readonly result: T
       readonly reason?: undefined
@@ -54,7 +54,7 @@ export type ToolCallResult<T> =
       readonly after: Outcome
     }
   | {
-      /** A hook gave the result: instead of the tool or, where `after` is there, instead of what the tool returned. */
+      /** A hook gave the result instead of the tool, or, if `after` is set, replaced the tool's result. */
       readonly status: 'responded'
       readonly result: Json
       readonly reason?: undefined
@@ -69,7 +69,7 @@ export type ToolCallResult<T> =
       readonly after?: undefined
     }
 
-/** The tool or model may end by itself when the signal is aborted; after this long nobody waits for it any more. */
+/** When the signal is aborted, the tool or model gets this long to end by itself. */
 export const ABORT_GRACE_MS = 1000
 
 export type Fire = (event: string, data: object, options: FireOptions) => Promise<FireResult>
@@ -113,7 +113,7 @@ export async function guardToolCall<T, C extends ToolCall>(
   if (given && hasChanged(given)) return { status: 'denied', reason: CHANGED, outcome }
   const final = given ? (restored(judged.tool_input, given) as Data) : judged.tool_input
   if (judged.tool_name !== name && !options.renames) {
-    const reason = `A hook renamed ${name} to ${judged.tool_name}, and the host runs what it was asked for (callTool option renames)`
+    const reason = `A hook renamed ${name} to ${judged.tool_name}, but the host does not run renamed calls (callTool option renames)`
     return { status: 'denied', reason, outcome }
   }
   refuseStopped(signal)
@@ -148,7 +148,7 @@ export async function guardToolCall<T, C extends ToolCall>(
   return { status: 'ok', result: replaced as T, outcome, after }
 }
 
-/** A model may have made the call up, so its values are not quoted. */
+/** Values of the call are not quoted, because a model may have written them. */
 function checkCall(call: ToolCall): void {
   const wrong = !isObject(call)
     ? `the call must be { name, input, id? }, got ${described(call)}`
@@ -162,9 +162,9 @@ function checkCall(call: ToolCall): void {
   if (wrong !== undefined) throw new HookError('PAYLOAD_INVALID', `callTool: ${wrong}`)
 }
 
-/** The tool would get something else than hooks judged. */
+/** The tool would get something other than what hooks judged. */
 export const CHANGED =
-  'A value in the call was changed while hooks judged it, so they judged something else; pass plain data, or make the call again'
+  'A value in the call changed while hooks were judging it, so they judged something else; pass plain data, or make the call again'
 
 /** A hook ended the turn or the agent. */
 export function refuseAborted(outcome: Outcome): void {
@@ -172,7 +172,7 @@ export function refuseAborted(outcome: Outcome): void {
   if (aborts) throw new HookError(aborts, outcome.reason ?? 'A hook ended it', { outcome })
 }
 
-/** Nothing is called once the signal is aborted, also where hooks had let it pass. */
+/** Nothing is called after the signal is aborted, even if hooks had allowed it. */
 export function refuseStopped(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new HookError('ABORTED', 'The call was aborted', { cause: signal.reason })
 }

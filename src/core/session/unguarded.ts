@@ -1,4 +1,4 @@
-// Gates that were expected to judge a call that went on, and did not: switched off, not trusted, failed, or a slip in the matcher.
+// Gates that should have judged a call that went on, but did not: they were switched off, not trusted, failed, or have a mistake in the matcher.
 
 import { LOSSES } from '../base/errors.js'
 import type { Data } from '../base/json.js'
@@ -15,7 +15,7 @@ import { hasGoneOn, type Ran } from '../run/trace.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
 import type { HookList } from './engine.js'
 
-/** What is known about the files that hooks come from. */
+/** The state of the files that hooks come from. */
 type Files = Pick<HookList, 'problems' | 'kept'>
 
 export interface Judged {
@@ -32,7 +32,7 @@ export function isJudged({ kind, ran }: Judged): boolean {
   return ran.some(({ hook, trace }) => isGate(kind, hook) && trace.status !== 'skipped')
 }
 
-/** Nothing is unguarded that did not go on. `files` are those that hooks come from. */
+/** Empty for a call that did not go on. `files` are the ones that hooks come from. */
 export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] {
   const { kind, ran, action } = judged
   if (kind.deny !== 'block' || action === 'aborted' || endsChain(action)) return []
@@ -72,16 +72,16 @@ function hasFailedOpen({ status, countsAs }: Trace): boolean {
   return status === 'failed' && countsAs !== 'deny'
 }
 
-/** Other reasons are as the hook's author wanted it: another tool, another rule, once, a repetition. */
+/** All other reasons are intended by the hook's author: another tool, another rule, `once`, a repetition. */
 const UNEXPECTED: ReadonlySet<unknown> = new Set(['disabled', 'untrusted', 'modified', 'failed'])
 
 function isUnexpected({ status, why }: Trace): boolean {
   return status === 'skipped' && UNEXPECTED.has(why)
 }
 
-// ---- slips in matchers ------------------------------------------------------------------------------------------
+// ---- mistakes in matchers ---------------------------------------------------------------------------------------
 
-/** Gates that the call passes by, although they were most likely meant for it. */
+/** Gates that do not match the call, although they were most likely meant for it. */
 function slipsOf({ kind, data, listeners }: Judged): readonly Hook[] {
   if (!listeners || kind.matcher === null) return []
   const value = matcherValue(kind, data)
@@ -108,12 +108,12 @@ export function isSlip(pattern: string, value: string): boolean {
 }
 
 interface Meaning {
-  /** Of a rule that stands in place of a name. */
+  /** The tool of a rule that was written instead of a name. */
   readonly tool: string | undefined
   readonly names: readonly string[]
 }
 
-/** There are few patterns, and many calls. */
+/** Cached, because there are few patterns and many calls. */
 const meanings = new Map<string, Meaning>()
 const MOST_MEANINGS = 1000
 

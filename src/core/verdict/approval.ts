@@ -27,22 +27,22 @@ export type Reply =
       readonly data?: object
       /** When the grant of an "allow always" ends, ISO-8601. */
       readonly expires?: string
-      /** Shows the store of grants that a person said "always". It is kept nowhere. */
+      /** Proves to the store of grants that a person said "always". It is not stored. */
       readonly proof?: string
     }
 
-/** Nobody has answered yet: the outcome stays `ask_user`, and its reason says what to do to get an answer. */
+/** Nobody has answered yet. The outcome stays `ask_user`, and its reason says how to get an answer. */
 export interface Unanswered {
   readonly unanswered: string
 }
 
-/** Asks a person, and answers what was chosen. The signal says that nobody waits any more. */
+/** Asks a person and returns the choice. The signal is aborted when nothing waits for the answer any more. */
 export type Approver = (
   question: Question,
   signal: AbortSignal,
 ) => Reply | Unanswered | Promise<Reply | Unanswered>
 
-/** One "allow always" of the user, bound to hook, event, tool, directory and call. */
+/** One "allow always" of the user, bound to a hook, an event, a tool, a directory and a call. */
 export interface Grant {
   readonly id: string
   readonly hook: string
@@ -66,7 +66,7 @@ const DEFAULT_OPTIONS = ['Allow', 'Deny']
 const ALLOWS = /^allow\b/i
 export const ALLOWS_ALWAYS = /^allow always\b/i
 
-/** Makes one question for all hooks that ask: the shortest time-out, deny by default if any says so, "always" only if all offer it. */
+/** Makes one question for all hooks that ask: the shortest timeout, deny by default if any hook says so, "always" only if all offer it. */
 export function questionFor(
   event: string,
   { id: session, cwd }: Pick<SessionInfo, 'id' | 'cwd'>,
@@ -107,7 +107,7 @@ export function questionFor(
   return frozenCopy(question, 'the question') as unknown as Question
 }
 
-/** Fields of a tool call that say who calls which tool: the same input means something else where one of them differs. */
+/** Fields that say who calls which tool. If one of them differs, the same input means something else. */
 export const BESIDE = [
   'agent_id',
   'agent_type',
@@ -122,7 +122,7 @@ function besideOf(data: Data): Data {
   return Object.fromEntries(fields.map((key) => [key, data[key] as Json]))
 }
 
-/** The call, who makes it, and its id: it tells two equal calls apart, but a retry has a new one, so no answer is bound to it. */
+/** The call, its caller and its id. The id tells two equal calls apart, but a retry has a new one, so no answer is bound to it. */
 function shownCall(data: Data): Data {
   const call = callOf(data)
   if (typeof data.tool_name !== 'string') return call
@@ -130,10 +130,10 @@ function shownCall(data: Data): Data {
   return { ...call, ...id, ...besideOf(data) }
 }
 
-/** A misspelt edit must not approve the call as it was. */
+/** A misspelt edit must not approve the unedited call. */
 const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires', 'proof']
 
-/** Options look as a terminal shows them, so that none can pass for another. */
+/** Options are cleaned as for a terminal, so that none can pass for another. */
 function optionsOf(given: readonly string[] | undefined): readonly string[] {
   const options = (given ?? DEFAULT_OPTIONS).map((option) => plainText(option).replace(/\s+/g, ' ').trim())
   return options.filter((option) => option !== '')
@@ -145,7 +145,7 @@ interface ReadReply extends ApprovalAnswer {
   readonly proof?: string
 }
 
-/** Reads a reply. What was not offered is a deny; undefined for what is no reply at all. */
+/** Reads a reply. An option that was not offered is a deny; undefined if it is not a reply at all. */
 export function readReply(question: Question, reply: unknown, at: string): ReadReply | undefined {
   const given = isObject(reply) ? reply : { option: reply }
   if (typeof given.option !== 'string') return undefined
@@ -166,7 +166,7 @@ export function readReply(question: Question, reply: unknown, at: string): ReadR
   }
 }
 
-/** Whether the approver says, in so many words, that nobody has answered yet. */
+/** Whether the approver says explicitly that nobody has answered yet. */
 export function isUnanswered(reply: unknown): reply is Unanswered {
   return isObject(reply) && typeof reply.unanswered === 'string' && Object.keys(reply).length === 1
 }
@@ -185,7 +185,7 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
   return `User denied: ${prompt}${because}`
 }
 
-/** A call that hooks ask about, where and when. */
+/** A call that hooks ask about, with its place and time. */
 export interface AskedCall {
   readonly event: string
   readonly data: Data
@@ -207,7 +207,7 @@ export function grantFor(one: Asking, asked: AskedCall, { by, expires }: Partial
   }
 }
 
-/** The grant that answers this hook. One that does not offer "always" now is answered by none. */
+/** The grant that answers this hook. No grant answers a hook that no longer offers "always". */
 export function grantOf(grants: readonly Grant[], one: Asking, asked: AskedCall): Grant | undefined {
   if (!offersAlways(one)) return undefined
   const bound = boundTo(one, asked)
@@ -226,7 +226,7 @@ export function offersAlways({ answer }: Asking): boolean {
   return optionsOf(answer.approvalOptions).some((option) => ALLOWS_ALWAYS.test(option))
 }
 
-/** The directory is the session's: a hook that changes `cwd` does not change where a grant holds. */
+/** Uses the session's directory, so that a hook that changes `cwd` does not change where a grant applies. */
 function boundTo({ hook }: Asking, { event, data, cwd }: AskedCall) {
   return {
     hook: hook.id,
@@ -237,22 +237,22 @@ function boundTo({ hook }: Asking, { event, data, cwd }: AskedCall) {
   }
 }
 
-// ---- what an option does when it is chosen, whatever a hook calls it
+// ---- the effect of an option, whatever a hook calls it
 
 export type Effect = 'allow' | 'always' | 'deny'
 
-/** Uses readReply, so that what a person is shown and what counts cannot differ. */
+/** Uses readReply, so that the effect shown to a person is always the one that counts. */
 export function effectOf(question: Question, option: string): Effect {
   if (readReply(question, option, '')?.decision !== 'allow') return 'deny'
   return ALLOWS_ALWAYS.test(option) ? 'always' : 'allow'
 }
 
-/** The first option with this effect; undefined where none is offered. */
+/** The first option with this effect; undefined if none is offered. */
 export function optionFor(question: Question, effect: Effect): string | undefined {
   return question.options.find((option) => effectOf(question, option) === effect)
 }
 
-/** A deny is always among the options; what was not offered would be a deny, too. */
+/** A deny is always among the options. An option that was not offered would be a deny too. */
 export function denyOf(question: Question): string {
   return question.options.find((option) => /^deny\b/i.test(option)) ?? 'Deny'
 }

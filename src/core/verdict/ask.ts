@@ -1,4 +1,4 @@
-// Settles an ask: grants first, then PermissionRequest hooks, then the person. It never ends in an allow that nobody gave.
+// Settles an ask: grants first, then PermissionRequest hooks, then the person. It never ends in an allow that was not given.
 
 import { callDigest, callOf } from '../base/digest.js'
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
@@ -26,10 +26,10 @@ import {
 import type { Judgement } from './judge.js'
 import { reasonOf } from './merge.js'
 
-/** The end of an ask: the verdict, and who gave it. */
+/** The result of an ask: the verdict, and who gave it. */
 export interface Settled {
   readonly judgement: Judgement
-  /** PermissionRequest hooks that were asked on the way. */
+  /** The PermissionRequest hooks that were asked. */
   readonly permissions: readonly Judgement[]
   readonly action: Verdict
   readonly reason?: string | undefined
@@ -42,7 +42,7 @@ interface AskOptions {
   readonly session: SessionInfo
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Absent: the outcome stays `ask_user`; `'deny'`: refused. */
+  /** Absent: the outcome stays `ask_user`. `'deny'`: the ask is refused. */
   readonly approver: Approver | 'deny' | undefined
   readonly grants: GrantStore
   /** A time on the clock of performance.now(). */
@@ -50,25 +50,25 @@ interface AskOptions {
   readonly signal?: AbortSignal | undefined
   /** Judges the event again with this patch over its data. */
   readonly rejudge: (judgement: Judgement, patch: object) => Promise<Judgement>
-  /** PermissionRequest hooks for this call; undefined where nobody listens. */
+  /** Asks the PermissionRequest hooks about this call; undefined if there are none. */
   readonly permission: (judgement: Judgement) => Promise<Judgement | undefined>
 }
 
-/** Grants that were given before, and where new ones go. */
+/** Earlier grants, and where new ones go. */
 interface GrantStore {
   grants(): MaybePromise<readonly Grant[]>
   addGrant(grant: Grant, proof?: string): MaybePromise<void>
 }
 
-/** Nobody has answered; `open` says how somebody can. */
+/** Nobody has answered; `open` says how to. */
 interface Open {
   readonly open: string | undefined
 }
 
-/** An answer with what came with it. */
+/** An answer and its details. */
 interface Answered {
   readonly answer: ApprovalAnswer
-  /** Told to the model if the answer is no. */
+  /** For the model, if the answer is no. */
   readonly reason?: string | undefined
   /** The call was edited. */
   readonly patch?: object | undefined
@@ -80,14 +80,14 @@ interface Answered {
 const MAX_ROUNDS = 3
 const LONGEST_QUOTED = 200
 
-const CUT_SHORT = 'the time for this event was over before the time to answer was'
+const CUT_SHORT = 'the event timed out before the question did'
 
 const CHANGED_IN_VAIN: Diagnostic = {
   code: 'verdict-ignored',
   text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
 }
 
-/** An answer that edits the call starts again at the merge. */
+/** If an answer edits the call, the edited call is judged again. */
 export function settleAsk(judgement: Judgement, options: AskOptions): Promise<Settled> {
   return new Inquiry(judgement, options).settle()
 }
@@ -97,9 +97,9 @@ class Inquiry {
   readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
   #judgement: Judgement
-  /** The grants that answered hooks of the present call. */
+  /** The grants that answered hooks of the current call. */
   #granted: readonly Grant[] = []
-  /** An allow that came with an edit. It holds for exactly that call, and for the hooks that had asked. */
+  /** An allow that came with an edit. It only counts for that exact call and the hooks that had asked. */
   #edited:
     | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
     | undefined
@@ -135,8 +135,7 @@ class Inquiry {
         return this.#allowed(question, answer)
       }
       const again = await this.#rejudge(patch)
-      if (!again)
-        return this.#settled('deny', 'The call was edited into one that is not valid', { question, answer })
+      if (!again) return this.#settled('deny', 'The edited call is not valid', { question, answer })
       this.#judgement = again
       this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
     }
@@ -146,7 +145,7 @@ class Inquiry {
     )
   }
 
-  /** Those who ask and have no answer yet, neither a grant nor the allow that came with the last edit. */
+  /** The hooks that neither a grant nor the allow of the last edit has answered. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { event } = this.#judgement
     const grants = await this.#options.grants.grants()
@@ -158,7 +157,7 @@ class Inquiry {
     return open.filter((one) => granted.get(one) === undefined)
   }
 
-  /** Undefined where no PermissionRequest hook has an opinion. */
+  /** Undefined if no PermissionRequest hook decides. */
   async #askHooks(): Promise<Answered | undefined> {
     const asked = await this.#options.permission(this.#judgement)
     if (!asked) return undefined
@@ -187,7 +186,7 @@ class Inquiry {
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 
-  /** Open if there is nobody to ask, or nobody answered: the embedder resolves it. */
+  /** Open if there is nobody to ask, or nobody answered. The embedder resolves it. */
   async #askPerson(question: Question): Promise<Answered | Open> {
     const { approver } = this.#options
     if (approver === undefined) return { open: undefined }
@@ -206,25 +205,25 @@ class Inquiry {
       return { answer, reason: `Denied: ${text}` }
     }
     const problem = textOf(reply.error)
-    this.#diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${problem}` })
+    this.#diagnostics.push({ code: 'host-failed', text: `the host's approver threw: ${problem}` })
     return { answer: { ...this.#answer(question.default, 'default'), reason: problem } }
   }
 
-  /** A broken approver is not a person who said no: the call is refused, and the approver is named. */
+  /** A broken approver is not a person who said no. The call is refused, and the message blames the approver. */
   #noReply(): Answered {
     const text =
-      'the approver of the host answered neither an option nor a valid { option, reason, by, data, expires }'
+      "the host's approver returned neither an option nor a valid { option, reason, by, data, expires }"
     this.#diagnostics.push({ code: 'host-failed', text })
     return { answer: this.#answer('deny', 'host'), reason: `Denied: ${text}` }
   }
 
-  /** Undefined where the edit does not make a valid call. */
+  /** Undefined if the edited call is not valid. */
   async #rejudge(patch: object): Promise<Judgement | undefined> {
     try {
       return await this.#options.rejudge(this.#judgement, patch)
     } catch (error) {
       if (isHookError(error, 'ABORTED')) throw error
-      this.#diagnostics.push({ code: 'host-failed', text: `the edited call is refused: ${textOf(error)}` })
+      this.#diagnostics.push({ code: 'host-failed', text: `the edited call was refused: ${textOf(error)}` })
       return undefined
     }
   }
@@ -276,17 +275,17 @@ class Inquiry {
   }
 }
 
-/** The reason of an ask that nobody has answered yet: the first in hook order gives it, the question has them all. */
+/** The reason of an open ask. It comes from the first hook in order; the question has them all. */
 function openReason([first]: readonly Asking[]): string | undefined {
   return first && reasonOf(first.hook, first.answer)
 }
 
-/** No person said no, so the reason must not say that one did. */
+/** No person refused, so the reason must not say so. */
 function notOffered({ asks, options }: Question, { option = '', reason }: ApprovalAnswer): string {
   const prompt = asks.map((ask) => ask.prompt).join('; ')
   const [given, asked] = [option, prompt].map((text) => JSON.stringify(text.slice(0, LONGEST_QUOTED)))
   const because = reason === undefined ? '' : ` (${reason})`
-  const text = `the approver answered ${given}${because} to ${asked}, which is not an option; offered were ${options.join(', ')}`
+  const text = `the approver answered ${given}${because} to ${asked}, which is not an option; the options were ${options.join(', ')}`
   return withoutSecrets(plainText(text))
 }
 
@@ -294,7 +293,7 @@ function digestOf({ kind }: Judgement, { data }: HookEvent): string {
   return callDigest(kind.name, data)
 }
 
-/** Waits for the approver until the question is due, or the fire, which nobody's default may decide; rejects when it is aborted. */
+/** Waits for the approver until the question times out, or the fire does. A default only decides the former. Rejects if the fire is aborted. */
 async function waitFor(
   approver: Approver,
   question: Question,

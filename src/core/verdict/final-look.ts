@@ -16,22 +16,22 @@ export function gatesBehind(kind: EventKind, final: HookEvent, ran: readonly Ran
   const value = matcherValue(kind, final.data)
   const behind: Hook[] = []
   for (const [hook, { left }] of lastRuns(ran)) {
-    // Approvers come later, and see nothing but the final call.
+    // Approvers come later, and only ever see the final call.
     if (hook.role === 'approve' || !isGate(kind, hook) || sameJson(left, final.data)) continue
     if ((kind.matcher === null || matches(hook, value)) && !isRefused(hook, final)) behind.push(hook)
   }
   return behind
 }
 
-/** A gate that failed has been asked, too. */
+/** A gate that failed has been asked too. */
 function lastRuns(ran: readonly Ran[]): ReadonlyMap<Hook, Ran> {
   const asked = ran.filter(({ trace: { status } }) => status === 'ran' || status === 'failed')
   return new Map(asked.map((one) => [one.hook, one]))
 }
 
 /**
- * The runs of a final look. Answers that close count; an allow counts where the same hook had allowed the older version,
- * and does so again. A diagnostic names whatever else a hook wanted.
+ * The runs of a final look that count: a deny, an ask or an abort, and an allow if the same hook had also allowed the older
+ * version. A diagnostic names everything else that a hook answered.
  */
 export function closingRuns(
   kind: EventKind,
@@ -69,7 +69,7 @@ function countingPart(
   return { action: 'continue', permission, ...(answer.reason !== undefined && { reason: answer.reason }) }
 }
 
-/** What it said before, or what is so already, is not lost. */
+/** Parts that repeat its earlier answer, or that already hold, are not ignored. */
 function ignoredParts(
   kind: EventKind,
   hook: Hook,
@@ -88,7 +88,7 @@ function ignoredParts(
 
 // ---- allows
 
-/** A hook of a project cannot allow what a gate of the user has not seen. */
+/** A project's hook cannot allow a call that the user's gate has not seen. */
 const SCOPE_RANKS: Readonly<Record<Origin['scope'], number>> = {
   project: 0,
   named: 1,
@@ -98,7 +98,7 @@ const SCOPE_RANKS: Readonly<Record<Origin['scope'], number>> = {
   global: 3,
 }
 
-/** An allow counts if it was given for the final call, and no gate of a higher scope still has to see that. */
+/** An allow counts if it was given for the final call, and every gate of a higher scope has seen that call. */
 export function allowsFinal(final: Data, unseen: readonly Hook[]): (one: Ran) => boolean {
   const highest = Math.max(-1, ...unseen.map(({ origin }) => SCOPE_RANKS[origin.scope]))
   return ({ hook, left }) => SCOPE_RANKS[hook.origin.scope] >= highest && sameJson(left, final)

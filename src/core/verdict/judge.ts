@@ -19,7 +19,7 @@ import { keptInjections, type Merged, type MergeRules, merge, NOTHING_SAID, ONE_
 export interface Judgement {
   readonly kind: EventKind
   readonly listeners: Listeners | undefined
-  /** `sent` is the event before the hooks, `event` the event with every modification. */
+  /** `sent` is the event before the hooks; `event` includes every modification. */
   readonly sent: HookEvent
   readonly event: HookEvent
   readonly modified: boolean
@@ -32,12 +32,12 @@ export interface Judgement {
 
 /** Every diagnostic of a judgement. */
 export function diagnosticsOf({ diagnostics, merged }: Judgement): readonly Diagnostic[] {
-  // A copy: a hook that was left behind may still note something, and that comes too late.
+  // A copy, because an overdue hook may still add something, which is too late.
   const none = diagnostics.length + merged.diagnostics.length === 0
   return none ? NO_TRACE : [...diagnostics, ...merged.diagnostics]
 }
 
-/** Resolves to what `finish` makes of the judgement. Rejects only when the signal is aborted. */
+/** Resolves to the value of `finish`. Rejects only if the signal is aborted. */
 export function judge<T>(
   kind: EventKind,
   listeners: Listeners,
@@ -67,7 +67,7 @@ async function judgeFinal(
   return withRuns(looked, final.ran, [...final.diagnostics, ...final.ran.flatMap(approverChange)])
 }
 
-/** The final look. With the setting `skipped` the user is only told which gates did not have it. */
+/** The final look. With the setting `skipped`, the user is only told which gates did not get it. */
 async function lookAgain(judgement: Judgement, options: DispatchOptions): Promise<Judgement> {
   const { kind, event, ran } = judgement
   const behind = gatesBehind(kind, event, ran)
@@ -78,7 +78,7 @@ async function lookAgain(judgement: Judgement, options: DispatchOptions): Promis
   return withRuns(judgement, look.ran, [...final.diagnostics, ...look.diagnostics])
 }
 
-/** If the fire is aborted meanwhile, the hooks that ran before are on record, too. */
+/** If the fire is aborted meanwhile, the hooks that ran before are recorded too. */
 function showFinal(
   { kind, event, ran }: Judgement,
   hooks: readonly Hook[],
@@ -127,7 +127,7 @@ function staleText({ name }: Hook): string {
   return `${name} judged a version of the call that a later hook changed, and has not seen the final one; remove "recheck": "skipped" from the settings to show it to such gates`
 }
 
-/** Adds observers that may not run to the trace. An observer that nobody reviewed is reported: it must not look as if it watched. */
+/** Adds observers that may not run to the trace. An unreviewed observer is reported, so that it does not look as if it had watched. */
 function withUnaskedObservers(
   judgement: Judgement,
   { observers }: Listeners,
@@ -196,7 +196,7 @@ function approverChange({ hook, effect }: Ran): Diagnostic[] {
   ]
 }
 
-const UNSTABLE = 'hooks kept changing the call, so that no version of it was judged by all of them'
+const UNSTABLE = 'hooks kept changing the call, so no version of it was judged by all of them'
 
 /** No version of the call was judged by all hooks, so none may run. */
 function denyUnstable(kind: EventKind, merged: Merged): Merged {
@@ -208,7 +208,7 @@ function denyUnstable(kind: EventKind, merged: Merged): Merged {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A judgement as an Outcome. Optional fields are present only where they say something. */
+/** A judgement as an Outcome. Optional fields are only set if they say something. */
 export function outcomeOf(
   judgement: Judgement,
   final: Pick<Merged, 'action' | 'reason' | 'injections' | 'messages'>,
@@ -263,7 +263,7 @@ function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
   return outcome
 }
 
-/** Makes the trace when somebody reads it, so that thousands of idle hooks cost nothing. */
+/** Makes the trace on first read, so that thousands of idle hooks cost nothing. */
 class TracedLater {
   readonly #judgement: Judgement
   readonly #listeners: Listeners
@@ -273,7 +273,7 @@ class TracedLater {
     this.#judgement = judgement
     this.#listeners = listeners
     Object.assign(this, outcome)
-    // A property of its own, so that JSON, spreading and cloning see it; one getter for all, because making one is slow.
+    // An own property, so that JSON, spreading and cloning see it. All instances share one getter, because creating one is slow.
     Object.defineProperty(this, 'hooks', TracedLater.#LATER)
   }
 

@@ -13,7 +13,7 @@ import type { Injection, Message, Outcome, WantedInjection } from '../hooks/outc
 import { hasGoneOn, type Ran, verdictOf } from '../run/trace.js'
 import type { Asking } from './approval.js'
 
-/** The merge of all answers, before budget and person. */
+/** The merge of all answers, before the budget and the person. */
 export interface Merged {
   readonly action: Verdict
   readonly reason: string | undefined
@@ -28,9 +28,9 @@ export interface Merged {
 
 /** How the answers came about. */
 export interface MergeRules {
-  /** Hooks may have run more than once, each time on another version of the call: then their last answer counts. */
+  /** Hooks may have run more than once, on different versions of the call. Their last answer counts. */
   readonly rechecked: boolean
-  /** Whether an explicit allow of this hook counts: it may have been for another version of the call. */
+  /** Whether an explicit allow of this hook counts. It may have been given for another version of the call. */
   readonly allows: (one: Ran) => boolean
 }
 
@@ -72,7 +72,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       addMessage(messages, failureMessage(kind, one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one, isRefused(kind, ran))
-      // One process may be several hooks; it is reported once.
+      // One process may serve several hooks, but is reported once.
       if (messages.some(({ text }) => text === message.text)) continue
       const { file, line } = hook.origin
       messages.push(message)
@@ -118,7 +118,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   }
 }
 
-/** Fields for the host, in hook order: lists add up, otherwise the later wins. What came with a verdict that lost is dropped. */
+/** Fields for the host, in hook order. Lists are concatenated; otherwise the later value wins. Fields of a losing verdict are dropped. */
 function hostFields(
   kind: EventKind,
   ran: readonly Ran[],
@@ -141,7 +141,7 @@ function joined(before: Json | undefined, value: Json): Json {
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }
 
-/** A prompt that is not sent takes its injections with it. */
+/** If a prompt is not sent, its injections are dropped too. */
 export function keptInjections(
   kind: EventKind,
   action: Verdict,
@@ -158,13 +158,13 @@ export function reasonOf(hook: Hook, answer: HookResult): string {
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
 }
 
-/** A refusal that cannot stop anything any more: the model is told. */
+/** A refusal that comes too late to stop anything. The model is told. */
 function toldReason(hook: Hook, answer: HookResult): WantedInjection {
   const text = reasonOf(hook, answer)
   return { text, role: 'system', ephemeral: false, source: hook.name, isRefusal: true }
 }
 
-/** A hook that asked twice asks once, as it did last. */
+/** If a hook asked twice, only its last question counts. */
 function ask(asking: Asking[], one: Asking): void {
   const at = asking.findIndex(({ hook }) => hook === one.hook)
   if (at < 0) asking.push(one)
@@ -178,7 +178,7 @@ function mayBeIgnored(action: Action): boolean {
 }
 
 function ignored(kind: EventKind, hook: Hook, action: Action): Diagnostic {
-  const text = `${hook.name} answered ${action}, which cannot act on ${kind.name}; the operation went on`
+  const text = `${hook.name} answered ${action}, which has no effect on ${kind.name}; the operation went on`
   return { code: 'verdict-ignored', text }
 }
 
@@ -209,7 +209,7 @@ function addMessage(messages: Message[], message: Message): void {
   if (!messages.some(({ text }) => text === message.text)) messages.push(message)
 }
 
-/** A failure is told to the user whatever came after it. */
+/** The user is told of a failure, whatever came after it. */
 export function failureMessages(kind: EventKind, ran: readonly Ran[]): readonly Message[] {
   return ran.filter(({ trace }) => trace.status === 'failed').map((one) => failureMessage(kind, one))
 }
@@ -221,7 +221,7 @@ function failureMessage(kind: EventKind, { hook, effect: answer, trace: { status
   const todo =
     isClosed || file === undefined || !isGate(kind, hook)
       ? ''
-      : ' Add "onFailure": "block" to it, so that its gate closes when it fails.'
+      : ' To close its gate when it fails, add "onFailure": "block" to the hook.'
   const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`
   return {
     text: forPeople(
@@ -232,7 +232,7 @@ function failureMessage(kind: EventKind, { hook, effect: answer, trace: { status
   }
 }
 
-/** A gate that nobody reviewed does not guard, and must not look as if it did. A modified one has its trusted version. */
+/** An unreviewed gate does not guard, and must not look as if it did. For a modified one, the trusted version runs. */
 function isUnreviewed({ trace: { why } }: Ran): boolean {
   return why === 'untrusted' || why === 'modified'
 }
@@ -247,8 +247,8 @@ function unreviewedMessage(
   refused: boolean,
 ): Message {
   const ungated = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
-  const without = refused ? 'it judged nothing' : ungated
-  const effect = why === 'modified' ? 'the version that you trusted counts' : without
+  const without = refused ? 'it did not judge this' : ungated
+  const effect = why === 'modified' ? 'the version that you trusted counts instead' : without
   return {
     text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
     level: 'warning',
@@ -256,7 +256,7 @@ function unreviewedMessage(
   }
 }
 
-/** A frozen copy: what an observer does to the outcome must not reach the embedder. */
+/** A frozen copy, so that an observer cannot change the embedder's outcome. */
 export function seenOutcome(outcome: Outcome): Outcome {
   return frozenCopy(outcome, 'the outcome') as unknown as Outcome
 }

@@ -116,7 +116,7 @@ describe('carabiner uninstall', () => {
     const { code, stdout } = await project.call(['uninstall', 'one', 'two', 'one'])
     expect([code, stdout]).toEqual([
       0,
-      'uninstalled one  .amplifier/hooks/one\nuninstalled two  .amplifier/hooks/two\n',
+      'uninstalled one  .amplifier/hooks/one\nuninstalled two  .amplifier/hooks/two\nnext carabiner list\n',
     ])
     const json = await project.call(['uninstall', 'three', '--yes', '--json'])
     expect(JSON.parse(json.stdout)).toEqual({

@@ -145,11 +145,11 @@ describe('the source of a project that nobody accepted here', () => {
   })
 
   it.each([
-    ['a folder elsewhere', { source: '../guard' }, 'lies outside the project'],
-    ['a link to elsewhere', { source: './link' }, 'lies outside the project'],
-    ['another user', { source: 'file:///etc' }, 'lies outside the project'],
-    ['ssh', { kind: 'git', source: 'ssh://git@example.com/x.git' }, 'by ssh, with your keys'],
-    ['ssh, as scp has it', { kind: 'git', source: 'git@example.com:x.git' }, 'by ssh, with your keys'],
+    ['a folder elsewhere', { source: '../guard' }, 'is outside the project'],
+    ['a link to elsewhere', { source: './link' }, 'is outside the project'],
+    ['another user', { source: 'file:///etc' }, 'is outside the project'],
+    ['ssh', { kind: 'git', source: 'ssh://git@example.com/x.git' }, 'uses ssh, with your keys'],
+    ['ssh, as scp has it', { kind: 'git', source: 'git@example.com:x.git' }, 'uses ssh, with your keys'],
     ['this machine', { kind: 'git', source: 'http://localhost:1/x.git' }, 'its host is'],
     ['a name of this machine', { kind: 'git', source: 'https://git.localhost/x.git' }, 'its host is'],
     [
@@ -164,10 +164,10 @@ describe('the source of a project that nobody accepted here', () => {
     symlinkSync(join(project.base, 'guard'), project.path('link'))
     relock(change)
     const { code, stderr } = await update()
-    expect([code, stderr]).toEqual([1, expect.stringContaining('only you may name')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('only you may choose')])
     expect(stderr).toContain(why)
     const asked = await ask('y\ny\n')
-    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('only you may name')])
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('only you may choose')])
     expect(asked.stdout).not.toContain('[y/N]')
     expect(script()).toContain('exit 0')
   })

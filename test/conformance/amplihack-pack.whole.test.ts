@@ -155,7 +155,7 @@ describe('stop', () => {
     const { code, answer } = await hook('stop', payload)
     expect({ code, answer }).toMatchObject({
       code: 0,
-      answer: { systemMessage: expect.stringMatching(/Lock mode ended/) },
+      answer: { systemMessage: expect.stringMatching(/Lock mode has ended/) },
     })
     expect(await hook('stop', payload)).toMatchObject({ code: 0, answer: {} })
   })
@@ -191,7 +191,7 @@ describe('prompts', () => {
     ['userMessage with text', { userMessage: { text: 'Fix it' } }],
   ])('are found as %s, and get context without being changed', async (_, payload) => {
     const { answer } = await hook('workflow-classification-reminder', payload)
-    expect(said(answer)).toContain('decide which kind of work')
+    expect(said(answer)).toContain('decide what kind of work')
     expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
     expect(Object.keys(answer.hookSpecificOutput).sort()).toEqual(['additionalContext', 'hookEventName'])
   })

@@ -127,7 +127,7 @@ describe('a program that cannot be started', NO_HANG, () => {
     ['is missing', /there is no such file/],
     ['is not executable', /not executable \(chmod \+x\)/, PLAIN],
     ['is a folder', /it is a folder/, folder],
-    ['has Windows line ends', /Windows line ends \(CRLF\)/, CRLF],
+    ['has Windows line ends', /Windows line endings \(CRLF\)/, CRLF],
     ['names an interpreter that is not there', /"\/no\/such\/interpreter", which does not exist/, FOREIGN],
   ])('%s (without a shell)', async (_what, says, prepare) => {
     await failsLoudly({ command: PROGRAM, args: ['x'] }, { why: 'HOOK_NOT_STARTED', says }, prepare)

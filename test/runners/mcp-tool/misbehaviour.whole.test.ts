@@ -164,7 +164,7 @@ describe('an answer', () => {
     abort.abort()
     expect((await failureOf(asked)).code).toBe('HOOK_TIMEOUT')
     expect(asked.notes).toMatchObject([
-      { code: 'rpc-noise', text: expect.stringContaining('no call has it') },
+      { code: 'rpc-noise', text: expect.stringContaining('there is no such call') },
     ])
   })
 

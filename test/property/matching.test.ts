@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FORMER_TOOL_NAMES, formerNamesOf } from '../../src/core/events/catalogue.js'
 import { HookSet } from '../../src/core/hooks/hook-set.js'
+import { readPattern } from '../../src/core/hooks/pattern.js'
 import { madeHook } from '../core/made-hook.js'
 import { runs } from './runs.js'
 
@@ -92,9 +93,10 @@ const { expression } = fc.letrec<{ expression: string; part: string; group: stri
     .map(([open, inner]) => `${open}${inner})`),
 }))
 
+/** Node 24 also takes `(?<n>(?<n>a)|b)`, which the specification refuses, as we do. */
 function isValid(pattern: string): boolean {
   try {
-    return Boolean(new RegExp(pattern))
+    return Boolean(readPattern(pattern) && new RegExp(pattern))
   } catch {
     return false
   }

@@ -35,6 +35,8 @@ function withProcess(isPlugin: boolean) {
     env: { CANARY: canary },
     intercept: ['before_tool'],
     observe: ['*'],
+    // How fast the machine is must not matter.
+    timeouts: { observe: 60, intercept: 60, hello: 60 },
   }
   place.write(`${below}/hooks.json`, JSON.stringify({ processes: { guard: entry } }))
   const home = join(place.root, 'home')

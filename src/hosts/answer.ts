@@ -1,4 +1,4 @@
-// Answers to hosts: a verdict, fitted to what the host can do on the event, in the form that the host reads.
+// Answers to hosts: a verdict, reduced to what the host can do on the event, in the form that the host reads.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { actionRow, endsChain, isVerdict } from '../core/events/actions.js'
@@ -14,7 +14,7 @@ export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): Ho
   return host.answer(event, fitted(host.title, abilities, event, verdict), verdict)
 }
 
-/** Undefined for an event that the host does not have. The name may come from a stranger. */
+/** Undefined for an event that the host does not have. The name may be third-party text. */
 export function abilitiesOn(table: Abilities, { name }: HostEvent): readonly Ability[] | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
@@ -86,14 +86,14 @@ function fitted(
   const isUnsafe = verdict.action === 'continue' && deny === 'block' && lost.length > 0
   const refusal = isUnsafe ? lossReason(title, verdict, lost) : refusalOf(verdict, has)
   const aborts = actionRow(verdict.action).aborts !== undefined
-  // If only the end of the turn can refuse it, the turn ends.
+  // If ending the turn is the only way to refuse, the turn ends.
   const stops = has('stop') && (aborts || (refusal !== undefined && !has('block')))
   const tells = refusal !== undefined && deny === 'tell' && !has('block') && has('context')
   const refuses = refusal !== undefined && !tells
   const context = [...verdict.injections, ...(tells ? [refusal] : [])].filter((text) => text.trim() !== '')
   const notes = [
     ...verdict.messages,
-    ...(!has('context') && context.length > 0 ? [`${title} takes no context for the model here`] : []),
+    ...(!has('context') && context.length > 0 ? [`${title} cannot add context for the model here`] : []),
     ...(!refuses && lost.length > 0 ? [`${title} cannot change ${lost.join(', ')} here`] : []),
   ]
   return {
@@ -112,24 +112,24 @@ function milder({ action, permission }: HostVerdict, has: Has): FittedVerdict['a
   return permission === 'allow' && has('allow') ? 'allow' : 'go'
 }
 
-/** Why the verdict refuses the event on this host; undefined if it does not. */
+/** Why the verdict amounts to a refusal on this host; undefined if it does not. */
 function refusalOf({ action, reason, response }: HostVerdict, has: Has): string | undefined {
   const said = reason?.trim() || undefined
-  if (endsChain(action)) return said ?? 'A hook refused it'
+  if (endsChain(action)) return said ?? 'A hook refused this'
   switch (action) {
     case 'ask_user':
-      return has('ask') ? undefined : `A person must approve this first: ${said ?? 'a hook wants it'}`
+      return has('ask') ? undefined : `A person must approve this first: ${said ?? 'a hook asks for it'}`
     case 'respond':
-      return `A hook answered in its place: ${textOfResponse(response)}`
+      return `A hook answered instead: ${textOfResponse(response)}`
     default:
       return undefined
   }
 }
 
-/** A call that a hook made safe must not go on unchanged. */
+/** If a hook made a call safe, it must not run unchanged. */
 function lossReason(title: string, { data }: HostVerdict, lost: readonly string[]): string {
   const wanted = lost.map((key) => `${key} ${JSON.stringify(data?.[key])}`).join(', ')
-  return `A hook changed this, and ${title} cannot make the change. Use instead: ${wanted}`
+  return `A hook changed this, but ${title} cannot apply the change. Use this instead: ${wanted}`
 }
 
 /** The ability that a change of each field needs. */
@@ -143,7 +143,7 @@ const CHANGES: Readonly<Record<string, Ability>> = {
 
 function lostChanges({ data = {} }: HostVerdict, has: Has): readonly string[] {
   return Object.keys(data).filter((key) => {
-    // Two fields have a second name; the change counts once.
+    // Two fields have a second name, but the change counts once.
     if (key === 'tool_result' && 'tool_response' in data) return false
     if (key === 'user_prompt' && 'prompt' in data) return false
     const ability = Object.hasOwn(CHANGES, key) ? CHANGES[key] : undefined
@@ -181,12 +181,12 @@ export function printed(answer: object, exit = 0, stderr = ''): HostAnswer {
   return plain(Object.keys(answer).length > 0 ? JSON.stringify(answer) : '', exit, stderr)
 }
 
-/** Exit code 2 with the reason on stderr: most hosts understand it as a refusal, whatever else they know. */
+/** Exit code 2 with the reason on stderr, which most hosts understand as a refusal. */
 export function signalled(told: FittedVerdict): HostAnswer {
   return plain('', 2, withMessage(told))
 }
 
-/** For hosts that read exit codes and plain text but no JSON: on success, stdout is context for the model. */
+/** For hosts that read exit codes and plain text, but no JSON. On success, stdout is context for the model. */
 export function byExitCode(_: HostEvent, told: FittedVerdict): HostAnswer {
   return isRefusal(told) ? signalled(told) : plain(told.context, 0, told.message)
 }

@@ -1,4 +1,4 @@
-// A host: an AI agent that starts hooks. Its row in hosts.ts says what it sends, what it honours, and what it understands.
+// A host is an AI agent that starts hooks. Its row says what it sends, what it honours, and what it understands.
 
 import type { Data, Json } from '../core/base/json.js'
 import type { Verdict } from '../core/events/actions.js'
@@ -6,7 +6,7 @@ import type { HookResult } from '../core/events/result.js'
 
 export interface Host<Name extends string = string> {
   readonly name: Name
-  /** For people. */
+  /** The name that people know. */
   readonly title: string
 
   // ---- what it sends ----
@@ -15,18 +15,18 @@ export interface Host<Name extends string = string> {
   readonly sends: (payload: Data, event: string) => boolean
   /** Its own names of events, without case and separators. Names that the catalogue knows need no entry. */
   readonly events?: Readonly<Record<string, string>>
-  /** Fields that it sends in a shape of its own, under Claude Code's names. They win over those of the payload. */
+  /** Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. */
   readonly read?: (payload: Data, event: string) => Data
-  /** Its tools that Claude Code has too, and Claude Code's names for them, the likeliest first. */
+  /** Its tools that Claude Code also has, with Claude Code's names for them, the likeliest first. */
   readonly tools?: Readonly<Record<string, readonly string[]>>
 
   // ---- what it understands ----
 
   readonly can: Abilities | ((event: HostEvent, verdict: HostVerdict) => readonly Ability[] | undefined)
-  /** It merges a changed input over the old one, so a key cannot be taken away. */
+  /** It merges a changed input over the old one, so a key cannot be removed. */
   readonly mergesInput?: boolean
   readonly answer: (event: HostEvent, told: FittedVerdict, verdict: HostVerdict) => HostAnswer
-  /** Seconds until it gives up on a hook: in general, and by canonical event. */
+  /** Seconds until it gives up on a hook, in general and by canonical event. */
   readonly timeout: number
   readonly timeouts?: Readonly<Record<string, number>>
 
@@ -35,7 +35,7 @@ export interface Host<Name extends string = string> {
   /** The variable that names the project to its hooks. */
   readonly projectVariable?: string
 
-  /** The file that registers its hooks, if it lies at the same place below a project and below the home. */
+  /** The file that registers its hooks, if its path is the same in a project and in the home folder. */
   readonly hookFile?: string
 }
 
@@ -43,7 +43,7 @@ export interface Host<Name extends string = string> {
 
 /** The event that a host asks about. */
 export interface HostEvent {
-  /** Canonical; as the host sent it if it is unknown. */
+  /** The canonical name; as the host sent it if it is unknown. */
   readonly name: string
   /** The host's own name for it; empty if the payload has none. */
   readonly sentAs: string
@@ -61,15 +61,15 @@ export interface HostVerdict {
   readonly injections: readonly string[]
   readonly messages: readonly string[]
   readonly response?: Json
-  /** Fields that only the host can act on. */
+  /** Fields that only the host can use. */
   readonly host?: Data
-  /** How the person is asked, for engines that understand it. */
+  /** The terms of the question, for engines that understand them. */
   readonly approval?: Pick<HookResult, 'approvalOptions' | 'approvalTimeout' | 'approvalDefault'>
 }
 
 /**
  * Something that a host lets hooks do on an event.
- * `block`: refuse it; if it has happened, tell the model; if the host wants to stop, keep it going.
+ * `block`: refuse it; if it has already happened, tell the model; if the host wants to stop, keep it going.
  * `input`, `output`, `prompt`: change the tool's input, its result, the prompt. `context`: give the model context.
  * `ask`: have a person asked. `allow`: spare the person a question. `stop`: end the turn.
  */
@@ -80,7 +80,7 @@ export type Abilities = Readonly<Record<string, readonly Ability[]>>
 
 /** A verdict reduced to what the host can do on this event. */
 export interface FittedVerdict {
-  /** `refuse`: the host has words for it. `signal`: it has none, so only exit code 2 can refuse. */
+  /** `refuse`: the host has an answer for it. `signal`: it has none, so only exit code 2 can refuse. */
   readonly act: 'go' | 'allow' | 'ask' | 'refuse' | 'signal'
   /** The turn ends as well. */
   readonly stops: boolean
@@ -94,7 +94,7 @@ export interface FittedVerdict {
   readonly host: Data
 }
 
-/** The traces that a hook's process leaves for the host that started it. */
+/** The output of a hook's process, for the host that started it. */
 export interface HostAnswer {
   readonly stdout: string
   readonly stderr?: string
@@ -103,7 +103,7 @@ export interface HostAnswer {
 
 // ---- for the rows ---------------------------------------------------------------------------------------------
 
-/** Whether the transcript lies below the host's own folder. */
+/** Whether the transcript is in the host's own folder. */
 export function keepsIn(payload: Data, folder: string): boolean {
   const path = payload.transcript_path ?? payload.transcriptPath
   return typeof path === 'string' && path.replaceAll('\\', '/').includes(`/${folder}/`)
@@ -114,7 +114,7 @@ export function isIsoTime(value: Json | undefined): boolean {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)
 }
 
-/** Without the fields that are undefined. */
+/** Removes undefined fields. */
 export function definedFields(fields: Readonly<Record<string, Json | undefined>>): Data {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Data
 }

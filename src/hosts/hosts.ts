@@ -19,7 +19,7 @@ import { qwen } from './qwen/host.js'
 import { vscode } from './vscode/host.js'
 import { windsurf } from './windsurf/host.js'
 
-/** In the order in which they are matched against a payload: the most distinctive first. */
+/** In the order in which payloads are matched: the most distinctive first. */
 const TABLE = [
   windsurf,
   cline,
@@ -56,13 +56,13 @@ export function hostOf(payload: Data, event: string, env: NodeJS.ProcessEnv = {}
   return TABLE.find((host: KnownHost) => host.sends(payload, event)) ?? claudeCode
 }
 
-/** An engine of ours, or Amplifier's, sends Claude Code's payload with a time, as some hosts do. */
+/** Our own engine, and Amplifier's, send Claude Code's payload with a timestamp, as some hosts do. */
 function isOurs(payload: Data, env: NodeJS.ProcessEnv): boolean {
   const name = payload.hook_event_name
   return Boolean(env.AMPLIFIER_HOOKS_DIR) && typeof name === 'string' && isIsoTime(payload.timestamp)
 }
 
-/** Claude Code's names for a tool of this host, the likeliest first; none if it has no such tool, or the same name. */
+/** Claude Code's names for a tool of this host, the likeliest first. Empty if it has no such tool, or uses the same name. */
 export function claudeToolNames({ tools = {} }: Host, tool: string): readonly string[] {
   return Object.hasOwn(tools, tool) ? (tools[tool] as readonly string[]) : []
 }

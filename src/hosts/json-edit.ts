@@ -1,22 +1,22 @@
-// Changes to the text of a JSON file that leave the rest as it is: comments, order, indentation, ends of lines.
+// Edits the text of a JSON file and leaves everything else as it is: comments, order, indentation, line ends.
 
 import type { Spot } from '../config/json-text.js'
 
-/** What stands in a text between two positions, and what is to stand there. */
+/** A replacement for the text between two positions. */
 export interface Edit {
   readonly at: number
   readonly end: number
   readonly text: string
 }
 
-/** How a text is laid out. */
+/** The layout of a text. */
 export interface Layout {
   readonly eol: '\n' | '\r\n'
-  /** One step of indentation; undefined where all of it is on one line. */
+  /** One step of indentation; undefined if everything is on one line. */
   readonly unit: string | undefined
 }
 
-/** Edits of one text; they do not overlap, and those at one position come in the order given. */
+/** Applies edits that do not overlap. Edits at the same position are applied in the given order. */
 export function edited(text: string, edits: readonly Edit[]): string {
   let result = ''
   let from = 0
@@ -37,9 +37,9 @@ export function layoutOf(text: string, root: Spot): Layout {
   }
 }
 
-// ---- putting in -----------------------------------------------------------------------------------------------
+// ---- adding ---------------------------------------------------------------------------------------------------
 
-/** Items at the front of a list. */
+/** Adds items at the front of a list. */
 export function prepended(
   text: string,
   list: Spot,
@@ -61,13 +61,13 @@ export function prepended(
     const gap = layout.unit === undefined ? ',' : ', '
     return [inserted(startOf(first), items.map((item) => JSON.stringify(item) + gap).join(''))]
   }
-  // What is said about the list, on the line where it begins, stays there.
+  // A comment on the line where the list begins stays there.
   const remark = /^[ \t]*\/\/[^\r\n]*/.exec(text.slice(list.at + 1, first.at))?.[0] ?? ''
   const lines = items.map((item) => `${layout.eol}${indent}${written(item, indent, layout)},`)
   return [inserted(list.at + 1 + remark.length, lines.join(''))]
 }
 
-/** Keys at the end of an object that does not have them. */
+/** Adds keys at the end of an object that does not have them. */
 export function appended(
   text: string,
   object: Spot,
@@ -82,7 +82,7 @@ export function appended(
   )
 }
 
-/** Items at the end of a list. */
+/** Adds items at the end of a list. */
 export function pushed(text: string, list: Spot, items: readonly unknown[], layout: Layout): readonly Edit[] {
   return atEnd(
     text,
@@ -92,7 +92,7 @@ export function pushed(text: string, list: Spot, items: readonly unknown[], layo
   )
 }
 
-/** What is to stand in an object, by its key, or in a list. */
+/** A new child of an object, with its key, or of a list. */
 interface Child {
   readonly key?: string
   readonly item: unknown
@@ -118,7 +118,7 @@ function atEnd(text: string, container: Spot, added: readonly Child[], layout: L
   const lines = added.map(
     ({ key, item }) => `${layout.eol}${indent}${named(key, written(item, indent, layout), spaced)}`,
   )
-  // Behind remarks on the last one.
+  // After comments on the last one.
   const behind = text.slice(0, container.end - 1).trimEnd().length
   return [
     ...(trailing ? [] : [inserted(last.end, ',')]),
@@ -130,7 +130,7 @@ function named(key: string | undefined, value: string, { unit }: Layout): string
   return key === undefined ? value : JSON.stringify(key) + (unit === undefined ? ':' : ': ') + value
 }
 
-/** An object or list that has nothing in it; remarks in it stay. */
+/** Fills an empty object or list. Comments in it stay. */
 function filled(text: string, { at, end }: Spot, children: readonly Child[], layout: Layout): Edit {
   const { eol, unit } = layout
   if (unit === undefined) {
@@ -154,9 +154,9 @@ function inserted(at: number, text: string): Edit {
   return { at, end: at, text }
 }
 
-// ---- taking out -----------------------------------------------------------------------------------------------
+// ---- removing -------------------------------------------------------------------------------------------------
 
-/** Some of what is in an object or list, with their commas. */
+/** Removes children of an object or list, with their commas. */
 export function removed(text: string, container: Spot, gone: ReadonlySet<Spot>): readonly Edit[] {
   const children = inOrder(container)
   const stay = children.filter((child) => !gone.has(child))
@@ -164,14 +164,14 @@ export function removed(text: string, container: Spot, gone: ReadonlySet<Spot>):
     return [{ at: container.at + 1, end: container.end - 1, text: '' }]
   }
   const edits = children.filter((child) => gone.has(child)).map((child) => without(text, child))
-  // What is the last one now has a comma too many, unless the last one always had one.
+  // The new last child has a comma too many, unless the old one also had a trailing comma.
   const last = stay.at(-1)
   const isLast = last === children.at(-1)
   if (last?.comma === undefined || isLast || children.at(-1)?.comma !== undefined) return edits
   return [...edits, { at: last.comma, end: last.comma + 1, text: '' }]
 }
 
-/** Nothing but these, commas and blanks. */
+/** Whether it contains nothing but these children, commas and whitespace. */
 function isBare(text: string, { at, end }: Spot, children: readonly Spot[]): boolean {
   const rest = edited(text, [
     ...children.map((child) => ({ at: startOf(child), end: child.end, text: '' })),
@@ -188,7 +188,7 @@ function without(text: string, child: Spot): Edit {
   const isLastOnLine = /^[\r\n]?$/.test(text.charAt(end + blanks))
   const ownLine = text.slice(before, start).includes('\n')
   const isFirst = '[{'.includes(text.charAt(before - 1))
-  // What follows on its line must not come to stand behind a remark on the line before.
+  // Text that follows on its line must not end up after a comment on the line before.
   if ((ownLine && !isLastOnLine) || (!ownLine && isFirst)) {
     return { at: start, end: end + blanks, text: '' }
   }
@@ -197,7 +197,7 @@ function without(text: string, child: Spot): Edit {
 
 // ---- positions ------------------------------------------------------------------------------------------------
 
-/** As they stand in the text. */
+/** In the order of the text. */
 function inOrder({ inside }: Spot): readonly Spot[] {
   return [...(inside?.values() ?? [])].sort((a, b) => a.at - b.at)
 }
@@ -206,12 +206,12 @@ function startOf({ keyAt, at }: Spot): number {
   return keyAt ?? at
 }
 
-/** The blanks before it, if nothing else stands before it on its line. */
+/** The whitespace before it, if nothing else precedes it on its line. */
 function ownIndent(text: string, child: Spot): string | undefined {
   return /\n([ \t]*)$/.exec(text.slice(0, startOf(child)))?.[1]
 }
 
-/** Of the line in which this stands. */
+/** The indentation of the line at this position. */
 function indentAt(text: string, at: number): string {
   const line = text.lastIndexOf('\n', at - 1) + 1
   return /^[ \t]*/.exec(text.slice(line, at))?.[0] ?? ''

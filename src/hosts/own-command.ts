@@ -5,11 +5,11 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { ifThere } from '../files/if-there.js'
 
-/** Empties variables that load code into Node before we begin. Entries of older versions lack it. */
+/** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
 export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
 
 export interface OwnCommand {
-  /** A hook of the pack, or the hooks of the project. */
+  /** `hook`: a standard hook. `fire`: the hooks of the project. */
   readonly call: 'hook' | 'fire'
   /** The name of the hook, or of the event. */
   readonly name: string
@@ -18,7 +18,7 @@ export interface OwnCommand {
   readonly node: string | undefined
 }
 
-/** Undefined if somebody else wrote the handler: a command that does anything more is theirs. Other fields may have changed. */
+/** Undefined if the handler is not ours: a command that does anything more belongs to somebody else. Other fields may have changed. */
 export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (!isObject(handler) || typeof handler.command !== 'string') return undefined
   const { type = 'command', args } = handler
@@ -44,7 +44,7 @@ function withoutLauncher(words: readonly string[]): readonly string[] {
 
 const QUIETLY = ['-y', '--yes', '--no-install', '--offline', '--prefer-offline']
 
-/** Whether it is a hook of the pack whose program is gone. An unreadable path does not count as gone. */
+/** Whether it is a standard hook whose program is gone. An unreadable path does not count as gone. */
 export function isDead(handler: unknown): boolean {
   const own = ownCommand(handler)
   return own?.call === 'hook' && isAbsolute(own.script) && isGone(own.script)

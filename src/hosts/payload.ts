@@ -17,7 +17,7 @@ import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
 export interface ReadOptions {
   /** For payloads that do not name their event. */
   readonly event?: string
-  /** The sender. Without it, the shape of the payload and `env` tell. */
+  /** The sender. Default: recognized by the payload and `env`. */
   readonly host?: HostName
   readonly env?: NodeJS.ProcessEnv
 }
@@ -27,7 +27,7 @@ export interface Envelope {
   readonly host: KnownHost
   /** Undefined if no known event has this name. */
   readonly known: EventName | undefined
-  /** Canonical; as it was sent if it is not known. */
+  /** The canonical name; as it was sent if it is unknown. */
   readonly name: string
   /** Empty if the payload names none. */
   readonly sentAs: string
@@ -37,12 +37,12 @@ export interface HostPayload extends Envelope {
   readonly event: HostEvent
 }
 
-/** Thrown for a payload that no hook can read. Neither its message nor its fields quote the payload. */
+/** Thrown for a payload that cannot be read. Neither its message nor its fields quote the payload. */
 export class InvalidHookInput extends Error {
   override readonly name = 'InvalidHookInput'
   /** Canonical; undefined if it is not known. */
   declare readonly event?: string
-  /** In snake_case; undefined if no field is to blame. */
+  /** The invalid field, in snake_case; undefined if it is not about one field. */
   declare readonly field?: string
 
   constructor(problem: string, where: { readonly event?: string; readonly field?: string } = {}) {
@@ -84,11 +84,11 @@ export function isAboutTool(payload: Data): boolean {
   return [...NAMES.tool_name, ...NAMES.tool_input].some((name) => (payload[name] ?? undefined) !== undefined)
 }
 
-// ---- a sender that nobody named -------------------------------------------------------------------------------
+// ---- an unknown sender ----------------------------------------------------------------------------------------
 
 /**
- * A payload in camelCase, in PicoClaw's or in BeamAgent's terms, under canonical names. One that has no other names stays
- * as it is. `named` is the event of a payload that names none.
+ * Translates a payload in camelCase, or in PicoClaw's or BeamAgent's terms, to canonical names. A payload that already has
+ * them stays as it is. `named` is the event of a payload that names none.
  */
 export function canonicalPayload(payload: Data, named?: string): Data {
   const own = ofPicoClaw(payload)
@@ -115,7 +115,7 @@ function ofPicoClaw({ tool, arguments: input, meta }: Data): Data {
   return { ...(Object.fromEntries(given) as Data), tool_name: tool, tool_input: input as Data }
 }
 
-/** Hooks would judge the call under one of its names, and the tool might get the other. */
+/** Throws if a field has two names with different values: hooks would judge one, and the tool might get the other. */
 export function refuseTwoNames(payload: Data, own: Data = {}): void {
   const given: Readonly<Record<string, readonly (Json | undefined)[]>> = {
     hook_event_name: [payload.hook_event_name, payload.hookEventName],
@@ -127,7 +127,7 @@ export function refuseTwoNames(payload: Data, own: Data = {}): void {
     if (there.length < 2) continue
     const [first, ...rest] = there.map((value) => readAs(field, value as Json))
     if (rest.every((value) => sameJson(value, first))) continue
-    const problem = `${field} stands there under two names, with two values: hooks would judge one, and the tool might get the other`
+    const problem = `${field} has two names here with different values: hooks would judge one, and the tool might get the other`
     throw new InvalidHookInput(problem, { field })
   }
 }
@@ -160,7 +160,7 @@ function nameSent(payload: Data): string | undefined {
   throw new InvalidHookInput('hook_event_name must be the name of an event', { field: 'hook_event_name' })
 }
 
-/** `event` is the name only if nothing else is: FileChanged has a field of that name, too. */
+/** `event` is only the name if no other field is, because FileChanged also has a field of that name. */
 function barelyNamed({ event, ...rest }: Data): string | undefined {
   if (typeof event !== 'string') return undefined
   return 'matcher_context' in rest || canonicalEvent(event) !== undefined ? event : undefined
@@ -171,7 +171,7 @@ function barelyNamed({ event, ...rest }: Data): string | undefined {
 /** The names of a tool's input. */
 export const TOOL_INPUT_NAMES = ['tool_input', 'toolInput', 'toolArgs'] as const
 
-/** Fields with several names: the first that is present counts, even if it is null. */
+/** Fields with several names. The first that is present counts, even if it is null. */
 const NAMES = {
   session_id: ['session_id', 'sessionId', 'sessionID', 'conversation_id', 'conversationId'],
   transcript_path: ['transcript_path', 'transcriptPath'],
@@ -219,7 +219,7 @@ const CANONICAL: ReadonlySet<string> = new Set([
   ...['hook_event_name', 'tool_response', 'tool_result', 'prompt', 'user_prompt'],
 ])
 
-/** All other fields; those that the catalogue knows get its spelling. */
+/** All other fields. Those in the catalogue get its spelling. */
 function restOf(payload: Data, event: string): readonly (readonly [string, Json])[] {
   const { types } = resolveEvent(event)
   return Object.entries(payload)
@@ -238,7 +238,7 @@ function firstGiven(payload: Data, names: readonly string[]): Json | undefined {
 function inputOf(input: Json | undefined, event: string): Json | undefined {
   if (typeof input !== 'string') return input
   return parseJson(input, (problem, kind) => {
-    const what = kind === 'broken' ? 'tool_input is a text that is not JSON' : 'tool_input cannot be read'
+    const what = kind === 'broken' ? 'tool_input is a string that is not JSON' : 'tool_input cannot be read'
     return new InvalidHookInput(`${what}: ${problem}`, { event, field: 'tool_input' })
   })
 }
@@ -260,7 +260,7 @@ function textOf(prompt: Json | undefined): Json | undefined {
   return texts.length > 0 || prompt.length === 0 ? texts.join('\n') : prompt
 }
 
-// ---- JSON from strangers --------------------------------------------------------------------------------------
+// ---- third-party JSON -----------------------------------------------------------------------------------------
 
 /** No real payload is nested deeper, and code that walks a deeper one would overflow the stack. */
 const DEEPEST = 500
@@ -268,7 +268,7 @@ const DEEPEST = 500
 /** `repeated`: the text is JSON, but an object has a key twice. */
 export type JsonProblem = 'too deep' | 'broken' | 'repeated'
 
-/** Reports a problem without quoting the text, as JSON.parse would; of a key that is there twice, its name. */
+/** Unlike JSON.parse, reports a problem without quoting the text, except for the name of a repeated key. */
 export function parseJson(text: string, refuse: (problem: string, kind: JsonProblem) => Error): Json {
   const { isTooDeep, repeated } = shapeOf(text, DEEPEST)
   if (isTooDeep) throw refuse(`it is nested deeper than ${DEEPEST} levels`, 'too deep')
@@ -291,6 +291,6 @@ const LONGEST_KEY = 100
 
 const BROKEN: Readonly<Record<JsonBreak['kind'], string>> = {
   end: 'it ends too early',
-  after: 'something follows the one document',
+  after: 'something follows the JSON document',
   odd: 'it is not JSON',
 }

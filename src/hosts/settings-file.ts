@@ -1,4 +1,4 @@
-// The settings file of a host: found where it is expected, read as somebody else's, replaced whole or not at all.
+// The settings file of a host, which belongs to somebody else: reads it with care, and replaces it whole or not at all.
 
 import {
   closeSync,
@@ -26,38 +26,38 @@ import { readPlain } from '../files/plain-file.js'
 import { isBelow, realOf } from '../files/within.js'
 import { SetupProblem } from './setup-problem.js'
 
-/** Larger than anybody's settings. */
+/** More than any real settings file. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 export interface SettingsPlace {
   readonly path: string
-  /** Folders in which it may lie, wherever links lead. */
+  /** Folders that it must be in after following links. */
   readonly within: readonly string[]
 }
 
 export interface SettingsFile {
-  /** As it is called. */
+  /** The path as given. */
   readonly path: string
-  /** Where it is: behind links. */
+  /** The path after following links. */
   readonly real: string
-  /** Undefined where there is none. */
+  /** Undefined if there is no file. */
   readonly text: string | undefined
   readonly stats: Stats | undefined
 }
 
-/** Throws a SetupProblem where it is not to be touched. What nobody is going to change may be read-only. */
+/** Throws a SetupProblem if the file must not be touched. It may be read-only unless `isToChange`. */
 export function readSettings({ path, within }: SettingsPlace, isToChange = true): SettingsFile {
   const real = realPathOf(path)
   if (!within.some((folder) => isBelow(real, realOf(folder)))) {
     throw new SetupProblem(
-      `${path} leads to ${real}, out of ${within.join(' and ')}`,
+      `${path} links to ${real}, which is outside ${within.join(' and ')}`,
       'Remove the link, or register the hooks in that file by hand.',
     )
   }
   const stats = attempt(path, () => ifThere(() => statSync(real)))
   if (!stats) return { path, real, text: undefined, stats: undefined }
   const problem = problemOf(stats) ?? (isToChange && isReadOnly(stats) ? 'is read-only' : undefined)
-  if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was left as it is.')
+  if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was not changed.')
   return { path, real, text: stats.size === 0 ? '' : textIn(path, real), stats }
 }
 
@@ -67,19 +67,16 @@ function realPathOf(path: string): string {
   try {
     return realpathSync.native(path)
   } catch {
-    throw new SetupProblem(
-      `${path} is a link that leads nowhere`,
-      'Remove the link, or make what it leads to.',
-    )
+    throw new SetupProblem(`${path} is a broken link`, 'Remove the link, or create its target.')
   }
 }
 
 function problemOf(stats: Stats): string | undefined {
   if (stats.isDirectory()) return 'is a folder'
-  return stats.isFile() ? undefined : 'is no plain file'
+  return stats.isFile() ? undefined : 'is not a regular file'
 }
 
-/** Also where the system would let this user write: somebody did not want it changed. */
+/** Looks at the mode alone, even if the system would let this user write: somebody did not want it changed. */
 export function isReadOnly({ mode }: Stats): boolean {
   return (mode & 0o200) === 0
 }
@@ -87,14 +84,14 @@ export function isReadOnly({ mode }: Stats): boolean {
 function textIn(path: string, real: string): string {
   const read = attempt(path, () => readPlain(real, MOST_BYTES))
   if ('text' in read) return read.text
-  throw new SetupProblem(`${path} ${read.problem}`, 'It was left as it is.')
+  throw new SetupProblem(`${path} ${read.problem}`, 'It was not changed.')
 }
 
 function attempt<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new SetupProblem(`${path} cannot be read: ${textOf(error)}`, 'It was left as it is.')
+    throw new SetupProblem(`${path} cannot be read: ${textOf(error)}`, 'It was not changed.')
   }
 }
 
@@ -107,7 +104,7 @@ export function missingAbove(path: string): readonly string[] {
   return [...missingAbove(folder), folder]
 }
 
-/** At one stroke: readers find the old file or the new one, with the mode and the owner of the old one. */
+/** Replaces the file atomically, and keeps its mode and owner. */
 export function replaceSettings({ path, real, stats }: SettingsFile, text: string): void {
   const draft = join(dirname(real), `.${basename(real)}.${nonce()}.tmp`)
   try {
@@ -139,11 +136,11 @@ function removeDraft(draft: string): void {
   try {
     unlinkSync(draft)
   } catch {
-    // It was never made, or the folder does not let go of it; why nothing was written is said by the first error.
+    // The file was never created, or cannot be deleted. The first error already says why nothing was written.
   }
 }
 
-/** And the folders that were made for it, where nobody put anything else there. */
+/** Also deletes the folders that were created for it, if they are empty. */
 export function deleteSettings({ path, real }: SettingsFile, folders: readonly string[]): void {
   try {
     unlinkSync(real)
@@ -163,5 +160,5 @@ function removeEmpty(folder: string): void {
 }
 
 function unwritten(path: string, error: unknown): SetupProblem {
-  return new SetupProblem(`${path} cannot be written: ${textOf(error)}`, 'It was left as it was.')
+  return new SetupProblem(`${path} cannot be written: ${textOf(error)}`, 'It was not changed.')
 }

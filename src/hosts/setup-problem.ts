@@ -1,4 +1,4 @@
-// Why the settings of a host were left alone.
+// The reason why a host's settings were not changed.
 
 /** Not a bug: the message says what is in the way, the hint what to do about it. */
 export class SetupProblem extends Error {

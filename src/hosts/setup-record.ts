@@ -1,4 +1,4 @@
-// What setup did to one settings file, kept for who wants it undone; and a lock, so that one alone changes the file at a time.
+// The record of what setup did to a settings file, so that it can be undone, and a lock, so that only one setup changes the file at a time.
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -12,14 +12,14 @@ import { nonce } from '../files/nonce.js'
 import { VersionedFile } from '../files/versioned-file.js'
 import { SetupProblem } from './setup-problem.js'
 
-/** What was there before, and how the file looks since. */
+/** The file before and after setup. */
 export interface Installed {
   readonly file: string
-  /** Null where there was no file. */
+  /** Null if there was no file. */
   readonly original: string | null
-  /** Digests of the texts that are the original with our entries. */
+  /** Digests of the texts that setup wrote: the original with our entries. */
   readonly written: readonly string[]
-  /** Folders that were made for it, from the top down. */
+  /** Folders that were created for it, from the top down. */
   readonly folders: readonly string[]
 }
 
@@ -34,7 +34,7 @@ interface Stored {
   readonly installed: Installed | null
 }
 
-/** Setting up takes milliseconds: who holds the lock longer is gone, or another process has its number. */
+/** Setup takes milliseconds. After this time the holder has ended, or another process has its number. */
 const HELD_MS = 60_000
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 50
@@ -46,7 +46,7 @@ export class SetupRecord {
   readonly #file: VersionedFile<Stored>
   readonly #patienceMs: number
 
-  /** `real`: where the settings file is, behind links. `patienceMs`: how long it waits for another to finish. */
+  /** `real`: the settings file, after following links. `patienceMs`: how long to wait for another setup to finish. */
   constructor(real: string, { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {}) {
     this.#patienceMs = patienceMs
     this.#folder = join(recordsHome(), digestOf(real).slice(0, 32))
@@ -57,7 +57,7 @@ export class SetupRecord {
     return kept(() => this.#file.load().installed ?? undefined)
   }
 
-  /** A plain copy of what is about to be replaced; answers its path. */
+  /** Saves a copy of the text that is about to be replaced. Returns its path. */
   keep(text: string): string {
     const folder = join(this.#folder, 'replaced')
     return kept(() => {
@@ -71,7 +71,7 @@ export class SetupRecord {
     return kept(() => keptTexts(join(this.#folder, 'replaced')))
   }
 
-  /** Runs alone, of all that set up this file. `save` puts down what was done. */
+  /** Holds the lock while `work` runs. `save` records what was done. */
   async alone<T>(work: (save: (installed: Installed | null) => void) => T): Promise<T> {
     const holder = await this.#taken()
     const isHeld = (stored: Stored) => stored.holder?.nonce === holder.nonce
@@ -79,7 +79,10 @@ export class SetupRecord {
       return work((installed) =>
         this.#update((stored) => {
           if (isHeld(stored)) return { ...stored, installed }
-          throw new SetupProblem('Another carabiner setup took over while this one slept', 'Run it again.')
+          throw new SetupProblem(
+            'Another carabiner setup took over while this one was suspended',
+            'Run it again.',
+          )
         }),
       )
     } finally {
@@ -102,7 +105,10 @@ export class SetupRecord {
       })
       if (!other) return holder
       if (performance.now() >= patience) {
-        throw new SetupProblem(`Another carabiner setup (process ${other.pid}) is at work`, 'Try again.')
+        throw new SetupProblem(
+          `Another carabiner setup (process ${other.pid}) is running`,
+          'Try again when it is done.',
+        )
       }
       await sleep(PAUSE_MS)
     }
@@ -116,7 +122,7 @@ function recordsHome(): string {
 function fileIn(folder: string): VersionedFile<Stored> {
   return new VersionedFile({
     folder,
-    what: 'What setup changed',
+    what: 'The record of setup',
     fresh: { holder: null, installed: null },
     check: checkStored,
     durable: true,
@@ -124,7 +130,7 @@ function fileIn(folder: string): VersionedFile<Stored> {
   })
 }
 
-/** The settings files that hold entries of ours, as far as records say. Throws a SetupProblem if one cannot be read. */
+/** The settings files that contain our entries, according to the records. Throws a SetupProblem if a record cannot be read. */
 export function recordedFiles(): readonly string[] {
   return kept(() =>
     namesIn(recordsHome()).flatMap((name) => {
@@ -134,13 +140,13 @@ export function recordedFiles(): readonly string[] {
   )
 }
 
-/** A folder of Carabiner's that cannot be used is for the user to put right. */
+/** If Carabiner's own folder cannot be used, the user has to fix it. */
 function kept<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (error instanceof SetupProblem) throw error
-    throw new SetupProblem(textOf(error), 'Run it again when that is put right.')
+    throw new SetupProblem(textOf(error), 'Fix that, then run it again.')
   }
 }
 
@@ -161,7 +167,7 @@ export function digestOf(text: string): string {
 // ---- what was read --------------------------------------------------------------------------------------------
 
 function checkStored(value: unknown): Stored {
-  if (!isObject(value)) throw new Error('holds no record')
+  if (!isObject(value)) throw new Error('is not a record')
   return {
     holder: value.holder === null ? null : checkHolder(value.holder),
     installed: value.installed === null ? null : checkInstalled(value.installed),

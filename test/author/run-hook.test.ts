@@ -313,7 +313,7 @@ describe('with everything handed in', () => {
     const handlers: HookHandlers = { PreToolUse: () => modify({ toolInput: { command: 'ls' } }) }
     const { exit, stdout } = await answerTo(payload, handlers)
     expect([exit, stdout]).toEqual([2, expect.stringContaining('write tool_input, not toolInput')])
-    expect(stdout).not.toContain('cannot make the change')
+    expect(stdout).not.toContain('cannot apply the change')
     const right: HookHandlers = { PreToolUse: () => modify({ tool_input: { command: 'ls' } }) }
     expect(await answerTo(payload, right)).toMatchObject({ exit: 0 })
   })

@@ -258,7 +258,7 @@ describe('what cannot be evaluated', () => {
     { ...CALL, hook_event_name: 'PostToolUse', hookEventName: 'PreToolUse' },
   ])('denies a call that has two values under two names', async (sent) => {
     const { code, stderr } = await fireAs('claude-code', [], sent)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('stands there under two names')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has two names here')])
   })
 
   it('is told without a word of what was sent', async () => {

@@ -385,7 +385,7 @@ describe('a choice of hooks', () => {
 
 describe('settings that are left alone', () => {
   it.each([
-    ['[1]', 'holds no JSON object'],
+    ['[1]', 'is not a JSON object'],
     ['{', ':1 is not valid JSON: the text ends too early'],
     ['{"hooks": 1}', ':1 "hooks" is not an object'],
   ])('%j exits 1, says why, and changes nothing', async (text, why) => {
@@ -401,7 +401,7 @@ describe('settings that are left alone', () => {
     userFile('{}')
     const env = { CARABINER_HOME: project.file('no-folder', '') }
     const { code, stderr } = await project.call(['setup', 'claude-code'], { env })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('What setup changed in')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The record of setup in')])
     expect(stderr).not.toContain('bug')
     expect(read(user())).toBe('{}')
   })

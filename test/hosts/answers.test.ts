@@ -99,7 +99,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
 
   it('has a reason also where the hook gave none', () => {
     const { stdout, stderr = '' } = onPre(host, { action: 'deny' })
-    expect(`${stdout}${stderr}`).toContain('A hook refused it')
+    expect(`${stdout}${stderr}`).toContain('A hook refused this')
   })
 
   it('prints one JSON object, or plain text where it reads no other', () => {
@@ -121,7 +121,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
   it('does not run what a hook made safe as it was', () => {
     const { stdout, stderr = '', exit } = onPre(host, modify({ tool_input: { ...INPUT, command: 'ls' } }))
     const changes = /updatedInput|updated_input|modifiedArgs|"tool_input"/.test(stdout)
-    if (!changes) expect(exit === 2 ? stderr : stdout).toContain('cannot make the change')
+    if (!changes) expect(exit === 2 ? stderr : stdout).toContain('cannot apply the change')
     expect(`${stdout}${stderr}`).toContain('ls')
   })
 
@@ -252,12 +252,12 @@ describe('a changed call', () => {
   it.each<HostName>(['gemini', 'droid', 'crush'])('%s would keep a key that is to go', (host) => {
     const { stdout } = onPre(host, modify({ tool_input: { command: 'ls' } }))
     expect(stdout).toContain('deny')
-    expect(stdout).toContain('cannot make the change')
+    expect(stdout).toContain('cannot apply the change')
   })
 
   it.each<HostName>(['qwen', 'kimi', 'letta', 'openhands', 'cline'])('%s cannot make one', (host) => {
     const { stdout, stderr = '' } = onPre(host, change)
-    expect(`${stdout}${stderr}`).toContain('cannot make the change')
+    expect(`${stdout}${stderr}`).toContain('cannot apply the change')
   })
 
   it('another tool is more than any agent can be told', () => {

@@ -65,7 +65,7 @@ describe('one field under two names', () => {
     ['hook_event_name', { ...PRE, hook_event_name: 'PostToolUse', hookEventName: 'PreToolUse' }],
   ]
   it.each(refused)('is refused with two values: %s', (field, sent) => {
-    expect(() => canonicalPayload(sent)).toThrow(`${field} stands there under two names`)
+    expect(() => canonicalPayload(sent)).toThrow(`${field} has two names here`)
   })
 
   it('is one field with one value', () => {

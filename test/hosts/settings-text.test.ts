@@ -160,9 +160,9 @@ describe('settings without our entries', () => {
 
 describe('settings that are left alone', () => {
   it.each([
-    ['[]', 'holds no JSON object'],
-    ['null', 'holds no JSON object'],
-    ['"text"', 'holds no JSON object'],
+    ['[]', 'is not a JSON object'],
+    ['null', 'is not a JSON object'],
+    ['"text"', 'is not a JSON object'],
     ['{"a": 1', ':1 is not valid JSON: the text ends too early'],
     ['{\n "a": 1\n} {', ':3 is not valid JSON'],
     ['{"hooks": []}', ':1 "hooks" is not an object'],

@@ -317,16 +317,16 @@ describe('the file', () => {
 describe('left alone, with a reason', () => {
   const cases: Readonly<Record<string, readonly [string, (place: ReturnType<typeof workplace>) => void]>> = {
     'a link out of the project': [
-      'out of',
+      'which is outside',
       ({ root, file }) => {
         writeFileSync(join(root, 'outside.json'), '{}')
         symlinkSync(join(root, 'outside.json'), file)
       },
     ],
-    'a link to nothing': ['leads nowhere', ({ file, root }) => symlinkSync(join(root, 'nothing'), file)],
-    'a link to itself': ['leads nowhere', ({ file }) => symlinkSync('settings.json', file)],
+    'a link to nothing': ['is a broken link', ({ file, root }) => symlinkSync(join(root, 'nothing'), file)],
+    'a link to itself': ['is a broken link', ({ file }) => symlinkSync('settings.json', file)],
     'a folder': ['is a folder', ({ file }) => mkdirSync(file)],
-    'a pipe': ['is no plain file', ({ file }) => void spawnSync('mkfifo', [file])],
+    'a pipe': ['is not a regular file', ({ file }) => void spawnSync('mkfifo', [file])],
     'a file that is read-only': [
       'is read-only',
       ({ file, write }) => {
@@ -337,7 +337,7 @@ describe('left alone, with a reason', () => {
     'bytes that are no text': ['is not UTF-8', ({ write }) => write(Uint8Array.of(0x7b, 0xff, 0x7d))],
     'UTF-16': ['is not UTF-8', ({ write }) => write(Buffer.from('\uFEFF{}', 'utf16le'))],
     'no JSON': [':1 is not valid JSON', ({ write }) => write('hello')],
-    'a list': ['holds no JSON object', ({ write }) => write('[]')],
+    'a list': ['is not a JSON object', ({ write }) => write('[]')],
     'hooks that are none': ['"hooks" is not an object', ({ write }) => write('{"hooks": "no"}')],
     'more than anybody has': ['is larger than', ({ write }) => write(`{"a":"${'x'.repeat(5_000_000)}"}`)],
   }
@@ -363,7 +363,7 @@ describe('left alone, with a reason', () => {
     const { root, project, place } = workplace()
     mkdirSync(join(root, 'elsewhere'))
     symlinkSync(join(root, 'elsewhere'), join(project, '.claude'))
-    expect(() => planInstall(place, PACK)).toThrow('out of')
+    expect(() => planInstall(place, PACK)).toThrow('which is outside')
     expect(readdirSync(join(root, 'elsewhere'))).toEqual([])
   })
 
@@ -409,7 +409,7 @@ describe('of several setups at once', () => {
 
   it('another waits for one that is at work, and says for whom', async () => {
     const record = await heldBy(process.pid, Date.now())
-    await expect(record.alone(() => 'done')).rejects.toThrow(`process ${process.pid}) is at work`)
+    await expect(record.alone(() => 'done')).rejects.toThrow(`process ${process.pid}) is running`)
   })
 
   it('the lock of a dead one is taken over', async () => {

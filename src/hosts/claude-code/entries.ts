@@ -1,4 +1,4 @@
-// What Carabiner registers in Claude Code, and how its own entries are told from those of others.
+// The entries that Carabiner registers in Claude Code, and how to tell them from other people's entries.
 
 import { CATALOGUE } from '../../core/events/catalogue.js'
 import { resolveEvent } from '../../core/events/events.js'
@@ -7,7 +7,7 @@ import { ownCommand, WITHOUT_CODE } from '../own-command.js'
 import { type PackName, packName } from '../pack-names.js'
 import { claudeCode } from './host.js'
 
-/** A hook of the pack as Claude Code is to run it. */
+/** A standard hook as Claude Code should run it. */
 interface PackRow {
   readonly event: string
   readonly hook: PackName
@@ -15,7 +15,7 @@ interface PackRow {
   /** Takes part in memory, if that is chosen. */
   readonly remembers?: true
   readonly matcher?: '*'
-  /** Seconds; absent: Claude Code's own. */
+  /** Seconds. Absent: Claude Code's default. */
   readonly timeout?: number
   readonly onFailure?: 'block'
 }
@@ -25,11 +25,11 @@ interface ChoiceRow {
   readonly does: string
   /** Registered only if the user asks for it. */
   readonly isExtra?: true
-  /** Choices that it cannot work without. */
+  /** Other choices that it requires. */
   readonly needs?: readonly string[]
 }
 
-/** What a user chooses from, in the order of the list. */
+/** The choices a user has, in the order they are listed. */
 export const CHOICES = {
   guard: { does: 'Blocks commands that destroy work or change the guard; asks when unsure.' },
   stop: { does: 'Keeps the agent working while you lock it: carabiner hook stop --lock.' },
@@ -50,13 +50,13 @@ function rowOf(choice: Choice): ChoiceRow {
   return CHOICES[choice]
 }
 
-/** With what they need, in the order of the table. */
+/** Adds the choices that they need. In the order of the table. */
 export function completed(chosen: readonly Choice[]): readonly Choice[] {
   const all = new Set<string>([...chosen, ...chosen.flatMap((choice) => rowOf(choice).needs ?? [])])
   return ALL_CHOICES.filter((choice) => all.has(choice))
 }
 
-/** What the registered hooks were chosen as. */
+/** The choices behind the registered hooks. */
 export function choicesOf(hooks: readonly string[]): readonly Choice[] {
   const names = hooks.map(packName)
   return ALL_CHOICES.filter((choice) =>
@@ -67,11 +67,11 @@ export function choicesOf(hooks: readonly string[]): readonly Choice[] {
 export const ALL_CHOICES = Object.keys(CHOICES) as readonly Choice[]
 export const USUAL_CHOICES = ALL_CHOICES.filter((choice) => !rowOf(choice).isExtra)
 
-/** In this order, which counts: the reminder comes before the preferences. */
+/** The order matters: the reminder comes before the preferences. */
 export const PACK_TABLE: readonly PackRow[] = [
   { event: 'SessionStart', hook: 'session-start', choice: 'start', remembers: true, timeout: 10 },
   { event: 'Stop', hook: 'stop', choice: 'stop', remembers: true, timeout: 120 },
-  // The guard is closed, too, where Node or Carabiner moved, and nothing of it can run.
+  // The guard also blocks if Node or Carabiner moved and it cannot run.
   { event: 'PreToolUse', hook: 'pre-tool-use', choice: 'guard', matcher: '*', onFailure: 'block' },
   { event: 'PostToolUse', hook: 'post-tool-use', choice: 'memory', remembers: true, matcher: '*' },
   { event: 'UserPromptSubmit', hook: 'workflow-classification-reminder', choice: 'reminder', timeout: 5 },
@@ -86,20 +86,20 @@ export const PACK_TABLE: readonly PackRow[] = [
   { event: 'SessionEnd', hook: 'session-end', choice: 'memory', remembers: true, timeout: 30 },
 ]
 
-/** Why no entry is made for an event of the catalogue. */
+/** Events of the catalogue that get no entry, and why. */
 const NOT_REGISTERED: Readonly<Record<string, string>> = {
   ModelRequest: 'Claude Code has no such event',
   ModelResponse: 'Claude Code has no such event',
-  WorktreeCreate: 'whoever listens must make the worktree, in place of git',
+  WorktreeCreate: 'a hook on it must create the worktree itself, instead of git',
   WorktreeRemove: 'belongs to WorktreeCreate',
-  MessageDisplay: 'would start a process for every piece of text that is shown',
+  MessageDisplay: 'would start a process for every piece of text shown',
 }
 
 export const ENGINE_EVENTS: readonly string[] = Object.keys(CATALOGUE).filter(
   (event) => !Object.hasOwn(NOT_REGISTERED, event),
 )
 
-/** What is put into a list of settings.json: a group with one handler. */
+/** An item for a list in settings.json: a group with one handler. */
 export interface Group {
   readonly matcher?: string
   readonly hooks: readonly [Handler]
@@ -117,13 +117,13 @@ export interface Entry {
   readonly group: Group
 }
 
-/** The program that Claude Code is to start: absolute paths. */
+/** The program that Claude Code starts. Absolute paths. */
 export interface Program {
   readonly node: string
   readonly script: string
 }
 
-/** Hooks of the pack; default: all of them. */
+/** Entries for the standard hooks. Default: all of them. */
 export function packEntries(program: Program, chosen: readonly Choice[] = ALL_CHOICES): readonly Entry[] {
   const memory = chosen.includes('memory')
   return PACK_TABLE.filter(({ choice }) => chosen.includes(choice)).map(
@@ -144,7 +144,7 @@ export function packEntries(program: Program, chosen: readonly Choice[] = ALL_CH
   )
 }
 
-/** One for each event, for the hooks of the project. */
+/** Entries for the project's hooks, one per event. */
 export function engineEntries(program: Program): readonly Entry[] {
   return ENGINE_EVENTS.map((event) => ({
     event,
@@ -153,9 +153,9 @@ export function engineEntries(program: Program): readonly Entry[] {
         {
           type: 'command',
           command: commandLine(program, ['fire', event, '--as', 'claude-code']),
-          // As `fire` has it, which answers before.
+          // The same as in `fire`, which answers a little earlier.
           timeout: claudeCode.timeouts?.[event] ?? claudeCode.timeout,
-          // A gate that cannot be asked is closed: also where the program is gone, or Claude Code ran out of patience.
+          // A gate that cannot be asked is closed, also if the program is gone or Claude Code timed out.
           ...(closesOnFailure(resolveEvent(event), 'byEvent', false) && { onFailure: 'block' }),
         },
       ],
@@ -163,7 +163,7 @@ export function engineEntries(program: Program): readonly Entry[] {
   }))
 }
 
-/** For `sh -c`; paths in double quotes, also plain ones. A project may set variables that load code into Node. */
+/** For `sh -c`. All paths are in double quotes. Unsets variables that load code into Node, because a project may set them. */
 function commandLine({ node, script }: Program, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
   return [...WITHOUT_CODE, quoted(node), quoted(script), ...words].join(' ')
@@ -171,7 +171,7 @@ function commandLine({ node, script }: Program, words: readonly string[]): strin
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------
 
-/** Whether a handler is one that some Carabiner registered. An entry for an event that setup leaves out is somebody's own. */
+/** Whether some version of Carabiner registered the handler. An entry for an event that setup leaves out belongs to somebody else. */
 export function isOurs(handler: unknown): boolean {
   const own = ownCommand(handler)
   return own !== undefined && (own.call === 'hook' || ENGINE_EVENTS.includes(own.name))

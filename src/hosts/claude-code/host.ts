@@ -18,8 +18,8 @@ export const claudeCode: Host<'claude-code'> = {
 }
 
 /**
- * An engine of ours, which reads the terms of a question beside the question. No other host is sent them: an unknown
- * host is taken for Claude Code, and some hosts reject an answer that has an unknown key.
+ * Our own engine, which also reads the terms of a question. No other host is sent them, because an unknown host is treated
+ * as Claude Code, and some hosts reject an answer with an unknown key.
  */
 export const ownEngine: Host<'claude-code'> = {
   ...claudeCode,
@@ -39,12 +39,12 @@ function abilities(
   const asks = has('permissionDecision') || ruling
   const table: Readonly<Record<Ability, unknown>> = {
     block: decision || asks || has('action') || exit2 === 'block',
-    // A ruling takes an input only together with an allow.
+    // A ruling only takes an input together with an allow.
     input: has('updatedInput') || (ruling && permission),
     output: has('updatedToolOutput'),
     prompt: false,
     context: has('additionalContext') || (plainContext && !fields),
-    // A ruling is made when the person is about to be asked anyway.
+    // A ruling comes when the person is about to be asked anyway.
     ask: asks,
     allow: asks,
     stop: !ignoresStop && exit2 === 'block',
@@ -57,8 +57,8 @@ function answer(event: HostEvent, told: FittedVerdict, approval: HostVerdict['ap
   const json = claudeJson(event, told)
   if (told.act === 'ask' && fields?.permissionDecision) return printed({ ...json, ...approval })
   if (isRefusal(told)) {
-    // The JSON decides in Claude Code; the exit code is there for an unknown host that understands nothing else.
-    // A stop was only ever seen to work with exit code 0.
+    // Claude Code follows the JSON. The exit code is for an unknown host that understands nothing else.
+    // A stop has only been seen to work with exit code 0.
     const exits = told.act === 'signal' || (exit2 === 'block' && !told.stops)
     return exits ? printed(json, 2, told.reason) : printed(json)
   }
@@ -70,7 +70,7 @@ function answer(event: HostEvent, told: FittedVerdict, approval: HostVerdict['ap
 
 // ---- the form -------------------------------------------------------------------------------------------------
 
-/** For other hosts that read Claude Code's form, also on events that they do not have. */
+/** For other hosts that read Claude Code's form, including on events that Claude Code does not have. */
 export function answerLikeClaude(event: HostEvent, told: FittedVerdict): HostAnswer {
   const json = claudeJson(event, told)
   return told.act === 'signal' ? printed(json, 2, told.reason) : printed(json)
@@ -106,7 +106,7 @@ function specificOf(told: FittedVerdict, fields: readonly string[]): Data {
   }
 }
 
-/** Only the verdict sets these, never a field meant for the host. */
+/** Only the verdict sets these. Fields meant for the host never do. */
 const DECIDING: ReadonlySet<string> = new Set(['permissionDecision', 'decision', 'action', 'updatedInput'])
 
 const DECISIONS = { refuse: 'deny', signal: 'deny', ask: 'ask', allow: 'allow' } as const

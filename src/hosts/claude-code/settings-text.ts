@@ -1,4 +1,4 @@
-// The text of a settings.json with our entries in it, and without them. All that others wrote stays as they wrote it.
+// The text of a settings.json with and without our entries. Everything else in it stays exactly as it is.
 
 import { isDeepStrictEqual } from 'node:util'
 import { JsonText, type Spot, under } from '../../config/json-text.js'
@@ -12,15 +12,15 @@ const MARK = '\uFEFF'
 const HOOKS = under(null, 'hooks')
 
 type Values = Readonly<Record<string, unknown>>
-/** Whether a handler is to be taken out. */
+/** Whether to remove a handler. */
 type IsOut = (handler: unknown) => boolean
 
-/** A file that was not there. */
+/** The text of a new file. */
 export function freshText(entries: readonly Entry[]): string {
   return `${JSON.stringify({ hooks: groupsByEvent(entries) }, null, 2)}\n`
 }
 
-/** Ours first, in their order, then what is there. The text has none of ours. */
+/** Puts our entries first, in their order, before the existing ones. The text must not contain any of ours yet. */
 export function withEntries(text: string, entries: readonly Entry[], file: string): string {
   if (text.replace(MARK, '').trim() === '') return (text.startsWith(MARK) ? MARK : '') + freshText(entries)
   const json = new JsonText(text)
@@ -35,7 +35,7 @@ export function withEntries(text: string, entries: readonly Entry[], file: strin
   return checked(text, edited(json.text, additions(json, groups)), { ...settings, hooks: expected })
 }
 
-/** What the entries alone kept there goes with them: their groups, lists, and `hooks`. */
+/** Also removes groups, lists and `hooks` that become empty. */
 export function withoutEntries(text: string, file: string, isOut: IsOut = isOurs): string {
   if (text.replace(MARK, '').trim() === '') return text
   const json = new JsonText(text)
@@ -47,13 +47,13 @@ export function withoutEntries(text: string, file: string, isOut: IsOut = isOurs
   return checked(text, edited(json.text, removals(json, settings, cut)), rest)
 }
 
-/** Whether two texts say the same, however they are laid out. */
+/** Whether two texts mean the same, whatever their layout. */
 export function saysTheSame(a: string, b: string): boolean {
   const [one, other] = [new JsonText(a).parse(), new JsonText(b).parse()]
   return 'value' in one && 'value' in other && isDeepStrictEqual(one.value, other.value)
 }
 
-/** Whether this file switches all hooks off, ours too. */
+/** Whether this file switches off all hooks, including ours. */
 export function disablesHooks(text: string): boolean {
   const parsed = new JsonText(text).parse()
   return 'value' in parsed && isObject(parsed.value) && parsed.value.disableAllHooks === true
@@ -65,11 +65,11 @@ function groupsByEvent(entries: readonly Entry[]): Readonly<Record<string, reado
   return groups
 }
 
-/** The last guard: whatever the layout was, the file says what it is meant to say, or it is not written. */
+/** The last check: unless the new text means exactly what it should, the file is not written. */
 function checked(before: string, after: string, expected: unknown): string {
   const parsed = new JsonText(after).parse()
   if (!('value' in parsed) || !isDeepStrictEqual(parsed.value, expected)) {
-    throw new Error('the changed settings would not say what they are meant to; nothing was written')
+    throw new Error('the changed settings would be wrong; nothing was written')
   }
   return before.startsWith(MARK) ? MARK + after : after
 }
@@ -82,24 +82,24 @@ function settingsIn(json: JsonText, file: string): Values {
     throw new SetupProblem(`${file}:${parsed.line} is not valid JSON: ${parsed.problem}`, 'Correct it first.')
   }
   if (!isObject(parsed.value)) {
-    throw new SetupProblem(`${file} holds no JSON object`, 'Settings are an object: { … }. Correct it first.')
+    throw new SetupProblem(`${file} is not a JSON object`, 'Settings are an object: { … }. Correct it first.')
   }
   try {
     frozenCopy(parsed.value, file)
   } catch (error) {
-    // Too deep, or too much, for all that looks at it.
-    throw new SetupProblem(textOf(error), 'It was left as it is.')
+    // It is nested too deeply, or too large.
+    throw new SetupProblem(textOf(error), 'It was not changed.')
   }
   return parsed.value
 }
 
-/** Which of the two counts is for others to say; and taking out one would bring back the other. */
+/** Which of the two counts is not for us to decide, and removing one would bring back the other. */
 function refuseDoubles(json: JsonText, file: string): void {
   const [double] = json.doubleKeys()
   if (!double) return
   throw new SetupProblem(
     `${file}:${double.line} ${JSON.stringify(double.key)} is there twice`,
-    'Keep one first.',
+    'Remove one of them first.',
   )
 }
 
@@ -120,7 +120,7 @@ function listOf(hooks: Values, event: string, json: JsonText, file: string): rea
   throw new SetupProblem(`${file}:${line} "${event}" is not a list`, 'Correct or remove it first.')
 }
 
-// ---- putting in -----------------------------------------------------------------------------------------------
+// ---- adding ---------------------------------------------------------------------------------------------------
 
 function additions(json: JsonText, groups: Readonly<Record<string, readonly unknown[]>>): readonly Edit[] {
   const { text } = json
@@ -141,13 +141,13 @@ function additions(json: JsonText, groups: Readonly<Record<string, readonly unkn
 
 function spotOf(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
   const spot = json.spotOf(path)
-  if (!spot) throw new Error('a value of the settings stands nowhere in their text')
+  if (!spot) throw new Error('a value of the settings was not found in their text')
   return spot
 }
 
-// ---- taking out -----------------------------------------------------------------------------------------------
+// ---- removing -------------------------------------------------------------------------------------------------
 
-/** What is left of each part: the same value where nothing is to be taken out of it, undefined where nothing is left. */
+/** Computes the rest of each part: the same value if nothing is removed from it, undefined if nothing is left. */
 class Cut {
   readonly #isOut: IsOut
 
@@ -175,7 +175,7 @@ class Cut {
   readonly handler = (handler: unknown): unknown => (this.#isOut(handler) ? undefined : handler)
 }
 
-/** Undefined where nothing is left. */
+/** Undefined if nothing is left. */
 function without(hooks: Values, change: (list: unknown) => unknown): Values | undefined {
   const changed = Object.entries(hooks).map(([event, list]) => [event, list, change(list)] as const)
   if (changed.every(([, list, rest]) => list === rest)) return hooks
@@ -190,7 +190,7 @@ function fewer(list: readonly unknown[], change: (item: unknown) => unknown): re
   return left.length > 0 ? left : undefined
 }
 
-/** The same in the text: the outermost of what is gone is taken out. */
+/** The same removals in the text, each as far out as possible. */
 function removals(json: JsonText, settings: Values, cut: Cut): readonly Edit[] {
   const { text } = json
   const hooks = spotOf(json, HOOKS)
@@ -205,7 +205,7 @@ function removals(json: JsonText, settings: Values, cut: Cut): readonly Edit[] {
   )
 }
 
-/** Takes out the children of which nothing is left, and goes into those of which something is. */
+/** Removes children that become empty, and descends into the others. */
 function goneFrom(
   text: string,
   container: Spot,

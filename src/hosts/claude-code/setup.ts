@@ -1,4 +1,4 @@
-// Registers hooks in Claude Code's settings, and takes them out again: first a plan that can be shown, then the change.
+// Registers hooks in Claude Code's settings, and removes them again: first a plan that can be shown, then the change.
 
 import { basename, dirname, join } from 'node:path'
 import { userHome } from '../../files/homes.js'
@@ -25,7 +25,7 @@ export function projectSettings(projectDir: string): SettingsPlace {
   return { path: join(projectDir, '.claude', 'settings.json'), within: [projectDir] }
 }
 
-/** The place of a file that setup changed, from its record. */
+/** The place of a file that setup changed, according to its record. */
 export function recordedSettings(path: string): SettingsPlace {
   const folder = dirname(path)
   return { path, within: [basename(folder) === '.claude' ? dirname(folder) : folder] }
@@ -33,7 +33,7 @@ export function recordedSettings(path: string): SettingsPlace {
 
 export interface Plan {
   readonly file: SettingsFile
-  /** What the file is to say; undefined: there is to be none. */
+  /** The new text of the file; undefined if the file is to be deleted. */
   readonly after: string | undefined
   /** The same without our entries. */
   readonly base: string | undefined
@@ -55,18 +55,18 @@ export function planRemove(place: SettingsPlace): Plan {
   return { ...known, after: known.base, changes: known.file.text !== known.base }
 }
 
-/** Takes out hooks of the pack whose program is gone, and nothing else. Reads only. */
+/** Removes standard hooks whose program is gone, and nothing else. Reads only. */
 export function planPrune(place: SettingsPlace): Plan {
   const known = knownAbout(place)
   const { text, path } = known.file
   const pruned = text === undefined ? undefined : withoutEntries(text, path, isDead)
   if (text === undefined || pruned === text) return { ...known, after: text, changes: false }
-  // Where nothing of ours is left, it is as if all had been taken out: the bytes that were there before.
+  // If nothing of ours is left, restore the original bytes, as after a full removal.
   const after = pruned === withoutEntries(text, path) ? known.base : pruned
   return { ...known, after, changes: true }
 }
 
-/** Of the change: where what was there is kept, if anything was. Undefined: the file is not what it was; plan again. */
+/** Returns where the previous text is kept, if there was any. Undefined if the file changed meanwhile: plan again. */
 export async function carryOut(
   shown: Plan,
   planAgain: () => Plan,
@@ -77,13 +77,13 @@ export async function carryOut(
     if (!isSamePlan(plan, shown)) return undefined
     const { file, after, base, installed } = plan
     const backup = file.text === undefined ? undefined : record.keep(file.text)
-    // Only what is taken out leaves the file without our entries.
+    // Only a removal leaves the file without our entries.
     if (after === base) {
       if (after === undefined) deleteSettings(file, installed?.folders ?? [])
       else replaceSettings(file, after)
       save(null)
     } else if (after !== undefined) {
-      // First: after a crash in between both the old and the new text lead to the original.
+      // Saved first, so that after a crash in between both the old and the new text lead back to the original.
       save(recordOf(plan, after))
       replaceSettings(file, after)
     }
@@ -110,11 +110,11 @@ function knownAbout(place: SettingsPlace): Pick<Plan, 'file' | 'base' | 'install
   return { file, installed, base: baseOf(file, installed) }
 }
 
-/** What the file says without us: byte for byte, unless somebody else changed it since. */
+/** The file without our entries: the original bytes, unless somebody else changed it since. */
 function baseOf({ text, path }: SettingsFile, installed: Installed | undefined): string | undefined {
   if (text === undefined) return undefined
   if (installed?.written.includes(digestOf(text))) return installed.original ?? undefined
   const rest = withoutEntries(text, path)
-  // A file that was made for us, and in which others left nothing.
+  // The file was created for our entries, and nobody else has added anything.
   return installed?.original === null && /^\s*\{\s*\}\s*$/.test(rest) ? undefined : rest
 }

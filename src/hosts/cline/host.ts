@@ -68,7 +68,7 @@ function read(payload: Data): Data {
   return definedFields({
     session_id: payload.taskId,
     cwd: firstOf(payload.workspaceRoots),
-    // The newer generation has the arguments as they are, and a copy in which each is a text.
+    // The newer generation sends the arguments as they are, plus a copy in which each is a string.
     tool_name: called.name ?? told.toolName,
     tool_input: called.input ?? told.parameters,
     tool_response: called.output ?? told.result,
@@ -82,7 +82,7 @@ function part(payload: Data, ...names: readonly string[]): Data {
   return (found ?? {}) as Data
 }
 
-/** Hooks can do no more than end the whole task; any exit code other than 0 would let the call pass. */
+/** A hook can only end the whole task. Any exit code other than 0 would let the call pass. */
 function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
   const isUnknown = !Object.hasOwn(CAN, event.name)
   const cancels = told.act === 'refuse' || told.stops || (told.act === 'signal' && isUnknown)

@@ -29,7 +29,7 @@ export const codex: Host<'codex'> = {
   hookFile: '.codex/hooks.json',
 }
 
-/** A changed input must come with an allow; on an event that cannot be blocked, a stop must come without a decision. */
+/** A changed input needs an allow. On an event that cannot be blocked, a stop must not have a decision. */
 function actOf({ name }: HostEvent, { act, stops, input }: FittedVerdict): FittedVerdict['act'] {
   const blocks = Object.hasOwn(CAN, name) && CAN[name]?.includes('block')
   if (stops && !blocks) return 'go'

@@ -63,12 +63,12 @@ function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
   return printed(flat(event, told), 2, withMessage(told))
 }
 
-/** Without a payload its spelling of the event is unknown; the exit code is a refusal in both spellings. */
+/** Without a payload, its spelling of the event is unknown. The exit code is a refusal in both spellings. */
 function isUnread({ sentAs, data }: HostEvent): boolean {
   return sentAs === '' && Object.keys(data).length === 0
 }
 
-/** The spelling of an event in its configuration decides the whole shape; if it sends no name, the shape is its own. */
+/** The spelling of an event in its configuration decides the whole shape. If it sends no name, it uses its own shape. */
 function isClaudeShaped({ sentAs }: HostEvent): boolean {
   return /^[A-Z]/.test(sentAs)
 }

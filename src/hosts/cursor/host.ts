@@ -12,7 +12,7 @@ import {
   type HostEvent,
 } from '../host.js'
 
-/** It cannot ask, which was not enforced for many versions; nor allow, which spares nobody a question. */
+/** It cannot ask, because many versions did not enforce that, and an allow does not spare the user a question. */
 const CAN: Abilities = {
   PreToolUse: ['block', 'input', 'context'],
   PostToolUse: ['context'],

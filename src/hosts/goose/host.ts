@@ -1,4 +1,4 @@
-// goose: exit code 2 before a tool, and nothing else that it acts on.
+// goose: it only acts on exit code 2 before a tool.
 
 import { byExitCode } from '../answer.js'
 import type { Host } from '../host.js'
@@ -7,7 +7,7 @@ export const goose: Host<'goose'> = {
   name: 'goose',
   title: 'goose',
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
-  // It asks these beside PreToolUse, about the same calls.
+  // It sends these in addition to PreToolUse, for the same calls.
   events: {
     beforeshellexecution: 'PreToolUse',
     beforereadfile: 'PreToolUse',

@@ -8,7 +8,7 @@ export const letta: Host<'letta'> = {
   name: 'letta',
   title: 'Letta Code',
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
-  // It has the tools of Codex and of Gemini CLI for their models, each also in PascalCase.
+  // For their models, it has the tools of Codex and of Gemini CLI, each also in PascalCase.
   tools: {
     ...gemini.tools,
     exec_command: ['Bash'],

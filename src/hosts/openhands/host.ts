@@ -1,4 +1,4 @@
-// OpenHands: one flat answer for every event, and exit code 2 if there is no word for it.
+// OpenHands: one flat answer for every event, and exit code 2 where that has no way to refuse.
 
 import { printed, signalled, withMessage } from '../answer.js'
 import type { Host } from '../host.js'

@@ -1,4 +1,4 @@
-// Windsurf: an event for each kind of tool, and exit code 2 before a tool that must not run.
+// Windsurf: an event for each kind of tool, and exit code 2 to keep a tool from running.
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'

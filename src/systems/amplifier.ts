@@ -10,14 +10,14 @@ import { closingAmong, entriesOf, meaningOf } from './closing.js'
 type Source = Readonly<Record<string, unknown>>
 type Field = Exclude<keyof HookResult, 'action'>
 
-/** An answer in HookResult's own words. */
+/** An answer in the fields of HookResult. */
 export type Said = Partial<HookResult>
 
 export function actionOf({ action }: Source): Action | undefined {
   return isAction(action) ? action : undefined
 }
 
-/** Fields that open something, or say nothing without a verdict: they count only beside `action`. */
+/** Fields that open something, or mean nothing without a verdict. They only count beside `action`. */
 const ONLY_WITH_ACTION: ReadonlySet<Field> = new Set<Field>([
   'reason',
   'data',
@@ -26,7 +26,7 @@ const ONLY_WITH_ACTION: ReadonlySet<Field> = new Set<Field>([
   'host',
 ])
 
-/** Terms of a question. They may also stand in hookSpecificOutput, beside `permissionDecision`. */
+/** Terms of a question. They may also be in hookSpecificOutput, beside `permissionDecision`. */
 const TERMS: ReadonlySet<Field> = new Set<Field>([
   'approvalPrompt',
   'approvalOptions',
@@ -59,21 +59,21 @@ export function saidIn(source: Source, problems: string[]): Said {
   return action === undefined ? said : { ...said, action }
 }
 
-/** What is wrong with an action that nobody knows, in words. Its author meant something by it. */
+/** The problem with an unknown action. Its author meant something by it. */
 export function strangeAction({ action = null }: Source): string | undefined {
   if (action === null || isAction(action) || meaningOf('action', action)) return undefined
   return `action ${shown(action)} is unknown; it must be one of ${Object.keys(ACTIONS).join(', ')}`
 }
 
-/** What is missing, in words. */
+/** A sentence about a missing field; undefined if there is none. */
 export function lacking(said: Said): string | undefined {
   const needs = said.action && actionRow(said.action).needs
   return needs && !(needs in said) ? `${said.action} needs ${needs}` : undefined
 }
 
 /**
- * The first object that has a term decides it. A malformed term is reported and left out: the question stands, as it
- * does in other agents, which know no terms.
+ * The first object that has a term decides it. A malformed term is reported and left out, and the question stands, as it
+ * does in other agents, which have no terms.
  */
 export function approvalTerms(sources: readonly Source[], problems: string[]): ApprovalTerms {
   const terms = sources.map((source) => fieldsIn(source, (field) => TERMS.has(field), problems))
@@ -95,7 +95,7 @@ function fieldsIn(source: Source, wanted: (field: Field) => boolean, problems: s
   return fields as Said
 }
 
-/** Reads what a handler returned: a HookResult, or anything with a word that closes, which counts in every spelling. */
+/** Reads a handler's return value: a HookResult, or anything with a closing word, which counts in every spelling. */
 export function readResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
   const found = isObject(value) ? closingAmong(entriesOf(value)) : undefined
   const action = isObject(value) ? actionOf(value) : undefined

@@ -1,11 +1,11 @@
-// The words with which a hook refuses, asks or stops, in every spelling that hooks use. One table for all kinds of hooks.
+// The words that hooks use to refuse, ask or stop, in every spelling. One table for all kinds of hooks.
 // Closing is generous: a word of this table counts wherever its author could have meant it. Nothing here ever opens.
 
 import { isObject } from '../core/base/json.js'
 import { rankOf } from '../core/events/actions.js'
 import { stringAt } from './json-lines.js'
 
-/** What a closing word means. */
+/** The meaning of a closing word. */
 export type Closing = 'deny' | 'ask_user' | 'abort_turn' | 'hard_abort'
 
 /** Values of a verdict key, without case and separators. */
@@ -22,10 +22,10 @@ const VALUES: Readonly<Record<Closing, string>> = {
 /** Keys whose value is a word for the verdict. */
 const VERDICT_KEYS = 'decision permissiondecision permission action verdict behavior behaviour'
 
-/** Keys that models, who answer in their own words, give a verdict with as well. */
+/** More keys that models use for a verdict, because they answer in their own words. */
 const SPOKEN_KEYS = 'answer result outcome status judgement judgment'
 
-/** Keys that close with true, */
+/** Keys that close if they are true. */
 const REFUSING_KEYS: Readonly<Record<Closing, string>> = {
   deny: `deny denied block blocked reject rejected refuse refused forbid forbidden disallow disallowed veto unsafe
     cancel cancelled canceled`,
@@ -34,7 +34,7 @@ const REFUSING_KEYS: Readonly<Record<Closing, string>> = {
   hard_abort: 'hardabort',
 }
 
-/** and keys that close with false. */
+/** Keys that close if they are false. */
 const APPROVING_KEYS: Readonly<Record<Closing, string>> = {
   deny: 'ok okay allow allowed approve approved permit permitted accept accepted proceed safe',
   ask_user: '',
@@ -70,7 +70,7 @@ export function foldedWord(word: string): string {
   return /^[a-z0-9]*$/.test(word) ? word : word.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** What a word means as the value of a verdict. */
+/** The meaning of a word as the value of a verdict. */
 export function meaningOfWord(word: string): Closing | undefined {
   return MEANINGS.get(foldedWord(word))
 }
@@ -81,12 +81,12 @@ export function isClosingKey(key: string): boolean {
   return VERDICTS.has(word) || REFUSING.has(word) || APPROVING.has(word)
 }
 
-/** Whether a field of an answer can close it, by itself or by what is in it. */
+/** Whether a field can close an answer, by itself or by its contents. */
 export function canClose(key: string): boolean {
   return isClosingKey(key) || PLACES.has(foldedWord(key))
 }
 
-/** What one field means, `{"decision": "deny"}` for example; undefined if it closes nothing. */
+/** The meaning of one field, such as `{"decision": "deny"}`; undefined if it closes nothing. */
 export function meaningOf(key: string, value: unknown): Closing | undefined {
   if (typeof value === 'object') return undefined
   const name = foldedWord(key)
@@ -96,16 +96,16 @@ export function meaningOf(key: string, value: unknown): Closing | undefined {
   return FALSE.has(said) ? APPROVING.get(name) : undefined
 }
 
-/** A field with a plain value, as it stands in JSON or in a JSON string. */
+/** A field with a plain value, in JSON or in a JSON string. */
 const FIELD = /["']([\w -]{1,40})\\?["']\s*:\s*\\?["']?([\w -]{1,40})/g
 
-/** Whether a text that cannot be read holds a field that closes. */
+/** Whether a text that cannot be parsed contains a closing field. */
 export function readsLikeRefusal(text: string): boolean {
   for (const [, key = '', value = ''] of text.matchAll(FIELD)) if (meaningOf(key, value)) return true
   return false
 }
 
-/** Whether a model names its verdict with this key. */
+/** Whether models use this key for a verdict. */
 export function isSpokenVerdict(key: string): boolean {
   const name = foldedWord(key)
   return VERDICTS.has(name) || SPOKEN.has(name)
@@ -132,7 +132,7 @@ export interface Found {
   /** As it was written: `"decision":"deny"`. */
   readonly said: string
   readonly reason?: string
-  /** The same key stands there more than once. */
+  /** The object has this key more than once. */
   readonly isRepeated: boolean
 }
 
@@ -174,7 +174,7 @@ const REASONS = listOf(
    followupmessage explanation why error`,
 )
 
-/** Beside the word first, then in any place that counts. */
+/** Looks beside the word first, then in any place that counts. */
 function reasonAmong(entries: readonly Entry[], beside: string | undefined): string | undefined {
   const texts = entries.filter(
     ({ place, value }) => place !== undefined && typeof value === 'string' && value.trim() !== '',
@@ -190,7 +190,7 @@ function reasonAmong(entries: readonly Entry[], beside: string | undefined): str
 
 // ---- its fields -----------------------------------------------------------------------------------------------
 
-/** The fields of a parsed object and of the objects in it where closing words count. */
+/** The fields of a parsed object, and of its inner objects where closing words count. */
 export function entriesOf(object: object, place = '', depth = 1): readonly Entry[] {
   return Object.entries(object).flatMap(([key, value]: [string, unknown]): readonly Entry[] => {
     const entry = { key, value: typeof value === 'object' ? undefined : value, depth, place }
@@ -200,13 +200,13 @@ export function entriesOf(object: object, place = '', depth = 1): readonly Entry
 }
 
 interface EntriesOptions {
-  /** The answer is not the whole text, but stands under this key of it. */
+  /** The answer is not the whole text, but the value of this key. */
   readonly answerKey?: string
-  /** Also fields of objects and lists in which no closing word counts. */
+  /** Includes fields of objects and lists in which no closing word counts. */
   readonly everywhere?: boolean
 }
 
-/** The fields of a valid JSON text, also repeated ones, which JSON.parse drops. */
+/** The fields of a valid JSON text, including repeated ones, which JSON.parse drops. */
 export function entriesIn(text: string, options: EntriesOptions = {}): readonly Entry[] {
   const { answerKey, everywhere = false } = options
   const above = answerKey === undefined ? 0 : 1
@@ -260,7 +260,7 @@ function tokenEnd(text: string, at: number): number {
   return end
 }
 
-/** Behind the bracket that closes the one at `at`. */
+/** The position after the bracket that closes the one at `at`. */
 function closeOf(text: string, at: number): number {
   let depth = 0
   for (let i = at; i < text.length; ) {

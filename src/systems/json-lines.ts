@@ -1,9 +1,9 @@
-// JSON objects that stand on lines of their own in a text, among whatever else a program prints.
+// JSON objects on lines of their own, among whatever else a program prints.
 
 /** Where an object may begin. */
 interface Opening {
   readonly at: number
-  /** Only spaces, commas, brackets and other objects stand before it on its line. */
+  /** Only spaces, commas, brackets and other objects precede it on its line. */
   readonly isClean: boolean
 }
 
@@ -12,10 +12,10 @@ interface Span {
   readonly end: number
 }
 
-/** How often a character is parsed at most, if objects stand inside others that turn out to be none. */
+/** The most often that a character is parsed, when objects are nested in text that turns out not to be an object. */
 const PATIENCE = 16
 
-/** A JSON object as it is written, where, and what it means. */
+/** A JSON object: its text, its position and its value. */
 export interface Written {
   readonly at: number
   readonly text: string
@@ -26,7 +26,7 @@ export interface Written {
 export function* objectsIn(text: string): Generator<Written> {
   let patience = PATIENCE * text.length
   let after = 0
-  /** The end of the outermost span that was no object. */
+  /** The end of the outermost span that was not an object. */
   let noneBefore = 0
   // An outer span comes before those in it.
   for (const { start, end } of spansIn(text).sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -65,7 +65,7 @@ function parsed(text: string): Written['value'] | undefined {
   }
 }
 
-/** From each brace to the one that closes it, where both stand at the edge of a line. */
+/** From each brace to its closing one, if both are at the edge of a line. */
 function spansIn(text: string): Span[] {
   const spans: Span[] = []
   let open: Opening[] = []
@@ -82,7 +82,7 @@ function spansIn(text: string): Span[] {
       if (opening?.isClean && isEnd(text, at + 1)) spans.push({ start: opening.at, end: at + 1 })
     } else if (char === '"') {
       const { end, isWhole } = stringAt(text, at)
-      // A line with half a string is none of JSON's.
+      // A line with an unterminated string is not JSON.
       if (!isWhole) open = []
       isClean = false
       at = end - 1
@@ -91,7 +91,7 @@ function spansIn(text: string): Span[] {
   return spans
 }
 
-/** The string that begins at `at`: it ends behind its closing quote, or with its line. */
+/** The string that begins at `at`. It ends after its closing quote, or with its line. */
 export function stringAt(text: string, at: number): { readonly end: number; readonly isWhole: boolean } {
   for (let i = at + 1; i < text.length; i++) {
     if (text[i] === '"') return { end: i + 1, isWhole: true }
@@ -101,12 +101,12 @@ export function stringAt(text: string, at: number): { readonly end: number; read
   return { end: text.length, isWhole: false }
 }
 
-/** What may stand between objects: they may be items of a list. */
+/** Characters allowed between objects, which may be items of a list. */
 function isBetween(char: string): boolean {
   return ' ,;[]\t'.includes(char) || (char !== '{' && /\s/.test(char))
 }
 
-/** Nothing follows on the line, or the next object. */
+/** Whether nothing follows on the line, or only another object. */
 function isEnd(text: string, from: number): boolean {
   for (let at = from; at < text.length; at++) {
     const char = text[at] as string

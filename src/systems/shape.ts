@@ -3,7 +3,7 @@
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 
-/** `texts` is a list of strings; `json` is anything but null; a list of words means one of them. */
+/** `texts` is a list of strings, `json` is anything except null, and a list of words means one of them. */
 export type Shape = keyof Shaped | readonly string[]
 export type Shapes = Readonly<Record<string, Shape>>
 

@@ -331,7 +331,7 @@ describe('output', NO_HANG, () => {
     const outcome = await project.fire('PreToolUse', BASH)
     expect(outcome).toMatchObject({ action: 'deny', reason: 'the gate says no' })
     expect(traces(outcome, 'failed')).toMatchObject([{ name: BAD, why: 'HOOK_OUTPUT' }])
-    expect(said(outcome)).toEqual([expect.stringContaining('more than its output bound')])
+    expect(said(outcome)).toEqual([expect.stringContaining('more than the output limit')])
     expect(JSON.stringify(outcome).length).toBeLessThan(100_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000)
   })
@@ -340,7 +340,7 @@ describe('output', NO_HANG, () => {
     bad({ command: `head -c 3000000 /dev/zero | tr '\\0' x; echo the reason >&2; exit 2`, timeout: 50 })
     const outcome = await project.fire('PreToolUse', BASH)
     expect(outcome).toMatchObject({ action: 'deny', reason: 'the reason' })
-    expect(said(outcome)).toEqual([expect.stringContaining('output bound')])
+    expect(said(outcome)).toEqual([expect.stringContaining('output limit')])
   })
 
   it('over the bound on stderr, and exit code 2: a deny', async () => {
@@ -402,7 +402,7 @@ describe('output', NO_HANG, () => {
     const outcome = await project.fire('PreToolUse', BASH)
     expect(outcome).toMatchObject({ action: 'continue', modified: false })
     expect(outcome.permission).toBeUndefined()
-    expect(said(outcome)).toEqual([expect.stringContaining('looks like an answer')])
+    expect(said(outcome)).toEqual([expect.stringContaining('something like an answer')])
   })
 
   it('D1: past the time-out: a deny that was printed whole counts', async () => {
@@ -455,7 +455,7 @@ describe('output', NO_HANG, () => {
     bad(`echo '{"decision":"block","reason":"a","decision":"approve"}'`)
     const outcome = await project.fire('PreToolUse', BASH)
     expect(outcome).toMatchObject({ action: 'deny', reason: 'a' })
-    expect(said(outcome)).toEqual([expect.stringContaining('stands more than once')])
+    expect(said(outcome)).toEqual([expect.stringContaining('is in its answer more than once')])
   })
 
   it('with __proto__ and its kin decides nothing, pollutes nothing, and is reported', async () => {

@@ -347,7 +347,10 @@ describe('whatever a value is made of', () => {
     hooks.register('ModelRequest', () => void parts.set('text', 'changed'))
     const request = { model: 'm', messages: [{ role: 'user', content: parts }] }
     const call = await hooks.session().callModel(request, () => 'answer')
-    expect(call).toMatchObject({ status: 'denied', reason: expect.stringContaining('changed while hooks were judging') })
+    expect(call).toMatchObject({
+      status: 'denied',
+      reason: expect.stringContaining('changed while hooks were judging'),
+    })
   })
 
   test.each([

@@ -45,7 +45,7 @@ describe('the terms of a question', () => {
     expect(notes).toEqual([
       {
         code: 'malformed-field',
-        text: expect.stringMatching(/^approval.* must be .*; it is ignored, the ask stands$/),
+        text: expect.stringMatching(/^approval.* must be .*; it is ignored, and the ask stands$/),
       },
     ])
   })
@@ -60,7 +60,7 @@ describe('the terms of a question', () => {
 
   it('that are misspelt are told', () => {
     const { notes } = read(BASH, { stdout: specific('PreToolUse', ASK, { ApprovalOptions: ['Allow'] }) })
-    expect(notes).toEqual([{ code: 'unknown-answer-key', text: 'no answer has "ApprovalOptions"' }])
+    expect(notes).toEqual([{ code: 'unknown-answer-key', text: 'an answer has no field "ApprovalOptions"' }])
   })
 })
 

@@ -215,8 +215,9 @@ function instead(text: string): string | undefined {
   const [, todo] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
   if (todo !== undefined) return `Let it ${visible(todo)}`
   const [, unknown, owned] =
-    /no (?:answer|reply of a model) has (?:the key )?(.{1,200})$|: (\w+) belongs to the engine/.exec(text) ??
-    []
+    /(?:an answer has no field|no (?:answer|reply of a model) has(?: the key)?) (.{1,200})$|: (\w+) belongs to the engine/.exec(
+      text,
+    ) ?? []
   const odd = unknown ?? owned
   return odd === undefined ? undefined : `Let it answer without ${visible(odd)}.`
 }

@@ -1,4 +1,4 @@
-// One answer in the JSON of Claude Code, seed 001 or HookResult: read against what the event honours, its decision, and its effects.
+// One answer in the JSON of Claude Code, seed 001 or HookResult: what the event honours, its decision, and its effects.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
@@ -65,13 +65,13 @@ export interface Answer {
   readonly ruling: Ruling
   /** One sentence for each malformed field. */
   readonly problems: readonly string[]
-  /** What it says in the words of HookResult. */
+  /** Its fields of HookResult. */
   readonly said: Said
-  /** The terms of its question; */
+  /** The terms of its question. */
   readonly approval: ApprovalTerms
-  /** and one sentence for each malformed term: the question stands without it. */
+  /** One sentence for each malformed term. The question stands without it. */
   readonly slips: readonly string[]
-  /** The highest word in it that closes this event, in its right place or not. */
+  /** The highest word that closes this event, in its proper place or not. */
   readonly closing?: Found | undefined
 }
 
@@ -85,7 +85,7 @@ export const NO_ANSWER: Answer = {
   slips: [],
 }
 
-/** `entries` are the fields of the same answer, with those that JSON.parse drops. */
+/** `entries` are the fields of the same answer, including those that JSON.parse drops. */
 export function readAnswer(event: HookEvent, source: Source, entries: readonly Entry[]): Answer {
   const problems: string[] = []
   const said = saidIn(
@@ -119,7 +119,7 @@ export function without(source: Source, isLeftOut: (key: string) => boolean): So
 export function closingOn(event: HookEvent, entries: readonly Entry[]): Found | undefined {
   return closingAmong(entries, (means, key) => {
     if (means === 'ask_user') return canAsk(event)
-    // Claude Code has events on which `continue: false` stops nothing.
+    // On some events of Claude Code, `continue: false` stops nothing.
     return canBlock(event) && !(foldedWord(key) === 'continue' && honouredOn(event).ignoresStop)
   })
 }
@@ -156,11 +156,11 @@ function readRuling(source: Data, problems: string[]): Ruling {
 export interface Decision {
   readonly action: Closing | 'allow'
   readonly reason: string | undefined
-  /** The word that decided, if it is not where it belongs, or not how it is spelled. */
+  /** The word that decided, if it is misplaced or misspelt. */
   readonly misplaced?: Found
 }
 
-/** Nothing lower hides something higher, and nothing that opens hides something that closes. */
+/** A lower verdict never hides a higher one, and an allow never hides a word that closes. */
 export function decisionOf(event: HookEvent, answer: Answer): Decision | undefined {
   const exact = exactDecision(event, answer)
   const { closing } = answer
@@ -172,7 +172,7 @@ function rank(action: Decision['action'] | undefined): number {
   return action === undefined || action === 'allow' ? 0 : rankOf(action)
 }
 
-/** What the words say that stand in their right place. */
+/** The decision of the words in their proper places. */
 function exactDecision(event: HookEvent, answer: Answer): Decision | undefined {
   const { top, specific, ruling, said } = answer
   const { permissionDecision, permissionDecisionReason, action } = specific
@@ -197,13 +197,13 @@ function exactDecision(event: HookEvent, answer: Answer): Decision | undefined {
   return allowed || approved || accepted ? { action: 'allow', reason } : undefined
 }
 
-/** HookResult's `deny` acts wherever a function's does; Claude Code's `decision` where Claude Code honours it. */
+/** HookResult's `deny` acts wherever a function's does. Claude Code's `decision` acts where Claude Code honours it. */
 function mayBlock(event: HookEvent, { said }: Answer): boolean {
   if (honouredOn(event).decision) return true
   return said.action === 'deny' && (canBlock(event) || resolveEvent(event.name || 'Unknown').deny !== 'none')
 }
 
-/** A block takes back what the same answer grants. */
+/** A block revokes what the same answer grants. */
 export function withoutGrant(answer: Answer): Answer {
   const { action, content: _, ...specific } = answer.specific
   const { permission: __, ...said } = answer.said
@@ -220,7 +220,7 @@ export function firstText(...texts: readonly (string | undefined)[]): string | u
   return texts.find((text) => text !== undefined && text.trim() !== '')
 }
 
-// ---- what it does beside deciding -----------------------------------------------------------------------------
+// ---- its other effects ----------------------------------------------------------------------------------------
 
 type Note = (d: Diagnostic) => void
 type Effects = Omit<HookResult, 'action' | 'reason' | 'permission' | 'response' | keyof ApprovalTerms>
@@ -284,7 +284,7 @@ function outputPatch({ data }: HookEvent, specific: Specific, note: Note): Data 
   return {}
 }
 
-/** The answer that the person is taken to have entered. */
+/** The answer to use in place of the person's input. */
 function elicited({ action, content }: Specific): Data {
   return action === 'accept' ? { action, ...(content && { content }) } : {}
 }
@@ -301,7 +301,7 @@ function contentPatch({ name, data }: HookEvent, patch: Data, content: Json, not
   if (name === 'PostToolUse') return { tool_response: content }
   const field = name === 'PreToolUse' ? CONTENT_FIELDS.get(data.tool_name) : undefined
   if (field === undefined) {
-    note(ignored(`newContent replaces nothing here; it is for Write, Edit, a prompt or a tool's result`))
+    note(ignored(`newContent has no effect here; it is for Write, Edit, a prompt or a tool's result`))
     return {}
   }
   const input = patch.tool_input ?? data.tool_input
@@ -313,7 +313,7 @@ function contentPatch({ name, data }: HookEvent, patch: Data, content: Json, not
 function hostFields(event: HookEvent, { top, specific, ruling }: Answer, note: Note): Data {
   const { action, content } = specific
   const plain = Object.entries(specific).filter(([key]) => !MEANT.has(key)) as [string, Json][]
-  if (content && action !== 'accept') note(ignored('content counts only beside "action":"accept"'))
+  if (content && action !== 'accept') note(ignored('content only counts with "action":"accept"'))
   return {
     ...Object.fromEntries(plain),
     ...(ruling.behavior === 'allow' &&
@@ -325,7 +325,7 @@ function hostFields(event: HookEvent, { top, specific, ruling }: Answer, note: N
   }
 }
 
-/** Titles, notifications (OSC 0, 1, 2, 9, 99, 777) and the bell, as in Claude Code. A terminal would obey worse. */
+/** Titles, notifications (OSC 0, 1, 2, 9, 99, 777) and the bell, as in Claude Code. Other sequences could do harm. */
 const HARMLESS_SEQUENCE = harmlessSequence('\\u001b', '\\u0007')
 
 function harmlessSequence(esc: string, bell: string): RegExp {
@@ -334,7 +334,7 @@ function harmlessSequence(esc: string, bell: string): RegExp {
 
 function terminalField(sequence: string, note: Note): Data {
   if (HARMLESS_SEQUENCE.test(sequence)) return { terminalSequence: sequence }
-  note(ignored('terminalSequence may set a title, notify or ring (OSC 0, 1, 2, 9, 99, 777, BEL), no more'))
+  note(ignored('terminalSequence may only set a title, notify or ring (OSC 0, 1, 2, 9, 99, 777, BEL)'))
   return {}
 }
 

@@ -1,4 +1,4 @@
-// Reads a Claude-format hook's exit code, stdout and stderr. Throws for a failure; the kernel decides what a failure counts as.
+// Reads the exit code, stdout and stderr of a hook in Claude Code's format. Throws for a failure, and the kernel decides its effect.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
@@ -24,7 +24,7 @@ export interface Reply {
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-  /** Its stdout exceeded the bound. */
+  /** Its stdout was too long. */
   readonly cut: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Reply {
 export interface Asker {
   readonly name: string
   readonly onFailure: FailurePolicy
-  /** Nobody waits for it: it can no longer keep an agent from stopping, but its context still reaches the model. */
+  /** Nothing waits for it. It can no longer keep an agent from stopping, but its context still reaches the model. */
   readonly late?: boolean
 }
 
@@ -64,10 +64,10 @@ export function decode(
 }
 
 function tooLong(): never {
-  throw new HookError('HOOK_OUTPUT', 'printed more than its output bound, so that its answer cannot be read')
+  throw new HookError('HOOK_OUTPUT', 'printed more than the output limit, so its answer cannot be read')
 }
 
-/** What a hook that did not come to its end had said by then, if that closes. Nothing else of it counts. */
+/** The output of a hook that did not finish, if it closes. Nothing else in it counts. */
 export function decodeUnfinished(
   event: HookEvent,
   reply: Reply,
@@ -86,12 +86,12 @@ function blocksByCode({ reply, honoured }: Case): boolean {
 
 // ---- four ways to end -----------------------------------------------------------------------------------------
 
-/** Exit code 2: nothing on stdout takes the block back. */
+/** Exit code 2: nothing on stdout revokes the block. */
 function blocked(one: Case, stdout: Stdout): HookResult {
   const { event, reply, asker, note } = one
   const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
   if (reply.cut)
-    note({ code: 'HOOK_OUTPUT', text: 'printed more than its output bound; its exit code blocks' })
+    note({ code: 'HOOK_OUTPUT', text: 'printed more than the output limit; its exit code blocks' })
   if (stdout.kind === 'broken') noteMalformed(one, [stdout.problem])
   if (stdout.kind === 'text' && reply.stderr.trim() === '') {
     note({ code: 'answer-misplaced', text: 'it blocks, but its reason is on stdout; write it to stderr' })
@@ -130,14 +130,14 @@ function printed(one: Case, stdout: Stdout): HookResult {
   return one.honoured.plainContext ? inject(stdout.text) : proceed()
 }
 
-/** A gate that has ended has judged, or never will. */
+/** A gate that ended without a verdict will never give one. */
 function isGate({ event, asker }: Case): boolean {
   return !asker.late && resolveEvent(event.name || 'Unknown').deny === 'block'
 }
 
-const ASYNC = 'it answered "async": true and ended, so that nobody knows its verdict'
+const ASYNC = 'it answered "async": true and ended without a verdict'
 
-/** Exit code 2 on an event that it does not block: the answer counts, except for an allow, which the code contradicts. */
+/** Exit code 2 on an event that it cannot block: the answer counts, except for an allow, which the exit code contradicts. */
 function ignoredBlock(one: Case, stdout: Stdout): HookResult {
   const { honoured, reply } = one
   if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
@@ -152,7 +152,7 @@ function ignoredBlock(one: Case, stdout: Stdout): HookResult {
   }
 }
 
-/** Another code, or a signal: a valid answer decides, unless the gate closes on failure. A deny stands anyway. */
+/** Any other code, or a signal: a valid answer decides, unless the gate closes on failure. A deny always stands. */
 function ended(one: Case, stdout: Stdout): HookResult {
   const { event, reply } = one
   if (stdout.kind === 'broken') throw exitError(reply, stdout.problem)
@@ -166,7 +166,7 @@ function ended(one: Case, stdout: Stdout): HookResult {
   return settle(one, answer)
 }
 
-/** If there is no gate to close (Stop and the like, notifications), the answer may as well count. */
+/** If there is no gate to close (Stop and the like, notifications), the answer can safely count. */
 function closes({ event, asker }: Case): boolean {
   return closesOnFailure(resolveEvent(event.name), asker.onFailure, false)
 }
@@ -181,7 +181,7 @@ function refuses(decision: Decision): boolean {
   return decision.action === 'deny' || isStop(decision)
 }
 
-/** What closes counts, however malformed the rest of the answer is. */
+/** A closing decision counts, however malformed the rest of the answer is. */
 function closesBy(decision: Decision | undefined): decision is Decision {
   return decision !== undefined && decision.action !== 'allow'
 }
@@ -199,13 +199,13 @@ function settle(one: Case, answer: Answer): HookResult {
   return finish(one, answer, decision)
 }
 
-/** Its author has heard of the word that decided already. */
+/** Leaves out the problem of the deciding word, which was already reported. */
 function problemsBeside(decision: Decision | undefined, { problems }: Answer): readonly string[] {
   const path = decision?.misplaced?.path
   return path === undefined ? problems : problems.filter((problem) => !problem.startsWith(`${path} `))
 }
 
-/** Words in their right place that do nothing on this event. */
+/** Words in their proper place that have no effect on this event. */
 function noteIgnored({ event, note }: Case, { top, said }: Answer, decision: Decision | undefined): void {
   const ignored = (text: string) => note({ code: 'verdict-ignored', text })
   const isBlocked = decision !== undefined && refuses(decision)
@@ -224,17 +224,17 @@ function noteIgnored({ event, note }: Case, { top, said }: Answer, decision: Dec
   }
 }
 
-/** Terms without a question show that the author meant to ask. */
+/** Terms without a question suggest that the author meant to ask. */
 function noteApproval({ event, note }: Case, { approval, slips, said }: Answer, decision?: Decision): void {
   if (decision?.action === 'ask_user') {
     for (const slip of slips)
-      note({ code: 'malformed-field', text: `${slip}; it is ignored, the ask stands` })
+      note({ code: 'malformed-field', text: `${slip}; it is ignored, and the ask stands` })
     return
   }
   const [term] = Object.keys(approval)
-  // Whoever writes out a whole HookResult writes its defaults, too.
+  // A full HookResult also contains the default terms.
   if (term === undefined || said.action !== undefined || closesBy(decision)) return
-  note({ code: 'answer-misplaced', text: `${term} counts only where a hook asks; ${howToAsk(event)}` })
+  note({ code: 'answer-misplaced', text: `${term} only counts if the hook asks; ${howToAsk(event)}` })
 }
 
 function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
@@ -253,7 +253,7 @@ function finish(one: Case, answer: Answer, decision: Decision | undefined): Hook
   }
   if (answer.said.action === 'respond') return { ...effects, ...responded(answer) }
   if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
-    // The text becomes the agent's next instruction, so it is not injected as well.
+    // The text becomes the agent's next instruction, so it is not injected too.
     const { contextInjection, ...rest } = effects
     return { ...rest, action: 'deny', reason: contextInjection }
   }
@@ -301,10 +301,10 @@ export function ending({ code, signal }: Ended): string {
   return signal ? `was ended by ${signal}` : 'ended without an exit code'
 }
 
-/** A shell's codes, which seldom come from the command itself. */
+/** A shell's exit codes, which rarely come from the command itself. */
 const HINTS: Readonly<Record<number, string>> = {
   126: 'Make the file executable (chmod +x), or start it with its interpreter; exit 0 to go on, 2 to block.',
-  127: `Install the program, or correct its path (it is relative to the folder of the session; "\${CLAUDE_PLUGIN_ROOT}/…" is the plugin's); a script needs a first line such as #!/bin/sh that does not end in CR.`,
+  127: `Install the program, or correct its path, which is relative to the session's folder ("\${CLAUDE_PLUGIN_ROOT}/…" is the plugin's). A script needs a first line such as #!/bin/sh that does not end in CR.`,
 }
 
 /** For a code other than 0 and 2, or a signal, without an answer that counts. */
@@ -317,7 +317,7 @@ function exitError(reply: Ended, because?: string): HookError {
 
 const LONGEST_LINE = 300
 
-/** The telling line for a message, or nothing: Python prints it last, other programs first. */
+/** The most informative line, or nothing. Python prints it last, other programs first. */
 export function firstLine(text: string): string {
   const trimmed = text.trim()
   const line = /^Traceback \(most recent call last\):/m.test(trimmed)
@@ -329,7 +329,7 @@ export function firstLine(text: string): string {
 
 const LONGEST_MESSAGE = 2000
 
-/** Bounded: the trace keeps the rest. */
+/** Shortened, because the trace keeps the rest. */
 function forUser(text: string): string {
   const whole = text.trim()
   return whole.length > LONGEST_MESSAGE ? `${whole.slice(0, LONGEST_MESSAGE)}…` : whole

@@ -3,7 +3,7 @@
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 
-/** Second names of fields that seed 001's hooks read; `timestamp` is in the data already. */
+/** Alternative field names that seed 001's hooks read. `timestamp` is already in the data. */
 const ALSO_SENT: Readonly<Record<string, string>> = { PostToolUse: 'tool_result', SessionStart: 'trigger' }
 
 /** One line: the payload as Claude Code sends it, plus seed 001's timestamp, tool_result and trigger. */
@@ -13,7 +13,7 @@ export function encode(event: HookEvent): string {
   return `${JSON.stringify({ ...circumstances(event), ...Object.fromEntries(fields) })}\n`
 }
 
-/** For data without them: a hook needs at least to know what happened. */
+/** Fills in what the data lacks, because a hook must at least know what happened. */
 function circumstances({ name, session }: HookEvent): object {
   return {
     ...(session && { session_id: session.id }),
@@ -22,7 +22,7 @@ function circumstances({ name, session }: HookEvent): object {
   }
 }
 
-/** A field with two names is sent only under those that hooks read: a prompt need not be sent twice. */
+/** A field with two names is only sent under the names that hooks read, so that a prompt is not sent twice. */
 function isSent(kind: EventKind, key: string): boolean {
   if (!kind.twins.some((names) => names.includes(key))) return true
   return key in kind.required || key in kind.optional || ALSO_SENT[kind.name] === key

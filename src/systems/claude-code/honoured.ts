@@ -17,7 +17,7 @@ export interface Honoured {
   readonly ignoresStop?: true
   /** Context alone keeps the agent going. */
   readonly contextGoesOn?: true
-  /** Every exit code but 0 blocks, and stdout must name a path. */
+  /** Every exit code except 0 blocks, and stdout must name a path. */
   readonly makesPath?: true
   /** Nothing can be blocked if this field has this value. */
   readonly unless?: { readonly field: string; readonly is: string; readonly instead: string }
@@ -133,7 +133,7 @@ const ROWS = {
 
 const rows: ReadonlyMap<string, Honoured> = new Map(Object.entries(ROWS))
 
-/** For events without a row, also those that Claude Code does not have. A deny must not be lost on an event that has one. */
+/** For events without a row, including those that Claude Code does not have. If the event can be denied, a deny must not be lost. */
 const DENIABLE: Honoured = { fields: context, exit2: 'block', decision: true }
 const NOTIFICATION: Honoured = { fields: context, exit2: 'ignore' }
 

@@ -1,4 +1,4 @@
-// Words in the wrong place, and unknown keys: reported with what the author probably meant.
+// Misplaced words and unknown keys, reported with what the author probably meant.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -9,11 +9,11 @@ import { type Found, foldedWord, isClosingKey, meaningOfWord } from '../closing.
 import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS, without } from './answer.js'
 import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
-/** A word that closes where it does not belong counts; its author learns where it belongs. */
+/** A misplaced closing word counts, and its author is told where it belongs. */
 export function noteMisplaced(event: HookEvent, found: Found, note: (d: Diagnostic) => void): void {
   const { said, path, isRepeated } = found
   const text = isRepeated
-    ? `${shown(path)} stands more than once in its answer; ${said} counts`
+    ? `${shown(path)} is in its answer more than once; ${said} counts`
     : `${said} ${COUNTS[found.means]}; ${instead(event, found)}`
   note({ code: 'answer-misplaced', text })
 }
@@ -34,7 +34,7 @@ function instead(event: HookEvent, { means }: Found): string {
 const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
 let spellings: ReadonlyMap<string, string> | undefined
 
-/** Keys without case and separators. Made only when an unknown key turns up. */
+/** Keys without case and separators. Only created when an unknown key turns up. */
 function spelling(): ReadonlyMap<string, string> {
   spellings ??= new Map([...TOP_KEYS, ...specificKeys()].map((key) => [foldedWord(key), key]))
   return spellings
@@ -60,15 +60,15 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
     .map((text) => ({ code: 'answer-misplaced', text }) as const)
   const unknown = unknownKeys(source, inner)
   if (unknown.length === 0) return loud
-  return [...loud, { code: 'unknown-answer-key', text: `no answer has ${shownSome(unknown)}` }]
+  return [...loud, { code: 'unknown-answer-key', text: `an answer has no field ${shownSome(unknown)}` }]
 }
 
 function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
   if (!isObject(source.hookSpecificOutput) || namesEvent(event, inner)) return undefined
-  return `hookSpecificOutput counts only with "hookEventName":${JSON.stringify(event.name)}; ${howToBlock(event)}`
+  return `hookSpecificOutput only counts with "hookEventName":${JSON.stringify(event.name)}; ${howToBlock(event)}`
 }
 
-/** `"deny"` for `"block"` and the like: the intention is clear, but it decides nothing. */
+/** `"deny"` instead of `"block"` and the like: the intention is clear, but it decides nothing. */
 function wrongWords(event: HookEvent, source: Source, inner: Source): (string | undefined)[] {
   const { fields } = honouredOn(event)
   const ruling = isObject(inner.decision) ? inner.decision : {}
@@ -77,7 +77,9 @@ function wrongWords(event: HookEvent, source: Source, inner: Source): (string | 
     wrongWord(event, 'permissionDecision', inner, fields?.permissionDecision),
     wrongWord(event, 'decision', inner, fields?.decision && []),
     wrongWord(event, 'behavior', ruling, fields?.decision && RULING_FIELDS.behavior),
-    isObject(source.decision) ? `decision at the top level is no object; ${howToBlock(event)}` : undefined,
+    isObject(source.decision)
+      ? `decision at the top level must not be an object; ${howToBlock(event)}`
+      : undefined,
   ]
 }
 
@@ -136,14 +138,14 @@ function unknownKeys(source: Source, inner: Source): string[] {
   return [...keys, ...ruling.filter((key) => !Object.hasOwn(RULING_FIELDS, key))]
 }
 
-/** A foreign key decides in another system. */
+/** A foreign key is one that decides in another system. */
 function kindOf(key: string): 'known' | 'misspelled' | 'foreign' | 'unknown' {
   if (TOP_KEYS.has(key) || specificKeys().has(key)) return 'known'
   if (spelling().has(foldedWord(key))) return 'misspelled'
   return isClosingKey(key) ? 'foreign' : 'unknown'
 }
 
-/** Enough to find the line in a script. */
+/** Enough to find the place in a script. */
 const MOST = 5
 
 function brief(value: unknown): string {

@@ -1,4 +1,4 @@
-// A Claude-format hook's stdout: nothing, plain text, the hook's own input, or an answer.
+// The stdout of a hook in Claude Code's format: nothing, plain text, the hook's own input, or an answer.
 
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
@@ -15,7 +15,7 @@ import { misplacedIn, noteMisplaced } from './misplaced.js'
 export type Stdout =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
-  /** Looks like an answer, or reads like a refusal, but cannot be read. */
+  /** Looks like an answer or a refusal, but cannot be parsed. */
   | { readonly kind: 'broken'; readonly problem: string }
   /** The hook's own input, which is neither a decision nor context. */
   | { readonly kind: 'echo' }
@@ -23,11 +23,11 @@ export type Stdout =
   | { readonly kind: 'async' }
   | { readonly kind: 'answer'; readonly answer: Answer }
 
-/** Notes mistakes in the way it was printed, for the hook's author. */
+/** Reports mistakes in how it was printed to the hook's author. */
 export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnostic) => void): Stdout {
-  const text = readable(stdout).trim() // takes a byte-order mark away, too
+  const text = readable(stdout).trim() // also removes a byte-order mark
   if (text === '') return { kind: 'nothing' }
-  const isExact = text === stdout.trim() // what had to be made readable counts for nothing but closing
+  const isExact = text === stdout.trim() // text that had to be repaired can only close
   const parsed = text.startsWith('{') && text.endsWith('}') && isExact ? parse(text) : undefined
   if (parsed && 'source' in parsed) return readSource(event, parsed.source, entriesIn(text), note)
   const answer = closingAnswer(event, text, note)
@@ -41,20 +41,20 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
 
 const NUL = String.fromCharCode(0)
 
-/** Stands before output that was decoded from another encoding. It counts for nothing but closing. */
+/** Marks output that was decoded from another encoding. It can only close. */
 export const NOT_UTF8 = NUL
 
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g')
 /** The byte-order mark of UTF-16, read as UTF-8. */
 const FOREIGN_MARK = /^\uFFFD{1,2}/
 
-/** Without colours, and without the zero bytes that fill UTF-16 up. */
+/** Removes colours and the zero bytes of UTF-16. */
 function readable(stdout: string): string {
   const text = stdout.includes(NUL) ? stdout.replaceAll(NUL, '').replace(FOREIGN_MARK, '') : stdout
   return text.replace(COLOURS, '')
 }
 
-/** The text in a JSON string, where a program has encoded its answer twice. */
+/** The text inside a JSON string, for a program that encoded its answer twice. */
 function unquoted(text: string): string {
   if (!text.startsWith('"') || !text.endsWith('"')) return text
   const parsed = parse(text)
@@ -71,7 +71,7 @@ function parse(text: string): { readonly source: Source } | { readonly problem: 
   }
 }
 
-/** The closing answer among other text, or in output that was never finished: it counts for nothing but closing. */
+/** The closing answer among other text, or in unfinished output. It can only close. */
 export function closingAnswer(
   event: HookEvent,
   text: string,
@@ -92,19 +92,19 @@ export function closingAnswer(
   return { ...NO_ANSWER, closing, approval: approvalTerms([source], []) }
 }
 
-/** Text that is context may well be about hooks. */
+/** Plain text that is context may well be about hooks. */
 function mayAnswer(event: HookEvent, text: string): boolean {
   return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
 }
 
-/** Text that holds an answer, but not on lines of its own. */
+/** Whether text holds an answer, but not on its own lines. */
 function holdsVerdict(text: string): boolean {
   return /"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)
 }
 
 const ALONE = 'Print one JSON object and nothing else; logs go to stderr'
-const UNREADABLE = `stdout holds what reads like a refusal, but is not one JSON object from "{" to "}". ${ALONE}`
-const NOT_ALONE = `stdout holds what looks like an answer, but is not one JSON object from "{" to "}": it counts as plain text. ${ALONE}`
+const UNREADABLE = `stdout contains something like a refusal, but is not one JSON object from "{" to "}". ${ALONE}`
+const NOT_ALONE = `stdout contains something like an answer, but is not one JSON object from "{" to "}", so it counts as plain text. ${ALONE}`
 
 function readSource(
   event: HookEvent,
@@ -115,7 +115,7 @@ function readSource(
   if (printed.async === true && !closingAmong(entries)) {
     const rest = Object.keys(printed).filter((key) => key !== 'async' && key !== 'asyncTimeout')
     if (rest.length > 0) {
-      const text = 'it answered "async":true, so that the rest of its answer does not count'
+      const text = 'it answered "async":true, so the rest of its answer does not count'
       note({ code: 'async-verdict-ignored', text })
     }
     return { kind: 'async' }
@@ -135,7 +135,7 @@ function readSource(
   return { kind: 'answer', answer }
 }
 
-/** Without the fields that the answer has no more. */
+/** Drops the fields that the answer no longer has. */
 function entriesLeft(entries: readonly Entry[], source: Source): readonly Entry[] {
   let isLeft = true
   return entries.filter(({ key, depth }) => {
@@ -146,7 +146,7 @@ function entriesLeft(entries: readonly Entry[], source: Source): readonly Entry[
 
 /**
  * Fields passed through from stdin are not part of the answer; fields that the hook added are. A field that can close is
- * always part of it, unless the hook printed its input and nothing else: another hook may have put it into the input.
+ * always part of it, unless the hook only printed its input, because another hook may have put the field there.
  */
 function withoutEcho({ event, input }: Sent, printed: Source): Source {
   if (printed.hook_event_name !== event.name || !isObject(event.data)) return printed
@@ -161,7 +161,7 @@ function withoutEcho({ event, input }: Sent, printed: Source): Source {
 
 interface Sent {
   readonly event: HookEvent
-  /** What the hook read on stdin. Made once: a hook may print it on every line. */
+  /** The hook's input on stdin. Created once, because a hook may print it on every line. */
   readonly input: () => Json
 }
 
@@ -178,18 +178,18 @@ function sentWith(event: HookEvent): Sent {
 
 // ---- the first line of an asynchronous hook: {"async": true, "asyncTimeout": 60000} ------------------------------
 
-/** An object with a word that closes is none: whoever is judged may have slipped `async` into it. */
+/** An object with a closing word is not one, because the agent that is judged may have slipped `async` into it. */
 export function isAsyncLine(line: string): boolean {
   return asyncLine(line) !== undefined
 }
 
-/** The milliseconds that it asks for. */
+/** The timeout that it asks for, in milliseconds. */
 export function asyncTimeout(line: string): number | undefined {
   const wanted = asyncLine(line)?.asyncTimeout
   return typeof wanted === 'number' && wanted > 0 ? wanted : undefined
 }
 
-/** Without that line: the rest is the final answer. If there is no rest, the line itself is the answer. */
+/** The final answer: everything after that line, or the line itself if nothing follows. */
 export function afterAsyncLine(stdout: string): string {
   const end = stdout.indexOf('\n')
   if (end < 0 || !isAsyncLine(stdout.slice(0, end))) return stdout

@@ -1,4 +1,4 @@
-// The fields of answers to each method: checked, and for an unknown one what its author most likely meant.
+// The fields of answers to each method: their checks, and suggestions for unknown ones.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
@@ -11,7 +11,7 @@ import { RESULT_FIELDS } from './tool-result.js'
 
 export type Note = (d: Diagnostic) => void
 
-/** Sent along and accepted back, but a hook cannot change them. */
+/** These are sent and accepted back, but a hook cannot change them. */
 const STANDING = { meta: 'object', channel: 'text', chat_id: 'text' } as const satisfies Shapes
 
 export const REQUEST_FIELDS = {
@@ -25,7 +25,7 @@ export const REQUEST_FIELDS = {
 
 export const CALL_FIELDS = { ...STANDING, tool: 'text', arguments: 'object' } as const satisfies Shapes
 
-/** Hooks of current versions return all that they were sent, with the result inside. */
+/** Hooks of current versions return everything they were sent, with the result inside. */
 export const AFTER_TOOL_FIELDS = {
   ...CALL_FIELDS,
   result: 'object',
@@ -59,11 +59,11 @@ export interface Reading {
   readonly note: Note
   /** One sentence for each malformed field. */
   readonly problems: string[]
-  /** Keys that no answer has, with what was meant. */
+  /** Unknown keys, with suggestions. */
   readonly unknown: string[]
 }
 
-/** Top-level keys that no answer to this method has. They are noted. */
+/** Returns and reports the top-level keys that an answer to this method does not have. */
 export function noteUnknownTop(reading: Reading, source: object, beside: readonly string[] = []): string[] {
   const known = PATHS[reading.intercept].filter((path) => !path.includes('.'))
   const unknown = Object.keys(source).filter((key) => !known.includes(key) && !beside.includes(key))
@@ -100,12 +100,12 @@ export function innerObject<S extends Shapes>(
 
 const MOST_SOUGHT = 20
 
-/** JSON.parse keeps the last of two equal keys; here the one that closes counts. `line` is the message with this result. */
+/** JSON.parse keeps the last of two equal keys, but here the one that closes counts. `line` is the message with this result. */
 export function withRepeated(result: Json, line: string): Json {
   const read = isObject(result) ? entriesOf(result) : []
   const keys = ['result', ...read.map(({ key }) => key)]
   const isRepeated = (key: string) => line.indexOf(`"${key}"`) !== line.lastIndexOf(`"${key}"`)
-  // Beyond a few keys, reading the line takes less time than looking for each of them.
+  // Beyond a few keys, parsing the line is faster than searching for each of them.
   const mayRepeat = keys.length > MOST_SOUGHT || keys.some(isRepeated)
   // A key may also be written with escapes.
   if (!mayRepeat && !line.includes('\\u00')) return result
@@ -113,11 +113,11 @@ export function withRepeated(result: Json, line: string): Json {
   if (!found || found.means === closingAmong(read)?.means) return result
   const { reason } = found
   const kept = isObject(result) ? (result as Data) : {}
-  // At the top it counts, too, whatever stands where it was.
+  // At the top level it also counts, whatever is in its original place.
   return { ...kept, ...(reason !== undefined && { reason }), ...(JSON.parse(`{${found.said}}`) as Data) }
 }
 
-/** Replies that close, in a text that is no plain result: as an error or its data, in a list, over several lines. */
+/** Closing replies in a text that is not a plain result: in an error or its data, in a list, or over several lines. */
 export function refusalsIn(text: string): readonly { readonly id: unknown; readonly result: Data }[] {
   return [...objectsIn(text)].flatMap(({ value }) => {
     const { id, result, error } = value
@@ -129,7 +129,7 @@ export function refusalsIn(text: string): readonly { readonly id: unknown; reado
   })
 }
 
-/** An object, or one that is written as a text. */
+/** Takes an object, or a string that contains one. */
 function entriesOfAny(value: unknown): readonly Entry[] {
   if (typeof value === 'string') return [...objectsIn(value)].flatMap(({ text }) => entriesIn(text))
   return isObject(value) ? entriesOf(value) : []
@@ -140,7 +140,7 @@ export function withoutNulls(source: Data): Data {
   return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== null))
 }
 
-/** Enough to find the line in a program. */
+/** Enough to find the place in a program. */
 const MOST = 5
 
 function noteUnknown({ intercept, note, unknown }: Reading, where: string, keys: readonly string[]): void {
@@ -148,8 +148,8 @@ function noteUnknown({ intercept, note, unknown }: Reading, where: string, keys:
   const more = keys.length > MOST ? `; and ${keys.length - MOST} more` : ''
   const named = keys.slice(0, MOST).map((key) => `${told(key)}${meant(intercept, key)}`)
   unknown.push(...named)
-  const place = where === '' ? `no answer to ${INTERCEPTS[intercept].method}` : `no ${where} of an answer`
-  note({ code: 'unknown-answer-key', text: `${place} has ${named.join(', ')}${more}` })
+  const place = where === '' ? `an answer to ${INTERCEPTS[intercept].method}` : `the ${where} of an answer`
+  note({ code: 'unknown-answer-key', text: `${place} has no field ${named.join(', ')}${more}` })
 }
 
 /** ` (did you mean …?)`, or nothing. */
@@ -158,7 +158,7 @@ export function meant(intercept: Intercept, key: string): string {
   return path === undefined ? '' : ` (did you mean ${path}?)`
 }
 
-/** A stranger's value in a message: bounded, and harmless in a terminal. */
+/** A third-party value for a message: shortened, and harmless in a terminal. */
 export function told(value: unknown): string {
   return plainText(shown(value))
 }
@@ -169,7 +169,7 @@ export function isText(value: Json | undefined): value is string {
 
 // ---- what an author most likely meant -------------------------------------------------------------------------
 
-/** Words for the same thing. The first path that the method's answer has is the one that was meant. */
+/** Synonyms. The first path that the method's answer has is the one that was meant. */
 const HABITS: readonly (readonly [words: readonly string[], paths: readonly string[]])[] = [
   [
     [
@@ -223,7 +223,7 @@ const MEANINGS: ReadonlyMap<string, readonly string[]> = new Map(
   HABITS.flatMap(([words, paths]) => words.map((word) => [word, paths] as const)),
 )
 
-/** One of `paths`, which are those of an answer to the method. */
+/** The most likely of `paths`, which are those of an answer to the method. */
 function likely(key: string, paths: readonly string[]): string | undefined {
   if (key.length > 40) return undefined
   const word = folded(key)
@@ -231,7 +231,7 @@ function likely(key: string, paths: readonly string[]): string | undefined {
   return spelled ?? MEANINGS.get(word)?.find((path) => paths.includes(path))
 }
 
-/** Beginnings of words for an action that opens. The words that close are in a table of their own, and count. */
+/** Beginnings of words for an action that opens. Closing words have a table of their own, and count. */
 const ACTION_STEMS: readonly (readonly [RegExp, string])[] = [
   [/^(cont|allow|approv|pass|proceed|accept|permit|ok$|noop|none|skip)/, 'continue'],
   [/^(mod|change|updat|rewrit|patch|replac|edit|transform)/, 'modify'],

@@ -30,7 +30,7 @@ export const CHANGED_OBJECT = {
 type Interceptor = keyof typeof CHANGED_OBJECT
 type Patch = Record<string, Json>
 
-/** Compared with what was sent: a field that comes back unchanged is no change. */
+/** Compares the answer with what was sent. A field that comes back as it was is not a change. */
 export function changesOf(reading: Reading, event: HookEvent, source: Data): Effects {
   const intercept = reading.intercept as Interceptor
   if (source[CHANGED_OBJECT[intercept]] === undefined) return {}
@@ -174,6 +174,6 @@ function noteFailed({ note }: Reading, given: ToolResult): void {
   const carried = carriedFields(given).filter((key) => key !== 'is_error')
   const lost = given.is_error === false ? ['is_error', ...carried] : carried
   if (lost.length === 0) return
-  const text = `the tool failed, and a hook can change the text of its error alone; ${lost.join(', ')} is ignored`
+  const text = `the tool failed, so a hook can only change the text of its error; ${lost.join(', ')} is ignored`
   note({ code: 'verdict-ignored', text })
 }

@@ -1,4 +1,4 @@
-// Reads a resident hook's answer. Throws for a failure; the kernel decides what a failure counts as.
+// Reads a resident hook's answer. Throws for a failure, and the kernel decides its effect.
 
 import { HookError } from '../../core/base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../../core/base/json.js'
@@ -24,7 +24,7 @@ import { encodeCall } from './encode.js'
 import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
 
-/** The protocol's actions, and those that HookResult has besides. */
+/** The protocol's actions, and the additional ones of HookResult. */
 const ACTIONS = [
   'continue',
   'modify',
@@ -38,7 +38,7 @@ const ACTIONS = [
 ] as const
 type Action = (typeof ACTIONS)[number]
 
-/** What each action closes with. */
+/** The closing meaning of each action. */
 const CLOSINGS: Readonly<Partial<Record<Action, Closing>>> = {
   deny_tool: 'deny',
   deny: 'deny',
@@ -84,17 +84,17 @@ function interception(reading: Reading, event: HookEvent, source: Data): HookRes
   return closing ? closed(closing, reason, effects, source) : going(effects, reason)
 }
 
-/** Both may change the call; the protocol's own field counts more. */
+/** Both may change the call. The protocol's own field wins. */
 function joined(said: Said, changes: Effects): Effects {
   return said.data && changes.data ? { ...changes, data: { ...said.data, ...changes.data } } : changes
 }
 
-/** A word that refuses, asks or stops counts wherever it stands: it must not be lost. */
+/** A word that refuses, asks or stops counts wherever it is. It must never be lost. */
 function closingOf({ intercept, note }: Reading, source: Data): Closing | undefined {
   const exact = ACTIONS.find((one) => one === source.action)
   const own = exact && CLOSINGS[exact]
   if (exact === 'deny_tool' && intercept !== 'before_tool') {
-    const text = `deny_tool is an action of hook.before_tool; it counts on ${INTERCEPTS[intercept].method} as a deny; use abort_turn`
+    const text = `deny_tool is an action of hook.before_tool; on ${INTERCEPTS[intercept].method} it counts as a deny; use abort_turn`
     note({ code: 'answer-misplaced', text })
   }
   const found = closingAmong(entriesOf(source))
@@ -116,7 +116,7 @@ function actionOf({ intercept }: Reading, { action }: Data): Action | undefined 
   )
 }
 
-/** HookResult's own fields. `response` is the protocol's own after a model call, and says nothing without `respond`. */
+/** HookResult's own fields. After a model call, `response` belongs to the protocol; elsewhere it needs `respond`. */
 function saidKeys(intercept: Intercept, source: Data): readonly string[] {
   const action = ACTIONS.some((one) => one === source.action) ? 'continue' : undefined
   return Object.keys(source).filter((key) => {
@@ -125,7 +125,7 @@ function saidKeys(intercept: Intercept, source: Data): readonly string[] {
   })
 }
 
-/** What it says in HookResult's words, beside its verdict. */
+/** Its fields of HookResult, except for the verdict. */
 function saidBeside({ intercept, problems }: Reading, source: Data): Omit<Said, 'action' | 'response'> {
   const own = saidKeys(intercept, source).map((key) => [key, source[key]])
   const {
@@ -136,7 +136,7 @@ function saidBeside({ intercept, problems }: Reading, source: Data): Omit<Said, 
   return said
 }
 
-/** A reason, or a field of another system, shows that a verdict was meant: it must not look like an approval. */
+/** A reason or a field of another system shows that a verdict was intended, so the answer must not count as an approval. */
 function refuseVerdictless(
   intercept: Intercept,
   unknown: readonly string[],
@@ -144,11 +144,11 @@ function refuseVerdictless(
 ): void {
   const [first] = unknown
   if (first !== undefined) {
-    const text = `there is no action, and no answer has ${told(first)}${meant(intercept, first)}`
+    const text = `it has no action, and an answer has no field ${told(first)}${meant(intercept, first)}`
     throw invalid(intercept, text)
   }
   if (reason !== undefined)
-    throw invalid(intercept, 'there is no action, and a reason says nothing without one')
+    throw invalid(intercept, 'it has no action, and a reason means nothing without one')
 }
 
 function reasonOf({ problems }: Reading, { reason }: Data): string | undefined {
@@ -172,7 +172,7 @@ const NO_REASON: Readonly<Record<Closing, string>> = {
   hard_abort: 'A hook ended the agent and gave no reason',
 }
 
-/** What closes counts on every method: it must never be lost. */
+/** A closing answer counts on every method. It must never be lost. */
 function closed(closing: Closing, given: string | undefined, effects: Beside, source: Data): HookResult {
   const { permission: _, ...rest } = effects
   const reason = given ?? closingAmong(entriesOf(source))?.reason
@@ -182,38 +182,38 @@ function closed(closing: Closing, given: string | undefined, effects: Beside, so
   return { ...rest, action: 'ask_user', ...terms, approvalPrompt, ...(reason !== undefined && { reason }) }
 }
 
-/** Malformed fields are a failure, unless what closes stands without them. */
+/** Malformed fields are a failure, unless the answer closes, which stands without them. */
 function failOrNote({ intercept, problems, note }: Reading, closing: Closing | undefined): void {
   if (!closing) throw invalid(intercept, problems.join('; '))
   for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the ${closing} stands` })
 }
 
-/** A hook that wants a change but makes none must not see the original go on as if all was well. */
+/** If a hook wants a change but makes none, the original must not go on as if all was well. */
 function refuseIdle({ intercept, unknown }: Reading, source: Data): void {
   const object = intercept === 'approve_tool' ? '' : CHANGED_OBJECT[intercept]
   if (source[object] === undefined) {
     throw invalid(intercept, `modify changes nothing without ${JSON.stringify(object)}`)
   }
   if (unknown.length > 0)
-    throw invalid(intercept, `modify changes nothing: no answer has ${unknown.join(', ')}`)
+    throw invalid(intercept, `modify changes nothing: an answer has no field ${unknown.join(', ')}`)
 }
 
 function noteIdle({ intercept, note }: Reading, source: Data): void {
   if (intercept === 'before_tool' && source.result !== undefined) {
-    note({ code: 'answer-misplaced', text: `"result" counts only beside "action":"respond"; it is ignored` })
+    note({ code: 'answer-misplaced', text: `"result" only counts with "action":"respond"; it is ignored` })
   }
 }
 
-/** A result in place of the tool's. A call beside it changes nothing. */
+/** A result instead of the tool's. A `call` beside it changes nothing. */
 function responded(reading: Reading, event: HookEvent, source: Data, reason: string | undefined): HookResult {
   const { intercept, problems } = reading
   if (intercept !== 'before_tool') {
-    throw invalid(intercept, 'respond answers in place of a tool, and works on hook.before_tool alone')
+    throw invalid(intercept, 'respond answers instead of a tool, and only works on hook.before_tool')
   }
   const { permission: _, data: __, ...said } = saidBeside(reading, source)
   const more = { ...said, ...(reason !== undefined && { reason }) }
   noteUnusedCall(reading, event, source)
-  // HookResult's own field for it, which may be any JSON.
+  // HookResult's own field, which may be any JSON.
   if (source.result === undefined && source.response !== undefined && problems.length === 0) {
     return { ...more, action: 'respond', response: source.response }
   }
@@ -233,7 +233,7 @@ function noteUnusedCall(reading: Reading, event: HookEvent, source: Data): void 
     (key) => call[key] !== undefined && !sameJson(call[key], sent[key]),
   )
   if (changed.length === 0) return
-  const text = `a call beside respond changes nothing: ${changed.map((key) => `call.${key}`).join(', ')} is ignored`
+  const text = `with respond, a call changes nothing: ${changed.map((key) => `call.${key}`).join(', ')} is ignored`
   reading.note({ code: 'verdict-ignored', text })
 }
 
@@ -260,14 +260,14 @@ function approval(reading: Reading, source: Data): HookResult {
   if (approved !== true) problems.unshift(notApproved(source))
   else if (action !== undefined && action !== '' && action !== 'continue') {
     problems.unshift(
-      `"approved":true beside "action":${told(action)}: an approver approves or refuses, no more`,
+      `"approved":true contradicts "action":${told(action)}: an approver can only approve or refuse`,
     )
   }
   if (problems.length > 0) throw invalid(intercept, problems.join('; '))
   return going({}, reason)
 }
 
-/** Its own word is `approved`; every other that closes stands as well, whatever is beside it. */
+/** Its own word is `approved`, but every other closing word counts too, whatever is beside it. */
 function closingOfApprover(reading: Reading, source: Data): Closing | undefined {
   const { approved, action } = source
   const found = closingAmong(entriesOf(source))
@@ -276,7 +276,7 @@ function closingOfApprover(reading: Reading, source: Data): Closing | undefined 
     const text = `${found.said} counts, but an approver answers "approved":true or "approved":false`
     reading.note({ code: 'answer-misplaced', text })
   } else if (action !== undefined && action !== '') {
-    const text = `"action":${told(action)} is not read on hook.approve_tool; "approved":false counts`
+    const text = `"action":${told(action)} has no effect on hook.approve_tool; "approved":false counts`
     reading.note({ code: 'answer-misplaced', text })
   }
   return found.means

@@ -43,7 +43,7 @@ function subjectOf(intercept: Intercept, event: HookEvent): Data {
   }
 }
 
-/** Arguments are never null: a Go program would pass null on to a tool. */
+/** Arguments are never null, because a Go program would pass null on to a tool. */
 function callOf(data: Data): Data {
   const { tool_name: name, tool_input: input } = data
   return { tool: text(name), arguments: isObject(input) ? (input as Data) : {} }
@@ -64,7 +64,7 @@ export function metaOf({ data, session }: HookEvent, source: string): Data {
   }
 }
 
-/** The first string; a Go program expects one, if only an empty one. */
+/** The first string, or an empty one, because a Go program expects a string. */
 export function text(...values: readonly (Json | undefined)[]): string {
   return values.find((value) => typeof value === 'string') ?? ''
 }

@@ -1,4 +1,4 @@
-// Observations of an event: the protocol's kinds, and for every other event a kind named after it.
+// Observations of an event: the protocol's kinds, and a kind of the same name for every other event.
 
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { byteLength, nearest } from '../../core/base/text.js'
@@ -18,7 +18,7 @@ interface Observation {
 interface KindRow {
   /** The name in current versions. */
   readonly runtimeName: string
-  /** The point in the turn that tells of it. */
+  /** The point in the turn that reports it. */
   readonly source: string
 }
 
@@ -50,11 +50,11 @@ interface EventRow {
   /** More than one if it depends on the outcome. */
   readonly kinds: readonly string[]
   readonly payload: (event: HookEvent) => Data
-  /** Only if no hook objected. `announced`: and only if the session does not announce its turns itself. */
+  /** `refused`: only if no hook objected. `announced`: also only if the session does not announce its own turns. */
   readonly unless?: 'refused' | 'announced'
 }
 
-/** An event without a row becomes a kind of its own name. A host may also notify of a kind under the kind's own name. */
+/** An event without a row becomes a kind of the same name. A host may also notify under the name of a kind. */
 const EVENTS: Readonly<Record<string, EventRow>> = {
   UserPromptSubmit: { kinds: ['turn_start'], payload: turnStartPayload, unless: 'announced' },
   Stop: { kinds: ['turn_end'], payload: turnEndPayload, unless: 'announced' },
@@ -81,7 +81,7 @@ const shortNames: ReadonlyMap<string, string> = new Map(
 
 const EVERYTHING: ReadonlySet<string> = new Set(['*', 'all', ''])
 
-/** The kind behind its short name or its name in current versions. A kind of the host's own keeps its name. */
+/** The kind behind its short name or its name in current versions. The host's own kinds keep their names. */
 function kindOf(name: string): string {
   return shortNames.get(name) ?? name
 }
@@ -94,8 +94,8 @@ export interface Observing {
 }
 
 /**
- * Reads a list of names. A kind of the protocol stands for that kind, from whichever event. An event stands for all its
- * observations, denied or not. Any other name is one that a host notifies of.
+ * Reads a list of names. A kind of the protocol selects that kind, from any event. An event selects all its observations,
+ * denied or not. Any other name is one that a host uses with notify().
  */
 export function observing(names: readonly string[]): Observing {
   if (names.some((name) => EVERYTHING.has(name))) return { events: 'all', wants: () => true }
@@ -120,7 +120,7 @@ function eventsWith(kind: string): readonly string[] {
   return Object.keys(EVENTS).filter((event) => EVENTS[event]?.kinds.includes(kind))
 }
 
-/** For a name that is neither a kind nor an event: the nearest one. */
+/** The nearest kind or event, for a name that is neither. */
 export function likelyKind(name: string): string | undefined {
   if (EVERYTHING.has(name) || Object.hasOwn(KINDS, kindOf(name)) || !resolveEvent(name).custom)
     return undefined
@@ -129,7 +129,7 @@ export function likelyKind(name: string): string | undefined {
 
 // ---- from an event to observations ----------------------------------------------------------------------------
 
-/** A call that hooks changed is observed as it was made: the event holds the final data. */
+/** A call that hooks changed is observed as it ran, because the event holds the final data. */
 export function observationsOf(event: HookEvent, outcome: Outcome | undefined): readonly Observation[] {
   return payloadsOf(event, outcome).map(([Kind, Payload]) => {
     const row = Object.hasOwn(KINDS, Kind) ? KINDS[Kind] : undefined
@@ -150,7 +150,7 @@ function payloadsOf(event: HookEvent, outcome: Outcome | undefined): readonly To
   return [[kind, row.payload(event)]]
 }
 
-/** A response in place of the tool counts as a run that took no time. */
+/** A response instead of the tool counts as a run that took no time. */
 function toolCall(event: HookEvent, outcome: Outcome | undefined): readonly Told[] {
   const action = outcome?.action ?? 'continue'
   if (action === 'continue') return [['tool_exec_start', startPayload(event)]]
@@ -223,7 +223,7 @@ function compressPayload({ data }: HookEvent): Data {
   }
 }
 
-/** A missing number is left out: zero would be a claim. */
+/** A missing number is left out, because zero would be a claim. */
 function counted(name: string, value: Json | undefined): Data {
   const count = numberOf(value)
   return count === undefined ? {} : { [name]: count }
@@ -249,7 +249,7 @@ function beyond(event: HookEvent, kind: string, told: readonly string[]): Data {
   return Object.fromEntries(fields.filter(([key]) => !told.includes(key)))
 }
 
-/** A subagent in a session of its own names the turn that started it; otherwise this turn did. */
+/** A subagent with its own session names the turn that started it. Otherwise it was this turn. */
 function spawnPayload({ data, session }: HookEvent): Data {
   const parent = text(data.parent_turn_id, session?.parentTurnId) || text(data.turn_id, session?.turnId)
   return { AgentID: text(data.agent_id), Label: text(data.agent_type), ParentTurnID: parent }

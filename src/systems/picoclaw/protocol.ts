@@ -49,7 +49,7 @@ export function helloParams(name: string, modes: readonly Mode[]): Json {
   return { name, version: PROTOCOL_VERSION, modes }
 }
 
-/** Throws if the process refused. It may leave `ok` out, because PicoClaw itself does not look at it. */
+/** Throws if the process refused. `ok` may be missing, because PicoClaw itself does not check it. */
 export function checkHello(result: Json): void {
   if (!isObject(result)) {
     throw refused(`its answer to ${HELLO_METHOD} must be an object, got ${plainText(shown(result))}`)
@@ -66,6 +66,6 @@ export function checkHello(result: Json): void {
 
 function refused(text: string): HookError {
   return new HookError('HOOK_NOT_STARTED', text, {
-    hint: `Answer ${HELLO_METHOD} with {"ok":true,"name":"…"}; protocol version ${PROTOCOL_VERSION} is spoken here.`,
+    hint: `Answer ${HELLO_METHOD} with {"ok":true,"name":"…"}; the protocol version is ${PROTOCOL_VERSION}.`,
   })
 }

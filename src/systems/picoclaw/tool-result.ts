@@ -1,4 +1,4 @@
-// A tool's result on its way to a hook and back: the protocol's own shape on the wire, the tool's shape here.
+// A tool's result on its way to a hook and back: the protocol's shape on the wire, the tool's own shape here.
 
 import { type Data, isObject, type Json, sameJson } from '../../core/base/json.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
@@ -17,7 +17,7 @@ export const RESULT_FIELDS = {
 
 export type ToolResult = Fields<typeof RESULT_FIELDS>
 
-/** Whether it has the protocol's shape already. */
+/** Whether it already has the protocol's shape. */
 function isToolResult(value: Json | undefined): value is Data {
   return isObject(value) && typeof value.for_llm === 'string'
 }
@@ -40,7 +40,7 @@ function inText(value: Json | undefined): string {
 /** Fields that only the protocol's own shape can carry. */
 const CARRIED = ['is_error', 'async', 'response_handled', 'media', 'artifact_tags'] as const
 
-/** Those of them that say something. */
+/** The ones that are set. */
 export function carriedFields(given: ToolResult): readonly string[] {
   return CARRIED.filter((key) => {
     const value = given[key]
@@ -66,7 +66,7 @@ function likeOriginal(original: Json | undefined, text: string): Json {
     const parsed: Json = JSON.parse(text)
     return kindOf(parsed) === kindOf(original) ? parsed : text
   } catch {
-    return text // not JSON: the hook put words in place of data
+    return text // not JSON: the hook replaced data with text
   }
 }
 

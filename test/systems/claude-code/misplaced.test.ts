@@ -106,7 +106,7 @@ describe('on the wrong event', () => {
       expect(notes).toEqual([
         {
           code: 'answer-misplaced',
-          text: `hookSpecificOutput counts only with "hookEventName":"PreToolUse"; ${TO_BLOCK}`,
+          text: `hookSpecificOutput only counts with "hookEventName":"PreToolUse"; ${TO_BLOCK}`,
         },
       ])
     }
@@ -206,7 +206,9 @@ describe('unknown keys', () => {
     }
     const { result, notes } = read(BASH, { stdout })
     expect(result).toEqual({ action: 'deny', reason: 'no' })
-    expect(notes).toEqual([{ code: 'unknown-answer-key', text: 'no answer has "zzz", "yyy", "xxx"' }])
+    expect(notes).toEqual([
+      { code: 'unknown-answer-key', text: 'an answer has no field "zzz", "yyy", "xxx"' },
+    ])
   })
 
   it('are named by the first few', () => {
@@ -219,7 +221,7 @@ describe('unknown keys', () => {
   it('in the decision of PermissionRequest are named as well', () => {
     const stdout = specific('PermissionRequest', { decision: { behavior: 'deny', reason: 'R' } })
     expect(read('PermissionRequest', { stdout }).notes).toEqual([
-      { code: 'unknown-answer-key', text: 'no answer has "reason"' },
+      { code: 'unknown-answer-key', text: 'an answer has no field "reason"' },
     ])
   })
 
@@ -281,6 +283,6 @@ describe('an echo of the hook’s own input', () => {
   it('of another event is no echo', () => {
     const { result, notes } = echoed({ ...BASH.data, hook_event_name: 'Stop' })
     expect(result).toEqual({ action: 'continue' })
-    expect(notes.map(({ text }) => text).join()).toContain('no answer has "tool_name", "tool_input"')
+    expect(notes.map(({ text }) => text).join()).toContain('an answer has no field "tool_name", "tool_input"')
   })
 })

@@ -86,7 +86,9 @@ describe('an approver', () => {
 
   it('that approves and acts at once has not approved', () => {
     for (const action of ['modify', 'respond', 5]) {
-      expect(read('approve_tool', { approved: true, action }).error?.message).toMatch(/approves or refuses/)
+      expect(read('approve_tool', { approved: true, action }).error?.message).toMatch(
+        /can only approve or refuse/,
+      )
     }
     for (const action of ['deny', 'deny_tool', 'Block']) {
       expect(read('approve_tool', { approved: true, action }).result?.action).toBe('deny')

@@ -214,15 +214,15 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
     )
     if (intercept === 'after_llm') return // a message of a model may have any field
     const { error } = read(intercept, { action: 'modify', [object]: { zz: 1 } })
-    expect(error?.message).toMatch(/changes nothing: no answer has "zz"|for_llm/)
+    expect(error?.message).toMatch(/changes nothing: an answer has no field "zz"|for_llm/)
   })
 
   it('no action beside fields that nobody knows, or beside a reason, is a failure', () => {
     for (const answer of [{ decision: 'allow' }, { approved: true }, { verdict: 7 }, { action: '', zz: 1 }]) {
-      expect(read(intercept, answer).error?.message).toMatch(/^there is no action, and no answer has /)
+      expect(read(intercept, answer).error?.message).toMatch(/^it has no action, and an answer has no field /)
     }
     expect(read(intercept, { decision: 'allow' }).error?.message).toContain('did you mean action?')
-    expect(read(intercept, { reason: 'dangerous' }).error?.message).toMatch(/a reason says nothing without/)
+    expect(read(intercept, { reason: 'dangerous' }).error?.message).toMatch(/a reason means nothing without/)
   })
 
   it('what is no object is a failure', () => {
@@ -245,7 +245,7 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
     expect(notes).toEqual([
       {
         code: 'unknown-answer-key',
-        text: `no answer to hook.${intercept} has "message" (did you mean reason?), "zz"`,
+        text: `an answer to hook.${intercept} has no field "message" (did you mean reason?), "zz"`,
       },
     ])
   })
@@ -305,13 +305,15 @@ describe('respond', () => {
       expect(read('before_tool', answer).error?.message).toMatch(message)
     }
     const { notes } = read('before_tool', { action: 'respond', result: { output: 'x' } })
-    expect(notes[0]?.text).toBe('no result of an answer has "output" (did you mean result.for_llm?)')
+    expect(notes[0]?.text).toBe(
+      'the result of an answer has no field "output" (did you mean result.for_llm?)',
+    )
   })
 
-  it('works on before_tool alone', () => {
+  it('only works on before_tool', () => {
     for (const intercept of ['before_llm', 'after_llm', 'after_tool'] as const) {
       expect(read(intercept, { action: 'respond', result }).error?.message).toContain(
-        'hook.before_tool alone',
+        'only works on hook.before_tool',
       )
     }
   })

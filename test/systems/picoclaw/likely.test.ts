@@ -40,7 +40,7 @@ describe('the likely field', () => {
 
   it('is told inside objects too', () => {
     expect(text('before_tool', { action: 'modify', call: { name: 'a', args: {} } })).toBe(
-      'no call of an answer has "name" (did you mean call.tool?), "args" (did you mean call.arguments?)',
+      'the call of an answer has no field "name" (did you mean call.tool?), "args" (did you mean call.arguments?)',
     )
     expect(text('before_llm', { action: 'modify', request: { Messages: [] } })).toContain(
       '"Messages" (did you mean request.messages?)',

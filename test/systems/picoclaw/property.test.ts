@@ -169,6 +169,6 @@ describe('hostile answers', () => {
     const { error } = read('before_tool', { action: 'zzz\u202e\u009b31m' })
     expect(error?.message).toMatch(/^action "zzz" is unknown/)
     const { notes } = read('before_tool', { action: 'continue', 'k\u202e\u009b31m': 1 })
-    expect(notes[0]?.text).toBe('no answer to hook.before_tool has "k"')
+    expect(notes[0]?.text).toBe('an answer to hook.before_tool has no field "k"')
   })
 })

@@ -90,7 +90,7 @@ export async function playTour(paint, print) {
     const whole = ok ? paint.green('verified'.padEnd(22)) : paint.red('damaged'.padEnd(22))
     print([
       '',
-      `${whole} the audit: ${records} events, each sealed to the one before`,
+      `${whole} the audit has ${SCENES.length} calls and ${records - SCENES.length} result, each sealed to the one before`,
       '',
       `${paint.dim('next')}  npm start -- --all   every kind of hook, trust, approvals and plugins`,
       `${paint.dim('next')}  npm link && carabiner setup claude-code   guard your own Claude Code`,

@@ -70,7 +70,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   // A shorter default of the project must not open its gates either.
   const isShortened = timeoutIn(merge.terms.user).seconds > timeout.seconds
   if (timeout.remark)
-    note(entry, 'timeout', 'timeout-clamped', `${name}: the time-out of ${timeout.remark}`, notes)
+    note(entry, 'timeout', 'timeout-clamped', `${name}: the timeout of ${timeout.remark}`, notes)
   const timeoutMs = timeout.seconds * 1000
   const detached = kindOf(entry.handler).isDetached?.(handler) ?? false
   const hook: Unrun = {
@@ -167,7 +167,7 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, time-out), that name a
+ * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, timeout), that name a
  * folder which differs for each file, or that are of different projects, are not the same.
  */
 function sameKey(
@@ -243,14 +243,14 @@ function withinLimits(
   const timeouts = Object.entries(handler.timeouts).map(([role, seconds]) => {
     if (seconds <= most) return [role, seconds]
     if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, most]
-    const text = `${key}: the ${role} time-out of ${loweredText(seconds, most)}`
+    const text = `${key}: the ${role} timeout of ${loweredText(seconds, most)}`
     notes.add('timeout-clamped', text, { file, at: under(under(at, 'timeouts'), role) })
     return [role, most]
   })
   return { ...handler, timeouts: Object.fromEntries(timeouts) }
 }
 
-/** Roles whose time-out is less than the entry asks for. */
+/** Roles whose timeout is less than the entry asks for. */
 function cappedRoles(entry: ProcessEntry, { timeouts }: ProcessHandler): readonly HookRole[] {
   return (['intercept', 'approve'] as const).filter((role) => timeouts[role] < entry.handler.timeouts[role])
 }

@@ -198,7 +198,7 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
   }
 }
 
-/** Processes stand beside `hooks`; or under it, as in PicoClaw's own file, with the time-outs of all processes. */
+/** Processes stand beside `hooks`; or under it, as in PicoClaw's own file, with the timeouts of all processes. */
 function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   const { processes, hooks } = fields
   for (const key of Object.keys(fields).filter(

@@ -15,7 +15,7 @@ import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
 import { LONGEST, type TimeLimits } from './timeout.js'
 
-/** Every key of a settings file, in the names of the file. Time-outs are seconds. */
+/** Every key of a settings file, in the names of the file. Timeouts are seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
   readonly enabled: boolean
   readonly allow_user_hooks: boolean

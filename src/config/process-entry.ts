@@ -37,7 +37,7 @@ type Timeouts = ProcessHandler['timeouts']
 
 const NEVER: ProcessHandler['restart'] = { ...USUAL_RESTART, attempts: 0 }
 
-/** Reads `processes` of a file; `defaults` are PicoClaw's time-outs, which stand beside it. */
+/** Reads `processes` of a file; `defaults` are PicoClaw's timeouts, which stand beside it. */
 export function readProcesses(
   reading: Reading & { readonly processes: ProcessEntry[] },
   value: unknown,

@@ -1,4 +1,4 @@
-// Time-outs of configured hooks, in seconds: what a file says, what a hook gets where it says nothing, and what caps it.
+// Timeouts of configured hooks, in seconds: what a file says, what a hook gets where it says nothing, and what caps it.
 
 import { shown } from '../core/base/text.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
@@ -25,7 +25,7 @@ export interface Timeout {
   readonly remark?: string
 }
 
-/** The time-out of a hook whose file asks for this many seconds, or says nothing. */
+/** The timeout of a hook whose file asks for this many seconds, or says nothing. */
 export function timeoutOf(
   asked: number | undefined,
   kind: Pick<Kind, 'usualTimeout' | 'usualInClaudeCode'>,
@@ -43,7 +43,7 @@ export function timeoutOf(
   return { seconds: cap, cappedBy, ...(isRemarkable && { remark: loweredText(asked, cap) }) }
 }
 
-/** Seconds for a hook of Claude Code whose time-out most likely means milliseconds. */
+/** Seconds for a hook of Claude Code whose timeout most likely means milliseconds. */
 const LONGEST_GUESSED = 600
 
 /** So many seconds were most likely meant as milliseconds. */
@@ -58,10 +58,8 @@ function secondsHint(timeout: number): string {
   return `Write its "timeout" in seconds: ${timeout / 1000}`
 }
 
-/** Text for a time-out that exceeds the limit. */
+/** Text for a timeout that exceeds the limit. */
 export function loweredText(seconds: number, most: number): string {
-  const guess = looksLikeMilliseconds(seconds)
-    ? '; it looks like milliseconds, but time-outs are seconds'
-    : ''
+  const guess = looksLikeMilliseconds(seconds) ? '; it looks like milliseconds, but timeouts are seconds' : ''
   return `${shown(seconds)} seconds was lowered to ${most}${guess}`
 }

@@ -1,4 +1,4 @@
-// Integrity: the hash of a plugin's files, compared with a catalogue's promise, an earlier install and the files on disk.
+// Integrity: the hash of a plugin's files, compared with a catalog's promise, an earlier install and the files on disk.
 // npm itself checks a tarball against its registry.
 
 import { existsSync } from 'node:fs'
@@ -21,7 +21,7 @@ export function integrityAt(folder: string): string | undefined {
   }
 }
 
-/** A broken promise is refused, whether the catalogue or the source is at fault. */
+/** A broken promise is refused, whether the catalog or the source is at fault. */
 export function checkPromises(
   { commit, integrity, catalog = 'The source' }: Resolved,
   { tree, ...fetched }: Fetched,
@@ -45,7 +45,7 @@ export function checkPromises(
 }
 
 const MISMATCH =
-  'Update the catalogue with carabiner catalog update. If that does not help, ask its maintainer.'
+  'Update the catalog with carabiner catalog update. If that does not help, ask its maintainer.'
 
 /** A version published on npm must never change. */
 export function checkSameBytes(name: string, known: Accepted, entry: LockEntry): void {

@@ -22,7 +22,7 @@ export interface LockEntry {
   readonly ref?: string
   /** The folder in the source. */
   readonly path?: string
-  /** `NAME@CATALOG`, if it came from a catalogue. */
+  /** `NAME@CATALOG`, if it came from a catalog. */
   readonly catalog?: string
   /** The commit that a git ref pointed to. */
   readonly commit?: string

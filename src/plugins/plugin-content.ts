@@ -65,7 +65,7 @@ interface Inside {
   readonly path: string
 }
 
-/** The plugins that its catalogue names, and those found in its folders. */
+/** The plugins that its catalog names, and those found in its folders. */
 function pluginsIn(tree: FileTree): readonly Inside[] {
   const found = new Map(listedIn(tree).map((one) => [one.path, one]))
   for (const path of tree.files.keys()) {
@@ -82,8 +82,8 @@ function pluginsIn(tree: FileTree): readonly Inside[] {
 }
 
 function listedIn(tree: FileTree): readonly Inside[] {
-  const catalogue = jsonIn(tree, MARKETPLACE)
-  const listed: unknown = isObject(catalogue) ? catalogue.plugins : undefined
+  const catalog = jsonIn(tree, MARKETPLACE)
+  const listed: unknown = isObject(catalog) ? catalog.plugins : undefined
   return (Array.isArray(listed) ? listed : []).flatMap((one: unknown): Inside[] => {
     if (!isObject(one) || typeof one.source !== 'string' || typeof one.name !== 'string') return []
     try {
@@ -95,17 +95,17 @@ function listedIn(tree: FileTree): readonly Inside[] {
   })
 }
 
-function several(inside: readonly Inside[], isCatalogue: boolean): PluginProblem {
+function several(inside: readonly Inside[], isCatalog: boolean): PluginProblem {
   const named = inside.slice(0, MOST_LISTED).map(({ name, path }) => {
     return name === undefined || name === path
       ? `--path ${visibleName(path)}`
       : `--path ${visibleName(path)} (${visibleName(name)})`
   })
   const more = inside.length > MOST_LISTED ? `, and ${inside.length - MOST_LISTED} more` : ''
-  const catalogue = isCatalogue ? ' It is also a catalogue, which carabiner catalog add accepts.' : ''
+  const catalog = isCatalog ? ' It is also a catalog, which carabiner catalog add accepts.' : ''
   return new PluginProblem(
     'SEVERAL_PLUGINS',
     `This source has several folders with plugins: ${named.join(', ')}${more}`,
-    `Install one of them with its --path.${catalogue}`,
+    `Install one of them with its --path.${catalog}`,
   )
 }

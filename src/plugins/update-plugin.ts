@@ -55,7 +55,7 @@ export async function prepareUpdate(
   const resolved = await resolveEntry(before, target, options.resolveCatalog)
   const accepted = acceptedSource(target, name)
   const source = findSource(accepted, originFor(resolved, target))
-  // A catalogue may point anywhere, because the user added it.
+  // A catalog may point anywhere, because the user added it.
   const isForeign = source.state !== 'accepted' && resolved.catalog === undefined
   const foreign = isForeign ? await import('./sources/foreign-source.js') : undefined
   refuse(source, foreign?.foreignByName(resolved.source, target.base))
@@ -118,7 +118,7 @@ function refuse(source: FoundSource, why: string | undefined): void {
 
 function checkNotMoved(name: string, before: Accepted, { entry }: PreparedPlugin, isAccepted: boolean): void {
   if (isAccepted || before.commit === undefined) return
-  // A catalogue may name another tag or repository. That is a new source, not a moved tag.
+  // A catalog may name another tag or repository. That is a new source, not a moved tag.
   const isOther = entry.source !== before.source || entry.ref !== before.ref
   if (before.catalog !== undefined && isOther) return
   const isTagGone = before.tag === true && !entry.tag

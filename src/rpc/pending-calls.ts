@@ -1,4 +1,4 @@
-// Calls that wait for a reply: their numbers, how they end (reply, time-out, signal, close), and those that were given up.
+// Calls that wait for a reply: their numbers, how they end (reply, timeout, signal, close), and those that were given up.
 
 import { hurry, unwatch, Watched, watch } from '../core/base/deadlines.js'
 import type { Json } from '../core/base/json.js'

@@ -11,9 +11,9 @@ export interface HookSpec<H> {
   readonly place: Place
   /** `minimal`: the hook only inherits variables that programs need to start. */
   readonly env: 'inherit' | 'minimal'
-  /** Decides the default time-out and the variables that it expects. Default: Amplifier's. */
+  /** Decides the default timeout and the variables that it expects. Default: Amplifier's. */
   readonly format?: FileFormat
-  /** The longest time-out that anything may ask for. */
+  /** The longest timeout that anything may ask for. */
   readonly longestMs: number
 }
 

@@ -16,7 +16,7 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   readonly summary: string
   readonly fields: Fields<Given>
   readonly required: readonly (keyof Given & string)[]
-  /** Seconds. An entry without a time-out gets at least this long. */
+  /** Seconds. An entry without a timeout gets at least this long. */
   readonly usualTimeout?: number
   /** The same for a file of Claude Code. */
   readonly usualInClaudeCode?: number
@@ -44,7 +44,7 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   load(shared: Shared): Promise<Runner<Spec>>
 }
 
-/** What to do about a time-out that `max_timeout` lowered. */
+/** What to do about a timeout that `max_timeout` lowered. */
 export const RAISE_LIMIT = 'Raise "max_timeout" under "hooks" in ~/.amplifier/settings.json'
 
 /** Its check, its description for editors, and its JSON Schema if the check does not say enough. */

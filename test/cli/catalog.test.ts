@@ -43,7 +43,7 @@ describe('carabiner catalog', () => {
       'secret-scan@team  1.2.0\n  Denies commits with keys in them.\n',
     ])
     expect((await catalog('remove', 'team')).stdout).toContain('removed team')
-    expect((await catalog()).stdout).toBe('no catalogues\nnext carabiner catalog add SRC\n')
+    expect((await catalog()).stdout).toBe('no catalogs\nnext carabiner catalog add SRC\n')
   })
 
   it('is a person’s to add to and to remove from', async () => {
@@ -52,13 +52,13 @@ describe('carabiner catalog', () => {
     const added = await project.call(['catalog', 'add', folder], { env })
     expect([added.code, added.stderr]).toEqual([
       1,
-      expect.stringContaining('Adding a catalogue is for a person'),
+      expect.stringContaining('Adding a catalog is for a person'),
     ])
     await catalog('add', folder)
     const removed = await project.call(['catalog', 'remove', 'team'], { env })
     expect([removed.code, removed.stderr]).toEqual([
       1,
-      expect.stringContaining('Removing a catalogue is for a person'),
+      expect.stringContaining('Removing a catalog is for a person'),
     ])
     const listed = await project.call(['catalog'], { env })
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('team')])
@@ -119,10 +119,10 @@ describe('carabiner catalog', () => {
     [['add', 'a', 'b'], 64, 'takes no "b"'],
     [['list', 'x'], 64, 'takes no "x"'],
     [['search', '--name', 'x'], 64, '--name means nothing to carabiner catalog search'],
-    [['remove', 'none'], 1, 'You have no catalogue called none'],
-    [['update', 'none'], 1, 'You have no catalogue called none'],
+    [['remove', 'none'], 1, 'You have no catalog called none'],
+    [['update', 'none'], 1, 'You have no catalog called none'],
     [['add', './none'], 1, 'There is no '],
-    [['add', 'npm:x'], 1, 'not a catalogue'],
+    [['add', 'npm:x'], 1, 'not a catalog'],
     [['add', '.'], 1, 'it has neither catalog.json nor .claude-plugin/marketplace.json'],
   ])('%j is refused with %i', async (args, code, said) => {
     const run = await catalog(...args)
@@ -133,11 +133,11 @@ describe('carabiner catalog', () => {
   it('says that nothing was found', async () => {
     await catalog('add', catalogue([SCAN]))
     const { code, stdout } = await catalog('search', 'weather')
-    expect([code, stdout]).toEqual([1, 'nothing found in 1 catalogue\nnext carabiner catalog update\n'])
+    expect([code, stdout]).toEqual([1, 'nothing found in 1 catalog\nnext carabiner catalog update\n'])
   })
 })
 
-describe('installing from a catalogue', () => {
+describe('installing from a catalog', () => {
   const HOOKS = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'exit 2' }] }] }
 
   function inFolder(entry: object, files: Readonly<Record<string, object>>): string {
@@ -184,7 +184,7 @@ describe('installing from a catalogue', () => {
     expect(await listed()).toEqual([])
   })
 
-  it('what is not as the catalogue promises is not installed', async () => {
+  it('what is not as the catalog promises is not installed', async () => {
     const folder = catalogue([{ name: 'p', source: './p', integrity: `sha256-${'A'.repeat(43)}=` }], 'market')
     mkdirSync(join(folder, 'p'))
     writeFileSync(join(folder, 'p', 'hooks.json'), JSON.stringify({ hooks: HOOKS }))

@@ -120,7 +120,7 @@ describe('configuration', () => {
   it('turns milliseconds into seconds', async () => {
     scene.ofUser([{ type: 'command', command: 'true', timeout: 5000 }])
     expect((await scene.only('timeout-clamped')).fix).toBe(
-      'Write 5 in place of 5000 at ~/.amplifier/hooks/hooks.json:10: time-outs are in seconds.',
+      'Write 5 in place of 5000 at ~/.amplifier/hooks/hooks.json:10: timeouts are in seconds.',
     )
     scene.ofUser([{ type: 'command', command: 'true', timeout: 900 }])
     expect((await scene.only('timeout-clamped')).fix).toBe(

@@ -320,7 +320,7 @@ describe('carabiner install', () => {
     }
   })
 
-  it('finds a plugin in a catalogue, and refuses one that the catalogue lies about', async () => {
+  it('finds a plugin in a catalog, and refuses one that the catalog lies about', async () => {
     const entry = (integrity: string) => ({ name: 'guard', source: './guard', integrity })
     const shown = await project.call(['install', '../guard', '--json'])
     const { plugin: found } = JSON.parse(shown.stdout) as { plugin: { integrity: string } }
@@ -352,7 +352,7 @@ describe('carabiner install', () => {
     expect(JSON.parse(pinned.stdout).diagnostics).toEqual([])
   })
 
-  it('knows names of catalogues, also where they are not quite right', async () => {
+  it('knows names of catalogs, also where they are not quite right', async () => {
     const store = new CatalogStore(join(project.home, '.local/share/carabiner'))
     for (const name of ['team', 'others']) {
       project.file(`../${name}/catalog.json`, {

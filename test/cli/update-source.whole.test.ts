@@ -1,4 +1,4 @@
-// From where `carabiner update` fetches: what the user accepted, whatever a lock file or a catalogue says by now.
+// From where `carabiner update` fetches: what the user accepted, whatever a lock file or a catalog says by now.
 
 import { readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -182,7 +182,7 @@ describe('the source of a project that nobody accepted here', () => {
   )
 })
 
-describe('a catalogue that has a plugin from somewhere else', () => {
+describe('a catalog that has a plugin from somewhere else', () => {
   const catalog = async (source: string) => {
     project.file('../team/catalog.json', {
       carabiner: 1,
@@ -219,7 +219,7 @@ describe('a catalogue that has a plugin from somewhere else', () => {
     const now = () => readFileSync(join(base, '.amplifier/hooks/guard/guard.sh'), 'utf8')
     const refused = await project.call(['update', scope, '--yes'])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
-    expect(refused.stderr).toContain('The catalogue has it from somewhere else than when you accepted it')
+    expect(refused.stderr).toContain('The catalog has it from somewhere else than when you accepted it')
     expect(refused.stderr).toMatch(/\n {2}was From folder .*\/guard, found as guard@team\n/)
     expect(refused.stderr).toMatch(/\n {2}now From folder .*\/other, found as guard@team\n/)
     expect(now()).toContain('exit 0')

@@ -1,4 +1,4 @@
-// Catalogues in both formats: read into one form, stored, searched and resolved. All of their content is untrusted.
+// Catalogs in both formats: read into one form, stored, searched and resolved. All of their content is untrusted.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ describe('sources', () => {
   it.each([
     ['a folder', './plugins/a', { inside: 'plugins/a' }],
     ['a folder with a slash', './plugins/a/', { inside: 'plugins/a' }],
-    ['all of the catalogue', './', { inside: '' }],
+    ['all of the catalog', './', { inside: '' }],
     [
       'github',
       { source: 'github', repo: 'o/r', ref: 'v1' },
@@ -91,7 +91,7 @@ describe('sources', () => {
   })
 
   it.each([
-    ['out of the catalogue', './../x', 'leads out of the folder'],
+    ['out of the catalog', './../x', 'leads out of the folder'],
     ['out of it further down', './a/../../x', 'leads out of the folder'],
     ['absolute', '/etc', 'leads out of the folder'],
     ['with a backslash', '.\\..\\x', 'leads out of the folder'],
@@ -155,7 +155,7 @@ describe('sources', () => {
   })
 })
 
-describe('a catalogue', () => {
+describe('a catalog', () => {
   it('keeps the good entries beside bad ones, and the first of two with one name', () => {
     const text = JSON.stringify({
       plugins: [
@@ -362,20 +362,20 @@ describe('the store', () => {
     expect(store.names()).toEqual(['file', 'market-place', 'ours'])
   })
 
-  it('a repository may hold links and much else; only the file of the catalogue is read', async () => {
+  it('a repository may hold links and much else; only the file of the catalog is read', async () => {
     const source = marketplace()
     symlinkSync('/etc/passwd', join(base, 'market/link'))
     commit(join(base, 'market'))
     expect((await store.add(source)).plugins).toHaveLength(1)
   })
 
-  it('a catalogue that is a link is refused', async () => {
+  it('a catalog that is a link is refused', async () => {
     const source = marketplace()
     rmSync(join(base, 'market/.claude-plugin/marketplace.json'))
-    // The link's target would do as the text of a catalogue.
+    // The link's target would do as the text of a catalog.
     symlinkSync('{"plugins":[]}', join(base, 'market/.claude-plugin/marketplace.json'))
     commit(join(base, 'market'))
-    await expect(store.add(source)).rejects.toThrow(/no catalogue/)
+    await expect(store.add(source)).rejects.toThrow(/no catalog/)
     await expect(store.add(join(base, 'market'))).rejects.toThrow(/is a link/)
   })
 
@@ -470,13 +470,13 @@ describe('the store', () => {
     await store.add(join(base, 'ours'))
     store.remove('ours')
     expect(store.names()).toEqual([])
-    expect(() => store.get('ours')).toThrow(/carabiner catalog add|no catalogue/)
-    expect(() => store.remove('../data')).toThrow(/no catalogue/)
+    expect(() => store.get('ours')).toThrow(/carabiner catalog add|no catalog/)
+    expect(() => store.remove('../data')).toThrow(/no catalog/)
   })
 })
 
 describe('NAME@CATALOG', () => {
-  it('stays as it was when the catalogue was fetched, until it is fetched again', async () => {
+  it('stays as it was when the catalog was fetched, until it is fetched again', async () => {
     const source = marketplace()
     const { commit: first } = await store.add(source)
     write('market/plugins/a/hooks/hooks.json', { hooks: {} })
@@ -507,11 +507,11 @@ describe('NAME@CATALOG', () => {
   })
 
   it.each([
-    ['b', 'ours', /The catalogue ours has no plugin b/],
+    ['b', 'ours', /The catalog ours has no plugin b/],
     ['sacret', 'ours', /did you mean secret@ours/],
     ['bad', 'ours', /In ours bad is left out: .*no folder/],
     ['secret', 'our', /did you mean ours/],
-    ['secret', '../ours', /no catalogue/],
+    ['secret', '../ours', /no catalog/],
   ])('%s@%s is not there, and it says why', async (name, catalog, said) => {
     write('ours/catalog.json', {
       carabiner: 1,
@@ -526,7 +526,7 @@ describe('NAME@CATALOG', () => {
   })
 })
 
-describe('a catalogue that lies', () => {
+describe('a catalog that lies', () => {
   const target = () => ({ scope: 'user', base: join(base, 'home') }) as const
 
   async function prepare(entry: object) {

@@ -234,7 +234,7 @@ describe('a project that leads elsewhere', () => {
   })
 })
 
-describe('a catalogue', () => {
+describe('a catalog', () => {
   it('that lies about the commit or the files installs nothing', async () => {
     const folder = bench.plugin('promised', { body: 'echo good' })
     const good = bench.repository(folder)

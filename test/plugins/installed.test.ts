@@ -91,7 +91,7 @@ describe('a lock file', () => {
       `{"carabiner":1,"plugins":{"a":{"kind":"git","source":"x","ref":1,"integrity":"sha256-${'A'.repeat(43)}="}}}`,
     ],
     ['with a name that is a trick', '{"carabiner":1,"plugins":{"__proto__":{}}}'],
-    ['with a catalogue that is a path', locked({ a: { catalog: '/etc' } })],
+    ['with a catalog that is a path', locked({ a: { catalog: '/etc' } })],
     ['with a source without end', locked({ a: { source: `./${'a'.repeat(5000)}` } })],
     ['with a ref without end', locked({ a: { ref: 'a'.repeat(5000) } })],
     ['with a kind that is none', locked({ a: { kind: 'constructor' } })],

@@ -116,7 +116,7 @@ describe('an update', () => {
     expect([prepared.entry.tag, differences.length]).toEqual([undefined, isElsewhere ? 1 : 0])
   })
 
-  it('of a catalogue may name another tag, which does not count as moved', async () => {
+  it('of a catalog may name another tag, which does not count as moved', async () => {
     bench.plugin('guard', { body: 'echo one' })
     bench.repository(folder)
     bench.git(folder, 'tag', 'v1')

@@ -24,7 +24,7 @@ type Action = (typeof ACTIONS)[number]
 
 export const command: Command<typeof OPTIONS> = {
   name: 'catalog',
-  summary: 'Manage catalogues: add, list, search, update, remove.',
+  summary: 'Manage catalogs: add, list, search, update, remove.',
   positionals: ['[ACTION]', '[WHAT…]'],
   completes: [ACTIONS, 'file'],
   about:
@@ -37,7 +37,7 @@ export const command: Command<typeof OPTIONS> = {
     [1, 'it could not be fetched, does not exist, or nothing was found'],
   ],
   examples: [
-    { does: 'Your catalogues.', line: 'carabiner catalog' },
+    { does: 'Your catalogs.', line: 'carabiner catalog' },
     {
       does: "Another agent's marketplace, as it is.",
       line: 'carabiner catalog add https://github.com/anthropics/claude-code --name claude',
@@ -46,13 +46,13 @@ export const command: Command<typeof OPTIONS> = {
     {
       does: 'Is there a plugin for this?',
       line: 'carabiner catalog search secret scan',
-      needs: 'a catalogue',
+      needs: 'a catalog',
     },
     { does: 'What is new?', line: 'carabiner catalog update' },
   ],
   mayRun({ positionals: [action] }) {
-    if (action === 'add') checkPerson('Adding a catalogue')
-    if (action === 'remove') checkPerson('Removing a catalogue')
+    if (action === 'add') checkPerson('Adding a catalog')
+    if (action === 'remove') checkPerson('Removing a catalog')
   },
   async run({ options, positionals: [first = 'list', ...words] }, output) {
     const action = chosen(first, ACTIONS, 'carabiner catalog has no')
@@ -111,7 +111,7 @@ async function list(store: CatalogStore, output: Output): Promise<number> {
   ])
   return output.result({ catalogs: catalogs.map(summaryOf), problems }, (paint) => [
     ...fitted(columns(cells).map((row) => row.join('  '))),
-    ...(catalogs.length === 0 ? ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)] : []),
+    ...(catalogs.length === 0 ? ['no catalogs', ...nextLines(['carabiner catalog add SRC'], paint)] : []),
     ...problems.flatMap((text) => labelled('note', visible(text), paint.yellow)),
   ])
 }
@@ -145,9 +145,9 @@ function foundData({ entry: { name, description, version, keywords }, catalog }:
 }
 
 function nothingLines(catalogs: number, paint: Paint): readonly string[] {
-  if (catalogs === 0) return ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)]
+  if (catalogs === 0) return ['no catalogs', ...nextLines(['carabiner catalog add SRC'], paint)]
   return [
-    `nothing found in ${counted(catalogs, 'catalogue')}`,
+    `nothing found in ${counted(catalogs, 'catalog')}`,
     ...nextLines(['carabiner catalog update'], paint),
   ]
 }
@@ -191,7 +191,7 @@ function noteLines(texts: readonly string[], what: string, paint: Paint): readon
   ]
 }
 
-/** A catalogue that cannot be fetched does not stop the others. */
+/** A catalog that cannot be fetched does not stop the others. */
 async function update(store: CatalogStore, name: string | undefined, output: Output): Promise<number> {
   const names = name === undefined ? store.names() : [name]
   const updated: CatalogUpdate[] = []
@@ -206,7 +206,7 @@ async function update(store: CatalogStore, name: string | undefined, output: Out
   }
   const changes = updated.map(({ catalog, ...rest }) => ({ ...summaryOf(catalog), ...rest }))
   await output.result({ updated: changes, failed }, (paint) => [
-    ...(names.length === 0 ? ['no catalogues'] : []),
+    ...(names.length === 0 ? ['no catalogs'] : []),
     ...updated.flatMap((one) => [
       changeLine(one),
       ...movedLines(one, paint),

@@ -104,7 +104,7 @@ async function prepare(text: string, target: Target, { name, ref, path }: How): 
   return preparePlugin(resolved, target, name)
 }
 
-/** A bare name may be meant for a catalogue. */
+/** A bare name may be meant for a catalog. */
 async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): Promise<Source> {
   try {
     return parseSource(text, how)
@@ -130,7 +130,7 @@ async function install(installation: Installation): Promise<number> {
   if (isInstalled(prepared, target)) return already(installation)
   const { name } = prepared
   const source = findSource(acceptedSource(target, name), prepared.entry)
-  // The user typed a catalogue's name, not an address: --yes does not cover an address that has changed.
+  // The user typed a catalog's name, not an address: --yes does not cover an address that has changed.
   const isMoved = source.state === 'moved-by-catalog'
   const shown = await withProgress(`reading ${name}`, output, async () => shownPlugin(prepared, target))
   await printReview(shown, prepared, how, output)
@@ -202,7 +202,7 @@ function movedAway({ prepared: { name }, how: { project } }: Installation): Refu
   const update = visible(typed(['update', name, '--accept-moved', '--yes'], { project }))
   return new Refusal(
     'SOURCE_MOVED',
-    `The catalogue has ${name} from somewhere else than when you accepted it; nothing was changed`,
+    `The catalog has ${name} from somewhere else than when you accepted it; nothing was changed`,
     { hint: `On a terminal the same command asks; ${update} takes it.` },
   )
 }

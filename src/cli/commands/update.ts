@@ -43,7 +43,7 @@ const OPTIONS = {
   overwrite: { type: 'boolean', help: 'Replace files that were changed by hand.' },
   'accept-moved': {
     type: 'boolean',
-    help: 'Accept a tag, or a source in a catalogue, that has moved.',
+    help: 'Accept a tag, or a source in a catalog, that has moved.',
   },
   'no-trust': { type: 'boolean', help: 'In a project: do not trust it yet; it stays blocked.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },

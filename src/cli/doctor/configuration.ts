@@ -166,12 +166,12 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
     ([, pattern], at) =>
       `Change "matcher" from ${pattern} to a list of names such as "Write|Edit", or a pattern without \\1, at ${at}.`,
   ],
-  // time-out
+  // timeout
   [
-    /time-out of (\d+) seconds was lowered to (\d+)(; it looks like milliseconds)?/,
+    /timeout of (\d+) seconds was lowered to (\d+)(; it looks like milliseconds)?/,
     ([, given, most, isMs], at) =>
       isMs
-        ? `Write ${Math.max(1, Math.round(Number(given) / 1000))} in place of ${given} at ${at}: time-outs are in seconds.`
+        ? `Write ${Math.max(1, Math.round(Number(given) / 1000))} in place of ${given} at ${at}: timeouts are in seconds.`
         : `Write ${most} in place of ${given} at ${at}; or "max_timeout": ${given} under "hooks" in ${SETTINGS}.`,
   ],
   // whole file

@@ -1,4 +1,4 @@
-// Matchers that can never match or match less than they seem to, and time-outs in the wrong unit.
+// Matchers that can never match or match less than they seem to, and timeouts in the wrong unit.
 
 import { slipsOf } from '../../config/matcher-slips.js'
 import { LIKE_MILLISECONDS } from '../../config/timeout.js'
@@ -13,7 +13,7 @@ export function matchers(facts: Facts): Checked {
   const those = wanted(facts)
   const withMatcher = those.filter(({ spec }) => spec.hook.matcher !== null)
   return {
-    what: `${counted(withMatcher.length, 'matcher')}, ${counted(those.length, 'time-out')}`,
+    what: `${counted(withMatcher.length, 'matcher')}, ${counted(those.length, 'timeout')}`,
     findings: [
       ...once(withMatcher.filter((one) => !isTold(one, facts)).flatMap(ofMatcher)),
       ...those.flatMap(likeMilliseconds),
@@ -66,9 +66,9 @@ function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['wher
   }
 }
 
-// ---- time-outs ------------------------------------------------------------------------------------------------
+// ---- timeouts ------------------------------------------------------------------------------------------------
 
-/** Loading the file reports a time-out above the maximum. */
+/** Loading the file reports a timeout above the maximum. */
 function likeMilliseconds({ spec, where }: Written): readonly Finding[] {
   const seconds = 'common' in spec ? spec.common.timeout : undefined
   if (seconds === undefined || seconds < LIKE_MILLISECONDS || seconds * 1000 > spec.longestMs) return []
@@ -77,7 +77,7 @@ function likeMilliseconds({ spec, where }: Written): readonly Finding[] {
       severity: 'warning',
       code: 'timeout-unit',
       ...where,
-      text: `its time-out of ${seconds} looks like milliseconds, but time-outs are seconds: an agent may wait ${Math.round(seconds / 60)} minutes for it`,
+      text: `its timeout of ${seconds} looks like milliseconds, but timeouts are seconds: an agent may wait ${Math.round(seconds / 60)} minutes for it`,
       fix: `Write "timeout": ${Math.max(1, Math.round(seconds / 1000))}, in seconds.`,
     },
   ]

@@ -17,7 +17,7 @@ import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
 import type { Payload } from './payload.js'
 
-/** The part of an agent's time-out that we use, so that it still gets the answer. */
+/** The part of an agent's timeout that we use, so that it still gets the answer. */
 const SHARE = 0.9
 const QUIET = { injections: [], messages: [] } as const
 

@@ -144,7 +144,7 @@ export async function checkSource(source: FoundSource, terms: SourceTerms, outpu
 const REASONS: Readonly<Record<FoundSource['state'], string>> = {
   accepted: 'You accepted where it comes from',
   'moved-by-project': 'The lock file of this project names another source than the one that you accepted',
-  'moved-by-catalog': 'The catalogue has it from somewhere else than when you accepted it',
+  'moved-by-catalog': 'The catalog has it from somewhere else than when you accepted it',
   unknown: 'The lock file of this project says where it comes from, and you have not accepted that',
 }
 

@@ -12,14 +12,14 @@ const COMMIT = {
 
 export function catalogSchema(): Schema {
   return {
-    title: 'A catalogue of plugins',
+    title: 'A catalog of plugins',
     description: 'catalog.json at the top of a folder or a git repository; carabiner catalog add takes it.',
     type: 'object',
     required: ['carabiner', 'plugins'],
     properties: {
       $schema: TEXT,
       carabiner: { description: 'The format.', const: 1 },
-      name: { description: 'What the catalogue calls itself.', ...TEXT },
+      name: { description: 'What the catalog calls itself.', ...TEXT },
       description: { description: 'For people.', ...TEXT },
       plugins: {
         description: 'What can be had.',
@@ -67,7 +67,7 @@ function sourceSchema(): Schema {
     anyOf: [
       {
         description:
-          'A folder of the catalogue itself, an address of git or of an archive, or npm:NAME@VERSION.',
+          'A folder of the catalog itself, an address of git or of an archive, or npm:NAME@VERSION.',
         type: 'string',
         pattern: '^(?:\\.$|\\./|npm:|https://|ssh://|git@|file:///)',
       },

@@ -18,7 +18,7 @@ export const SCHEMAS = {
   settings: { make: settingsSchema, where: '.amplifier/settings.json' },
   'hooks.test': { make: casesSchema, where: 'hooks.test.json beside the hooks' },
   pack: { make: packSchema, where: '.amplifier/pack.json' },
-  catalog: { make: catalogSchema, where: 'catalog.json of a catalogue' },
+  catalog: { make: catalogSchema, where: 'catalog.json of a catalog' },
 } as const satisfies Readonly<Record<string, Published>>
 
 export type SchemaName = keyof typeof SCHEMAS

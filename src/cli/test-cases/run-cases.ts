@@ -98,7 +98,7 @@ export interface CaseResult {
   readonly outcome?: Outcome
 }
 
-/** A fire ends its hooks at its time-out. If it takes longer than this after that, it is ended. */
+/** A fire ends its hooks at its timeout. If it takes longer than this after that, it is ended. */
 const GRACE_MS = 10_000
 /** After that it is killed. */
 const LAST_GRACE_MS = 5000

@@ -1,4 +1,4 @@
-// One plugin in a catalogue: its description and its source. All of it is untrusted.
+// One plugin in a catalog: its description and its source. All of it is untrusted.
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
@@ -20,7 +20,7 @@ export interface CatalogEntry {
 }
 
 export type Where =
-  /** `inside` is a folder in the catalogue's own folder or repository. Empty means all of it. */
+  /** `inside` is a folder in the catalog's own folder or repository. Empty means all of it. */
   { readonly inside: string } | { readonly source: FetchableSource }
 
 export interface EntryManifest {
@@ -49,11 +49,11 @@ export function noSource(source: unknown): EntryProblem {
   )
 }
 
-/** A catalogue's own origin limits what its entries may point to. */
+/** A catalog's own origin limits what its entries may point to. */
 export interface EntryOrigin {
-  /** A catalogue on this machine may name other places on it. */
+  /** A catalog on this machine may name other places on it. */
   readonly isLocal: boolean
-  /** Whether the catalogue has such a folder. Undefined if the catalogue is a single file. */
+  /** Whether the catalog has such a folder. Undefined if the catalog is a single file. */
   readonly hasFolder?: ((path: string) => boolean) | undefined
 }
 
@@ -67,7 +67,7 @@ const LONGEST_DESCRIPTION = 1000
 const LONGEST_WORD = 64
 const MOST_WORDS = 50
 
-/** The fields that all catalogue formats share. */
+/** The fields that all catalog formats share. */
 export function entryFacts(
   fields: Fields,
 ): Pick<CatalogEntry, 'name' | 'description' | 'version' | 'keywords'> {
@@ -161,7 +161,7 @@ function npmPackage({ package: name, version, registry }: Fields, origin: EntryO
   return sourceAt(version === undefined ? `npm:${name}` : `npm:${name}@${version}`, {}, origin)
 }
 
-/** A source given as text in our format: a path inside the catalogue, or any address that `install` accepts. */
+/** A source given as text in our format: a path inside the catalog, or any address that `install` accepts. */
 export function whereOfText(source: string, origin: EntryOrigin): Where {
   if (source === '.' || source.startsWith('./')) return insideOf(plainPath(source), origin)
   return sourceAt(source, {}, origin)
@@ -180,7 +180,7 @@ function sourceAt(
   }
   // Checked before anything looks whether the place exists.
   if (text.startsWith('file:') && !isLocal) {
-    throw new EntryProblem(`it names ${shown(text)} on this machine, but its catalogue comes from elsewhere`)
+    throw new EntryProblem(`it names ${shown(text)} on this machine, but its catalog comes from elsewhere`)
   }
   try {
     const source = parseSource(text, options)
@@ -189,7 +189,7 @@ function sourceAt(
     if (error instanceof PluginProblem) throw new EntryProblem(error.message)
     throw error
   }
-  throw new EntryProblem(`its source ${shown(text)} names a plugin in another catalogue`)
+  throw new EntryProblem(`its source ${shown(text)} names a plugin in another catalog`)
 }
 
 /** A path that stays below its folder. */
@@ -204,7 +204,7 @@ export function plainPath(value: unknown): string {
 
 export function insideOf(path: string, { hasFolder }: EntryOrigin): Where {
   if (!hasFolder)
-    throw new EntryProblem('its path is relative to the catalogue, but the catalogue is a single file')
+    throw new EntryProblem('its path is relative to the catalog, but the catalog is a single file')
   if (path === '' || hasFolder(path)) return { inside: path }
-  throw new EntryProblem(`there is no folder ${shown(path)} in the catalogue`)
+  throw new EntryProblem(`there is no folder ${shown(path)} in the catalog`)
 }

@@ -1,4 +1,4 @@
-// Fetching a catalogue's file from a folder, a single file or a git repository, and looking up the folders beside it.
+// Fetching a catalog's file from a folder, a single file or a git repository, and looking up the folders beside it.
 
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
@@ -29,10 +29,10 @@ export function parseCatalogSource(text: string): CatalogSource {
   if (/^https?:.*\.json$/i.test(text)) throw notACatalog(text, 'is a file on the web')
   const source = parsed(text)
   if (source.kind === 'folder' || source.kind === 'git') return source
-  throw notACatalog(text, source.kind === 'catalog' ? 'is a plugin in a catalogue' : 'is a package')
+  throw notACatalog(text, source.kind === 'catalog' ? 'is a plugin in a catalog' : 'is a package')
 }
 
-/** Other sources can be installed, but are not catalogues, so they are not suggested. */
+/** Other sources can be installed, but are not catalogs, so they are not suggested. */
 function parsed(text: string): Source {
   try {
     return parseSource(text)
@@ -43,12 +43,12 @@ function parsed(text: string): Source {
 }
 
 const KINDS =
-  'A catalogue is a folder (./x), a file (./x/catalog.json) or a git repository (https://…, ssh://…, git@host:…, x.git#ref).'
+  'A catalog is a folder (./x), a file (./x/catalog.json) or a git repository (https://…, ssh://…, git@host:…, x.git#ref).'
 
 function notACatalog(text: string, what: string): PluginProblem {
   return new PluginProblem(
     'SOURCE_INVALID',
-    `${visibleName(text.slice(0, 300))} ${what}, not a catalogue`,
+    `${visibleName(text.slice(0, 300))} ${what}, not a catalog`,
     KINDS,
   )
 }
@@ -65,7 +65,7 @@ export function catalogSourceText(source: CatalogSource): string {
   }
 }
 
-/** A name for a catalogue that does not name itself. */
+/** A name for a catalog that does not name itself. */
 export function sourceName(source: CatalogSource): string {
   const text = source.kind === 'git' ? source.url : catalogSourceText(source)
   return basename(text.replace(/\/+$/, '')).replace(/\.(?:git|json)$/, '')
@@ -83,7 +83,7 @@ export async function fetchCatalog(source: CatalogSource): Promise<FetchedCatalo
   }
 }
 
-/** A file in the usual place is the catalogue of its folder. Anywhere else it stands alone. */
+/** A file in the usual place is the catalog of its folder. Anywhere else it stands alone. */
 function readLoneFile(file: string): Catalog {
   const root = CATALOG_FILES.map((name) => `/${name}`).find((end) => file.endsWith(end))
   const text = textIn(file)
@@ -136,7 +136,7 @@ async function readGitCatalog(source: GitCatalog, work: string): Promise<Fetched
 function nothingAt(place: string, why: string): PluginProblem {
   return new PluginProblem(
     'CATALOG_INVALID',
-    `There is no catalogue at ${visibleName(place)}: ${why}`,
-    'To install a plugin without a catalogue, run carabiner install SRC with the source of the plugin.',
+    `There is no catalog at ${visibleName(place)}: ${why}`,
+    'To install a plugin without a catalog, run carabiner install SRC with the source of the plugin.',
   )
 }

@@ -1,4 +1,4 @@
-// A catalogue's file, in our format or Claude Code's. One bad entry does not break the others.
+// A catalog's file, in our format or Claude Code's. One bad entry does not break the others.
 
 import { JsonText } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
@@ -37,7 +37,7 @@ export interface Catalog {
   readonly problems: readonly string[]
 }
 
-/** `file` is for messages. Throws CATALOG_INVALID if it is not a catalogue at all. */
+/** `file` is for messages. Throws CATALOG_INVALID if it is not a catalog at all. */
 export function readCatalog(text: string, file: string, origin: EntryOrigin): Catalog {
   const parsed = new JsonText(text).parse()
   if ('problem' in parsed) throw invalid(file, `line ${parsed.line}: ${parsed.problem}`)
@@ -113,8 +113,8 @@ function calledIn(value: unknown, i: number): string {
 function invalid(file: string, why: string): PluginProblem {
   return new PluginProblem(
     'CATALOG_INVALID',
-    `${visible(file)} is not a catalogue: ${visible(why)}`,
-    'A catalogue is a catalog.json or a .claude-plugin/marketplace.json with a list of plugins.',
+    `${visible(file)} is not a catalog: ${visible(why)}`,
+    'A catalog is a catalog.json or a .claude-plugin/marketplace.json with a list of plugins.',
   )
 }
 

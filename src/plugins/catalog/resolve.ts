@@ -10,7 +10,7 @@ import { type CatalogEntry, type EntryManifest, EntryProblem, type Fields, isFie
 import { CATALOG_FILES } from './file.js'
 import { type CatalogRecord, CatalogStore } from './store.js'
 
-/** A catalogue's answer for a name: its source, and what the content must be. */
+/** A catalog's answer for a name: its source, and what the content must be. */
 export interface CatalogAnswer {
   readonly source: string | FetchableSource
   readonly path?: string
@@ -18,7 +18,7 @@ export interface CatalogAnswer {
   readonly commit?: string
   /** The integrity of the fetched files. */
   readonly integrity?: string
-  /** The catalogue's own word on the plugin's hooks. */
+  /** The catalog's own word on the plugin's hooks. */
   readonly manifest?: EntryManifest
 }
 
@@ -40,7 +40,7 @@ export async function resolveSource(
   const { commit, integrity, manifest, ...answer } = await resolve(source.name, source.catalog)
   const found = typeof answer.source === 'string' ? parseSource(answer.source, answer) : answer.source
   if (found.kind === 'catalog')
-    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} points to another catalogue`)
+    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} points to another catalog`)
   // Without a ref, ask for the promised commit instead of the newest one.
   const pinned =
     found.kind === 'git' && found.ref === undefined && commit !== undefined
@@ -55,7 +55,7 @@ export async function resolveSource(
   }
 }
 
-/** Throws if there is no such catalogue or plugin. Reads the stored catalogue and fetches nothing. */
+/** Throws if there is no such catalog or plugin. Reads the stored catalog and fetches nothing. */
 export async function resolveCatalog(
   name: string,
   catalog: string,
@@ -75,7 +75,7 @@ export async function resolveCatalog(
   }
 }
 
-/** A plugin inside the catalogue is pinned to the catalogue's commit, so that the plugin listed is the one installed. */
+/** A plugin inside the catalog is pinned to the catalog's commit, so that the plugin listed is the one installed. */
 function sourceOf({ name, where, commit }: CatalogEntry, record: CatalogRecord): FetchableSource {
   if (!('inside' in where)) {
     const { source } = where
@@ -99,7 +99,7 @@ function folderOf(file: string, name: string): string {
   if (end !== undefined && isAbsolute(file)) return file.slice(0, -end.length - 1) || '/'
   throw new PluginProblem(
     'NOT_IN_CATALOG',
-    `The path of ${name} is relative to its catalogue, but the catalogue is a single file`,
+    `The path of ${name} is relative to its catalog, but the catalog is a single file`,
   )
 }
 
@@ -114,12 +114,12 @@ function notThere(name: string, { name: catalog, plugins, problems }: CatalogRec
   const guess = meant === undefined ? '' : `; did you mean ${meant}@${catalog}?`
   return new PluginProblem(
     'NOT_IN_CATALOG',
-    `The catalogue ${catalog} has no plugin ${shown}${guess}`,
+    `The catalog ${catalog} has no plugin ${shown}${guess}`,
     `carabiner catalog search lists the plugins; carabiner catalog update ${catalog} fetches the list again.`,
   )
 }
 
-/** The tree with the catalogue's manifest merged into the plugin's own, or in place of it. */
+/** The tree with the catalog's manifest merged into the plugin's own, or in place of it. */
 export function withManifest(tree: FileTree, manifest: EntryManifest): FileTree {
   const text = manifestFor(manifest, tree.text(MANIFEST))
   if (text === undefined) return tree
@@ -151,7 +151,7 @@ function manifestText(entry: EntryManifest, own: string | undefined): string | u
   const named = known ? PARTS.filter((part) => Object.hasOwn(known, part)) : []
   if (!strict && named.length > 0) {
     throw new EntryProblem(
-      `the catalogue names ${parts.join(', ')} and says that nothing else counts ("strict": false), but plugin.json also names ${named.join(', ')}`,
+      `the catalog names ${parts.join(', ')} and says that nothing else counts ("strict": false), but plugin.json also names ${named.join(', ')}`,
     )
   }
   if (hooks === undefined) return undefined
@@ -167,6 +167,6 @@ function parsed(text: string): Fields {
     // Reported below.
   }
   throw new EntryProblem(
-    'the catalogue adds hooks to its .claude-plugin/plugin.json, but that file cannot be read',
+    'the catalog adds hooks to its .claude-plugin/plugin.json, but that file cannot be read',
   )
 }

@@ -1,4 +1,4 @@
-// Finding plugins in catalogues by words. The name counts most, then keywords, then the description.
+// Finding plugins in catalogs by words. The name counts most, then keywords, then the description.
 
 import { nearest } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
@@ -61,7 +61,7 @@ function order(a: string, b: string): number {
 
 // ---- a bare name instead of a source --------------------------------------------------------------------------
 
-/** The error for a bare name, which suggests the plugin that was probably meant. Undefined if no catalogue has one like it. */
+/** The error for a bare name, which suggests the plugin that was probably meant. Undefined if no catalog has one like it. */
 export function bareNameProblem(text: string): PluginProblem | undefined {
   if (!ENTRY_NAME.test(text)) return undefined
   const all = new CatalogStore()

@@ -1,4 +1,4 @@
-// The user's catalogues, stored as they were last fetched, so that searching needs no network.
+// The user's catalogs, stored as they were last fetched, so that searching needs no network.
 
 import { isAbsolute, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
@@ -22,7 +22,7 @@ import {
   sourceName,
 } from './fetch.js'
 
-/** More than the limit for a catalogue's file, because the stored form adds field names. */
+/** More than the limit for a catalog's file, because the stored form adds field names. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 export interface CatalogUpdate {
@@ -42,7 +42,7 @@ export class CatalogStore {
     this.#folder = join(dataDir, 'catalogs')
   }
 
-  /** `name` replaces the catalogue's own name. Adding the same source again fetches it again. */
+  /** `name` replaces the catalog's own name. Adding the same source again fetches it again. */
   async add(text: string, name?: string): Promise<CatalogRecord> {
     if (name !== undefined) checkPluginName(name)
     const source = parseCatalogSource(text)
@@ -53,7 +53,7 @@ export class CatalogStore {
       if (before && catalogSourceText(before.source) !== catalogSourceText(source)) {
         throw new PluginProblem(
           'CATALOG_TAKEN',
-          `You already have a catalogue called ${called}, from ${visibleName(catalogSourceText(before.source))}`,
+          `You already have a catalog called ${called}, from ${visibleName(catalogSourceText(before.source))}`,
           `Give this one another name with --name NAME, or remove the other with carabiner catalog remove ${called}.`,
         )
       }
@@ -62,7 +62,7 @@ export class CatalogStore {
     return this.get(called)
   }
 
-  /** Throws if there is no catalogue of that name. */
+  /** Throws if there is no catalog of that name. */
   get(name: string): CatalogRecord {
     const found = isPluginName(name) ? this.#load(name) : null
     if (found) return found
@@ -71,7 +71,7 @@ export class CatalogStore {
     const guess = meant === undefined ? '' : `; did you mean ${meant}?`
     throw new PluginProblem(
       'CATALOG_UNKNOWN',
-      `You have no catalogue called ${visibleName(name.slice(0, 200))}${guess}`,
+      `You have no catalog called ${visibleName(name.slice(0, 200))}${guess}`,
       names.length === 0
         ? 'Add one with carabiner catalog add SRC.'
         : `You have ${names.join(', ')}. Add another with carabiner catalog add SRC.`,
@@ -87,7 +87,7 @@ export class CatalogStore {
     }
   }
 
-  /** A catalogue that cannot be read does not hide the others. */
+  /** A catalog that cannot be read does not hide the others. */
   all(): { readonly catalogs: readonly CatalogRecord[]; readonly problems: readonly string[] } {
     const problems: string[] = []
     const catalogs = this.names().flatMap((name) => {
@@ -101,7 +101,7 @@ export class CatalogStore {
     return { catalogs, problems }
   }
 
-  /** If fetching fails, the stored catalogue stays. */
+  /** If fetching fails, the stored catalog stays. */
   async update(name: string): Promise<CatalogUpdate> {
     const { source } = this.get(name)
     const fetched = await fetchCatalog(source)
@@ -147,7 +147,7 @@ export class CatalogStore {
   #file(name: string): VersionedFile<CatalogRecord | null> {
     return new VersionedFile<CatalogRecord | null>({
       folder: join(this.#folder, name),
-      what: `the catalogue ${name}`,
+      what: `the catalog ${name}`,
       fresh: null,
       check: storedCatalog,
       durable: true,
@@ -193,7 +193,7 @@ function movedBetween(was: readonly CatalogEntry[], now: readonly CatalogEntry[]
 
 /** The source without its version and folder. */
 function placeOf({ where }: CatalogEntry): string {
-  return 'inside' in where ? 'the catalogue itself' : `${where.source.kind} ${sourceText(where.source)}`
+  return 'inside' in where ? 'the catalog itself' : `${where.source.kind} ${sourceText(where.source)}`
 }
 
 function unusable(error: unknown): PluginProblem {
@@ -254,7 +254,7 @@ const catalogSource: Reader<CatalogSource> = (value, where) => {
   if (fields.kind === 'file') return { kind: 'file', file: path(fields.file, `${where}.file`) }
   const source = fetchable(value, where)
   if (source.kind === 'folder' || source.kind === 'git') return source
-  throw new Error(`is not valid: ${where} is not a source of a catalogue`)
+  throw new Error(`is not valid: ${where} is not a source of a catalog`)
 }
 
 const whereIs: Reader<Where> = (value, where) => {
@@ -293,7 +293,7 @@ const entry: Reader<CatalogEntry> = (value, where) => {
 /** Throws an Error that names the first wrong field. */
 function storedCatalog(value: unknown): CatalogRecord | null {
   if (value === null) return null
-  const fields = fieldsOf(value, 'the catalogue')
+  const fields = fieldsOf(value, 'the catalog')
   return {
     name: text(fields.name, 'name'),
     source: catalogSource(fields.source, 'source'),

@@ -121,7 +121,7 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   return { changes: [...ignoring(to, file, isPrivate), { file, after }], moved, left }
 }
 
-/** Each hook of the target counts once. A different time-out still counts as the same hook: the user may have changed it since. */
+/** Each hook of the target counts once. A different timeout still counts as the same hook: the user may have changed it since. */
 function alreadyThere(hooks: readonly MovableHook[], keys: readonly string[]): ReadonlySet<MovableHook> {
   const there = new Set<MovableHook>()
   const left = [...keys]

@@ -200,15 +200,15 @@ function elsewhere(source: HookFile): readonly Remark[] {
   return remarks
 }
 
-// ---- time-outs ------------------------------------------------------------------------------------------------
+// ---- timeouts ------------------------------------------------------------------------------------------------
 
-/** A hook keeps its time-out from Claude Code: with a shorter one, a slow gate would be cut off and left open. */
+/** A hook keeps its timeout from Claude Code: with a shorter one, a slow gate would be cut off and left open. */
 function timedAsThere({ handler: { type } }: Entry, handler: Fields): Fields {
   const usual = kindOf({ type }).usualInClaudeCode
   return usual === undefined || handler.timeout !== undefined ? handler : { ...handler, timeout: usual }
 }
 
-/** Leaves out a time-out that equals Claude Code's default. */
+/** Leaves out a timeout that equals Claude Code's default. */
 function timedForClaude({ handler: { type } }: Entry, handler: Fields): Fields {
   const { timeout, ...rest } = handler
   return timeout !== undefined && timeout === kindOf({ type }).usualInClaudeCode ? rest : handler
@@ -223,7 +223,7 @@ function timeoutNotes(
   return hooks.flatMap(({ entry, title }) => {
     const { timeout = 0 } = entry.handler.common
     if (timeout <= OUR_LONGEST) return []
-    const why = `the time-out of ${loweredText(timeout, OUR_LONGEST)}; max_timeout in your settings may allow more`
+    const why = `the timeout of ${loweredText(timeout, OUR_LONGEST)}; max_timeout in your settings may allow more`
     return [remark(source, entry, title, why)]
   })
 }

@@ -104,20 +104,20 @@ export type Origin = Pick<LockEntry, 'source' | 'kind' | 'ref' | 'path' | 'catal
 
 const PARTS = ['source', 'kind', 'ref', 'path', 'catalog'] as const
 
-/** Within one catalogue, version and folder may change freely: that is what a catalogue is for. */
+/** Within one catalog, version and folder may change freely: that is what a catalog is for. */
 export function isSameOrigin(a: Origin, b: Origin): boolean {
   const parts = isFoundAlike(a, b) ? (['source', 'kind'] as const) : PARTS
   return parts.every((part) => a[part] === b[part])
 }
 
-/** Both came from the same name in the same catalogue. */
+/** Both came from the same name in the same catalog. */
 function isFoundAlike(a: Origin, b: Origin): boolean {
   return a.catalog !== undefined && a.catalog === b.catalog
 }
 
 /** The source that would be fetched, compared with the accepted one. */
 export interface FoundSource {
-  /** `moved-by-…`: the project's lock file or the catalogue now names another source. `unknown`: none was accepted here. */
+  /** `moved-by-…`: the project's lock file or the catalog now names another source. `unknown`: none was accepted here. */
   readonly state: 'accepted' | 'moved-by-project' | 'moved-by-catalog' | 'unknown'
   readonly was: Origin | undefined
   readonly now: Origin

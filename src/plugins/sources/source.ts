@@ -1,4 +1,4 @@
-// A plugin's source as the user types it: a folder, git, npm, an archive, or a name in a catalogue.
+// A plugin's source as the user types it: a folder, git, npm, an archive, or a name in a catalog.
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -42,7 +42,7 @@ export function parseSource(text: string, options: SourceOptions = {}): Source {
     if (options.ref !== undefined || options.path !== undefined)
       throw invalid(
         text,
-        'comes from a catalogue, which chooses the version and folder: leave out --ref and --path',
+        'comes from a catalog, which chooses the version and folder: leave out --ref and --path',
       )
     return source
   }
@@ -65,13 +65,13 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
   const asked = refOf(fragment, ref)
   if (ADDRESS.test(whole)) return addressSource(whole.replace(/^git\+/, ''), asked)
   if (SCP.test(whole)) return gitSource(whole, asked)
-  // Catalogue names come before folders: a folder in a project must not pass for a plugin of a catalogue.
+  // Catalog names come before folders: a folder in a project must not pass for a plugin of a catalog.
   const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
   if (name !== undefined && catalog !== undefined) {
     if (fragment !== undefined)
       throw invalid(
         text,
-        'comes from a catalogue, which chooses the version: leave out #…, or write ./ in front of a folder',
+        'comes from a catalog, which chooses the version: leave out #…, or write ./ in front of a folder',
       )
     return notGit({ kind: 'catalog', name, catalog }, ref)
   }
@@ -84,7 +84,7 @@ const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
 const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
 const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 const CATALOG_NAME = new RegExp(`^(${NAME})@(${NAME})$`)
-/** A plugin's name in a catalogue. */
+/** A plugin's name in a catalog. */
 export const ENTRY_NAME = new RegExp(`^${NAME}$`)
 
 export function isCatalogName(text: string): boolean {
@@ -156,7 +156,7 @@ function npmSource(text: string): FetchableSource {
 const ARCHIVE = /\.(?:tgz|tar\.gz|tar)$/i
 const ZIP = /\.zip$/i
 
-/** A hint for zip archives, which are not read: npm, git and catalogues all use tar. */
+/** A hint for zip archives, which are not read: npm, git and catalogs all use tar. */
 export const NO_ZIP = 'Unpack it and install the folder, or pack it as .tar.gz: zip is not supported.'
 
 function refuseZip(path: string, text: string): void {

@@ -25,7 +25,7 @@ export interface Limits {
 
 const LIMITS: Limits = { startMs: 30_000, reactMs: 1000 }
 
-/** The hook has its own time-out, but the SDK wants a number. */
+/** The hook has its own timeout, but the SDK wants a number. */
 const NO_TIMEOUT = 2 ** 31 - 1
 /** Retries forever, so that nobody has to tell us that the server works again. */
 const RESTART = { delay: 1, maxDelay: 30, attempts: Infinity }

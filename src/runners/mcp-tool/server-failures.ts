@@ -5,7 +5,7 @@ import { boundedText } from '../../rpc/problem.js'
 import type { Link, Sdk } from './sdk.js'
 
 const LONGEST_TEXT = 500
-/** The SDK's code for a time-out. */
+/** The SDK's code for a timeout. */
 const TIMEOUT = -32001
 
 /** The hook's time is up, or the fire was aborted: the engine knows why. */
@@ -91,7 +91,7 @@ function isSchemaError(error: unknown): boolean {
   return error instanceof Error && error.name.endsWith('ZodError')
 }
 
-/** True for the SDK's own time-out. */
+/** True for the SDK's own timeout. */
 export function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === TIMEOUT
 }

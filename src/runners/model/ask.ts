@@ -36,7 +36,7 @@ interface Asking {
   readonly wish: string | undefined
   readonly signal: AbortSignal
   readonly note: (d: Diagnostic) => void
-  /** Called on a time-out, with what the model's command had printed by then. */
+  /** Called on a timeout, with what the model's command had printed by then. */
   readonly soFar?: (reply: string) => void
 }
 

@@ -98,7 +98,7 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
     intercept: [isPoints, 'Points at which it decides.', { type: 'array', items: { enum: ['', ...POINTS] } }],
     timeouts: [
       isTimeouts,
-      'Time-outs in seconds for each of its roles.',
+      'Timeouts in seconds for each of its roles.',
       {
         type: 'object',
         properties: Object.fromEntries(

@@ -102,7 +102,7 @@ export class Life {
     return this.#ending ?? this.#exit ?? this.#loss ?? 'it is running'
   }
 
-  /** Rejects with an RpcError. Its time-out keeps our process alive in the meantime. */
+  /** Rejects with an RpcError. Its timeout keeps our process alive in the meantime. */
   call(method: string, params: Json, options: RpcCallOptions): Promise<Json> {
     return this.#connection.call(method, params, options)
   }
@@ -195,7 +195,7 @@ export class Life {
     if (!this.#over) this.#stall.watch()
   }
 
-  /** Only for notifications: a call has its own time-out. */
+  /** Only for notifications: a call has its own timeout. */
   #stalled(): void {
     if (this.#connection.inFlight === 0) this.terminate('it stopped reading its input')
     else this.#stall.watch()

@@ -41,7 +41,7 @@ export interface ProcessHandler extends LaunchFields {
 export interface ProcessSpec extends HookSpec<ProcessHandler> {
   /** Its name in the hello. */
   readonly processName: string
-  /** Roles whose time-out is less than the entry asks for. */
+  /** Roles whose timeout is less than the entry asks for. */
   readonly cappedRoles?: readonly Role[]
 }
 

@@ -117,7 +117,7 @@ describe('to Carabiner', () => {
     expect(notes.map(({ why }) => why)).toEqual([
       '"once" has no effect in a configuration file: the hook runs every time',
       '"note" is no key of a hook and is ignored',
-      'the time-out of 5000 seconds was lowered to 300; it looks like milliseconds, but time-outs are seconds; max_timeout in your settings may allow more',
+      'the timeout of 5000 seconds was lowered to 300; it looks like milliseconds, but timeouts are seconds; max_timeout in your settings may allow more',
     ])
   })
 

@@ -1,4 +1,4 @@
-// For people who write hooks in TypeScript: one that is started for every event, and one that stays.
+// For authors of TypeScript hooks: runHook is started for every event, serveHook keeps running.
 
 export type { Data, Json } from '../core/base/json.js'
 export type { EventName } from '../core/events/events.js'

@@ -60,7 +60,7 @@ describe('where nobody watches', () => {
     expect(await approver(question, never)).toMatchObject({ option: 'Allow' })
   })
 
-  it('a question that is due leaves the call unanswered, whatever its hook has as its default', async () => {
+  it('a question that times out leaves the call unanswered, whatever the hook’s default is', async () => {
     const { approver } = place({ wait: 60 })
     const due = madeQuestion({ answer: { approvalTimeout: 0.5, approvalDefault: 'allow' } })
     expect(await approver(due, never)).toMatchObject({
@@ -172,7 +172,7 @@ describe('in a session', () => {
     return hooks.session({ id })
   }
 
-  it('the same call is asked, answered elsewhere, and allowed once', async () => {
+  it('a call is asked about, answered elsewhere, and allowed once', async () => {
     const { queue } = place()
     const first = await (await session(queue)).fire('PreToolUse', bash('make deploy'))
     expect(first).toMatchObject({

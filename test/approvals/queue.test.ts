@@ -308,7 +308,7 @@ describe('a forger', () => {
       }
   })
 
-  it('who removes the mark while another process takes the answer lets only one of them have it', () => {
+  it('removing the mark while another process takes the answer still lets only one of them have it', () => {
     const at = raised(question, ALLOW)
     const [one, other] = [at.open(), at.open()]
     const answer = vi.spyOn(Shelf.prototype, 'useUp')
@@ -322,7 +322,7 @@ describe('a forger', () => {
     answer.mockRestore()
   })
 
-  it('who writes the mark of use ends the question, and it is asked anew', () => {
+  it('writing the mark of use ends the question, and it is asked again', () => {
     for (const content of ['', 'x', '{"format":1,"answer":{},"seal":"x"}']) {
       const at = raised(question)
       writeFileSync(join(at.own, 'used'), content)
@@ -586,7 +586,7 @@ describe('A6: a clock that is set back', () => {
     expect(queue.raise(question, { project })).toMatchObject({ isNew: true })
   })
 
-  it('ends what is open, however often it happens, and what is asked after that is as usual', () => {
+  it('ends the open question, however often it happens, and later questions work as usual', () => {
     const at = raised(question)
     const ids = new Set([at.id])
     for (const back of [HOUR, 2 * HOUR, 3 * HOUR]) {

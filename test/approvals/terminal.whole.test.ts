@@ -82,7 +82,7 @@ Answers
     expect(screen).toContain('several lines cannot be one answer')
   })
 
-  it('what could be two answers chooses neither; what is called so, does', async () => {
+  it('an ambiguous text chooses neither answer; an exact one chooses its own', async () => {
     const ambiguous = await typed(['a\r', 'allow a\r'], always)
     expect(ambiguous.screen).toContain('that fits several answers')
     expect(ambiguous.reply).toEqual({ option: 'Allow always', by })
@@ -118,7 +118,7 @@ Answers
     expect(code).toBe(0)
   })
 
-  it('one question comes after the other, each with its own answer and its own time', async () => {
+  it('questions come one after another, each with its own answer and its own time', async () => {
     const first = madeQuestion({ prompt: 'The first?' })
     const second = madeQuestion({ prompt: 'The second?', answer: { approvalTimeout: 60 } })
     const steps = [
@@ -181,7 +181,7 @@ Answers
     expect(shown.isRestored).toBe(true)
   })
 
-  it('nothing that strangers wrote, or that is typed, reaches it unseen', async () => {
+  it('no third-party or typed text reaches it unescaped', async () => {
     const hostile = '\u001b]52;c;cm0=\u0007\u001b]8;;https://evil.example\u001b\\x\u202e\u200b\u009b2J\rok'
     const asked = {
       ...madeQuestion({ call: { tool_name: hostile, tool_input: { [hostile]: hostile } } }),
@@ -198,7 +198,7 @@ Answers
     expect(reply).toEqual({ option: asked.options[1], reason: 'ab\u200b', by })
   })
 
-  it('a window that changes gets the question anew, folded to fit', async () => {
+  it('the question is shown again, folded to fit, when the window changes', async () => {
     const long = madeQuestion({ call: { tool_name: 'Bash', tool_input: { command: 'x'.repeat(150) } } })
     const shown = await atTerminal(
       { questions: [long] },

@@ -230,7 +230,7 @@ describe('what is invalid', () => {
     expect(refused(text).message).toContain(says)
   })
 
-  it('a byte-order mark before the document is none of its business', () => {
+  it('a byte-order mark before the document is ignored', () => {
     expect(parseHookInput('\uFEFF{"hook_event_name":"Stop"}').event).toBe('Stop')
   })
 

@@ -92,7 +92,7 @@ describe('a hook in a process of its own', { concurrent: true, timeout: 60_000 }
     expect(said.stderr).toBe(`no Bash\n${JSON.stringify(said.telemetry)}\n`)
   })
 
-  it('says nothing where it has no opinion, or no handler, or does not know the event', async () => {
+  it('says nothing if it has no opinion, no handler, or does not know the event', async () => {
     for (const input of [call('allow'), '{"hook_event_name":"Setup"}', '{"hook_event_name":"FutureEvent"}']) {
       expect(await run(input)).toMatchObject({ code: 0, stdout: '', telemetry: { result: 'ok' } })
     }
@@ -110,7 +110,7 @@ describe('a hook in a process of its own', { concurrent: true, timeout: 60_000 }
     expect((await run('{"hook_event_name":"FutureEvent"}')).telemetry.event).toBe('Unknown')
   })
 
-  it('knows an engine of ours by its environment, where the payload could be another’s', async () => {
+  it('recognizes our own engine by its environment if the payload is ambiguous', async () => {
     const payload = JSON.stringify({ ...JSON.parse(call('Bash')), timestamp: '2026-11-15T00:00:00.000Z' })
     expect((await run(payload)).code).toBe(0)
     expect((await run(payload, 'open', { AMPLIFIER_HOOKS_DIR: '/hooks' })).code).toBe(2)
@@ -237,7 +237,7 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     expect(await said).toContain('"deny"')
   })
 
-  it('a sender that never ends it is given up on, where the hook has a time-out', async () => {
+  it('is given up on if the sender never ends it and the hook has a timeout', async () => {
     const child = spawn(process.execPath, [join(dir, 'hook.mjs'), 'closed'], {
       cwd: dir,
       env: { ...process.env, TIMEOUT: '0.2' },
@@ -276,7 +276,7 @@ describe('with everything handed in', () => {
     expect(named.stdout).toContain('"SessionEnd"')
   })
 
-  it('a handler of an event that does not exist would let everything pass', async () => {
+  it('a handler for an event that does not exist is refused, because it would let everything pass', async () => {
     const handlers = { PreTooluse: () => deny('no') } as HookHandlers
     const { stdout, exit } = await answerTo({ hook_event_name: 'Stop' }, handlers)
     expect([exit, stdout]).toEqual([0, expect.stringContaining('did you mean PreToolUse?')])
@@ -302,7 +302,7 @@ describe('with everything handed in', () => {
     expect((await answerTo(payload, opened)).stdout).not.toContain('allow')
   })
 
-  it('an alias is no name of a handler, and the name that is one is told', async () => {
+  it('an alias is not a name for a handler, and the message gives the right name', async () => {
     const handlers = { SessionStop: () => deny('no') } as HookHandlers
     const { stdout } = await answerTo({ hook_event_name: 'Stop' }, handlers)
     expect(stdout).toContain('did you mean SessionEnd? Use canonical event names')
@@ -341,7 +341,7 @@ describe('with everything handed in', () => {
       expect(notes).toEqual([])
     })
 
-    it('is put without them by agents, of which some refuse keys that they do not know', async () => {
+    it('is sent to agents without them, because some refuse unknown keys', async () => {
       vi.stubEnv('AMPLIFIER_HOOKS_DIR', undefined)
       const { timestamp: _, ...native } = payload
       expect(JSON.parse((await answerTo(native, handlers)).stdout)).toEqual({

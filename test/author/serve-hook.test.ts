@@ -171,7 +171,7 @@ describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
     expect(order[0]).toBe('go')
   })
 
-  it('finishes what is under way when its input ends, and then ends', async () => {
+  it('finishes running calls when its input ends, and then ends', async () => {
     const wire = start()
     const slow = wire.ask('hook.before_tool', call('slow'))
     const ended = wire.end()
@@ -186,7 +186,7 @@ describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
     expect(await wire.end()).toEqual({ code: 0, stderr, noise: [AFTER] })
   })
 
-  it('ends when nobody reads its answers any more, though its input is open', async () => {
+  it('ends when nothing reads its answers any more, although its input is open', async () => {
     const wire = start()
     await wire.ask('hook.hello', {})
     const ended = wire.hangUp()

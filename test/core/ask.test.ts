@@ -216,7 +216,7 @@ describe('PermissionRequest', () => {
     expect(questions).toEqual([])
   })
 
-  test('deny wins over allow, whoever came first, and the one who denied is named', async () => {
+  test('deny wins over allow, whichever came first, and the hook that denied is named', async () => {
     for (const order of [
       ['yes', 'no'],
       ['no', 'yes'],
@@ -876,7 +876,7 @@ describe('an answer that edits the call', () => {
     expect(commandOf(questions[1]?.call as Data)).toBe('rm -i x')
   })
 
-  test('is void where a hook changes the edited call: the person is asked about what would run', async () => {
+  test('is void if a hook changes the edited call: the person is asked about the final call', async () => {
     const { approver, questions } = person(edit('ls'), 'Deny')
     const hooks = await asking({ approver }, askUser('ok?'))
     const rewrite = (_: string, { tool_input }: { readonly tool_input: Data }) =>

@@ -134,7 +134,7 @@ describe('several deadlines', () => {
     }
   })
 
-  it('one that is overdue may end the watch of another, who is not told then', () => {
+  it('one that is overdue may end the watch of another, which is then not called', () => {
     class Selfish extends Waiting {
       other: Waiting | undefined
       override overdue(now: number): void {

@@ -529,7 +529,7 @@ describe('rewrites cannot dodge a guard', () => {
     expect(new Set(outcome.hooks.map(({ name }) => name))).toEqual(new Set(['gate', 'rewrite', 'idle']))
   })
 
-  test('hooks that rewrite each other for ever are denied as unstable', async () => {
+  test('hooks that keep rewriting each other’s changes are denied as unstable', async () => {
     const hooks = await createHooks({ globals: false, settings: { recheck: 'all' } })
     let runs = 0
     const append =
@@ -947,7 +947,7 @@ describe('failure', () => {
     expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome)
   })
 
-  test('what admits hooks decides who runs, and the reason is in the trace', async () => {
+  test('admit decides which hooks run, and the reason is in the trace', async () => {
     const ran: string[] = []
     const outcome = await fireMade(
       [

@@ -420,7 +420,7 @@ test('a gate that may no longer run when it is to look is reported, and allows b
   expect(outcome).not.toHaveProperty('permission')
 })
 
-test('R1: for any chain of rewrites, what a gate would refuse is refused, wherever the gate stands', async () => {
+test('R1: for any chain of rewrites, a call that a gate would refuse is refused, wherever the gate is', async () => {
   const commands = fc.constantFrom('ls', 'rm', 'mv')
   const hook = fc.oneof(
     fc.record({ to: commands, priority: fc.integer({ min: -2, max: 2 }), lane: fc.boolean() }),

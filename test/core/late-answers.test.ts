@@ -53,7 +53,7 @@ const ON_POST = { events: new Set(['PostToolUse']) }
 const post = (session: Session) => session.fire('PostToolUse', { ...BASH, tool_response: 'ok' })
 
 describe('a hook that works on by itself', () => {
-  test('holds nobody up, and its context and message go out with the next event that can carry them', async () => {
+  test('delays nothing, and the next event that can carry its context and message delivers them', async () => {
     const done = latch<unknown>()
     const session = (await withMade([late(() => done.promise, ON_POST)])).session()
     const first = await post(session)
@@ -94,7 +94,7 @@ describe('a hook that works on by itself', () => {
     done.open(undefined)
   })
 
-  test('H1: that was a gate has not judged, so that nobody else’s allow counts', async () => {
+  test('H1: that was a gate has not judged, so no other hook’s allow counts', async () => {
     const allow: Run = () => ({ action: 'continue', permission: 'allow' })
     const hooks = await withMade([late(async () => undefined), madeHook('allows', { run: allow })])
     const outcome = await hooks.session().fire('PreToolUse', BASH)
@@ -186,7 +186,7 @@ describe('a hook that works on by itself', () => {
     expect(said(next)[0]).toContain('0.02 s')
   })
 
-  test('one that a limit of ours cuts short closes no gate: nobody waits for it', async () => {
+  test('one that our limit cuts short closes no gate, because nothing waits for it', async () => {
     const aborted = latch<void>()
     const finish = ({ signal }: HookContext) =>
       new Promise<never>(() => signal.addEventListener('abort', () => aborted.open()))
@@ -342,7 +342,7 @@ describe('a hook that may wake the model', () => {
     expect([texts(next), said(next), codes(next)]).toEqual([[], ['look here'], []])
   })
 
-  test('without a wake of the host the model hears of it with the next event, and that is said', async () => {
+  test('if the host has no wake, the model hears of it with the next event, and that is reported', async () => {
     const hooks = await withMade([waking(found)])
     const session = hooks.session()
     await post(session)
@@ -405,7 +405,7 @@ describe('a hook that may wake the model', () => {
     expect(Buffer.byteLength(heard[0]?.content ?? '')).toBe(100)
   })
 
-  test('a deny of an async hook that is not meant to wake wakes nobody', async () => {
+  test('a deny of an async hook without asyncRewake does not wake the model', async () => {
     const { heard, wake } = sleeper()
     const session = (await withMade([waking(found, { wakes: false })], { wake })).session()
     await post(session)
@@ -424,7 +424,7 @@ describe('a hook that may wake the model', () => {
 })
 
 describe('leaving a session', () => {
-  test('waits for what runs on, and keeps its state for whoever goes on with it', async () => {
+  test('waits for background work, and keeps its state for the process that continues it', async () => {
     const done = latch<unknown>()
     const hooks = await withMade([late(() => done.promise, ON_POST)])
     const session = hooks.session({ id: 's1' })
@@ -438,7 +438,7 @@ describe('leaving a session', () => {
     expect(texts(await nextEvent(hooks.session({ id: 's1' })))).toEqual(['for the next'])
   })
 
-  test('leaves its children, too, and waits for what runs on there', async () => {
+  test('also leaves its children, and waits for their background work', async () => {
     const done = latch<unknown>()
     const hooks = await withMade([late(() => done.promise, ON_POST)])
     const session = hooks.session({ id: 's1' })

@@ -77,7 +77,7 @@ describe('two processes at once', () => {
     expect([ran, outcome.diagnostics.map(({ code }) => code)]).toEqual([['ran'], ['host-failed']])
   })
 
-  test('a store that answers later keeps nobody waiting, and remembers it', async () => {
+  test('nothing waits for a slow store, which still remembers it', async () => {
     const memory = new MemoryStore()
     const later = Object.create(memory) as MemoryStore
     const updates: Promise<void>[] = []

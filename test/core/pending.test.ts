@@ -77,7 +77,7 @@ describe('what waits', () => {
     expect(textsOf(added({ injections: [injection(text)] }).injections)).toEqual([text])
   })
 
-  test('is half a megabyte of injections at most: older ones give way, and that is told', () => {
+  test('holds half a megabyte of injections at most: older ones are dropped, and that is reported', () => {
     const large = (i: number) => ({ injections: [injection(`${i}${'x'.repeat(60_000)}`)] })
     const left = added(...Array.from({ length: 12 }, (_, i) => large(i)))
     expect(bytesOf(left.injections)).toBeLessThanOrEqual(513 * 1024)
@@ -120,7 +120,7 @@ describe('what no event took along', () => {
     diagnostics: [failure('hook on Stop: broken')],
   })
 
-  test('is told once: a warning stands for a failure that is among the diagnostics already', () => {
+  test('is reported once: a warning is left out if its failure is already among the diagnostics', () => {
     expect(undelivered(left)).toEqual([
       failure('hook on Stop: broken'),
       { code: 'late-undelivered', text: 'hook: context' },
@@ -285,7 +285,7 @@ describe('in a session', () => {
     expect(both.flatMap(texts)).toEqual(['left'])
   })
 
-  test('SessionEnd injects nothing any more, and tells the user what the model never heard', async () => {
+  test('SessionEnd injects nothing, and tells the user what the model did not hear', async () => {
     const { hooks, session } = await opened(() => inject('left', { userMessage: 'said' }))
     await setOff(session)
     const outcome = await session.fire('SessionEnd', { reason: 'exit' })
@@ -307,7 +307,7 @@ describe('in a session', () => {
     expect(hooks.diagnostics).toMatchObject([{ code: 'late-undelivered', text: 'async: left' }])
   })
 
-  test('a hundred events that nobody carries away do not fill memory, and the loss is told', async () => {
+  test('a hundred undelivered events do not fill memory, and the loss is reported', async () => {
     let count = 0
     const { session } = await opened(() => inject(`${count++}`), {
       settings: { injection_budget_per_turn: null },

@@ -78,7 +78,7 @@ describe('ReloadBus', () => {
     ])
   })
 
-  it('lets a subscriber subscribe another, who hears the next change', () => {
+  it('lets a subscriber subscribe another, which hears the next change', () => {
     const bus = new ReloadBus()
     const told: number[] = []
     const off = bus.subscribe(() => {

@@ -165,7 +165,7 @@ describe('whose hooks run', () => {
 })
 
 describe('the payload', () => {
-  test('carries what the session knows, under the names of the wire', async () => {
+  test('carries the session’s fields under their payload names', async () => {
     const hooks = await createHooks({ globals: false, clock: () => Date.UTC(2030, 0, 1) })
     let seen: unknown
     hooks.register('PreToolUse', (_, data, { session }) => {
@@ -714,7 +714,7 @@ describe('a stop that is refused', () => {
     expect(await stops(await refusing({ stop_block_cap: 0 }), 1)).toEqual(['continue'])
   })
 
-  test('only once where the store fails, so that nobody can count', async () => {
+  test('only once if the store fails and cannot count', async () => {
     const store = new MemoryStore()
     store.update = () => {
       throw new Error('full')
@@ -748,7 +748,7 @@ describe('a stop that is refused', () => {
 describe('async hooks', () => {
   const detached = (run: Run, more: Partial<Hook> = {}) => madeHook('async', { detached: true, run, ...more })
 
-  test('hold nobody up; what they inject and say goes out with the next event that can carry it', async () => {
+  test('delay nothing; the next event that can carry their injections and messages delivers them', async () => {
     const slow = latch()
     const run: Run = async () => {
       await slow.promise

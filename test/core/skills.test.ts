@@ -66,7 +66,7 @@ describe('a skill with hooks', NO_HANG, () => {
     expect(names(await session.fire('Stop'))).toEqual([])
   })
 
-  it('of the same name from elsewhere stands beside it, and takes no gate away', async () => {
+  it('of the same name from elsewhere is kept beside it, and removes no gate', async () => {
     const session = await opened()
     await load(session, GATE)
     await load(session, { Stop: [group('exit 0')] }, { skill_directory: folder('elsewhere/mine') })
@@ -457,7 +457,7 @@ describe('mistakes', NO_HANG, () => {
     expect((await call(session)).diagnostics).toEqual([])
   })
 
-  it('a matcher that is no pattern is told, and matches by name', async () => {
+  it('an invalid matcher is reported, and matches by name', async () => {
     const session = await opened()
     const outcome = await load(session, { PreToolUse: [matching('(Bash', 'exit 2')] })
     expect(codes(outcome.diagnostics)).toContain('matcher-invalid')
@@ -488,7 +488,7 @@ describe('mistakes', NO_HANG, () => {
     expect((await call(session)).action).toBe('continue')
   })
 
-  it('a skill file that is changed meanwhile changes nothing: what the event said counts', async () => {
+  it('a skill file that changes meanwhile has no effect: the hooks from the event count', async () => {
     const session = await opened()
     await load(session, GATE)
     writeFileSync(join(skill, 'SKILL.md'), '---\nhooks: {}\n---\n')
@@ -497,7 +497,7 @@ describe('mistakes', NO_HANG, () => {
 })
 
 describe('the layer of hooks', () => {
-  it('is there for an event before it goes on, also while a later event already has other skills made', async () => {
+  it('is ready before an event goes on, even while a later event already loads other skills', async () => {
     const made: ((hooks: SkillHooks) => void)[] = []
     const skillHooks = () => new Promise<SkillHooks>((resolve) => made.push(resolve))
     const layer = new SkillLayer({ configured: { version: 1 }, skillHooks } as unknown as Engine)

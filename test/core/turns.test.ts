@@ -88,7 +88,7 @@ describe('observers are told', () => {
     expect(told).toMatchObject([['error', { stage: 'llm', message: 'overloaded' }]])
   })
 
-  test('what the host notifies of, under its own name: turn_end is then no Stop', async () => {
+  test('a notification of the host keeps its own name: turn_end is then not a Stop', async () => {
     const { hooks, session, told, sessions } = await watched()
     const ends: string[] = []
     hooks.register('*', (name) => void ends.push(name), { role: 'observe' })

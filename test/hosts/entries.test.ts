@@ -10,7 +10,7 @@ const ENGINE = engineEntries(PROGRAM)
 const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
 
 describe('the entries of the engine', () => {
-  it('are for every event of Claude Code, but for those where listening alone changes what happens', () => {
+  it('are for every event of Claude Code, except where listening already changes what happens', () => {
     const left = Object.keys(CATALOGUE).filter((event) => !ENGINE_EVENTS.includes(event))
     expect(left.sort()).toEqual([
       'MessageDisplay',
@@ -47,7 +47,7 @@ describe('the entries of the engine', () => {
 })
 
 describe('the entries of the pack', () => {
-  it('are all its hooks, each once and in their order; where the guard cannot run, nothing does', () => {
+  it('are all its hooks, each once and in order; if the guard cannot run, nothing does', () => {
     const handlers = packEntries(PROGRAM).map(({ group }) => group.hooks[0])
     expect(handlers.map(({ command }) => command.replace(/.* hook | --memory$/g, ''))).toEqual([
       ...PACK_NAMES,

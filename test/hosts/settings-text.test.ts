@@ -149,7 +149,7 @@ describe('settings without our entries', () => {
     }
   })
 
-  it('are healed of drift, doubles and old paths by being put in anew', () => {
+  it('lose drift, duplicates and old paths when they are added again', () => {
     const [first, ...rest] = PACK
     const drifted = [...rest.reverse(), first, first].flatMap((one) => (one ? [one] : []))
     const old = packEntries({ node: '/gone/node', script: '/gone/carabiner.js' })
@@ -173,7 +173,7 @@ describe('settings that are left alone', () => {
     expect(() => put(text)).toThrow(why)
   })
 
-  it('what is there twice: taking out one would bring back the other', () => {
+  it('a repeated key is refused, because removing one would bring back the other', () => {
     const mine = JSON.stringify([{ hooks: [theirs('mine')] }])
     const ours = JSON.stringify([{ hooks: [theirs('carabiner hook stop')] }])
     const text = `{"hooks": {\n"Stop": ${mine},\n"Stop": ${ours}}}`
@@ -210,7 +210,7 @@ const layouts = fc.record({
 })
 
 describe('whatever the settings are', () => {
-  it('what is put in can be taken out, and all that is theirs stays', () => {
+  it('our entries can be removed again, and everything else stays', () => {
     fc.assert(
       fc.property(
         settings,

@@ -135,7 +135,7 @@ describe('pruning', () => {
     return packEntries({ ...THERE, script })
   }
 
-  it('leaves alone what runs, the hooks of the project, and what is somebody’s own', async () => {
+  it('leaves working entries, the project’s hooks and other people’s entries alone', async () => {
     const { root, write, text, install, prune } = workplace()
     for (const entries of [alive(root), ENGINE]) {
       await install(entries)
@@ -150,7 +150,7 @@ describe('pruning', () => {
     expect(text()).toBe(original)
   })
 
-  it('takes out what is dead, and remembers how the rest came there', async () => {
+  it('removes dead entries, and keeps the record of the others', async () => {
     const { root, write, text, install, remove, prune } = workplace()
     write('{ "model": "x" }')
     const entries = alive(root)
@@ -233,7 +233,7 @@ describe('a file that others changed since', () => {
     expect(text()).toBe(dense)
   })
 
-  it('has its entries taken out where nobody remembers who put them in', async () => {
+  it('loses our entries even without a record of who added them', async () => {
     const { text, write, install, remove, forget } = workplace()
     write(JSON.stringify(MINE, null, 2))
     await install(ENGINE)

@@ -94,7 +94,7 @@ describe('action', () => {
     expect(read(BASH, { stdout: { action: 'ask_user' }, code: 2, stderr: 'no' }).result?.action).toBe('deny')
   })
 
-  it('"deny" stands although another field is malformed, and although the hook failed', () => {
+  it('"deny" stands even if another field is malformed and the hook failed', () => {
     const stdout = { action: 'deny', reason: 'no', systemMessage: 5 }
     expect(read(BASH, { stdout })).toMatchObject({
       result: { action: 'deny', reason: 'no' },

@@ -238,7 +238,7 @@ describe('a word that opens', () => {
     expect(opened(wrong, ENDINGS)).toEqual([])
   })
 
-  it('among other text, twice, or in output that is not whole opens and changes nothing', () => {
+  it('among other text, twice, or in incomplete output opens and changes nothing', () => {
     const exact = EXACT.map((one) => JSON.stringify(one))
     const among = exact.flatMap((one) => [`log\n${one}`, `${one}\nlog`, `${one}\n${one}`, `{}\n${one}`])
     expect(opened(among, ENDINGS)).toEqual([])

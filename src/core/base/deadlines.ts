@@ -1,4 +1,4 @@
-// One timer for every hook that is waited for: a timer per hook would cost more than most hooks.
+// One timer for all running hooks, because a timer per hook would cost more than most hooks.
 
 import { LONGEST_TIMER_MS } from './time.js'
 

@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]'
 
 /** Only this much of a text is searched; the rest is not shown. */
 const LONGEST_TEXT = 65_536
-/** Also cut off at the end, so that a secret that starts in the part that is shown was searched whole, or nearly so. */
+/** This much is cut off as well, so that a secret that starts in the shown part was searched in full, or nearly so. */
 const MARGIN = 4096
 const CUT = '… [cut]'
 

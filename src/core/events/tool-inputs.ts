@@ -65,7 +65,7 @@ export interface ToolInputs {
     readonly file_path: string
     readonly offset?: number
     readonly limit?: number
-    /** Of a PDF: `1-5`. */
+    /** Pages of a PDF, for example `1-5`. */
     readonly pages?: string
   }
   Skill: { readonly skill: string; readonly args?: string }

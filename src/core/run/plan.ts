@@ -17,7 +17,7 @@ export interface Skip {
   readonly detail: string
 }
 
-/** Asked for every hook that matches: trust, enable and disable, once. */
+/** Asked for every hook that matches. It decides about trust, switches and `once`. */
 export type Admit = (hook: Hook) => true | Skip
 
 /** A hook in a plan, as plain data. */

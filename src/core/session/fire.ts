@@ -92,7 +92,7 @@ interface Sending {
   readonly news: readonly Diagnostic[]
 }
 
-/** Whether anybody hears of it, or it has something to carry. Most events end here. */
+/** Whether any hook listens, or the event has effects to deliver. Most events end here. */
 function isHeard(sending: Sending): boolean {
   const { session, listeners, options, news } = sending
   if (listeners || session.engine.recordsAll || news.length > 0 || options.signal?.aborted) return true
@@ -138,7 +138,7 @@ async function fireHeard(sending: Sending): Promise<FireResult> {
   }
 }
 
-/** What the event takes along. A prompt that is not sent takes nothing. */
+/** The pending effects that the event delivers. A prompt that is not sent delivers none. */
 function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> {
   const { session, kind, news } = sending
   const isDropped = kind.startsTurn && endsChain(action)

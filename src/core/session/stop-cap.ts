@@ -41,7 +41,7 @@ function cutOnly({ kind, ran }: Judgement): readonly Ran[] {
 interface Repetition {
   /** The host says that a stop was refused before. */
   readonly again: boolean
-  /** And the session does not remember it. */
+  /** The session does not remember that refusal. */
   readonly isForgotten: boolean
 }
 

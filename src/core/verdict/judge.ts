@@ -249,7 +249,7 @@ export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = 
   }
 }
 
-/** Up to this many candidates the trace is written out at once. */
+/** Up to this many candidates, the trace is made right away. */
 const FEW = 64
 
 /** Every candidate is in the trace. */

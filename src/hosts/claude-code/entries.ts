@@ -163,7 +163,7 @@ export function engineEntries(program: Program): readonly Entry[] {
   }))
 }
 
-/** For `sh -c`. All paths are in double quotes. Unsets variables that load code into Node, because a project may set them. */
+/** For `sh -c`. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. */
 function commandLine({ node, script }: Program, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
   return [...WITHOUT_CODE, quoted(node), quoted(script), ...words].join(' ')

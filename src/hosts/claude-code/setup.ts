@@ -41,7 +41,7 @@ export interface Plan {
   readonly changes: boolean
 }
 
-/** Reads only. Throws a SetupProblem where the settings are to be left alone. */
+/** Reads only. Throws a SetupProblem if the settings must not be changed. */
 export function planInstall(place: SettingsPlace, entries: readonly Entry[]): Plan {
   const known = knownAbout(place)
   const { file, base } = known
@@ -49,7 +49,7 @@ export function planInstall(place: SettingsPlace, entries: readonly Entry[]): Pl
   return { ...known, after, changes: file.text === undefined || !saysTheSame(file.text, after) }
 }
 
-/** Reads only. Throws a SetupProblem where the settings are to be left alone. */
+/** Reads only. Throws a SetupProblem if the settings must not be changed. */
 export function planRemove(place: SettingsPlace): Plan {
   const known = knownAbout(place)
   return { ...known, after: known.base, changes: known.file.text !== known.base }

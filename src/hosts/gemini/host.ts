@@ -30,7 +30,7 @@ export const gemini: Host<'gemini'> = {
     replace: ['Edit'],
     edit: ['Edit'],
   },
-  // It cannot ask: without a terminal it would wait for ever.
+  // It cannot ask, because without a terminal it would wait forever.
   can: {
     PreToolUse: ['block', 'input', 'stop'],
     PostToolUse: ['block', 'output', 'context', 'stop'],

@@ -437,7 +437,7 @@ describe('asyncRewake', NO_HANG, () => {
     expect([texts(next.injections), texts(next.messages)]).toEqual([[], ['Tests failed']])
   })
 
-  it('without a wake of the host the model hears of it with the next event', async () => {
+  it('if the host has no wake, the model hears of it with the next event', async () => {
     const one = await opened('Stop', wakes('echo 3 fail >&2; exit 2'))
     await one.session.fire('Stop')
     const next = await afterwards(one)

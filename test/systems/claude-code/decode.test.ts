@@ -31,7 +31,7 @@ describe('stdout', () => {
     }
   })
 
-  it('that is plain text is context on SessionStart, UserPromptSubmit, UserPromptExpansion and PreCompact alone', () => {
+  it('that is plain text is context only on SessionStart, UserPromptSubmit, UserPromptExpansion and PreCompact', () => {
     const plain = knownEvents()
       .filter(({ name }) => name !== 'WorktreeCreate')
       .filter(({ name }) => read(name, { stdout: 'remember this\n' }).result?.action !== 'continue')
@@ -59,7 +59,7 @@ describe('stdout', () => {
     }
   })
 
-  it('D2: with an answer that closes on lines of its own counts, and that is said', () => {
+  it('D2: with a closing answer on lines of its own counts, and that is reported', () => {
     for (const deny of [JSON.stringify(DENY), JSON.stringify(DENY, null, 2)]) {
       for (const stdout of [`checking…\n${deny}`, `${deny}\ndone`, `${deny}\n${deny}`, `{}\n${deny} {}`]) {
         const { result, notes } = read(BASH, { stdout })
@@ -238,7 +238,7 @@ describe('exit code 2', () => {
     }
   })
 
-  it('names the hook where nobody gave a reason, and says that text on stdout is none', () => {
+  it('names the hook if there is no reason, and says that text on stdout is not a reason', () => {
     expect(read(BASH, { code: 2 })).toMatchObject({ result: { reason: 'Blocked by hook guard' }, notes: [] })
     const { result, codes } = read(BASH, { code: 2, stdout: 'only stdout' })
     expect(result).toEqual({ action: 'deny', reason: 'Blocked by hook guard' })
@@ -518,7 +518,7 @@ describe('verdicts', () => {
     expect(verdict('allow')).toEqual({ action: 'continue', permission: 'allow', reason: 'R' })
   })
 
-  it('deny: the reason, else the hook is named; a systemMessage stays the user’s', () => {
+  it('deny: gives the reason, or else names the hook; a systemMessage stays for the user', () => {
     expect(verdict('deny')).toEqual({ action: 'deny', reason: 'R' })
     const stdout = specific('PreToolUse', { permissionDecision: 'deny' }, { systemMessage: 'SM' })
     expect(read(BASH, { stdout }).result).toEqual({
@@ -545,7 +545,7 @@ describe('verdicts', () => {
     expect(read('PostToolUse', { stdout }).result).toEqual({ action: 'continue' })
   })
 
-  it('decision block blocks where Claude Code honours it, and is said to be ignored where nothing can be blocked', () => {
+  it('decision block blocks where Claude Code honours it, and is reported as ignored where nothing can be blocked', () => {
     const honouring = knownEvents().filter(({ name }) => {
       const { result, codes } = read(name, { stdout: BLOCK })
       const blocks = result?.action === 'deny' && result.reason === 'no'
@@ -613,7 +613,7 @@ describe('verdicts', () => {
     expect(read(BASH, { stdout: { continue: false } }).result?.reason).toBe('Stopped by hook guard')
   })
 
-  it('continue false ends the turn, but for the events where Claude Code ignores it, which is said', () => {
+  it('continue false ends the turn, except on events where Claude Code ignores it, which is reported', () => {
     const ignored = knownEvents()
       .map(({ name }) => ({ name, ...read(name, { stdout: { continue: false } }) }))
       .filter(({ result }) => result?.action !== 'abort_turn')
@@ -643,7 +643,7 @@ describe('verdicts', () => {
     }
   })
 
-  it('async true: nothing else in the answer counts that does not close, which is said', () => {
+  it('async true: only closing words in the answer count, which is reported', () => {
     expect(read('PostToolUse', { stdout: { async: true, asyncTimeout: 5 } })).toMatchObject({
       result: { action: 'continue' },
       notes: [],
@@ -658,7 +658,7 @@ describe('verdicts', () => {
     expect(read(BASH, { stdout: { async: 'true', ...BLOCK } }).result?.action).toBe('deny')
   })
 
-  it('M2: an action that nobody knows is a failure, unless the answer closes', () => {
+  it('M2: an unknown action is a failure, unless the answer closes', () => {
     for (const action of ['quarantine', 'denied by policy', 'allow', '', 5, {}]) {
       const { error } = read(BASH, { stdout: { action, reason: 'no' } })
       expect(error).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('is unknown') })
@@ -667,7 +667,7 @@ describe('verdicts', () => {
     expect(read(BASH, { stdout: { action: null } }).error).toBeUndefined()
   })
 
-  it('H1: async true beside a word that closes takes nothing back', () => {
+  it('H1: async true does not revoke a closing word', () => {
     const said = [BLOCK, DENY, { approved: false }, { continue: false }, { action: 'ask_user' }]
     for (const stdout of said.map((one) => JSON.stringify({ ...one, async: true, z: '' }))) {
       for (const text of [stdout, `log\n${stdout}`, `${stdout}\n{"x":""}`]) {

@@ -116,7 +116,7 @@ describe('context', () => {
     expect(read(BASH, { stdout }).result).toEqual({ action: 'deny', reason: 'no', contextInjection: 'CX' })
   })
 
-  it('alone keeps the agent going on Stop and SubagentStop, and is told once', () => {
+  it('alone keeps the agent going on Stop and SubagentStop, and is delivered once', () => {
     for (const name of ['Stop', 'SubagentStop']) {
       const goesOn = { action: 'deny', reason: 'CX' }
       expect(read(name, { stdout: specific(name, { additionalContext: 'CX' }) }).result).toEqual(goesOn)
@@ -243,7 +243,7 @@ describe('PermissionRequest', () => {
     expect([result?.action, ...codes]).toEqual(['deny', 'malformed-field'])
   })
 
-  it('a decision at the top level opens nothing, but closes (≠C), and both are said', () => {
+  it('a decision at the top level closes (≠C), but never opens, and both are reported', () => {
     const right = { text: expect.stringContaining('"behavior":"deny"') }
     const approved = read('PermissionRequest', { stdout: { decision: 'approve' } })
     expect(approved.result).toEqual({ action: 'continue' })

@@ -51,7 +51,7 @@ describe('the payload', () => {
     })
   })
 
-  it('names event, session and folder where the data does not, and overrides nothing', () => {
+  it('adds event, session and folder if the data lacks them, and overrides nothing', () => {
     const session = { id: 's2', cwd: '/there' }
     const bare = JSON.parse(encode({ name: 'Stop', data: {}, session })) as Data
     expect(bare).toEqual({ session_id: 's2', cwd: '/there', hook_event_name: 'Stop' })

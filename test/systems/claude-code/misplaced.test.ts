@@ -20,7 +20,7 @@ describe('at the wrong level', () => {
     ])
   })
 
-  it('an allow and its kin at the top level are ignored, and the right JSON is shown', () => {
+  it('an allow and the like at the top level are ignored, and the right JSON is shown', () => {
     const { result, notes } = read(BASH, {
       stdout: { permissionDecision: 'allow', permissionDecisionReason: 'TR' },
     })
@@ -82,7 +82,7 @@ describe('on the wrong event', () => {
     expect([result, codes]).toEqual([{ action: 'continue' }, ['answer-misplaced']])
   })
 
-  it('another field that the event does not have is ignored, and what blocks is said', () => {
+  it('another field that the event does not have is ignored, and the note says how to block', () => {
     const { result, notes } = read('PostToolUse', {
       stdout: specific('PostToolUse', { permissionDecision: 'allow' }),
     })
@@ -155,15 +155,18 @@ describe('in the wrong words', () => {
     expect(notes).toEqual([{ code: 'answer-misplaced', text: `${text}; ${TO_BLOCK}` }])
   })
 
-  it.each(['ask', 'ask_user', 'confirm'])('"%s" as decision asks, and how to ask is said', (decision) => {
-    const { result, notes } = read(BASH, { stdout: { decision, reason: 'sure?' } })
-    expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'sure?', reason: 'sure?' })
-    expect(notes).toEqual([
-      { code: 'answer-misplaced', text: `"decision":"${decision}" counts as an ask; ${TO_ASK}` },
-    ])
-    const { error } = read('Stop', { stdout: { decision } })
-    expect(error?.code).toBe('ANSWER_INVALID')
-  })
+  it.each(['ask', 'ask_user', 'confirm'])(
+    '"%s" as decision asks, and the note says how to ask',
+    (decision) => {
+      const { result, notes } = read(BASH, { stdout: { decision, reason: 'sure?' } })
+      expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'sure?', reason: 'sure?' })
+      expect(notes).toEqual([
+        { code: 'answer-misplaced', text: `"decision":"${decision}" counts as an ask; ${TO_ASK}` },
+      ])
+      const { error } = read('Stop', { stdout: { decision } })
+      expect(error?.code).toBe('ANSWER_INVALID')
+    },
+  )
 
   it('on PermissionRequest, too', () => {
     for (const decision of ['deny', { behavior: 'block' }]) {
@@ -185,7 +188,7 @@ describe('in the wrong words', () => {
     },
   )
 
-  it('what other systems allow with is ignored, and the right JSON is shown', () => {
+  it('other systems’ words for an allow are ignored, and the right JSON is shown', () => {
     const answers = [{ permission: 'allow' }, { ok: true, reason: 'x' }, { blocked: false }, { allow: true }]
     for (const stdout of [...answers, specific('PreToolUse', { behavior: 'allow' })]) {
       const { result, notes } = read(BASH, { stdout })

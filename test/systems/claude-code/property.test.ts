@@ -118,7 +118,7 @@ describe('decode', () => {
     )
   })
 
-  it('makes of exit code 2 on PreToolUse a deny or more, with a reason and no permission, whatever stdout says', () => {
+  it('turns exit code 2 on PreToolUse into a deny or more, with a reason and no permission, whatever stdout says', () => {
     fc.assert(
       fc.property(ending, policy, (reply, onFailure) => {
         const { result } = read(BASH, { ...on('PreToolUse', reply), code: 2 }, onFailure)
@@ -130,7 +130,7 @@ describe('decode', () => {
     )
   })
 
-  it('makes of a deny in its right place a deny or more, whatever is beside it and however it ends', () => {
+  it('turns a deny in its proper place into a deny or more, whatever is beside it and however it ends', () => {
     const deny = fc.constantFrom(
       { decision: 'block' },
       specific('PreToolUse', { permissionDecision: 'deny' }),

@@ -169,7 +169,7 @@ describe('a result', () => {
     expect(changed('secret', { for_llm: '{"a":1}' })).toBe('{"a":1}')
   })
 
-  it('that was other JSON stays of its kind, where the text is of that kind', () => {
+  it('that was other JSON keeps its type if the text has that type', () => {
     expect(changed({ a: 1 }, { for_llm: '{"a":2}' })).toEqual({ a: 2 })
     expect(changed([1], { for_llm: '[2]' })).toEqual([2])
     expect(changed(5, { for_llm: '6' })).toBe(6)

@@ -207,7 +207,7 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
     expect(read(intercept, { action: 'abort_turn', approved: false }).result?.action).toBe('abort_turn')
   })
 
-  it('a change that changes nothing, since its fields are misspelt or missing, is a failure', () => {
+  it('a change without effect, because its fields are misspelt or missing, is a failure', () => {
     const object = String(Object.keys(changed[intercept])[0])
     expect(read(intercept, { action: 'modify' }).error?.message).toContain(
       `changes nothing without "${object}"`,
@@ -217,7 +217,7 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
     expect(error?.message).toMatch(/changes nothing: an answer has no field "zz"|for_llm/)
   })
 
-  it('no action beside fields that nobody knows, or beside a reason, is a failure', () => {
+  it('unknown fields or a reason without an action are a failure', () => {
     for (const answer of [{ decision: 'allow' }, { approved: true }, { verdict: 7 }, { action: '', zz: 1 }]) {
       expect(read(intercept, answer).error?.message).toMatch(/^it has no action, and an answer has no field /)
     }
@@ -239,7 +239,7 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
     )
   })
 
-  it('unknown fields beside an action are said, and the rest counts', () => {
+  it('unknown fields beside an action are reported, and the rest counts', () => {
     const { result, notes } = read(intercept, { action: 'continue', message: 'hi', zz: 1 })
     expect(result).toEqual({ action: 'continue' })
     expect(notes).toEqual([
@@ -281,7 +281,7 @@ describe('respond', () => {
     })
   })
 
-  it('does not use the call beside it, and says so where that would change something', () => {
+  it('ignores a call beside it, and says so if that would change something', () => {
     const call = { tool: 'other', arguments: { rm: true } }
     const { result: answer, notes } = read('before_tool', { action: 'respond', call, result })
     expect(answer).toEqual({ action: 'respond', response: result })

@@ -111,7 +111,7 @@ describe('a model call', () => {
     expect(told(more)[0]?.[1]).toMatchObject({ ToolsCount: 0, MaxTokens: 100, Temperature: 0 })
   })
 
-  it('that is not made is told under the event’s own name, with what came of it', () => {
+  it('that is not made is reported under the event’s own name, with its outcome', () => {
     const [[kind, payload] = []] = told(ASKED.before_llm, { action: 'deny', reason: 'no' })
     expect(kind).toBe('model_request')
     expect(payload).toMatchObject({ model: 'claude-sonnet', Action: 'deny', Reason: 'no' })
@@ -287,7 +287,7 @@ describe('observed kinds', () => {
     expect(observing([current]).events).toEqual(observing([short]).events)
   })
 
-  it('may be named by an event: then it is all that comes of it, denied or not', () => {
+  it('may be named by an event, which stands for all its observations, denied or not', () => {
     for (const name of ['PreToolUse', 'tool:pre', 'before_tool']) {
       expect(observing([name]).events).toEqual(new Set(['PreToolUse']))
       for (const kind of ['tool_exec_start', 'tool_exec_end', 'tool_exec_skipped']) {

@@ -155,7 +155,7 @@ describe('what goes wrong', () => {
     const { queue } = place()
     expect(() => queueApprover({ queue, project, wait: -1 })).toThrow(/wait must be a number of seconds/)
     expect(() => queueApprover({ queue } as never)).toThrow(/project must be/)
-    expect(() => queueApprover({ queue, project, patience: 1 } as never)).toThrow(/no option patience/)
+    expect(() => queueApprover({ queue, project, patience: 1 } as never)).toThrow(/unknown option patience/)
   })
 })
 

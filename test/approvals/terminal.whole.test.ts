@@ -176,7 +176,7 @@ Answers
     expect(shown.screen.match(/Approval needed/g)).toHaveLength(1)
     expect(shown.replies).toEqual([
       { unanswered: expect.any(String) },
-      { unanswered: expect.stringContaining('was not asked') },
+      { unanswered: expect.stringContaining('Nobody was asked') },
     ])
     expect(shown.isRestored).toBe(true)
   })
@@ -322,7 +322,7 @@ it('without a terminal it says so at once', async () => {
     await new Promise((resolve) => child.once('close', resolve))
     expect(existsSync(replies)).toBe(true)
     expect(JSON.parse(readFileSync(replies, 'utf8'))).toEqual([
-      { unanswered: expect.stringContaining('run this in the foreground of a terminal') },
+      { unanswered: expect.stringContaining('Run this in the foreground of a terminal') },
     ])
     rmSync(replies)
   }

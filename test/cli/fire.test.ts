@@ -275,7 +275,7 @@ describe('what is printed', () => {
   it('of a gate that failed, how it would close', async () => {
     project.hooks({ PreToolUse: [['Bash', 'exit 1']], PostToolUse: [['Bash', 'exit 1']] })
     const { stdout } = await fire(['PreToolUse', '--trust-all'], BASH)
-    expect(stdout.replace(/\s+/g, ' ')).toContain('Add "onFailure": "block" to it')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('add "onFailure": "block" to the hook')
     expect((await fire(['PostToolUse', '--trust-all'], BASH)).stdout).not.toContain('onFailure')
   })
 

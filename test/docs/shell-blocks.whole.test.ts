@@ -1,7 +1,15 @@
 // Every block of shell in README and docs/ runs as it stands, with the built program, and prints what the page says.
 
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -48,8 +56,12 @@ function installPackages(project: string): void {
   symlinkSync('../esbuild/bin/esbuild', join(modules, '.bin', 'esbuild'))
 }
 
+/** As in one shell: a block begins where the block before has left. */
 async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', text], { cwd: project, env })
+  const at = join(project, '..', 'cwd')
+  const cwd = existsSync(at) ? readFileSync(at, 'utf8').trimEnd() : project
+  const code = `trap 'pwd > "${at}"' EXIT\n${text}`
+  const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', code], { cwd, env })
   return stdout.replaceAll(project, '.').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
 }
 

@@ -61,6 +61,27 @@ what could come of it
     expect(told).toContainEqual(expect.stringMatching(/^then +project:Stop#2/))
   })
 
+  it('not one that cannot start: it would fail', async () => {
+    project.hooks({ Stop: [['', './gone.sh', 'true']] })
+    const told = await lines(['Stop', '--trust-all'])
+    const at = (line: RegExp) => told.findIndex((one) => line.test(one))
+    expect(at(/^would run/)).toBeLessThan(at(/project:Stop#2/))
+    expect(at(/project:Stop#2/)).toBeLessThan(at(/^would fail$/))
+    expect(at(/^would fail$/)).toBe(at(/project:Stop#1/) - 1)
+  })
+
+  it('says that Claude Code also asks the guard, and how to ask it', async () => {
+    await project.call(['setup', 'claude-code', '--only', 'guard'])
+    const { stdout } = await explain(['PreToolUse', '--tool', 'Bash', '--input', '{"command":"ls -l"}'])
+    expect(stdout).toContain(`
+Claude Code also asks the guard, which is not asked here. Ask it: carabiner hook pre-tool-use
+next echo '{"tool_name":"Bash","tool_input":{"command":"ls -l"}}' | carabiner hook pre-tool-use
+nothing else would run: there are no hooks here; `)
+    const asJson = await explain(['PreToolUse', '--tool', 'Bash', '--json'])
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ packHooks: [{ name: 'guard', hook: 'pre-tool-use' }] })
+    expect((await explain(['Stop'])).stdout).not.toContain('Claude Code')
+  })
+
   it('runs nothing', async () => {
     project.hooks({ PreToolUse: [['Bash', 'touch ran']] })
     await explain(['PreToolUse', '--tool', 'Bash', '--trust-all'])
@@ -68,7 +89,7 @@ what could come of it
   })
 
   it('takes the input of the call, and a payload', async () => {
-    project.hooks({ PreToolUse: [['Bash', 'a']], SessionStart: [['resume', 'b']] })
+    project.hooks({ PreToolUse: [['Bash', 'true']], SessionStart: [['resume', 'true']] })
     const bash = await lines(['tool:pre', '--tool', 'Bash', '--input', '{"command":"ls"}', '--trust-all'])
     expect(bash).toContain('would run')
     const input = { hook_event_name: 'SessionStart', source: 'resume' }
@@ -475,7 +496,7 @@ describe('why nothing would run', () => {
   })
 
   it('the project around the repository has hooks: they count, and what is said trusts them', async () => {
-    project.hooks({ Stop: [['', 'a']] })
+    project.hooks({ Stop: [['', 'true']] })
     project.file('inner/.git/HEAD', '')
     const inside = { cwd: project.path('inner') }
     const { next, reason } = await why(['Stop'], inside)
@@ -496,7 +517,7 @@ describe('why nothing would run', () => {
   })
 
   it('what to type carries over where to look', async () => {
-    project.file("it's/hooks.json", { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'a' }] }] } })
+    project.file("it's/hooks.json", { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } })
     const { next } = await why(['Stop', '--config', "it's/hooks.json"])
     expect(next[1]).toBe(`next carabiner explain Stop --config 'it'\\''s/hooks.json' --trust-all`)
     const typed = (next[1] ?? '').replace('next carabiner', '"$0" "$1"')

@@ -272,6 +272,27 @@ describe('what is printed', () => {
     expect((await fire(['Stop'], {})).stdout).toContain('(no hook listens to this event)')
   })
 
+  it.each([
+    ['no hook of its own', {}],
+    ['a hook that ran', { PreToolUse: [['Bash', 'true']] }],
+  ])('with %s: that Claude Code also asks the guard, for people only', async (_, hooks) => {
+    await project.call(['setup', 'claude-code', '--only', 'guard'])
+    project.hooks(hooks)
+    const also =
+      'went on Claude Code also asks the guard, which is not asked here. Ask it: carabiner hook pre-tool-use, with the same payload'
+    expect((await fire(['PreToolUse'], BASH)).stdout.replace(/\s+/g, ' ').trim()).toMatch(
+      new RegExp(`${also}$`),
+    )
+    expect((await fire(['PostToolUse'], BASH)).stdout).not.toContain('Claude Code')
+    for (const more of [['--json'], ['--as', 'claude-code']]) {
+      const { stdout, stderr } = await fire(['PreToolUse', ...more], {
+        ...BASH,
+        hook_event_name: 'PreToolUse',
+      })
+      expect(stdout + stderr).not.toContain('Claude Code')
+    }
+  })
+
   it('of a gate that failed, how it would close', async () => {
     project.hooks({ PreToolUse: [['Bash', 'exit 1']], PostToolUse: [['Bash', 'exit 1']] })
     const { stdout } = await fire(['PreToolUse', '--trust-all'], BASH)

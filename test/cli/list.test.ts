@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ListedHook } from '../../src/hooks.js'
 import { Project, withProgram } from './program.js'
@@ -118,4 +119,48 @@ it('says when everything is bypassed', async () => {
   project.hooks({ Stop: [['', 'true']] })
   const { stdout } = await project.call(['list'], { env: { CARABINER_OFF: '1' } })
   expect(stdout).toContain('broken bypassed CARABINER_OFF=1 is set')
+})
+
+it('lists the standard hooks that Claude Code runs itself', async () => {
+  expect((await list()).stdout).toMatch(/^no hooks\n/)
+  await project.call(['setup', 'claude-code', '--only', 'guard,stop'])
+  const { stdout } = await list()
+  expect(stdout).toMatch(/^~\/\.claude\/settings\.json {2}run by Claude Code\n/)
+  expect(stdout).toMatch(/\n +\d+ {2}guard {2}PreToolUse {2}Blocks commands /)
+  expect(stdout).toContain('\nno other hooks; Claude Code runs guard, stop of the standard pack\nnext echo ')
+  const { hooks, packHooks } = JSON.parse((await list('--json')).stdout)
+  expect(hooks).toEqual([])
+  expect(packHooks).toContainEqual({
+    name: 'guard',
+    hook: 'pre-tool-use',
+    event: 'PreToolUse',
+    agent: 'Claude Code',
+    file: join(project.home, '.claude/settings.json'),
+    line: expect.any(Number),
+  })
+})
+
+it('calls ready only what can start and can match, in the words of the bare command', async () => {
+  project.hooks({ PreToolUse: [['Bash', './gone.sh', 'true']], PostToolUse: [['bash', 'true']] })
+  const { stdout } = await list('--trust-all')
+  expect(stdout).toMatch(
+    /cannot start +project:PreToolUse#1 .*\n +\.\/gone\.sh\n +it runs \.\/gone\.sh, and /,
+  )
+  expect(stdout).toMatch(/ready +project:PreToolUse#2 /)
+  expect(stdout).toMatch(/matches nothing +project:PostToolUse#1 /)
+  expect(stdout).toContain('\n3 hooks: 1 cannot start, 1 ready, 1 matches nothing\n')
+  expect(stdout).toMatch(/\nnext carabiner doctor --trust-all\n$/)
+  const bare = (await project.call(['--trust-all'])).stdout
+  expect(bare).toContain('\n  1 hook ready\n  1 cannot start\n  1 matches nothing\n')
+  const { hooks } = JSON.parse((await list('--json', '--trust-all')).stdout) as { hooks: object[] }
+  expect(hooks.map((hook) => 'cannotStart' in hook)).toEqual([true, false, false])
+})
+
+it('shows a changed hook once', async () => {
+  project.hooks({ PreToolUse: [['Bash', 'true']] })
+  await project.call(['trust', 'project', '--yes'])
+  project.hooks({ PreToolUse: [['Bash', 'true # changed']] })
+  const { stdout } = await list()
+  expect(stdout.match(/project:PreToolUse#1 {2}Bash/g)).toHaveLength(1)
+  expect(stdout).toContain('\n1 hook: 1 ready\n')
 })

@@ -54,7 +54,7 @@ it('G7: a hook whose matcher takes no tool is not ready', async () => {
     diagnostics: [{ code: 'matcher-never' }, { code: 'matcher-never' }, { code: 'matcher-never' }],
   })
   expect((await bare('list')).stdout).toContain('warning matcher-never ~/.amplifier/hooks/hooks.json:')
-  expect((await bare('list')).stdout).toContain('3 hooks: 2 that match nothing, 1 ready')
+  expect((await bare('list')).stdout).toContain('3 hooks: 2 match nothing, 1 ready')
 })
 
 /** What was said to be typed next. */
@@ -198,7 +198,7 @@ describe('a trusted hook that was changed', () => {
     const { stdout } = await bare()
     expect(stdout).toContain('\n  0 hooks ready\n  1 gate closed: what it would judge is refused\n')
     expect((await bare('list')).stdout).toMatch(
-      /closed {4}project:PreToolUse#1 .*\n +refuses what it would judge/,
+      /closed {2}project:PreToolUse#1 .*\n +refuses what it would judge/,
     )
   })
 })

@@ -231,7 +231,7 @@ async function tail(
   const next = last === undefined ? [] : [typed(['audit', 'show', String(last.seq)], options)]
   if (entries.length > 0)
     await output.print([...entryLines(entries, painter(1)), ...nextLines(next, painter(1))])
-  else if (!isFollowed) await output.print(await nothing(log))
+  else if (!isFollowed) await output.print(await nothing(log, projectOf(options)))
   if (damaged > 0) {
     const what = `${counted(damaged, 'line')} of the log cannot be read`
     await output.complain([`carabiner: ${what}`, '  carabiner audit verify says which.'])
@@ -245,13 +245,18 @@ async function read(log: AuditLog, options: ReadOptions): Promise<StoredEntry[]>
   return entries
 }
 
-async function nothing(log: AuditLog): Promise<readonly string[]> {
+async function nothing(log: AuditLog, project: string): Promise<readonly string[]> {
   const [any] = await read(log, { limit: 1 })
   if (any) return ['nothing of the kind is on record']
   if (!(await log.isEmpty()))
     return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
+  const { packIn } = await import('../why/first-steps.js')
+  const pack = packIn(project)
   return [
     'nothing is on record for this project yet',
+    ...(pack.length > 0
+      ? [`Claude Code runs ${pack.join(', ')} itself: what those decide is not in this log`]
+      : []),
     ...nextLines([`echo '{"hook_event_name":"Stop"}' | carabiner fire`], painter(1)),
   ]
 }

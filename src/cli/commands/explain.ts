@@ -24,6 +24,7 @@ import {
   specsIn,
 } from '../sources.js'
 import { adviceFor, listedOf, type Question, undoOf } from '../why/advice.js'
+import { alsoAsked, askingThem, packHooks } from '../why/first-steps.js'
 import { type Forecast, forecastOf, type Terms, termsOf } from '../why/forecast.js'
 import { answerFor, type HookAnswer, hookCalled } from '../why/hook-answer.js'
 import { type Explained, focusLines, planLines } from '../why/print-plan.js'
@@ -144,7 +145,10 @@ interface WithSpecs extends Explained {
   readonly specs: readonly ConfiguredHook[]
 }
 
-async function explain({ question, settings, permissions }: Asked, sources: Sources): Promise<WithSpecs> {
+async function explain(
+  { question, data, settings, permissions }: Asked,
+  sources: Sources,
+): Promise<WithSpecs> {
   const { kind, plan } = question
   const specs = await specsIn(sources)
   const terms = new Map<number, Terms>()
@@ -164,10 +168,14 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
   const grants = await grantsOn(kind.name, question.value, sources)
   const forecast: Forecast | undefined =
     runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
+  const pack = packHooks(projectFolder(sources)).filter(({ event }) => event === kind.name)
+  const payload = pack.length === 0 ? data : { ...exampleOf(kind.name, data.tool_name), ...data }
   return {
     specs,
     terms,
     forecast,
+    pack,
+    also: { text: alsoAsked(pack, kind.name), next: askingThem(pack, kind.name, payload) },
     faults: await faultsIn(question, specs, settings),
     advice: await adviceFor(question, specs),
   }
@@ -206,7 +214,7 @@ async function tellAll({ question, data }: Asked, explained: Explained, output: 
   ])
 }
 
-function documentOf(question: Question, data: Payload, { terms, forecast, advice, faults }: Explained) {
+function documentOf(question: Question, data: Payload, { terms, forecast, advice, faults, pack }: Explained) {
   const { plan, notices, sources } = question
   return {
     project: projectFolder(sources),
@@ -216,6 +224,7 @@ function documentOf(question: Question, data: Payload, { terms, forecast, advice
       return { ...terms.get(one.order), ...one, ...(cannotStart !== undefined && { cannotStart }) }
     }),
     payload: data,
+    packHooks: pack,
     ...(forecast && { forecast }),
     diagnostics: notices,
     ...(advice && { advice }),

@@ -244,8 +244,23 @@ async function report(
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../fire/print-outcome.js')
   const { name } = resolveEvent(event)
-  const { notCarried } = outcome.hooks.length > 0 ? {} : await import('../why/first-steps.js')
-  await output.print(outcomeLines(name, { ...outcome, diagnostics }, ms, notCarried?.(name, sources)))
+  await output.print(
+    outcomeLines(
+      name,
+      { ...outcome, diagnostics },
+      ms,
+      await elsewhere(name, outcome.hooks.length > 0, sources),
+    ),
+  )
+}
+
+/** Only for a person: an agent and a program would wait for files that they have no use for. */
+async function elsewhere(event: string, isHeard: boolean, sources: Sources) {
+  const { alsoAsked, notCarried, packHooks } = await import('../why/first-steps.js')
+  return {
+    also: alsoAsked(packHooks(projectOf(sources)), event),
+    notCarried: isHeard ? undefined : notCarried(event, sources),
+  }
 }
 
 /** The document is already out, so later notices go to standard error. */

@@ -1,11 +1,11 @@
 // `carabiner list`: every hook, where it is configured, what it runs, and whether it may.
 
 import { isClosedGate } from '../../config/closed-gate.js'
-import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
+import { CHOICES, choicesOf } from '../../hosts/claude-code/entries.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
 import type { Expectation } from '../../trust/expectation.js'
@@ -27,11 +27,13 @@ import {
   shortPath,
   waitingLines,
 } from '../print/lines.js'
-import { typed, typedTake, typedTrust } from '../print/next-command.js'
+import { TRY_GUARD, typed, typedTake, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import type { PackHook } from '../why/first-steps.js'
+import { isReplaced, type Standing, type Startable, standingOf, withFaults } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
@@ -43,7 +45,9 @@ export const command: Command<typeof OPTIONS> = {
   name: 'list',
   summary: 'List every hook: its file, what it runs, whether it may.',
   positionals: [],
-  about: 'Runs nothing. Broken files are reported, and do not hide the others.',
+  about:
+    'Runs nothing. Broken files are reported, and do not hide the others. Hooks of the standard pack that Claude Code ' +
+    'runs itself are listed last.',
   options: OPTIONS,
   exits: EXITS,
   examples: [
@@ -60,11 +64,14 @@ export const command: Command<typeof OPTIONS> = {
     const stats = options.stats
       ? await withProgress('reading the audit', output, () => statsIn(projectOf(options)))
       : undefined
-    const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
+    const { packHooks } = await import('../why/first-steps.js')
+    const all = await withFaults(hooks.list(), hooks.settings, options)
+    const listed = all.map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
     const { expectations, notices } = await unmetIn(options, hooks.expectations())
     const found = {
       project: projectOf(options),
       hooks: listed,
+      packHooks: packHooks(projectOf(options)),
       untrusted: hooks.untrusted(),
       expectations,
       diagnostics: [...noticesOf(hooks), ...notices],
@@ -75,7 +82,7 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 /** Null if nothing is on record. */
-interface Counted extends ListedHook {
+interface Counted extends Startable {
   readonly stats?: HookStats | null
 }
 
@@ -92,6 +99,8 @@ async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats
 interface Found {
   readonly project: string
   readonly hooks: readonly Counted[]
+  /** Hooks that an agent runs itself. */
+  readonly packHooks: readonly PackHook[]
   readonly untrusted: readonly Untrusted[]
   /** What was trusted, listed or installed, and is changed or missing. */
   readonly expectations: readonly Expectation[]
@@ -99,10 +108,11 @@ interface Found {
 }
 
 async function listLines(
-  { hooks, untrusted, expectations, diagnostics }: Found,
+  { hooks: all, packHooks: pack, untrusted, expectations, diagnostics }: Found,
   sources: Sources,
   paint: Paint,
 ): Promise<readonly string[]> {
+  const hooks = all.filter((hook) => !isReplaced(hook, all))
   const first = hooks.length === 0 && diagnostics.length === 0 ? await stepsFor(sources) : []
   const broken = diagnostics.find(
     ({ code, file }) => file !== undefined && severityOf(code) === 'broken' && !code.startsWith('trust-'),
@@ -111,14 +121,18 @@ async function listLines(
   return [
     ...projectLine(sources, paint),
     ...[...groups].flatMap(([file, group]) => [...fitted(groupLines(file, group, paint)), '']),
-    ...fitted([summary(hooks)]),
+    ...packLines(pack, paint),
+    ...fitted([summary(hooks, pack)]),
     ...untrusted.filter(unsaid(expectations)).flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
+    ...nextLines(hooks.length === 0 && pack.some(({ name }) => name === 'guard') ? [ASK_GUARD] : [], paint),
     ...nextLines(plainData(first), paint),
     ...(broken ? nextLines([`Correct ${placeOf(plainData(broken))}`], paint) : []),
     ...nextLines(nextOf({ hooks, untrusted, expectations }, sources), paint),
   ]
 }
+
+const ASK_GUARD = `${TRY_GUARD}   # see the guard block a call`
 
 async function stepsFor(sources: Sources): Promise<readonly string[]> {
   const { firstSteps } = await import('../why/first-steps.js')
@@ -135,15 +149,19 @@ function nextOf(
     ...(waiting.length > 0 ? [typedTrust(waiting, sources)] : []),
   ]
   if (next.length > 0 || hooks.length === 0) return next
-  const event = hooks.find(({ state, events }) => state === 'ready' && events !== 'all')?.events[0]
-  return [typed(event === undefined ? ['doctor'] : ['explain', event], sources)]
+  const isIdle = hooks.some((hook) => IDLE.has(standingOf(hook)))
+  const event = hooks.find((hook) => standingOf(hook) === 'ready' && hook.events !== 'all')?.events[0]
+  return [typed(isIdle || event === undefined ? ['doctor'] : ['explain', event], sources)]
 }
+
+/** `doctor` says how to mend them. */
+const IDLE: ReadonlySet<Standing> = new Set<Standing>(['cannot start', 'matches nothing'])
 
 /** Commands are shown whole: a command that is cut off cannot be reviewed. */
 function groupLines(file: string, hooks: readonly Counted[], paint: Paint): readonly string[] {
   const cells = hooks.map((hook) => [
     String(hook.line ?? '').padStart(4),
-    shownState(hook),
+    standingOf(hook),
     visible(hook.name),
     hook.matcher === null ? '' : oneLine(hook.matcher),
   ])
@@ -159,14 +177,15 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
 }
 
 function ran(hook: Counted): string {
-  const { command, kind, state, why, kept, role, stats } = hook
+  const { command, kind, state, why, kept, role, stats, cannotStart } = hook
   if (isClosedGate(hook)) return 'refuses what it would judge'
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const off = state === 'disabled' && why ? `\n${why}` : ''
+  const fault = cannotStart === undefined ? '' : `\n${cannotStart}`
   const instead = kept === undefined ? '' : `\nas you trusted it: ${KEPT[kept]}`
-  return `${what}${aside}${off}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
+  return `${what}${aside}${off}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
 const KEPT = { modified: 'it was changed since', missing: 'the project has it no more' } as const
@@ -187,21 +206,43 @@ function statsText(stats: HookStats | null): string {
   return counts.filter((one) => one !== false).join(', ')
 }
 
-/** A closed gate runs, but is not the hook that its file has. */
-function shownState(hook: ListedHook): ListedHook['state'] | 'closed' {
-  return isClosedGate(hook) ? 'closed' : hook.state
+function stateColour(hook: Counted, text: string, paint: Paint): string {
+  const standing = standingOf(hook)
+  if (standing === 'closed' || IDLE.has(standing)) return paint.red(text)
+  return standing === 'ready' ? paint.green(text) : paint.yellow(text)
 }
 
-function stateColour(hook: ListedHook, text: string, paint: Paint): string {
-  if (isClosedGate(hook)) return paint.red(text)
-  return hook.state === 'ready' ? paint.green(text) : paint.yellow(text)
+function packLines(pack: readonly PackHook[], paint: Paint): readonly string[] {
+  return [...grouped(plainData(pack), ({ file }) => file)].flatMap(([file, hooks]) => {
+    const rows = columns(
+      hooks.map(({ line, name, event }) => [String(line).padStart(4), name, event, CHOICES[name].does]),
+    )
+    return [
+      ...fitted([
+        `${paint.bold(oneLine(shortPath(file)))}  run by ${hooks[0]?.agent}`,
+        ...rows.map(
+          ([line = '', name = '', event = '', does = '']) =>
+            `${paint.dim(line)}  ${paint.cyan(name)}  ${event}  ${paint.dim(does)}`,
+        ),
+      ]),
+      '',
+    ]
+  })
 }
 
-/** `3 hooks: 2 ready, 1 untrusted`. */
-function summary(hooks: readonly ListedHook[]): string {
-  const states = grouped(hooks, (hook) =>
-    hook.state === 'ready' && matchesNothing(hook) ? 'that match nothing' : shownState(hook),
+/** `3 hooks: 2 ready, 1 untrusted; Claude Code runs guard, stop`. */
+function summary(hooks: readonly Counted[], pack: readonly PackHook[]): string {
+  const parts = [...grouped(hooks, standingOf)].map(
+    ([standing, { length }]) => `${length} ${worded(standing, length)}`,
   )
-  const parts = [...states].map(([state, some]) => `${some.length} ${state}`)
-  return hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`
+  const own = hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`
+  if (pack.length === 0) return own
+  const others = [...grouped(pack, ({ agent }) => agent)].map(
+    ([agent, some]) => `${agent} runs ${choicesOf(some.map(({ hook }) => hook)).join(', ')}`,
+  )
+  return `${hooks.length === 0 ? 'no other hooks' : own}; ${others.join('; ')} of the standard pack`
+}
+
+function worded(standing: Standing, count: number): string {
+  return standing === 'matches nothing' && count > 1 ? 'match nothing' : standing
 }

@@ -32,6 +32,7 @@ import { type Paint, painter } from '../print/terminal.js'
 import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/matching.js'
+import { isReplaced } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
@@ -50,7 +51,11 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'What is the state of this project?', line: 'carabiner' },
     { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },
     {
-      does: 'Would this command be allowed?',
+      does: 'Would the guard allow this command?',
+      line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner hook pre-tool-use`,
+    },
+    {
+      does: 'Would my own hooks allow it?',
       line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner fire PreToolUse`,
     },
   ],
@@ -159,14 +164,6 @@ function isFresh(
 
 function namesOf(hooks: readonly ListedHook[]): readonly string[] {
   return hooks.map(({ name }) => name)
-}
-
-/** The changed version of a hook that runs as it was trusted, or whose gate is closed. */
-function isReplaced({ state, name, file }: ListedHook, hooks: readonly ListedHook[]): boolean {
-  return (
-    state === 'modified' &&
-    hooks.some((one) => one.name === name && one.file === file && (one.kept || isClosedGate(one)))
-  )
 }
 
 function isFaulty({ name, file }: ListedHook, families: readonly Family[]): boolean {

@@ -15,12 +15,19 @@ export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** `elsewhere` says of an event without hooks here where there are some. */
+/** Hooks that were not asked. */
+export interface Elsewhere {
+  /** Of an event without hooks here: where there are some. */
+  readonly notCarried?: string | undefined
+  /** The standard hooks that an agent asks itself. */
+  readonly also?: string | undefined
+}
+
 export function outcomeLines(
   event: string,
   told: ToldOutcome,
   ms: number,
-  elsewhere?: string,
+  { notCarried, also }: Elsewhere = {},
 ): readonly string[] {
   const paint = painter(1)
   // Secrets that the model gets are not shown to an onlooker.
@@ -32,10 +39,11 @@ export function outcomeLines(
       `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
       ...shown.flatMap((trace) => traceLines(trace, names, paint)),
     ]),
-    ...idleLines(outcome, paint, elsewhere),
+    ...idleLines(outcome, paint, notCarried),
     ...effects(outcome, paint).flatMap(([label, text, colour]) => labelled(label, text, colour, 2)),
     ...noticeLines(unmentioned(outcome), paint, 2),
     ...fitted([`  ${verdict(event, outcome, paint)}`]),
+    ...(also === undefined ? [] : fitted([paint.yellow(`  ${visible(also)}, with the same payload`)])),
   ]
 }
 

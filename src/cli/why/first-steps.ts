@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { choicesOf } from '../../hosts/claude-code/entries.js'
+import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { ownCommand } from '../../hosts/own-command.js'
+import { type PackName, packName } from '../../hosts/pack-names.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
 import { fromHere, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
@@ -87,10 +89,46 @@ export function notAsked(
   return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
 }
 
+/** A hook of the standard pack in an agent's settings. The agent runs it itself: `fire` and `explain` do not ask it. */
+export interface PackHook {
+  /** As setup calls it. */
+  readonly name: Choice
+  /** As `carabiner hook` calls it. */
+  readonly hook: PackName
+  readonly event: string
+  readonly agent: string
+  readonly file: string
+  readonly line: number
+}
+
+export function packHooks(project: string): readonly PackHook[] {
+  return agentCommands({ project, home: homedir() }).commands.flatMap(
+    ({ agent, command, event, file, line }) => {
+      const own = ownCommand({ command })
+      const hook = own?.call === 'hook' ? packName(own.name) : undefined
+      const row = PACK_TABLE.find((one) => one.hook === hook)
+      return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
+    },
+  )
+}
+
 /** The hooks of the standard pack that agents run, by the names that setup has for them. */
-export function packIn(project: string): readonly string[] {
-  const { commands } = agentCommands({ project, home: homedir() })
-  return choicesOf(commands.flatMap((one) => ownCommand(one) ?? []).map(({ name }) => name))
+export function packIn(project: string): readonly Choice[] {
+  return choicesOf(packHooks(project).map(({ hook }) => hook))
+}
+
+/** Says that agents also ask standard hooks about an event. Undefined if they do not. */
+export function alsoAsked(hooks: readonly PackHook[], event: string): string | undefined {
+  const [first] = hooks.filter((one) => one.event === event)
+  if (!first) return undefined
+  const name = first.name === 'guard' ? 'the guard' : `${first.name} of the standard pack`
+  return `${first.agent} also asks ${name}, which is not asked here. Ask it: carabiner hook ${first.hook}`
+}
+
+/** The command that asks those hooks about a payload. */
+export function askingThem(hooks: readonly PackHook[], event: string, payload: object): readonly string[] {
+  const names = new Set(hooks.filter((one) => one.event === event).map(({ hook }) => hook))
+  return [...names].map((hook) => `echo ${shellQuoted(JSON.stringify(payload))} | carabiner hook ${hook}`)
 }
 
 /** What of Carabiner agents have in their settings: the hooks of projects, only the standard pack, or nothing. */

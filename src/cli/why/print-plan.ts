@@ -9,6 +9,7 @@ import { columns, indented, labelled, nextLines, noticeLines, oneLine, placeOf }
 import { typed } from '../print/next-command.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { type Advice, listedOf, type Question } from './advice.js'
+import type { PackHook } from './first-steps.js'
 import { type Forecast, type Terms, termsText } from './forecast.js'
 import { type HookAnswer, lastText } from './hook-answer.js'
 import { nearMiss } from './matching.js'
@@ -22,10 +23,14 @@ export interface Explained {
   readonly advice: Advice | undefined
   /** Why a hook would fail at its start, by place in the order. */
   readonly faults: ReadonlyMap<number, string>
+  /** Hooks of the standard pack that an agent asks about this event itself. */
+  readonly pack: readonly PackHook[]
+  /** Says so, and what to type to ask them. */
+  readonly also: { readonly text: string | undefined; readonly next: readonly string[] }
 }
 
 export function planLines(question: Question, explained: Explained): readonly string[] {
-  const { forecast, advice, faults } = explained
+  const { forecast, advice, faults, also } = explained
   const paint = painter(1)
   const told = toldOf(question)
   return [
@@ -36,7 +41,9 @@ export function planLines(question: Question, explained: Explained): readonly st
     ]),
     ...(forecast ? forecastLines(plainData(forecast), paint) : []),
     ...noticeLines(told.notices, paint),
-    ...(advice ? adviceLines(plainData(advice), paint) : []),
+    ...(also.text === undefined ? [] : fitted([paint.yellow(plainData(also.text))])),
+    ...nextLines(plainData(also.next), paint),
+    ...(advice ? adviceLines(plainData(advice), also.text !== undefined, paint) : []),
     ...(!advice && faults.size > 0 ? nextLines([visible(typed(['doctor'], question.sources))], paint) : []),
   ]
 }
@@ -96,20 +103,31 @@ function running(question: Question, { terms, faults }: Explained, paint: Paint)
     return { one, cells: [when, visible(name), one ? placeOf(one.origin) : ''] }
   })
   const cells = columns(rows.map((row) => row.cells))
+  const told = rows.map(({ one }, i) => {
+    const [when = '', name = '', place = ''] = cells[i] ?? []
+    const command = one && listedOf(question, one)?.command
+    const own = one && terms.get(one.order)
+    const fault = one && faults.get(one.order)
+    const lines = [
+      `  ${when}  ${(fault ? paint.red : paint.green)(name)}  ${place}`.trimEnd(),
+      ...(command ? indented(command, 6).map(paint.dim) : []),
+      ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
+      ...(fault ? [paint.red(`      cannot start: ${oneLine(plainData(fault))}`)] : []),
+    ]
+    return { fails: fault !== undefined, lines }
+  })
+  const part = (label: string, those: typeof told) =>
+    those.length === 0 ? [] : [label, ...those.flatMap(({ lines }) => lines)]
+  const order = atOnce ? paint.dim(', the same number at once') : ''
   return [
-    `would run${atOnce ? paint.dim(', the same number at once') : ''}`,
-    ...rows.flatMap(({ one }, i) => {
-      const [when = '', name = '', place = ''] = cells[i] ?? []
-      const command = one && listedOf(question, one)?.command
-      const own = one && terms.get(one.order)
-      const fault = one && faults.get(one.order)
-      return [
-        `  ${when}  ${paint.green(name)}  ${place}`.trimEnd(),
-        ...(command ? indented(command, 6).map(paint.dim) : []),
-        ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
-        ...(fault ? [paint.red(`      cannot start: ${oneLine(plainData(fault))}`)] : []),
-      ]
-    }),
+    ...part(
+      `would run${order}`,
+      told.filter(({ fails }) => !fails),
+    ),
+    ...part(
+      'would fail',
+      told.filter(({ fails }) => fails),
+    ),
   ]
 }
 
@@ -172,6 +190,7 @@ function forecastLines(
 
 // ---- what now -------------------------------------------------------------------------------------------------
 
-function adviceLines({ reason, next }: Advice, paint: Paint): readonly string[] {
-  return [...labelled('nothing would run:', reason, paint.yellow), ...nextLines(next, paint)]
+function adviceLines({ reason, next }: Advice, isAlone: boolean, paint: Paint): readonly string[] {
+  const label = isAlone ? 'nothing else would run:' : 'nothing would run:'
+  return [...labelled(label, reason, paint.yellow), ...nextLines(next, paint)]
 }

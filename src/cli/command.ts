@@ -119,7 +119,7 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
       const meant = byLetter(token.rawName, options) ?? didYouMean(token.rawName, Object.keys(options), '--')
       throw usage(
         `${called(name)} has no option ${token.rawName}${meant}`,
-        byPayload(name, token.rawName) ?? helpFor(name),
+        byPayload(name, token.rawName) ?? byWord(name, token.rawName) ?? helpFor(name),
       )
     }
     if (option.type === 'string' && !token.value) {
@@ -139,6 +139,11 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
 function byPayload(name: string, raw: string): string | undefined {
   if (name !== 'fire' || !/^--(?:tool|input)$/.test(raw)) return undefined
   return `fire reads a call: echo '{"tool_name":"Bash","tool_input":{"command":"ls"}}' | carabiner fire PreToolUse`
+}
+
+/** People look up options, too. */
+function byWord(name: string, raw: string): string | undefined {
+  return name === 'docs' ? `To look it up: carabiner docs ${raw.replace(/^-+/, '')}` : undefined
 }
 
 /** `-V` for `-v`. */

@@ -61,14 +61,15 @@ export function lookUp(word: string, pages: readonly Page[]): Found {
     : { kind: 'passages', passages: passagesWith(wanted.split(/\s+/), all) }
 }
 
-/** The best come first: words in the heading count before words side by side, and those before words far apart. */
+/** The best come first: all words in the heading, then the words side by side, then some of them in the heading. */
 function passagesWith(words: readonly string[], sections: readonly Section[]): readonly Passage[] {
   const phrase = words.join(' ')
   const ranked = sections.flatMap((section) => {
     const [title, text] = [section.title.toLowerCase(), section.text.toLowerCase()]
     if (!words.every((word) => text.includes(word))) return []
     const inTitle = words.filter((word) => title.includes(word)).length
-    return [{ passage: passageOf(section, words), rank: 2 * inTitle + (text.includes(phrase) ? 1 : 0) }]
+    const rank = (inTitle === words.length ? 4 : 0) + (text.includes(phrase) ? 2 : 0) + (inTitle > 0 ? 1 : 0)
+    return [{ passage: passageOf(section, words), rank }]
   })
   return ranked.sort((a, b) => b.rank - a.rank).map(({ passage }) => passage)
 }

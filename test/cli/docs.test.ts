@@ -72,6 +72,11 @@ describe('a word', () => {
     expect(titlesIn(found)).toEqual(['The apple tree', 'One'])
   })
 
+  it('counts more beside the next word than alone in a heading', () => {
+    const all = manual({ a: '# A tool\n\nIt has names.\n', b: '# Other\n\nAbout tool names.\n' })
+    expect(titlesIn(lookUp('tool names', all))).toEqual(['Other', 'A tool'])
+  })
+
   it('beside others: all of them must be in the section', () => {
     const all = manual({ a: '# One\n\nred apple\n\n## Two\n\nred pear\n\n## Three\n\na pear tree\n' })
     expect(titlesIn(lookUp('red pear', all))).toEqual(['Two'])
@@ -118,6 +123,11 @@ describe('carabiner docs', () => {
     const [, line = ''] = /errors\.md:(\d+)\)\n$/.exec(stdout) ?? []
     const page = readFileSync(pages.find(({ name }) => name === 'errors')?.file ?? '', 'utf8')
     expect(page.split('\n')[Number(line) - 1]).toBe('### HOOK_TIMEOUT')
+  })
+
+  it('helps people who look up an option', async () => {
+    const { code, stderr } = await called(['docs', '--mine'])
+    expect([code, stderr]).toEqual([64, expect.stringContaining('To look it up: carabiner docs mine')])
   })
 
   it('gives programs what it found', async () => {

@@ -94,11 +94,21 @@ function passageLines(passages: readonly Passage[], word: string, paint: Paint):
   return [
     ...shown.flatMap(({ page, title, quote }) => [
       `${paint.bold(page.name)}  ${plainMarkdown(title)}`,
-      `    ${paint.dim(oneLine(plainMarkdown(quote), Math.min(100, width() - 4)))}`,
+      `    ${paint.dim(around(word, plainMarkdown(quote), Math.min(100, width() - 4)))}`,
     ]),
     ...(rest > 0 ? [`${counted(rest, 'more section')} with ${JSON.stringify(word)}`] : []),
     ...nextLines([`carabiner docs ${passages[0]?.page.name}`], paint),
   ]
+}
+
+/** One line of this length, with the word in it. */
+function around(word: string, text: string, longest: number): string {
+  const [first = ''] = word.toLowerCase().split(' ')
+  const line = oneLine(text)
+  const lower = line.toLowerCase()
+  const at = Math.max(lower.indexOf(word.toLowerCase()), lower.indexOf(first), 0)
+  const from = line.length <= longest ? 0 : Math.max(0, Math.min(at - longest / 4, line.length - longest))
+  return oneLine(from === 0 ? line : `…${line.slice(Math.ceil(from) + 1)}`, longest)
 }
 
 /** Markdown as a terminal shows it best. Into a pipe it goes unchanged. */

@@ -35,7 +35,7 @@ async function declarations(next) {
     if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path)
 }
 
-/** Declarations that the entries mention, however far away: nobody can import the others. @param {string[]} paths */
+/** Declarations that the entries refer to, directly or not. Nothing else can be imported. @param {string[]} paths */
 function reachable(paths) {
   const found = new Set(paths)
   for (const path of found) {

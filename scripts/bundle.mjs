@@ -1,4 +1,4 @@
-// Bundles the command line into dist/bin, or into the folder given: a small entry, and beside it programs that are each one file.
+// Bundles the command line into dist/bin or another folder: a small entry, and programs of one file each beside it.
 
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -27,7 +27,7 @@ const COMMON = {
   logLevel: /** @type {const} */ ('warning'),
 }
 
-/** What src/cli/start/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
+/** The function that src/cli/start/compiled.ts calls. It loads node:url only for a path that needs escaping. */
 const AS_FUNCTION = `(function (exports, require, module, __filename) {
 'use strict'
 const importMeta = {
@@ -45,7 +45,7 @@ export async function bundle(outdir, more = []) {
     format: /** @type {const} */ ('cjs'),
     banner: { js: AS_FUNCTION },
     footer: { js: '})' },
-    // Code that was compiled beforehand cannot import(): it requires, also modules.
+    // Precompiled code cannot import(), so it requires everything, including modules.
     supported: { 'dynamic-import': false },
     define: { ...program.define, 'import.meta.url': 'importMeta.url' },
   }
@@ -64,7 +64,7 @@ export async function bundle(outdir, more = []) {
     build({
       ...asFunction,
       entryPoints: { 'guard-program': cli('start/hook-program') },
-      // Every command that is guarded is parsed.
+      // Loaded at once, because guards parse every command.
       plugins: [onlyHooks(isGuard), lateModules(['unbash']), ...more],
     }),
     ...['fire-program', 'list-program', 'full-program'].map((name) =>
@@ -81,19 +81,19 @@ export async function bundle(outdir, more = []) {
   runOften(join(outdir, 'carabiner.js'))
 }
 
-/** By the function that it is given. @param {string} code */
+/** Makes the code import through the function that it receives. @param {string} code */
 function importing(code) {
   return code.replace(/\bimport\(/g, 'importModule(')
 }
 
-/** As src/cli/start/compiled.ts reads it. What is left beyond ASCII stands in regular expressions. @param {string} code */
+/** The encoding that src/cli/start/compiled.ts reads. Remaining non-ASCII characters are in regular expressions. @param {string} code */
 function inAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-// ---- what is loaded when first used ---------------------------------------------------------------------------
+// ---- loaded on first use --------------------------------------------------------------------------------------
 
-/** A host starts this program for every event, and most events need none of these. */
+/** Hosts start this program for every event, and most events need none of these. */
 export const LATE_BUILTINS = [
   'node:crypto',
   'node:child_process',
@@ -102,8 +102,8 @@ export const LATE_BUILTINS = [
   'node:timers/promises',
 ]
 /**
- * The regex engine, as most matchers are lists of names, and the parser of commands: files of their own, not even read
- * before. Of each what is used here.
+ * The regex engine, because most matchers are lists of names, and the parser of commands. Each is a file of its own that
+ * is read on first use. Only the functions used here are exported.
  */
 const LATE_PACKAGES = {
   re2js: 'export const RE2JS = { compile: (...args) => load().RE2JS.compile(...args) }',
@@ -137,8 +137,8 @@ function lateModules(atOnce = []) {
 const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
 
 /**
- * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as hookProgram() of
- * src/cli/start/programs.ts says. Whoever asks it for another is told so.
+ * Keeps only the hooks that a program is for, as hookProgram() in src/cli/start/programs.ts decides. The others, which
+ * src/pack/index.ts loads on demand, throw an error.
  * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
  */
 function onlyHooks(isIn) {
@@ -165,7 +165,7 @@ function latePackage(name) {
     ${LATE_PACKAGES[/** @type {keyof typeof LATE_PACKAGES} */ (name)]}`
 }
 
-/** Every function of the module; those that nobody imports are dropped. @param {string} name */
+/** Exports every function of the module. Unused ones are dropped. @param {string} name */
 export function lateFunctions(name) {
   const functions = Object.entries(require(name)).filter(([, value]) => typeof value === 'function')
   return functions

@@ -1,5 +1,5 @@
-// npm run lock: adds to package-lock.json the packages for other platforms that npm left out. npm drops an optional
-// package that the registry at hand does not serve, and `npm ci` then refuses the file everywhere.
+// npm run lock: adds packages for other platforms that npm left out of package-lock.json. npm drops an optional package
+// that the current registry does not serve, and `npm ci` then refuses the file everywhere.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +29,7 @@ const LIBRARIES = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 
  * @typedef {Record<string, Entry>} Entries
  */
 
-/** Entries for packages that are named as optional and not there. @param {Entries} packages @returns {Entries} */
+/** Entries for optional packages that are named but missing. @param {Entries} packages @returns {Entries} */
 export function missingEntries(packages) {
   /** @type {Entries} */
   const missing = {}
@@ -39,7 +39,7 @@ export function missingEntries(packages) {
   return missing
 }
 
-/** As Node looks for it: in the package's own folder, then in each one above. @param {Entries} packages @param {string} path @param {string} name */
+/** Searches as Node does: in the package's own folder, then in each one above. @param {Entries} packages @param {string} path @param {string} name */
 function isFound(packages, path, name) {
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('node_modules/')).replace(/\/$/, '')) {
     if (`${at === '' ? '' : `${at}/`}node_modules/${name}` in packages) return true
@@ -50,7 +50,7 @@ function isFound(packages, path, name) {
 /** @param {string} name @param {string} version @param {boolean | undefined} dev */
 function entryOf(name, version, dev) {
   if (!/^\d+\.\d+\.\d+/.test(version))
-    throw new Error(`${name} is asked for as ${version}: which version is it?`)
+    throw new Error(`${name} is required as ${version}, which is not an exact version`)
   const words = name.split(/[/-]/)
   const os = words.filter((word) => SYSTEMS.includes(word))
   const cpu = words.filter((word) => PROCESSORS.includes(word))

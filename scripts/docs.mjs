@@ -1,4 +1,4 @@
-// npm run docs: writes events.md and errors.md of docs/reference from the tables of the engine. A test compares without writing.
+// npm run docs: writes events.md and errors.md in docs/reference from the engine's tables. A test compares without writing.
 
 import { readdirSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -15,7 +15,7 @@ const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.
 /** @typedef {import('../src/core/index.js').CodeEntry} CodeEntry */
 /** @typedef {Readonly<Record<string, string>>} Fields */
 
-/** Every page that is made, by its path in the project. */
+/** Every generated page, by its path in the project. */
 export function pages() {
   return { 'docs/reference/events.md': eventsPage(), 'docs/reference/errors.md': errorsPage() }
 }
@@ -226,7 +226,7 @@ function linked(text) {
   return text.replace(/carabiner docs ([\w-]+)/g, (command, name) => `[\`${command}\`](${pathOf(name)})`)
 }
 
-/** From docs/reference. @param {string} name */
+/** Relative to docs/reference. @param {string} name */
 function pathOf(name) {
   const pages = readdirSync(new URL('../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
   const path = pages.find((page) => posix.basename(page) === `${name}.md`)

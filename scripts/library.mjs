@@ -1,4 +1,4 @@
-// Bundles the three entries of the library into a folder: few files, because each one costs a program that imports them.
+// Bundles the three entries of the library into a folder. There are few files, because each one slows down the import.
 
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -23,13 +23,13 @@ export async function bundleLibrary(dir) {
     platform: 'node',
     transform: { target: 'node20' },
     tsconfig: false,
-    // The parser of commands is loaded at once, and is many small files.
+    // The parser of commands is bundled: it is always loaded, and has many small files.
     external: (id) => isPackage(id) && id !== 'unbash' && !LATE_BUILTINS.includes(id),
     treeshake: { moduleSideEffects: false },
-    // The entries are files of their own, so that the chunks never add an export to them.
+    // Entries are files of their own, so chunks never add an export to them.
     preserveEntrySignatures: 'allow-extension',
     plugins: [lateBuiltins],
-    // Programs import these late; the library does not gain by it.
+    // Programs import these late, but the library gains nothing from that.
     checks: { ineffectiveDynamicImport: false },
   })
   await library.write({
@@ -50,7 +50,7 @@ function isPackage(id) {
   return !/^[./\0]/.test(id) && !id.startsWith(source(''))
 }
 
-/** Modules of Node that are slow to load, and that many programs never need, are loaded when first called. */
+/** Node modules that are slow to load and often not needed. They are loaded on the first call. */
 const lateBuiltins = {
   name: 'late-builtins',
   resolveId: (/** @type {string} */ id) => (LATE_BUILTINS.includes(id) ? `\0${id}` : undefined),
@@ -60,8 +60,8 @@ const lateBuiltins = {
 /** @typedef {{ getModuleInfo(id: string): { importedIds: readonly string[], dynamicallyImportedIds: readonly string[] } | null }} Graph */
 
 /**
- * One chunk for all modules that the same entries load at once. Modules that are loaded late come after the whole of
- * `carabiner`, so that what it loads need not be kept apart from them.
+ * One chunk for all modules that the same entries load at once. Modules that are loaded late come after all of
+ * `carabiner`, so its own modules need no separate chunk for them.
  */
 function byEntries() {
   /** @type {Map<string, Set<string>> | undefined} */

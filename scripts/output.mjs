@@ -1,4 +1,4 @@
-// A folder of built files: kept up to date with its inputs, and holding a working program all the while.
+// A folder of built files that is kept up to date with its inputs, and always holds a working program.
 
 import { createHash } from 'node:crypto'
 import {
@@ -15,9 +15,9 @@ import { basename, dirname, join, relative, sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { source } from './source.mjs'
 
-/** Says what a folder was made of, and what is in it. */
+/** Records the inputs of a folder, and its files. */
 const STAMP = 'build.json'
-/** Programs write these when they run: they belong to no build, and are checked by the program that reads them. */
+/** Programs write these when they run. They are not part of a build, and the program that reads them checks them. */
 const IS_CACHE = /\.cache$/
 
 const RETRY_MS = 100
@@ -31,7 +31,7 @@ const RETRY_MS = 100
  * @property {(next: string) => Promise<void>} make
  */
 
-/** Makes the folder anew unless it is up to date; one process at a time. @param {Output} output */
+/** Rebuilds the folder unless it is up to date. One process at a time. @param {Output} output */
 export async function keepUpToDate({ folder, work, entries, inputs, make }) {
   // Standard output belongs to the command that builds first: `npm run bench -- --json`.
   const say = (/** @type {string} */ line) => console.error(line)
@@ -39,7 +39,7 @@ export async function keepUpToDate({ folder, work, entries, inputs, make }) {
   if (isUpToDate(folder, inputs())) return upToDate()
   await alone(work, say, async () => {
     const digest = inputs()
-    // Another process may have made it meanwhile.
+    // Another process may have built it in the meantime.
     if (isUpToDate(folder, digest)) return upToDate()
     say(`Building ${basename(folder)}/ …`)
     const next = join(work, 'next')
@@ -51,7 +51,7 @@ export async function keepUpToDate({ folder, work, entries, inputs, make }) {
 }
 
 /**
- * A process that was killed does not hold up the next.
+ * A killed process does not hold up the next one.
  * @param {string} folder @param {(line: string) => void} say @param {() => Promise<void>} run
  */
 async function alone(folder, say, run) {
@@ -77,7 +77,7 @@ export function inputsDigest(paths, more = '') {
   return hash.digest('hex')
 }
 
-/** Every file is there as it was built, and no other. @param {string} folder @param {string} inputs */
+/** Whether the folder holds exactly the files that were built, unchanged. @param {string} folder @param {string} inputs */
 export function isUpToDate(folder, inputs) {
   try {
     const stamp = JSON.parse(readFileSync(join(folder, STAMP), 'utf8'))
@@ -93,9 +93,9 @@ export function stamp(folder, inputs) {
 }
 
 /**
- * Moves the files of `next` into `folder`, one by one: no system replaces a whole folder at once. Whoever is killed on
- * the way leaves a program that works. Files that only others import come first, entries after them, then the stamp;
- * old files go last.
+ * Moves the files of `next` into `folder`, one by one, because no system replaces a whole folder at once. If the process
+ * is killed on the way, the program still works: files that only others import come first, then entries, then the stamp,
+ * and old files are removed last.
  * @param {string} next
  * @param {string} folder
  * @param {readonly string[]} entries
@@ -136,7 +136,7 @@ function namesIn(folder) {
   return filesOf(folder).map((path) => relative(folder, path).split(sep).join('/'))
 }
 
-/** The file itself, or all files below a folder, in order. None where there is nothing. @param {string} path @returns {string[]} */
+/** The file itself, or all files below a folder, in order. Empty if nothing is there. @param {string} path @returns {string[]} */
 function filesOf(path) {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) return []

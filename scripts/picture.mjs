@@ -1,4 +1,4 @@
-// npm run picture: draws docs/tour.svg, a terminal with the tour of npm start, from a real run. CI draws it again and compares.
+// npm run picture: draws docs/tour.svg, a terminal that shows a real run of npm start. CI draws it again and compares.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ const BAR = 34
 
 const BACKGROUND = '#15181e'
 const TEXT = '#d5dae3'
-/** By the code that begins a colour. */
+/** Styles by the escape code that starts a colour. */
 const STYLES = new Map([
   ['1', 'fill="#ffffff" font-weight="bold"'],
   ['2', 'fill="#7d8694"'],
@@ -22,7 +22,7 @@ const STYLES = new Map([
 
 /** @typedef {{ column: number, text: string, style: string }} Piece */
 
-/** The picture of a tour that is played now. */
+/** Runs the tour and draws it. */
 export async function picture() {
   /** @type {string[]} */
   const lines = [`${painter(true).dim('$')} npm start`, '']
@@ -52,7 +52,7 @@ function drawn(lines) {
   ].join('\n')
 }
 
-/** Every piece has its own length, so that columns stay columns in any font. @param {readonly Piece[]} row @param {number} y */
+/** Every piece has its own length, so that columns line up in any font. @param {readonly Piece[]} row @param {number} y */
 function textOf(row, y) {
   return row.map(({ column, text, style }) => {
     const x = (EDGE + column * CELL.width).toFixed(1)

@@ -1,4 +1,4 @@
-// Runs every program as it is used most, until it has kept its compiled code (KEEPING_RUNS in src/cli/start/compiled.ts).
+// Runs every program in its most common way until its compiled code is cached (KEEPING_RUNS in src/cli/start/compiled.ts).
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const CALL = {
 const WRITE = { tool_name: 'Write', tool_input: { file_path: 'a.txt', content: 'a' } }
 const AFTER = { tool_response: { stdout: 'a' }, prompt: 'Ask the reviewer again.' }
 
-/** In a project with a plugin that is trusted, and a home with a hook of the user's. @param {string} carabiner */
+/** Uses a project with a trusted plugin, and a home with a user hook. @param {string} carabiner */
 export function runOften(carabiner) {
   const home = mkdtempSync(join(tmpdir(), 'carabiner-once-'))
   const project = join(home, 'project')
@@ -24,7 +24,7 @@ export function runOften(carabiner) {
     writeFileSync(join(folder, 'hooks.json'), JSON.stringify({ hooks: HOOKS }))
     writeFileSync(join(folder, 'check.sh'), '#!/bin/sh\n', { mode: 0o755 })
   }
-  // Nothing of the shell that builds: an agent's may trust nothing.
+  // A clean environment: in an agent's shell, nothing can be trusted.
   const env = { PATH: process.env.PATH, HOME: home, CARABINER_HOME: join(home, 'carabiner') }
   const run = (/** @type {string[]} */ args, /** @type {object} */ more = {}) =>
     spawnSync(process.execPath, [carabiner, ...args], {

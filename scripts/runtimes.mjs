@@ -37,11 +37,11 @@ function node(version) {
   return { name: `node-${isAppleSilicon ? 'bin-' : ''}${platform}-${arch}`, version, program: 'bin/node' }
 }
 
-/** The path of the program. Throws where it cannot be fetched. @param {string} runtime one of RUNTIMES */
+/** The path of the program. Throws if it cannot be fetched. @param {string} runtime one of RUNTIMES */
 export function runtimeProgram(runtime) {
   const found = PACKAGES[runtime]
   if (!found) throw new Error(`There is no ${runtime}. Choose ${RUNTIMES.join(', ')}.`)
-  // The Node that runs this stands for its version.
+  // Use the Node that runs this script for its own version.
   if (runtime === `node@${process.versions.node.split('.')[0]}`) return process.execPath
   const cache = cacheFolder(runtime, found.version)
   const program = join(cache, 'node_modules', found.name, found.program)
@@ -60,7 +60,7 @@ export function installPackage(what, folder) {
   mkdirSync(folder, { recursive: true })
   const args = [
     'install',
-    // Where there is no network, that is known soon.
+    // Fail soon without a network.
     '--fetch-retries=1',
     '--fetch-retry-mintimeout=1000',
     '--fetch-retry-maxtimeout=1000',

@@ -1,4 +1,4 @@
-// npm run schema: writes schema/*.json from the tables of the code. A test compares without writing.
+// npm run schema: writes schema/*.json from the tables in the code. A test compares without writing.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'

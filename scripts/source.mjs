@@ -1,4 +1,4 @@
-// Loads a file of src/ as it is now, bundled on the fly: for scripts and benches that need more than the package exports.
+// Loads a file of src/, bundled on the fly, for scripts and benches that need more than the package exports.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { build } from 'esbuild'
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 
 /**
- * The exports of one file, `store/audit/file-audit.ts`. Every call has instances of its own: classes of two calls are
- * different classes.
+ * The exports of one file, such as `store/audit/file-audit.ts`. Every call returns new instances, so classes from two
+ * calls differ.
  * @template T
  * @param {string} path below src/
  * @returns {Promise<T>}
  */
 export async function source(path) {
-  // Below node_modules, where the packages that it imports are found.
+  // Below node_modules, so that its imports are found.
   const cache = here('../node_modules/.cache')
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'carabiner-source-'))

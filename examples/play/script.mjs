@@ -234,7 +234,7 @@ function verbsOf(step) {
  */
 function unknownKeys(value, known) {
   const unknown = Object.keys(value).filter((key) => !known.includes(key))
-  return unknown.map((key) => `unknown key "${key}"; known are ${known.join(', ')}`)
+  return unknown.map((key) => `unknown key "${key}"; choose from ${known.join(', ')}`)
 }
 
 /**

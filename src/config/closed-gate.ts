@@ -1,4 +1,4 @@
-// Hooks that stand for gates which cannot run as they were trusted: they refuse what those would judge, and say what to do.
+// Stand-ins for gates that cannot run as they were trusted: they refuse what those gates would judge, and say what to do.
 
 import { HookError } from '../core/base/errors.js'
 import { CATALOGUE } from '../core/events/catalogue.js'
@@ -9,7 +9,7 @@ import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
 import { type Expectation, expectationText } from '../trust/expectation.js'
 import type { UnitHook } from '../trust/unit.js'
 
-/** Whether a hook of a record can refuse something. Where the record does not say enough, it can. */
+/** Whether a recorded hook can refuse something. If the record does not say enough, assume that it can. */
 export function wasGuard(hook: UnitHook): boolean {
   const detached = hook.terms?.some((term) => term === 'async' || term === 'asyncRewake') ?? false
   const observe = hook.terms?.includes('observe') ?? false
@@ -18,7 +18,7 @@ export function wasGuard(hook: UnitHook): boolean {
 
 const OBSERVES = 'observes '
 
-/** The record of a process has the names of its protocol. */
+/** A process is recorded with the names of its own protocol. */
 function eventsOf({ type, event }: UnitHook): ReadonlySet<string> {
   if (type !== 'process') return new Set([event])
   const asked = event.split(', ').filter((name) => name !== '' && !name.startsWith(OBSERVES))
@@ -35,7 +35,7 @@ export function isClosedGate({ id }: Pick<Hook, 'id'>): boolean {
   return id.startsWith('closed:')
 }
 
-/** It takes every call that the gate would take, perhaps more: a rule beyond the matcher is not looked at. */
+/** Refuses every call that the gate would see, and perhaps more: only the matcher counts, not an `if` rule. */
 export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
   const { unit } = expectation
   return closed(expectationText(expectation), {
@@ -47,7 +47,7 @@ export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
   })
 }
 
-/** For records that cannot be read: any gate may be missing. */
+/** For unreadable records: any gate may be missing. */
 export function closedToAll(expectation: Expectation): Hook {
   const { name, path } = expectation.unit
   return closed(expectationText(expectation), {
@@ -59,7 +59,7 @@ export function closedToAll(expectation: Expectation): Hook {
   })
 }
 
-/** For a session whose state cannot be read: its skills may have brought any gate. */
+/** For a session with unreadable state: its skills may have brought any gate. */
 export function closedSession(problem: string): Hook {
   const name = 'skills of this session'
   const origin = { scope: 'session', source: name } as const
@@ -67,7 +67,7 @@ export function closedSession(problem: string): Hook {
 }
 
 export function lossText(problem: string): string {
-  return `The hooks of the skills of this session are lost: ${problem}. Whatever they could have refused is refused. Start a new session (in Claude Code: /clear).`
+  return `The hooks from this session’s skills are lost: ${problem}. Everything they could have refused is refused. Start a new session (in Claude Code: /clear).`
 }
 
 function blockable(): ReadonlySet<string> {
@@ -91,7 +91,7 @@ function closed(text: string, hook: Pick<Hook, 'id' | 'name' | 'origin' | 'event
   }
 }
 
-/** A pattern that cannot be compiled here takes everything. */
+/** A pattern that cannot be compiled here matches everything. */
 function matcherOf(pattern: string | null): Matcher | null {
   try {
     return compileMatcher(pattern)

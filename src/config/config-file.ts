@@ -1,4 +1,4 @@
-// Reads and parses configuration files: within bounds, without waiting. A file that became unreadable keeps its last good text.
+// Reads and parses configuration files, within limits and without waiting. A file that becomes unreadable keeps its last good text.
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
@@ -15,16 +15,16 @@ export interface ConfigFile {
   readonly value: unknown
 }
 
-/** Says what is wrong with a parsed value as a whole; undefined if nothing is. */
+/** Returns the problem with a parsed value as a whole, if there is one. */
 export type Shape = (value: unknown) => { readonly problem: string; readonly key?: string } | undefined
 
-/** `missing` is normal; `broken` was reported. */
+/** `missing` is normal; `broken` has already been reported. */
 export type Found = ConfigFile | 'missing' | 'broken'
 
-/** Bytes of all files together. The user's are read first, so a repository of many large files cannot crowd them out. */
+/** For all files together. The user's are read first, so a repository with many large files cannot crowd them out. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** Undefined: there is nothing for us in the file. A problem beside the JSON is reported, and the JSON counts. */
+/** Returns undefined if the file holds nothing for us. If it returns a problem and JSON, the problem is reported and the JSON counts. */
 export type Convert = (text: string) => (Partial<Problem> & { readonly json?: string }) | undefined
 
 const asItIs: Convert = (text) => ({ json: text })
@@ -34,7 +34,7 @@ interface Problem {
   readonly line?: number
 }
 
-/** The files of one load. Each is read once; synchronously, because waiting for the thread pool takes longer than small files do. */
+/** The files of one load. Each is read once, synchronously: waiting for the thread pool takes longer than reading small files. */
 export class ConfigFiles {
   /** The text in force of every file, by path. */
   readonly texts = new Map<string, string>()
@@ -62,7 +62,7 @@ export class ConfigFiles {
     return this.#previous.keys()
   }
 
-  /** `convert` makes JSON of another format, line by line. */
+  /** `convert` turns another format into JSON, line by line. */
   read(path: string, shape: Shape, convert?: Convert): Found {
     const known = this.#found.get(path)
     if (known !== undefined) return known
@@ -87,7 +87,7 @@ export class ConfigFiles {
     const file = parse(path, json, shape)
     if ('problem' in file) return this.#broken(path, file, shape)
     if (text.includes('\uFFFD') && !isUtf8(bytes)) {
-      const damage = 'the file is not UTF-8: what could not be read was replaced by \uFFFD'
+      const damage = 'the file is not UTF-8: unreadable bytes were replaced by \uFFFD'
       this.#notes.add('config-invalid', damage, { path, line: 1 })
     }
     return file
@@ -98,13 +98,13 @@ export class ConfigFiles {
     return this.#lastGood(path, shape)
   }
 
-  /** A file that was good and is broken now is probably being edited: a gate must not open for that. */
+  /** A file that has just broken is probably being edited. That must not open a gate. */
   #lastGood(path: string, shape: Shape): Found {
     const text = this.#previous.get(path)
     if (text === undefined) return 'broken'
     const file = parse(path, text, shape)
     if ('problem' in file) return 'broken'
-    this.#notes.add('config-kept', 'what the file said before is still in force', { path, line: 1 })
+    this.#notes.add('config-kept', 'the last valid version of the file stays in force', { path, line: 1 })
     return file
   }
 }
@@ -133,7 +133,7 @@ function readBounded(path: string): Buffer | Problem | undefined {
     return readFile(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return isLink(path) ? { problem: 'is a link that leads nowhere' } : undefined
+    if (code === 'ENOENT') return isLink(path) ? { problem: 'is a broken link' } : undefined
     return code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${textOf(error)}` }
   }
 }
@@ -168,7 +168,9 @@ function readFile(path: string): Buffer | Problem {
   }
 }
 
-const TOO_MUCH: Problem = { problem: 'was not read: there are more than 16 MiB of configuration before it' }
+const TOO_MUCH: Problem = {
+  problem: 'was not read: the files before it already hold more than 16 MiB of configuration',
+}
 const TOO_LARGE: Problem = { problem: 'is larger than 1 MiB' }
 
 function oddityOf(stats: Stats): Problem | undefined {
@@ -177,21 +179,21 @@ function oddityOf(stats: Stats): Problem | undefined {
   return { problem: 'is a pipe, a socket or a device, not a file' }
 }
 
-// ---- where an entry stands ------------------------------------------------------------------------------------
+// ---- where an entry is ----------------------------------------------------------------------------------------
 
-/** Looks up the line only when asked: most hooks are never shown, and finding lines takes longer than loading. A copy (`{ ...origin }`, JSON) has the line too. */
+/** Looks up the line lazily: most hooks are never shown, and finding lines takes longer than loading. Copies (`{ ...origin }`, JSON) include the line. */
 export class FileOrigin implements Origin {
   readonly scope: Owner['scope']
   readonly source: string
   readonly file: string
-  /** SHA-256 of what the entry says. It decides whether these exact words were trusted. */
+  /** SHA-256 of the entry's text. It decides whether this exact text was trusted. */
   readonly hash: string
   declare readonly line: number
   readonly #text: ConfigFile['json']
   readonly #at: JsonPath
   #line: number | undefined
 
-  /** All share one getter: an object with its own takes three times as long to make. */
+  /** One getter for all instances: an own getter per object makes construction three times as slow. */
   static readonly #lineProperty: PropertyDescriptor & ThisType<FileOrigin> = {
     enumerable: true,
     get() {

@@ -1,4 +1,4 @@
-// Configured hooks: entries of files made into hooks that lack only their way to run.
+// Configured hooks: entries of files turned into hooks, complete except for `run`.
 
 import { digest, sha256 } from '../core/base/digest.js'
 import { type Data, frozenCopy, type Json } from '../core/base/json.js'
@@ -23,13 +23,13 @@ import { loweredText, timeoutOf } from './timeout.js'
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
   readonly type: T
-  /** The common fields as its file has them. */
+  /** The common fields as written in the file. */
   readonly common: CommonFields
   /** The setting that keeps it from running. */
   readonly disabled?: Silence
 }
 
-/** `hook` is what its hooks share; `byEvent` as a failure policy leaves the choice to their roles. */
+/** `hook` holds what its hooks share. With `onFailure: 'byEvent'`, the role of each hook decides. */
 export interface ConfiguredProcess extends ProcessSpec {
   readonly type: 'process'
   /** The setting that keeps it from running. */
@@ -50,7 +50,7 @@ export interface Making {
   readonly home: string | undefined
 }
 
-/** Throws for values that JSON cannot carry, such as endless nesting. */
+/** Throws for values that JSON cannot hold, such as endless nesting. */
 export function configure(entry: Entry, making: Making): ConfiguredHook {
   const { owner, event, group, name } = entry
   const { type, common } = entry.handler
@@ -67,7 +67,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const timeoutIn = ({ [entry.format]: limits }: Terms) =>
     timeoutOf(common.timeout, kindOf(entry.handler), entry.format, limits)
   const timeout = timeoutIn(terms)
-  // A shorter default of the project must not open its gates either.
+  // A project must not open its gates by shortening the default timeout.
   const isShortened = timeoutIn(merge.terms.user).seconds > timeout.seconds
   if (timeout.remark)
     note(entry, 'timeout', 'timeout-clamped', `${name}: the timeout of ${timeout.remark}`, notes)
@@ -100,7 +100,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     handler,
     common,
     place: owner.place,
-    // A gate that misses a variable may judge otherwise than the one that was reviewed.
+    // Without a variable, a gate may judge differently from the one that was reviewed.
     env: owner.scope === 'project' && isGuard(hook) ? merge.terms.user.env : terms.env,
     format: entry.format,
     longestMs: terms[entry.format].most * 1000,
@@ -112,10 +112,10 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
 
 const RAISE_DEFAULT = 'Raise "default_timeout" under "hooks" in the settings of the project'
 
-/** `run` is present already: adding a property to a copy takes ten times as long as replacing one. */
+/** Already has `run`, because replacing a property of a copy is ten times as fast as adding one. */
 type Unrun = Omit<Hook, 'run'> & { readonly run: undefined }
 
-/** A hook whose fields were checked by the table of its kind, which the compiler cannot see. */
+/** The fields were checked against the table of the hook's kind, which the compiler cannot see. */
 interface Bare {
   readonly type: HandlerType
   readonly hook: Omit<Hook, 'run'>
@@ -147,7 +147,7 @@ function contentOf({ event, priority, group, handler: { type, fields, common } }
   return sha256(`${type} ${when}${listed(fields)}${listed(common)}`)
 }
 
-/** Keys are in the order of the table and texts carry their length, so that different content never has the same text. */
+/** Keys follow the order of the table and texts include their length, so different content never yields the same text. */
 function listed(fields: object): string {
   let text = ''
   for (const key in fields) text += `\n${key} ${written((fields as Record<string, unknown>)[key])}`
@@ -158,7 +158,7 @@ function written(value: unknown): string {
   return typeof value === 'string' ? `${value.length} ${value}` : JSON.stringify(value)
 }
 
-/** Handlers of a sequential group share the lane of the first. */
+/** Handlers of a sequential group share the first one's lane. */
 function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
   if (!group.sequential) return id
   const lane = lanes.get(group) ?? id
@@ -167,8 +167,8 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, timeout), that name a
- * folder which differs for each file, or that are of different projects, are not the same.
+ * Hooks with the same key run once. The key differs for hooks that could end differently (async, observe, onFailure,
+ * timeout), that name a folder which depends on their file, or that belong to different projects.
  */
 function sameKey(
   { owner, handler }: Entry,
@@ -184,12 +184,12 @@ function sameKey(
 
 const NO_EVENTS: ReadonlySet<string> = new Set()
 
-/** Throws for values that JSON cannot carry. */
+/** Throws for values that JSON cannot hold. */
 export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'compileIf'>): ConfiguredProcess {
   const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
   const { merge, names } = making
   const handler = frozenCopy(withinLimits(entry, making), key) as unknown as ProcessHandler
-  // As the file has it: a limit of the settings must not make it another hook.
+  // As written in the file: a limit from the settings must not make it a different hook.
   const content = digest({
     process: key,
     priority,
@@ -234,7 +234,7 @@ function switchedOff({ enabled, file, at }: ProcessEntry): Silence | undefined {
   return { setting: '"enabled": false', file: file.path, line: file.json.lineOf(under(at, 'enabled')) }
 }
 
-/** Nothing may keep an agent waiting longer than the settings allow. */
+/** No process may keep an agent waiting longer than the settings allow. */
 function withinLimits(
   { owner, key, handler, file, at }: ProcessEntry,
   { merge, notes }: Pick<Making, 'merge' | 'notes'>,
@@ -250,7 +250,7 @@ function withinLimits(
   return { ...handler, timeouts: Object.fromEntries(timeouts) }
 }
 
-/** Roles whose timeout is less than the entry asks for. */
+/** Roles with a shorter timeout than the entry asks for. */
 function cappedRoles(entry: ProcessEntry, { timeouts }: ProcessHandler): readonly HookRole[] {
   return (['intercept', 'approve'] as const).filter((role) => timeouts[role] < entry.handler.timeouts[role])
 }

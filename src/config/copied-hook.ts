@@ -1,4 +1,4 @@
-// A hook that runs from the copy of its folder, and the failures that come from that.
+// Runs a hook from the copy of its folder, and explains failures that the copy causes.
 
 import { HookError, isHookError } from '../core/base/errors.js'
 import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
@@ -11,7 +11,7 @@ export interface Copied {
 
 const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
 
-/** Failures of the program itself, not of the system that could not start it. */
+/** Failures of the program itself, rather than failures to start it. */
 const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
 
 /** Runs the hook, and explains a failure that has to do with the copy. */
@@ -25,7 +25,7 @@ export async function runFromCopy(
   const { session, outcome, note, onAbort, onFailure, lastWord } = context
   try {
     return await run(event, {
-      // Made when first asked for; most hooks never do.
+      // Created on first use; most hooks never need it.
       get signal() {
         return context.signal
       },
@@ -51,12 +51,12 @@ function explained(error: unknown, said: string, { copy, original }: Copied): un
   const isNamed = text.includes(copy)
   const isStuck = error.code === 'HOOK_EXIT' && error.message.startsWith('exited with 126')
   if (isStuck)
-    return hinted(error, error.message, `${error.hint} Then take the change: carabiner trust --mine`)
+    return hinted(error, error.message, `${error.hint} Then accept the change: carabiner trust --mine`)
   const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
   if (!isNamed && !isReadOnly) return error
   const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
   const hint = isReadOnly
-    ? `It runs from a read-only copy of its folder: let it write to "$CLAUDE_PLUGIN_DATA", which is its own and stays. ${error.hint}`
+    ? `It runs from a read-only copy of its folder. Let it write to "$CLAUDE_PLUGIN_DATA", its own folder, which is kept. ${error.hint}`
     : error.hint
   return hinted(error, `${error.message}${place}`, hint)
 }

@@ -1,4 +1,4 @@
-// Finds the places of hooks: the user's files, the project's, and named ones, in configuration order.
+// Finds the places that may hold hooks: the user's files, the project's, and named ones, in configuration order.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -20,19 +20,19 @@ export interface ConfigSources {
   /** Absolute; without it no project file is read. */
   readonly projectDir?: string
   /**
-   * Folders around the project, and around the folders that the agent works in, nearest first. Hooks in them count as well:
-   * each is a project of its own. A folder may be there by several names, and the project, too.
+   * Folders around the project, and around the folders that the agent works in, nearest first. Their hooks run too, and
+   * each folder is a project of its own. The list may hold the project itself, and a folder under several names.
    */
   readonly outerDirs?: readonly string[]
   /** The user's home; without it no user file is read. */
   readonly homeDir?: string
-  /** Plugin directories that were named; they count as the project's. */
+  /** Explicitly named plugin folders. They count as the project's. */
   readonly plugins?: readonly string[]
-  /** hooks.json or settings.json files that were named; they count as the project's. */
+  /** Explicitly named hooks.json or settings.json files. They count as the project's. */
   readonly files?: readonly string[]
   /** The embedder's settings, which win over the user's files. */
   readonly settings?: Partial<MergedSettings>
-  /** Plugins keep their data below it; default: Carabiner's own data folder. */
+  /** Holds the data folders of plugins. Default: Carabiner's own data folder. */
   readonly dataDir?: string
 }
 
@@ -42,7 +42,7 @@ interface Search {
   readonly notes: Notes
 }
 
-/** Every place where hooks may stand, in configuration order. A file or plugin that is named and found as well counts once. */
+/** Every place that may hold hooks, in configuration order. A file or plugin that is both named and found counts once. */
 export function discover(sources: ConfigSources, files: ConfigFiles, notes: Notes): readonly HookDocument[] {
   const search = { sources, files, notes }
   const { projectDir, homeDir } = sources
@@ -64,7 +64,7 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   return documents
 }
 
-/** Each of them once, without the project and the home. */
+/** Without duplicates, the project and the home folder. */
 function outerFolders({ projectDir, homeDir, outerDirs = [] }: ConfigSources): readonly string[] {
   const marked = outerDirs.filter((folder) => isOwn(folder, '.amplifier'))
   if (marked.length === 0) return []
@@ -73,7 +73,7 @@ function outerFolders({ projectDir, homeDir, outerDirs = [] }: ConfigSources): r
   return [...places.values()]
 }
 
-/** A place that cannot be read must not take the others down. */
+/** One unreadable place must not affect the others. */
 function attempt(path: string, notes: Notes, find: () => readonly HookDocument[]): readonly HookDocument[] {
   try {
     return find()
@@ -91,9 +91,9 @@ function isKnownPlugin(documents: readonly HookDocument[], root: string): boolea
   return documents.some(({ owner }) => owner.place.plugin?.root === root)
 }
 
-/** `HOME=` or `HOME=.` would make the project's files the user's, which need no trust. */
+/** `HOME=` or `HOME=.` would turn the project's files into the user's, which need no trust. */
 function noHome(homeDir: string, notes: Notes): undefined {
-  const text = `the home folder ${shown(homeDir)} is no absolute path, so that the hooks of the user are not read`
+  const text = `the home folder ${shown(homeDir)} is not an absolute path, so the user’s hooks are not read`
   notes.add('config-invalid', text, { path: resolve('.'), line: 1 })
 }
 
@@ -149,7 +149,7 @@ function inOuter(base: string, search: Search): readonly HookDocument[] {
   return documents.map((document) => ({ ...document, isOuter: true as const }))
 }
 
-/** A plugin was there when the folder was read and is gone now: somebody may be replacing it. */
+/** The plugin vanished after the folder was listed: somebody may be replacing it. */
 function movedPlugin(path: string, plugin: PluginSources, search: Search): readonly HookDocument[] {
   const place = placeOf(path)
   const hooksDir = dirname(place)
@@ -163,7 +163,7 @@ function movedPlugin(path: string, plugin: PluginSources, search: Search): reado
   return []
 }
 
-/** An update moves it aside, and its successor into its place. */
+/** An update moves a plugin aside, then moves its successor into place. */
 const MOST_MOVES = 4
 
 function foundPlugin(path: string, plugin: PluginSources, { files, notes }: Search): readonly HookDocument[] {
@@ -177,7 +177,7 @@ function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefine
   return dir === undefined ? undefined : resolve(dir)
 }
 
-/** A project's plugin must not find the data of the user's, or of another project's, that goes by the same name. */
+/** A project's plugin must not find the data of a plugin with the same name that belongs to the user or another project. */
 export function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
   const projectDir = projectDirOf(sources)
   const owner = scope === 'user' ? 'user' : `project-${digest(projectDir ?? '').slice(0, 16)}`
@@ -185,17 +185,17 @@ export function pluginSources(scope: Owner['scope'], sources: ConfigSources): Pl
   return { scope, projectDir, dataDir }
 }
 
-/** Plugins in one folder. A repository must not make every event take minutes. */
+/** Per folder. A repository must not make every event take minutes. */
 const MOST_PLUGINS = 1000
 
-/** Names that do not begin with a dot, sorted by code units: the same on every machine. Not all are plugins. */
+/** Names without a leading dot, sorted by code units so that every machine agrees. Not all are plugins. */
 function pluginNames(hooksDir: string, search: Search): readonly string[] {
   try {
     const all = readdirSync(hooksDir)
     const plain = all.filter((name) => !name.startsWith('.') && name !== 'hooks.json')
     const names = [...plain, ...setAside(hooksDir, all)]
     if (names.length > MOST_PLUGINS) {
-      const text = `there are ${names.length} plugins here, and only the first ${MOST_PLUGINS} are read`
+      const text = `there are ${names.length} plugins here; only the first ${MOST_PLUGINS} are read`
       search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
     }
     return names.sort().slice(0, MOST_PLUGINS)
@@ -207,7 +207,7 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
   }
 }
 
-/** Plugins that an interrupted update was about to replace: a gate must not be missing until somebody finishes it. */
+/** Plugins that an interrupted update set aside: their gates must stay until somebody finishes the update. */
 function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
   return all.filter(isAside).flatMap((folder) => {
     try {
@@ -219,13 +219,13 @@ function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
   })
 }
 
-/** True if a plugin, or its part with the hooks, is a broken link. */
+/** Reports a plugin, or its part with the hooks, that is a broken link. */
 function checkLink(path: string, notes: Notes): void {
   if (existsSync(path) || !isLink(path)) return
-  notes.add('config-invalid', 'the link leads nowhere, so there are no hooks', { path, line: 1 })
+  notes.add('config-invalid', 'the link is broken, so no hooks are read', { path, line: 1 })
 }
 
-/** Plugins that were there when the folder could still be read: what they said stays in force. */
+/** Plugins from the last time the folder could be read. Their hooks stay in force. */
 function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
   const names = new Set<string>()
   for (const path of files.previousPaths) {
@@ -255,8 +255,8 @@ function explicitFile(path: string, { sources, files, notes }: Search): readonly
 function explicitPlugin(root: string, { sources, files, notes }: Search): readonly HookDocument[] {
   const plugin = readPluginFolder(root, false, pluginSources('named', sources), files, notes)
   if (!plugin.isPlugin) {
-    const expected = 'hooks/hooks.json, hooks.json, or what .claude-plugin/plugin.json names'
-    notes.add('config-invalid', `there is no plugin with hooks here: expected ${expected}`, {
+    const expected = 'hooks/hooks.json, hooks.json or a file that .claude-plugin/plugin.json names'
+    notes.add('config-invalid', `no plugin with hooks was found here: expected ${expected}`, {
       path: root,
       line: 1,
     })

@@ -1,11 +1,11 @@
-// Checks hook entries field by field, by the table of kinds. Nothing in a file is trusted before it passed here.
+// Checks hook entries field by field against the table of kinds. Nothing from a file is used before it passes here.
 
 import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
 import { didYouMean, nearest, shown } from '../core/base/text.js'
 import type { Fields } from '../runners/kind.js'
 import { EVENT_KINDS, type HandlerType } from '../runners/kinds.js'
 
-/** Fields that any handler may have and that the engine reads itself. */
+/** Fields that any handler may have, and that the engine itself reads. */
 export interface CommonFields {
   readonly timeout?: number
   readonly if?: string
@@ -17,7 +17,7 @@ export interface CommonFields {
 export const COMMON: Fields<CommonFields> = {
   timeout: [
     isSeconds,
-    'Seconds until it is stopped. Default 30 (agent 60, command of Claude Code 600); the setting max_timeout is the most.',
+    'Seconds until the hook is stopped. Default 30 (agent 60, Claude Code command 600), capped by the setting max_timeout.',
   ],
   if: [
     [(value) => typeof value === 'string', 'a string'],
@@ -27,10 +27,10 @@ export const COMMON: Fields<CommonFields> = {
     isOneOf('block', 'continue'),
     '"block" closes the gate when the hook fails; default "continue".',
   ],
-  once: [isFlag, 'Run once in a session. Counts in hooks of a skill alone.'],
+  once: [isFlag, 'Run once in a session. Works only in hooks of a skill.'],
   observe: [
     isFlag,
-    'true for loggers: the hook is not a gate, and a call that others rewrite is not shown to it again.',
+    'true for loggers: the hook is not a gate, and it does not see a call again after others rewrite it.',
   ],
 }
 
@@ -42,7 +42,7 @@ interface Known {
   readonly wanted: string
 }
 
-/** Lists of objects, because every entry of every file walks them and they are the fastest to walk. */
+/** Lists of objects, because these are the fastest to walk, and every entry of every file walks them. */
 const COMMON_KEYS = knownOf(COMMON)
 const OWN_KEYS = Object.fromEntries(
   Object.entries(EVENT_KINDS).map(([type, { fields }]) => [type, knownOf(fields)]),
@@ -55,15 +55,15 @@ function knownOf(fields: object): readonly Known[] {
 
 type Raw = { readonly [key: string]: unknown }
 
-/** A valid entry, its own fields apart from those that the engine reads. */
+/** A valid entry. The fields of its type are kept apart from those that the engine reads. */
 export interface ReadHandler {
   readonly type: HandlerType
-  /** Keys are in the order of the table, so that equal content has one text. */
+  /** Keys follow the order of the table, so equal content yields equal text. */
   readonly fields: Raw
   readonly common: CommonFields
-  /** Keys that mean nothing on this type. */
+  /** Keys that have no meaning on this type. */
   readonly others: readonly string[]
-  /** A value that was read differently from how it is written. */
+  /** Present if a value was not used as written. */
   readonly remark?: HandlerProblem
 }
 
@@ -83,7 +83,7 @@ export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
   return problem ?? { type, fields, common, others: others(entry, type), ...(remark && { remark }) }
 }
 
-/** Someone who writes the key wants a gate that fails closed: a typo must neither remove the hook nor open it. */
+/** Whoever writes the key wants a gate that fails closed, so a typo must neither remove the hook nor open it. */
 export function policyRemark(policy: unknown): HandlerProblem | undefined {
   const [[accepts, wanted]] = COMMON.onFailure
   if (policy === undefined || accepts(policy)) return undefined
@@ -101,7 +101,7 @@ function typeProblem(type: unknown): string {
   const known = `the types are ${TYPES.join(', ')}`
   if (type === undefined) return `it has no "type"; ${known}`
   const meant = typeof type === 'string' ? didYouMean(type, Object.keys(EVENT_KINDS)) : ''
-  return `${shown(type)} is no type of hook${meant || `; ${known}`}`
+  return `${shown(type)} is not a hook type${meant || `; ${known}`}`
 }
 
 function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
@@ -137,14 +137,14 @@ function others(entry: Raw, type: HandlerType): readonly string[] {
   return found ?? NONE
 }
 
-/** The key that is the same but for case and separators: `on_failure` for `onFailure`. */
+/** The known key that differs only in case and separators: `onFailure` for `on_failure`. */
 export function likelyKey(key: string, type: HandlerType): string | undefined {
   const plain = (text: string) => text.replace(/[_\s-]/g, '').toLowerCase()
   const wanted = plain(key)
   return keysOf(type).find((known) => plain(known) === wanted)
 }
 
-/** The key that is a few letters away. */
+/** The known key that is only a few letters away. */
 export function nearestKey(key: string, type: HandlerType): string | undefined {
   return nearest(key, keysOf(type))
 }

@@ -1,4 +1,4 @@
-// Reads one configuration file: its events, and the keys beside them. The same reader serves hooks.json, settings.json and plugin.json.
+// Reads one configuration file: its events and the keys beside them. One reader serves hooks.json, settings.json and plugin.json.
 
 import { sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
@@ -23,7 +23,7 @@ import {
   unknownName,
 } from './stray-names.js'
 
-/** A place where hooks may stand: a whole file, or a part of plugin.json. */
+/** A place that may hold hooks: a whole file, or a part of plugin.json. */
 export interface HookDocument {
   readonly owner: Owner
   /** `root`: .amplifier/hooks/hooks.json; `explicit` may be a hooks.json or a settings.json. */
@@ -32,11 +32,11 @@ export interface HookDocument {
   readonly at: JsonPath
   /** Default: Amplifier's. */
   readonly format?: FileFormat
-  /** It belongs to a project around this one. */
+  /** Present if it belongs to a project around this one. */
   readonly isOuter?: true
 }
 
-/** The format of a file that is known by its path alone. */
+/** The format of a file, judged by its path alone. */
 export function formatOfPath(path: string): FileFormat {
   return path.split(sep).some((part) => part === '.claude' || part === '.claude-plugin')
     ? 'claude'
@@ -59,12 +59,12 @@ type Fields = { readonly [key: string]: unknown }
 
 const DEFAULT_PRIORITY = 20
 
-/** The shape that a hooks file must have to be read at all. */
+/** The minimum shape of a hooks file: without it, nothing is read. */
 export const hooksShape: Shape = (value) => {
   if (!isObject(value)) return { problem: `must be a JSON object, got ${shown(value)}` }
   const { hooks } = value
   if (!Object.hasOwn(value, 'hooks') || isObject(hooks) || Array.isArray(hooks)) return undefined
-  return { problem: `has "hooks" that are no object: ${shown(hooks)}`, key: 'hooks' }
+  return { problem: `must have an object as "hooks", got ${shown(hooks)}`, key: 'hooks' }
 }
 
 export function readDocument(document: HookDocument, shared: Shared): Contents {
@@ -114,7 +114,7 @@ function matchingOf(reading: Reading, matching: unknown, at: JsonPath): Matching
 function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): number {
   if (priority === undefined || reading.role === 'settings') return DEFAULT_PRIORITY
   if (reading.role !== 'plugin') {
-    const text = '"priority" works in a plugin’s hooks.json alone; it is ignored'
+    const text = '"priority" works only in a plugin’s hooks.json; it is ignored here'
     say(reading, 'unknown-key', text, under(at, 'priority'))
     return DEFAULT_PRIORITY
   }
@@ -124,7 +124,7 @@ function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): 
   return DEFAULT_PRIORITY
 }
 
-/** As in Claude Code's settings. Other agents' settings.json may have a key of this name, and a skill has its host's. */
+/** Like `env` in Claude Code's settings. Ignored in settings.json, where another agent may own the key, and in skills. */
 function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): DocumentReading['env'] {
   const { role } = reading
   if (env === undefined || at !== null || role === 'settings' || role === 'skill') return undefined
@@ -150,7 +150,7 @@ function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): Docu
   return Object.keys(found).length > 0 ? found : undefined
 }
 
-/** Amplifier has these settings under `session`, nested or with a dot. The rest of its `session` is its own. */
+/** Amplifier keeps these settings under `session`, nested or with a dot. The rest of `session` is not for us. */
 function readSession(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   if (reading.role !== 'settings' && reading.role !== 'explicit') return
   const { session, hooks } = fields
@@ -183,22 +183,22 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
     }
   }
   for (const key of Object.keys(fields).filter((name) => ABOUT_TRUST.test(name))) {
-    const text = `"${key}" is ignored: no file decides whether it is trusted; carabiner trust does`
+    const text = `"${key}" is ignored: a file cannot decide whether it is trusted; use carabiner trust`
     say(reading, 'setting-ignored', text, under(at, key))
   }
-  // Other agents' settings files may have keys of these names.
+  // Other agents' settings files may use the same keys.
   if (role === 'settings') {
     noteStraySettings(reading, fields, at)
     return
   }
   const isOurs = (key: string) => key === 'enabled' || (role !== 'explicit' && isSetting(key))
   for (const key of Object.keys(fields).filter(isOurs)) {
-    const text = `"${key}" is no key of a hooks file and is ignored; set it under "hooks" in settings.json`
+    const text = `"${key}" is not a key of a hooks file and is ignored; set it under "hooks" in settings.json`
     say(reading, 'unknown-key', text, under(at, key))
   }
 }
 
-/** Processes stand beside `hooks`; or under it, as in PicoClaw's own file, with the timeouts of all processes. */
+/** Processes are beside `hooks`, or under it as in PicoClaw's own file, together with timeouts for all processes. */
 function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   const { processes, hooks } = fields
   for (const key of Object.keys(fields).filter(
@@ -227,9 +227,9 @@ function give(reading: DocumentReading, key: GivenSetting['key'], value: unknown
 
 // ---- events ---------------------------------------------------------------------------------------------------
 
-/** Nesting of `hooks` that is accepted. Some plugins have it twice; no format has more. */
+/** The deepest accepted nesting of `hooks`. Some plugins nest it twice; no format nests it more. */
 const DEEPEST_WRAPPER = 3
-/** The top of a file without `hooks`: other keys may have nothing to do with us. */
+/** The top level of a file without `hooks`, where other keys may have nothing to do with us. */
 const BARE = -1
 
 /** The value of `hooks`: events by name, or a list of `{ event, … }`. */
@@ -267,7 +267,7 @@ function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, dept
         ? readOther(reading, name, value, where)
         : readNoEvent(reading, name, value, where, depth)
     else if (name === event.name || !Object.hasOwn(events, event.name)) {
-      // `stop` or `setup` may mean anything in another agent's file.
+      // In another agent's file, `stop` or `setup` may mean anything.
       if (depth === BARE && name !== event.name && !Array.isArray(value)) continue
       readGroups(reading, event, value, where)
     } else sayTwice(reading, name, event.name, where)
@@ -275,7 +275,7 @@ function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, dept
 }
 
 function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): void {
-  const text = `${name} was left out: it is another name of ${event}, which this file has too; most likely it is for another agent, and its hooks would run twice`
+  const text = `${name} was left out: it is another name for ${event}, which this file also has; it is probably meant for another agent, and its hooks would run twice`
   say(reading, 'unknown-event', text, at)
 }
 
@@ -283,7 +283,7 @@ function sayUnknown({ shared, file }: Reading, { text, meant }: UnknownName, at:
   shared.notes.add('unknown-event', text, { file, at }, meant)
 }
 
-/** Handles keys under `hooks` that are not events: remarks, settings, the wrapper once more, and typos. */
+/** Handles keys under `hooks` that are not events: remarks, settings, a nested wrapper, and typos. */
 function readNoEvent(
   reading: DocumentReading,
   name: string,
@@ -302,7 +302,7 @@ function readNoEvent(
       say(
         reading,
         'unknown-key',
-        `${shown(name)} is a setting: it belongs into settings.json, under "hooks"`,
+        `${shown(name)} is a setting: it belongs in settings.json, under "hooks"`,
         at,
       )
   } else if (takesSettings && (typeof value !== 'object' || value === null)) {
@@ -313,7 +313,7 @@ function readNoEvent(
 
 const SETTING_NAMES = Object.keys(DEFAULT_MERGED)
 
-/** Handles the top of a file without `hooks`: reports only what looks like hooks that would be lost. */
+/** Handles the top level of a file without `hooks`. Reports only keys that look like lost hooks. */
 function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
   if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name) || /^process(?:es)?$/i.test(name))
     return
@@ -322,18 +322,18 @@ function readOther(reading: DocumentReading, name: string, value: unknown, at: J
   else if (/^hooks?$/i.test(name))
     say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at)
   else if (ours && typeof value === 'object' && value !== null) {
-    say(reading, 'unknown-key', `${shown(name)} is no event and is ignored; events stand under "hooks"`, at)
+    say(reading, 'unknown-key', `${shown(name)} is not an event and is ignored; events go under "hooks"`, at)
   }
 }
 
 const OF_PROCESSES = new Set(['processes', 'defaults', 'builtins'])
 const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled', 'env'])
 
-// ---- keys that stand twice ------------------------------------------------------------------------------------
+// ---- duplicate keys -------------------------------------------------------------------------------------------
 
 /**
- * JSON.parse keeps the last of two equal keys and drops the other silently, so it is reported. There may be hundreds of
- * plugins: their text is searched only if it has more such keys than were met.
+ * JSON.parse silently drops all but the last of equal keys, so duplicates are reported. There may be hundreds of
+ * plugins, so their text is searched only if it has more such keys than were read.
  */
 function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentReading): void {
   const { text } = file.json
@@ -343,7 +343,7 @@ function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentRead
     has(text, '"command"', 2 * entries.length + 1) // each entry has it as a type and as a key
   if (role === 'plugin' && !suspicious) return
   for (const { key, line } of file.json.doubleKeys()) {
-    const lost = `the key ${shown(key)} stands twice in one object: what stands here is lost, the last one counts`
+    const lost = `the key ${shown(key)} appears twice in one object: this value is lost, and the last one counts`
     shared.notes.once(`double ${key} ${line}`, 'entry-invalid', lost, { path: file.path, line })
   }
 }

@@ -1,4 +1,4 @@
-// Reads groups and their handlers: which entries of an event become hooks, and what is reported about the others.
+// Reads groups and their handlers: turns the entries of an event into hooks, and reports those it leaves out.
 
 import type { DiagnosticCode } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -29,7 +29,7 @@ export interface Group {
   readonly sequential: boolean
 }
 
-/** A valid handler, and where it stands. */
+/** A valid handler, and where it was found. */
 export interface Entry {
   readonly owner: Owner
   readonly file: ConfigFile
@@ -61,7 +61,7 @@ export interface Reading {
   /** Variables for the command hooks of the file. */
   env?: Readonly<Record<string, string>>
   readonly entries: Entry[]
-  /** Keys called `hooks` that were met. If the text has more, one stands twice. */
+  /** How many keys called `hooks` were read. If the text has more, there is a duplicate. */
   hooksKeys: number
 }
 
@@ -129,7 +129,7 @@ function checkGroup(reading: Reading, event: EventKind, group: unknown): Checked
 function withoutHooks(group: Fields): string {
   if (group.hooks !== undefined) return `"hooks" must be a list of handlers, got ${shown(group.hooks)}`
   const flat = Object.keys(group).some((key) => isHandlerKey(key))
-  return flat ? 'a handler must stand inside "hooks": [ … ] of a group' : 'it has no "hooks"'
+  return flat ? 'a handler must be inside the "hooks": [ … ] of a group' : 'it has no "hooks"'
 }
 
 function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknown, at: JsonPath): void {
@@ -158,7 +158,7 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
   reading.entries.push({ ...entry, handler: withVariables(handler, reading.env) })
 }
 
-/** Its own variables win over those of its file. */
+/** A handler's own variables override those of its file. */
 function withVariables(handler: ReadHandler, env: Reading['env']): ReadHandler {
   if (!env || handler.type !== 'command') return handler
   return { ...handler, fields: { ...handler.fields, env: { ...env, ...(handler.fields.env as object) } } }
@@ -175,7 +175,7 @@ const GROUP_TODO: Readonly<Record<string, string>> = {
   once: 'hooks of a configuration file run every time',
   enabled: 'remove the entry to disable it',
   priority: 'it belongs at the top of a plugin’s hooks.json',
-  parallel: 'hooks of a group run at once unless it is "sequential"',
+  parallel: 'hooks of a group run in parallel unless it is "sequential"',
 }
 
 const HANDLER_TODO: Readonly<Record<string, string>> = {
@@ -192,7 +192,7 @@ const HANDLER_TODO: Readonly<Record<string, string>> = {
 function groupKeyText(key: string, value: unknown): string {
   if (key === 'sequential') return `"sequential" must be true or false, got ${shown(value)}; it is ignored`
   const todo = own(GROUP_TODO, key) ?? (isHandlerKey(key) ? 'it belongs on the handler, inside "hooks"' : '')
-  return `${shown(key)} is no key of a group and is ignored${todo ? `: ${todo}` : ''}`
+  return `${shown(key)} is not a key of a group and is ignored${todo ? `: ${todo}` : ''}`
 }
 
 function handlerKeyText(type: HandlerType, key: string): string {
@@ -201,7 +201,7 @@ function handlerKeyText(type: HandlerType, key: string): string {
   const habit = same === undefined ? own(HANDLER_TODO, key) : undefined
   const meant = same ?? (habit === undefined ? nearestKey(key, type) : undefined)
   const todo = meant === undefined ? habit : `did you mean "${meant}"?`
-  return `${shown(key)} is no key of a hook and is ignored${todo ? `: ${todo}` : ''}`
+  return `${shown(key)} is not a key of a hook and is ignored${todo ? `: ${todo}` : ''}`
 }
 
 function own(table: Readonly<Record<string, string>>, key: string): string | undefined {

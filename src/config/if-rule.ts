@@ -1,4 +1,4 @@
-// The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. A hook whose rule cannot be judged runs.
+// The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. If a rule cannot be evaluated, its hook runs.
 
 import { homedir } from 'node:os'
 import { isAbsolute, normalize } from 'node:path'
@@ -19,7 +19,7 @@ import {
 } from '../shell/patterns.js'
 import { readShell, type ShellReading } from '../shell/shell-reading.js'
 
-/** Without a condition the hook runs whenever its matcher does. */
+/** Without a condition, the hook runs whenever its matcher matches. */
 export interface IfRule {
   readonly condition?: NonNullable<Hook['condition']>
   /** Absent if there is no rule. */
@@ -29,14 +29,14 @@ export interface IfRule {
 }
 
 const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
-/** `Bash(a) || Write(b)`, read as one rule, would match no command at all. */
+/** Read as one rule, `Bash(a) || Write(b)` would match no command at all. */
 const TWO_RULES = /\)\s*(?:[|&,;]+|or|and)?\s*[A-Z]\w*\(/
 
 /** Where the rule comes from. */
 export interface RulePlaces {
   /** The meaning of `~`; default: the user's home folder. */
   readonly home?: string | undefined
-  /** The event's `cwd` moves with the agent. Paths from here count as well. */
+  /** Paths are also resolved from here, because the event's `cwd` moves with the agent. */
   readonly projectDir?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}
   }
   const [, tool, pattern] = TWO_RULES.test(text) ? [] : (RULE.exec(text) ?? [])
   if (tool === undefined) {
-    const problem = `"if": ${shown(rule)} is not a rule like Bash(git *), so it has no effect: the hook runs as if it were not there`
+    const problem = `"if": ${shown(rule)} is not a rule such as Bash(git *), so it is ignored and the hook runs without it`
     return { problem, isSure: () => false }
   }
   const {
@@ -60,7 +60,7 @@ export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}
   const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
     const called = data.tool_name
-    // A tool under another name may have another input, so its input is not tested.
+    // A tool under another name may have a different input, so its input is not tested.
     if (called === tool) return !test || test(inputOf(data), data) || otherCall
     if (covers(tool, String(called))) return true
     return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(String(called))}`
@@ -85,10 +85,10 @@ function inputOf({ tool_input }: Data): Data {
 
 // ---- patterns ---------------------------------------------------------------------------------------------------
 
-/** Tests whether the pattern is for this call. Without a test, the tool's name alone decides. */
+/** `test` tells whether the pattern applies to this call. Without it, the tool's name alone decides. */
 interface Pattern {
   readonly test?: (input: Data, data: Data) => boolean
-  /** Whether it means this call and nothing else. Without it, only a rule without a pattern is sure. */
+  /** Whether the rule certainly applies to this call. Without it, only a rule without a pattern is certain. */
   readonly isSure?: (input: Data, data: Data) => boolean
   readonly problem?: string
 }
@@ -121,7 +121,7 @@ function bashPattern(pattern: string): Pattern {
 
 let last: ShellReading | undefined
 
-/** Reads a command once for many rules. */
+/** Parses a command once for many rules. */
 function readingOf(command: string): ShellReading {
   if (last?.source !== command) last = readShell(command)
   return last
@@ -129,7 +129,7 @@ function readingOf(command: string): ShellReading {
 
 function filePattern(tool: string, field: string, pattern: string, places: RulePlaces): Pattern {
   const matches = pathPattern(pattern)
-  if (!matches) return { problem: `its pattern cannot be read: the hook runs for every ${tool}` }
+  if (!matches) return { problem: `its pattern cannot be read, so the hook runs for every ${tool}` }
   const { home = homedir(), projectDir } = places
   const placed = (path: string, cwd: unknown) =>
     distinct([String(cwd ?? ''), projectDir ?? String(cwd ?? '')]).map((folder) => ({
@@ -142,7 +142,7 @@ function filePattern(tool: string, field: string, pattern: string, places: RuleP
       const path = input[field]
       if (typeof path !== 'string') return true
       const written = placed(path, cwd)
-      // Following links takes longer than matching.
+      // Matching comes first, because following links takes longer.
       return written.some((one) => matches(one.path, one)) || matchesReally(matches, written)
     },
     isSure: (input, { cwd }) => {
@@ -163,18 +163,18 @@ interface PlacedPath {
   readonly home: string
 }
 
-/** The same for what the names lead to. Each of them may be a link, or may be meant as it is written. */
+/** Matches the real paths, too: any of the names may be a link. */
 function matchesReally(matches: PathPattern, written: readonly PlacedPath[]): boolean {
   const paths = distinct(written.flatMap(({ path }) => [path, realOf(path)]))
   if (paths.some((path) => OF_ANOTHER_PROCESS.test(normalize(path)))) return true
   return paths.some((path) => written.some((places) => matches(path, { ...places, realOf })))
 }
 
-/** These lead elsewhere in the agent's process than in ours. */
+/** These mean something else in the agent's process than in ours. */
 const OF_ANOTHER_PROCESS =
   /^\/(?:proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|root)|dev\/(?:fd|std(?:in|out|err)))(?:\/|$)/
 
-/** `..` stays: behind a link it leads elsewhere than its name says. */
+/** Keeps `..`, because after a link it does not lead where the text suggests. */
 function wholePath(path: string, folder: string, home: string): string {
   if (/^~(?:\/|$)/.test(path)) return home + path.slice(1)
   return isAbsolute(path) ? path : `${folder}/${path}`
@@ -187,7 +187,9 @@ function distinct(names: readonly string[]): readonly string[] {
 function domainPattern(pattern: string): Pattern {
   const domain = /^domain:\s*(\S+)$/.exec(pattern)?.[1]
   if (!domain)
-    return { problem: 'its pattern is not like domain:example.com: the hook runs for every WebFetch' }
+    return {
+      problem: 'its pattern does not look like domain:example.com, so the hook runs for every WebFetch',
+    }
   const pieces = piecesOf(domain.toLowerCase())
   return {
     test: ({ url }) => {

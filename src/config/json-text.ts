@@ -1,7 +1,7 @@
-// The text of a JSON file: comments and trailing commas are fine, and it knows the line of every value. jsonc-parser is not
+// The text of a JSON file, with comments and trailing commas allowed, and the line of every value. jsonc-parser is not
 // used because it recurses: 20 KB of brackets overflow its stack.
 
-/** The path of a value, linked from the value up: cheap to extend, and hardly ever walked. Null is the top of the file. */
+/** The path of a value, linked from the value upwards: cheap to extend, and rarely walked. Null is the top of the file. */
 export type JsonPath = { readonly parent: JsonPath; readonly key: string | number } | null
 
 export function under(parent: JsonPath, key: string | number): JsonPath {
@@ -10,7 +10,7 @@ export function under(parent: JsonPath, key: string | number): JsonPath {
 
 export type Parsed = { readonly value: unknown } | { readonly problem: string; readonly line: number }
 
-/** A key that stands twice in one object. JSON.parse silently keeps the last. */
+/** A key that appears twice in one object. JSON.parse silently keeps the last one. */
 export interface DoubleKey {
   readonly key: string
   /** The line of the one that is lost. */
@@ -24,13 +24,13 @@ export interface Spot {
   readonly end: number
   /** The position of its key, in an object. */
   readonly keyAt: number | undefined
-  /** The comma after it, also a trailing one. */
+  /** The position of the comma after it, including a trailing one. */
   readonly comma: number | undefined
-  /** Values of an object or list, by key or index; the last of a key that stands twice, as in JSON.parse. */
+  /** Values of an object or list, by key or index. For a duplicate key, the last one, as in JSON.parse. */
   readonly inside: ReadonlyMap<string | number, Spot> | undefined
 }
 
-/** One text. Positions take time, so they are found when first asked for, and kept. */
+/** One text. Finding positions takes time, so it happens on first use and the result is kept. */
 export class JsonText {
   readonly text: string
   #survey: Survey | undefined
@@ -48,7 +48,7 @@ export class JsonText {
     }
   }
 
-  /** The line of the value at the path, from 1; if there is none, of what it would stand in. */
+  /** The line of the value at the path, counted from 1. Without such a value, the line of the nearest one around it. */
   lineOf(path: JsonPath): number {
     return this.#lineAt(find(this.#surveyed().root, path)?.at ?? 0)
   }
@@ -94,7 +94,7 @@ export class JsonText {
 
 // ---- tokens ---------------------------------------------------------------------------------------------------
 
-/** Strings, marks, comments, words. Linear: a comment without an end is the rest of the text. */
+/** Strings, punctuation, comments, words. Takes linear time: an unclosed comment is the rest of the text. */
 const TOKEN =
   /"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"?|[{}[\],:]|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\/\*[\s\S]*|[^ \t\r\n{}[\],:"/]+|\//g
 
@@ -114,11 +114,11 @@ function plainJson(text: string): string {
     pieces.push(token)
     before = token
   }
-  // Joined by line breaks, which no string may contain: halves of a broken string must not become whole.
+  // Joined by line breaks, which no string may contain, so that halves of a broken string do not form a valid one.
   return pieces.join('\n')
 }
 
-// ---- where values stand ---------------------------------------------------------------------------------------
+// ---- positions of values --------------------------------------------------------------------------------------
 
 /** A spot that is not complete yet. */
 interface Found extends Spot {
@@ -129,7 +129,7 @@ interface Found extends Spot {
 
 interface Survey {
   readonly root: Spot | undefined
-  /** The first character that cannot stand where it does. */
+  /** The position of the first character that is not allowed there. */
   readonly brokenAt: number | undefined
   readonly doubles: readonly { readonly key: string; readonly at: number }[]
 }
@@ -145,7 +145,7 @@ interface Open {
   wants: 'key' | 'colon' | 'value' | 'comma'
 }
 
-/** Goes through the whole text once; nesting costs memory, not stack. */
+/** Walks the whole text once. Nesting costs memory, not stack. */
 function survey(text: string): Survey {
   const doubles: { key: string; at: number }[] = []
   const stack: Open[] = []
@@ -175,7 +175,7 @@ function survey(text: string): Survey {
   return { root, brokenAt: stack.length > 0 || !root ? text.length : undefined, doubles }
 }
 
-/** The spot at the path, or the innermost around it. */
+/** The spot at the path, or the innermost one around it. */
 function find(root: Spot | undefined, path: JsonPath): Spot | undefined {
   if (path === null) return root
   const around = find(root, path.parent)
@@ -186,12 +186,12 @@ function opened(spot: Found, inside: Map<string | number, Spot>, list: boolean):
   return { spot, inside, list, key: 0, keyAt: undefined, last: undefined, wants: list ? 'value' : 'key' }
 }
 
-/** True also after a trailing comma. */
+/** Also true after a trailing comma. */
 function closes({ list, wants }: Open, token: string): boolean {
   return token === (list ? ']' : '}') && (wants === 'comma' || wants === (list ? 'value' : 'key'))
 }
 
-/** False if the token cannot stand there. */
+/** Returns false if the token is not allowed there. */
 function advance(open: Open, token: string, at: number): boolean {
   if (open.wants === 'key') {
     if (!token.startsWith('"') || !isValue(token)) return false

@@ -1,4 +1,4 @@
-// A unit as it was trusted last: its hooks, read from what was kept of it.
+// The last trusted version of a unit: its hooks, read from the kept copy or text.
 
 import { basename, dirname, join, relative } from 'node:path'
 import { isBelow, realOf } from '../files/within.js'
@@ -16,7 +16,7 @@ import { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 import { readPluginFolder } from './plugin-folder.js'
 
-/** Only hooks that the record has: anything else was not reviewed. */
+/** Returns only hooks in the record: nothing else was reviewed. */
 export async function loadKept(
   record: TrustRecord,
   kept: Exclude<Kept, { readonly problem: string }>,
@@ -29,7 +29,7 @@ export async function loadKept(
   return specs.filter(({ hook }) => reviewed.has(hook.origin.hash ?? ''))
 }
 
-/** Whether hooks of this unit are looked for here: a file that was named once is not expected without its name. */
+/** Whether these sources look for this unit. A file that was named once is expected only when it is named again. */
 export function isPlaceOf(record: TrustRecord, { files = [], plugins = [] }: ConfigSources): boolean {
   const named = record.kind === 'folder' ? plugins : files
   return scopeOf(record) === 'project' || named.some((path) => isSamePlace(path, record.path))
@@ -39,11 +39,11 @@ function isSamePlace(a: string, b: string): boolean {
   return a === b || realOf(a) === realOf(b)
 }
 
-/** What the user trusts in a project and around it. */
+/** Everything that the user trusts in a project and around it. */
 export class ExpectedUnits {
   readonly records: readonly TrustRecord[]
   readonly #keys: ReadonlySet<string>
-  /** The nearest record of each place. Most units need no such search. */
+  /** The nearest record of each place. Built on demand, because most units do not need it. */
   #places: ReadonlyMap<string, TrustRecord> | undefined
 
   constructor(records: readonly TrustRecord[] = []) {
@@ -52,8 +52,8 @@ export class ExpectedUnits {
   }
 
   /**
-   * The unit under the path and the project that it was trusted by. It may be reached by a link; and what was named, or
-   * came with a skill, is the same in whichever project around it the event happens.
+   * The unit with the path and project of its record. It may be reached through a link; and a unit that was named, or
+   * that came with a skill, stays the same in whichever surrounding project the event happens.
    */
   asTrusted(unit: Unit): Unit {
     const path = placeOf(unit.path)
@@ -68,13 +68,13 @@ export class ExpectedUnits {
 
 function placesOf(records: readonly TrustRecord[]): ReadonlyMap<string, TrustRecord> {
   const places = new Map<string, TrustRecord>()
-  // The nearest comes first, and counts.
+  // The nearest record wins.
   for (const record of records.toReversed())
     for (const path of [realOf(record.path), record.path]) places.set(`${record.kind} ${path}`, record)
   return places
 }
 
-/** A hook that was found as part of `given`, in the places of `unit`. */
+/** Moves a hook that was found as part of `given` to the paths of `unit`. */
 export function placeAt(
   spec: ConfiguredHook,
   given: Unit,
@@ -125,7 +125,7 @@ function ofFolder(record: TrustRecord, copy: string, sources: ConfigSources): re
     realm: `plugin ${copy}`,
     place: { projectDir, hooksDir: dirname(copy), plugin: { name, root: copy, dataDir } },
   }
-  // People know the file by its place in the project.
+  // Users know the file by its path in the project.
   const placed = (file: ConfigFile) => ({ ...file, path: join(record.path, relative(copy, file.path)) })
   return documents.map((document) => ({ ...document, owner, file: placed(document.file) }))
 }

@@ -1,4 +1,4 @@
-// loadConfig: every configured hook, the settings in force, and what the user should know. Never throws.
+// loadConfig: every configured hook, the settings in force, and diagnostics for the user. Never throws.
 
 import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
@@ -32,7 +32,7 @@ export interface LoadedConfig {
   readonly merge: Merge
   /** Each with file and line. */
   readonly diagnostics: readonly Diagnostic[]
-  /** The text in force of every file, by path. A later load falls back on it. */
+  /** The text in force of every file, by path. A later load falls back to it. */
   readonly files: ReadonlyMap<string, string>
 }
 
@@ -47,7 +47,7 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   const given: GivenSetting[] = []
   for (const document of discover(sources, files, notes)) {
     const contents = contentsOf(document, { notes, names, matchers })
-    // What a project says about its own hooks is not about those of a project in it.
+    // A project's switches apply to its own hooks, not to those of a project inside it.
     given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
     if (document.owner.scope === 'user' || entries.length + processes.length + more <= MOST_HOOKS) {
@@ -67,7 +67,7 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
-/** The hooks that skills bring along, under the settings of the files. */
+/** The hooks that skills bring along, with the settings from the files. */
 export async function loadSkills(
   skills: readonly Skill[],
   sources: ConfigSources,
@@ -79,7 +79,7 @@ export async function loadSkills(
   return { specs, diagnostics: shared.notes.all() }
 }
 
-/** The hooks of documents that are in no place of these sources, under the settings of the files. */
+/** The hooks of documents outside these sources, with the settings from the files. */
 export async function loadDocuments(
   documents: readonly HookDocument[],
   sources: ConfigSources,
@@ -92,12 +92,12 @@ export async function loadDocuments(
   return configureAll(entries, processes, { merge, ...shared, home: sources.homeDir })
 }
 
-/** Hooks besides the user's own. */
+/** Does not limit the user's own hooks. */
 const MOST_HOOKS = 20_000
 
 const NOTHING: Contents = { entries: [], processes: [], settings: [] }
 
-/** A file that breaks the reader must not take the others down. */
+/** One file that breaks the reader must not affect the others. */
 function contentsOf(document: HookDocument, shared: Shared): Contents {
   try {
     return readDocument(document, shared)
@@ -107,7 +107,7 @@ function contentsOf(document: HookDocument, shared: Shared): Contents {
   }
 }
 
-/** Loaded late because it brings the shell parser: a program that starts for every event has no time for that. */
+/** Imported on demand because it loads the shell parser, which is too slow for a program that starts for every event. */
 async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {
   if (entries.every(({ handler }) => handler.common.if === undefined)) return undefined
   return (await import('./if-rule.js')).compileIf
@@ -135,7 +135,7 @@ async function configureAll(
 
 // ---- hooks of skills ------------------------------------------------------------------------------------------
 
-/** Folders below the home folder in which a user keeps skills. */
+/** Folders below the home folder that hold the user's skills. */
 const OF_USER = ['.amplifier', '.claude'] as const
 
 export function skillDocument(skill: Skill, sources: ConfigSources): HookDocument {
@@ -147,12 +147,12 @@ export function skillDocument(skill: Skill, sources: ConfigSources): HookDocumen
     realm: `skill\0${skill.name}`,
     place: { projectDir: sources.projectDir ?? directory, hooksDir: directory, skillDir: directory },
   }
-  // Written as one line: problems name the skill's file, whose line numbers are not known.
+  // Written as one line, because line numbers in the skill's file are unknown.
   const file = { path: join(directory, 'SKILL.md'), json: new JsonText(JSON.stringify(value)), value }
   return { owner, role: 'skill', file, at: null, format: formatOfPath(directory) }
 }
 
-/** A skill in the project belongs to the project, whatever its folder is called or its links lead to. */
+/** A skill in the project belongs to the project, whatever its folder's name or link target. */
 function isOfUser(directory: string, { homeDir, projectDir }: ConfigSources): boolean {
   if (homeDir === undefined) return false
   const real = realOf(directory)

@@ -1,4 +1,4 @@
-// Matchers that take less than they seem to: a misspelt tool, the wrong case, a value that the event never has.
+// Finds matchers that match less than they seem to: a misspelt tool, the wrong case, a value that the event never has.
 
 import { nearest, shown } from '../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
@@ -14,19 +14,19 @@ export const KNOWN_TOOLS: readonly string[] = [
   ...Object.entries(FORMER_TOOL_NAMES).flatMap(([name, former]) => [name, ...former]),
 ]
 
-/** A name that the matcher does not take, or the whole matcher if it takes nothing. */
+/** A name in the matcher that matches nothing, or the whole matcher if all of it matches nothing. */
 export interface Slip {
   readonly text: string
   readonly fix: string
-  /** No agent has a tool of that name. */
+  /** True if no agent has a tool of that name. */
   readonly isCertain: boolean
-  /** The matcher takes what was meant under its right name too, or may be for tools of the embedder's own. */
+  /** True if the matcher also lists the right name, or may be meant for the embedder's own tools. */
   readonly mayBeFine: boolean
 }
 
 export interface Slips {
   readonly slips: readonly Slip[]
-  /** The matcher takes nothing that is known. */
+  /** True if the matcher matches no known value. */
   readonly takesNone: boolean
 }
 
@@ -61,7 +61,7 @@ export function slipsOf(matcher: Matcher, kind: EventKind): Slips {
     : { slips: [nothing(pattern, known, kind)], takesNone: true }
 }
 
-/** True if no event that the hook listens to has a value that its matcher takes. */
+/** True if none of the hook's events has a value that its matcher matches. */
 export function matchesNothing({ events, matcher }: Listening): boolean {
   if (events === 'all' || matcher === null || events.length === 0) return false
   try {
@@ -79,15 +79,15 @@ interface Listening {
 
 function slip(name: string, wanted: string, kind: EventKind): Pick<Slip, 'text' | 'isCertain'> {
   if (isServerName(name)) {
-    const text = `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`
+    const text = `the matcher ${shown(name)} must match a whole name, but that server’s tools are called ${name}__…`
     return { text, isCertain: true }
   }
   const isCase = wanted.toLowerCase() === name.toLowerCase()
   const what =
     kind.matcher === 'tool_name'
-      ? 'no tool of Claude Code or an agent like it'
+      ? 'no tool of Claude Code or a similar agent'
       : `no ${kind.matcher} of ${kind.name}`
-  const text = `${what} is called ${shown(name)}; did you mean ${wanted}?${isCase ? ' Upper and lower case count' : ''}`
+  const text = `${what} is called ${shown(name)}; did you mean ${wanted}?${isCase ? ' Case matters' : ''}`
   return { text, isCertain: false }
 }
 
@@ -101,7 +101,7 @@ function nothing(pattern: string, known: readonly string[], kind: EventKind): Sl
   const list = known.length > 8 ? 'Write|Edit' : known.join('|')
   const isTool = kind.matcher === 'tool_name'
   return {
-    text: `the matcher ${shown(pattern)} takes no ${kind.matcher} that is known here, so that the hook may never run`,
+    text: `the matcher ${shown(pattern)} matches no known ${kind.matcher}, so the hook may never run`,
     fix:
       asRule(pattern) ??
       `Write a list such as ${list}, or say which value it is for: carabiner explain ${kind.name}${isTool ? ' --tool NAME' : ''}`,
@@ -112,7 +112,7 @@ function nothing(pattern: string, known: readonly string[], kind: EventKind): Sl
 
 function otherCase(pattern: string, meant: string, { matcher }: EventKind): Slip {
   return {
-    text: `the matcher ${shown(pattern)} takes no ${matcher} that is known here: upper and lower case count, and there is ${meant}`,
+    text: `the matcher ${shown(pattern)} matches no known ${matcher}: case matters, and the name is ${meant}`,
     fix: `Write ${meant} as it is spelled.`,
     isCertain: false,
     mayBeFine: false,

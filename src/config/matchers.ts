@@ -1,4 +1,4 @@
-// Compiles matchers of configuration files: once per pattern, never fatal, with a remark about suspicious ones.
+// Compiles the matchers of configuration files, once per pattern. Never throws; comments on suspicious patterns.
 
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -14,11 +14,11 @@ export interface CompiledMatcher {
   readonly remarks: readonly Pick<Diagnostic, 'code' | 'text'>[]
 }
 
-/** Keeps compiled patterns: plugins repeat each other's, and compiling one takes longer than reading its file. */
+/** Caches compiled patterns: plugins often use the same ones, and compiling one takes longer than reading its file. */
 export class Matchers {
   readonly #compiled = new Map<string, Map<string, CompiledMatcher>>()
 
-  /** Returns a problem if it is not a matcher at all. An invalid pattern is compared literally. */
+  /** Returns a problem for anything that is not a matcher. An invalid pattern is compared literally. */
   compile(
     spec: unknown,
     kind: EventKind,
@@ -81,11 +81,11 @@ function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnT
   return pattern === undefined ? NO_MATCHER : fromPattern(pattern as string, kind, matching)
 }
 
-/** Finds characters that no tool's name has: such a pattern was written as a rule or an expression, and never matches. */
+/** Looks for characters that no tool name has: such a pattern was meant as a rule or an expression, and never matches. */
 function suspicion(pattern: string): string | undefined {
   const outsideClasses = pattern.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '')
   if (!/[()*+?^$.=&"'/:]/.test(outsideClasses) || !/[\s/="'&]/.test(outsideClasses)) return undefined
   const rule = /^\w+\(.+\)$/s.test(pattern)
-  const todo = rule ? `name the tool here and put the rule into "if"` : 'write a list such as "Write|Edit"'
-  return `the matcher ${shown(pattern)} looks like no pattern for names of tools, so it may never match; ${todo}`
+  const todo = rule ? `name the tool here and put the rule in "if"` : 'write a list such as "Write|Edit"'
+  return `the matcher ${shown(pattern)} does not look like a pattern for tool names, so it may never match; ${todo}`
 }

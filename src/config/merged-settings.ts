@@ -1,4 +1,4 @@
-// Merges the settings of all files: the user's, then the project's, which may tighten and never loosen.
+// Merges the settings of all files: the user's first, then the project's, which may tighten but never loosen them.
 
 import { isObject } from '../core/base/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
@@ -15,20 +15,20 @@ import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
 import { LONGEST, type TimeLimits } from './timeout.js'
 
-/** Every key of a settings file, in the names of the file. Timeouts are seconds. */
+/** Every key of a settings file, named as in the file. Timeouts are in seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
   readonly enabled: boolean
   readonly allow_user_hooks: boolean
-  /** False also if the project switched its own hooks off. */
+  /** Also false if the project switched off its own hooks. */
   readonly allow_project_hooks: boolean
   readonly default_timeout: number
   readonly max_timeout: number
   readonly env: 'inherit' | 'minimal'
-  /** What becomes of gates that the user trusted and that are not in the project any more. */
+  /** How to treat gates that the user trusted and that are no longer in the project. */
   readonly trust_missing: 'keep' | 'block' | 'tell'
   /** Whether CARABINER_OFF=1 is obeyed. */
   readonly bypass: boolean
-  /** Whether the command line keeps an audit; with `fsync` it survives a power cut. */
+  /** Whether the command line keeps an audit log. With `fsync`, the log survives a power cut. */
   readonly audit: 'on' | 'off' | 'fsync'
 }
 
@@ -46,7 +46,7 @@ export const DEFAULT_MERGED: MergedSettings = {
   audit: 'on',
 }
 
-/** A setting as a file has it, not yet checked; `disableAllHooks` is Claude Code's. */
+/** A setting as written in a file, before any check. `disableAllHooks` is Claude Code's. */
 export interface GivenSetting {
   readonly key: keyof MergedSettings | 'disableAllHooks'
   readonly value: unknown
@@ -57,7 +57,7 @@ export interface GivenSetting {
 
 export interface Merge {
   readonly settings: MergedSettings
-  /** Terms for the hooks of each scope: a project's settings must not make the gates of others fail. */
+  /** Terms for the hooks of each scope. They differ because a project's settings must not make other gates fail. */
   readonly terms: Readonly<Record<Scope, Terms>>
   /** The setting that switches off the hooks of a scope. */
   readonly disabled: Readonly<Record<Scope, Silence | undefined>>
@@ -69,7 +69,7 @@ export function isSetting(key: string): key is keyof MergedSettings {
   return Object.hasOwn(DEFAULT_MERGED, key)
 }
 
-/** Settings that Amplifier has under `session`. */
+/** Settings that Amplifier keeps under `session`. */
 export const SESSION_SETTINGS = ['injection_size_limit', 'injection_budget_per_turn'] as const
 
 /** The settings of an embedder: keys of a settings file, and Amplifier's `session`. */
@@ -77,7 +77,7 @@ export interface EmbedderSettings extends Partial<MergedSettings> {
   readonly session?: Partial<Pick<MergedSettings, (typeof SESSION_SETTINGS)[number]>>
 }
 
-/** The same without `session`: its settings count like the others. Refuses what is not among them. */
+/** Moves the settings under `session` to the top level. Throws for unknown ones. */
 export function withoutSession({ session, ...settings }: EmbedderSettings): Partial<MergedSettings> {
   if (session === undefined) return settings
   const { injection_size_limit, injection_budget_per_turn } = SETTINGS
@@ -92,7 +92,7 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
-/** The embedder's settings win over the user's files, and a project may tighten them. */
+/** The embedder's settings override the user's files. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
   embedder: Partial<MergedSettings>,
@@ -130,7 +130,7 @@ export function mergeSettings(
     }
   }
   const userValues = { ...values }
-  // Claude Code has no such limits: in its files only those count that somebody wanted.
+  // Claude Code has no such limits, so in its files only explicitly set ones count.
   const wanted = { ...Object.fromEntries(of('user').map(({ key, value }) => [key, value])), ...embedder }
   const claude: TimeLimits = { usual: wanted.default_timeout, most: wanted.max_timeout ?? LONGEST }
   tightenBy('project', ['project'])
@@ -172,7 +172,7 @@ const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
   disableAllHooks: isFlag,
 }
 
-/** Values of settings that only restrict: someone who writes one wants it, even misspelt. */
+/** The strict value of settings that only restrict. Whoever sets one wants the restriction, even with a typo in the value. */
 const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
   on_failure: 'block',
   audit_on_failure: 'block',
@@ -181,7 +181,7 @@ const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
   recheck: 'all',
 }
 
-/** Returns the setting, or as much of it as opens nothing: a typo must not remove a restriction. */
+/** Returns the setting, or its safe part if it is malformed: a typo must not remove a restriction. */
 function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
   const { key, value } = setting
   const [accepts, wanted] = CHECKS[key]
@@ -201,7 +201,7 @@ function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
   return closed === undefined ? [] : [{ ...setting, value: closed }]
 }
 
-/** True if a key beside `hooks`, where other agents have theirs, was probably meant as a setting of ours. */
+/** True if a key beside `hooks` was probably meant as one of our settings. Other agents keep theirs there. */
 export function looksLikeSetting(key: string, value: unknown): boolean {
   if (!isSetting(key)) return false
   return key.includes('_') || (key === 'model' && isObject(value)) || CHECKS[key][0](value)
@@ -238,7 +238,7 @@ function silencesProject(setting: GivenSetting): boolean {
   return isSwitch(setting.key) && setting.key !== 'allow_user_hooks' && isOff(setting)
 }
 
-/** Says which effect of a project's switch is ignored: a project may silence only itself. */
+/** Returns a message about the part of a project's switch that is ignored. A project may silence only itself. */
 function switchProject(
   setting: GivenSetting,
   values: Readonly<Record<string, unknown>>,
@@ -247,10 +247,10 @@ function switchProject(
   const { key } = setting
   if (isOff(setting)) {
     if (key === 'allow_project_hooks' || !userHasHooks) return undefined
-    const own = key === 'allow_user_hooks' ? '' : '; it holds for the project’s own'
-    return `"${key}" in a project does not switch the user’s hooks off${own}`
+    const own = key === 'allow_user_hooks' ? '' : '; it applies only to the project’s own'
+    return `"${key}" in a project does not switch off the user’s hooks${own}`
   }
-  return values[key] === false ? `"${key}" in a project does not undo what was said before` : undefined
+  return values[key] === false ? `"${key}" in a project cannot undo an earlier setting` : undefined
 }
 
 function silenceOf({ key, value, scope, file, at }: GivenSetting): Silence {
@@ -264,13 +264,13 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
-/** A project may not change it. More stops let an agent run on, fewer disarm the user's gates; no audit hides calls. */
+/** A project may not change it at all: more stops let an agent run on, fewer disarm the user's gates, and no audit hides calls. */
 const other = (wanted: unknown, now: unknown) => wanted !== now
 /** From loose to tight. */
 const RECHECKS: readonly Recheck[] = ['skipped', 'final', 'all']
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
 
-/** Tells whether the first value is looser than the second. Null is no limit at all. */
+/** Tells whether the first value is looser than the second. Null means no limit. */
 const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) => boolean } = {
   default_timeout: larger,
   max_timeout: larger,
@@ -303,7 +303,7 @@ function tighten({ key, value }: Tightened, values: Record<string, unknown>): st
   return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
 }
 
-/** A project cannot change whom hooks reach, or what the user keeps on record. */
+/** A project cannot change network reach, or the user's records. */
 const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
   'audit',
   'audit_calls',
@@ -337,5 +337,5 @@ export interface Silence {
 }
 
 export function silenceText({ setting, file, line }: Silence): string {
-  return `${setting} in ${file === undefined ? 'the settings of the host' : `${file}:${line}`}`
+  return `${setting} in ${file === undefined ? 'the host’s settings' : `${file}:${line}`}`
 }

@@ -1,4 +1,4 @@
-// Diagnostics of a load, each with file and line, bounded in number; some kinds are reported once a file.
+// Diagnostics of a load, each with file and line, limited in number. Some kinds are reported once per file.
 
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText } from '../core/base/text.js'
@@ -8,7 +8,7 @@ export type Where =
   | { readonly file: { readonly path: string; readonly json: JsonText }; readonly at: JsonPath }
   | { readonly path: string; readonly line: number }
 
-/** A file of junk entries must not fill the memory with diagnostics. */
+/** A file full of junk must not fill the memory with diagnostics. */
 const MOST_PER_FILE = 500
 
 export class Notes {
@@ -25,7 +25,7 @@ export class Notes {
     this.#list.push({ code, text: plainText(text), file, line, ...(meant !== undefined && { meant }) })
   }
 
-  /** Adds only the first of its kind in a file. */
+  /** Adds only the first of its kind per file. */
   once(kind: string, code: DiagnosticCode, text: string, where: Where): void {
     const key = `${'file' in where ? where.file.path : where.path}\0${kind}`
     if (this.#said.has(key)) return

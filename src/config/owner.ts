@@ -3,7 +3,7 @@
 import { plainText } from '../core/base/text.js'
 import type { Place } from '../runners/hook-spec.js'
 
-/** `named` is as unreviewed as the project, but a project's settings do not reach it. */
+/** `named` needs trust like `project`, but a project's settings do not apply to it. */
 export type Scope = 'user' | 'project' | 'named'
 
 export interface Owner {
@@ -11,13 +11,13 @@ export interface Owner {
   /** For people: a plugin's name, `user`, `project`, or the name of an explicit file. */
   readonly source: string
   readonly place: Place
-  /** A repeated hook runs once in a realm: all settings and root files are one, each plugin is one. */
+  /** Identical hooks of one realm run once. All settings and root files share a realm; each plugin is one of its own. */
   readonly realm: string
 }
 
 const LONGEST_NAME = 80
 
-/** Makes a foreign name fit for ids, paths and terminals; undefined if nothing is left of it. */
+/** Makes a third-party name safe for ids, paths and terminals. Undefined if nothing is left of it. */
 export function cleanName(name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined
   if (/^[\w@.-]{1,80}$/.test(name)) return name
@@ -30,9 +30,9 @@ export function cleanName(name: unknown): string | undefined {
 
 // ---- names and ids of hooks -----------------------------------------------------------------------------------
 
-/** Names given to the hooks of one owner so far. */
+/** The names given to one owner's hooks so far. */
 interface Given {
-  /** `~2` for the second owner of the same name. */
+  /** `~2` for the second owner with the same name. */
   readonly suffix: string
   readonly counts: Map<string, number>
 }
@@ -58,7 +58,7 @@ export class Names {
     return given
   }
 
-  /** `bash-validator:PreToolUse#2` is the second handler of that event there, counting those that were left out. */
+  /** `bash-validator:PreToolUse#2` is that owner's second handler for the event. Handlers that were left out count too. */
   next(owner: Owner, event: string): string {
     const given = this.#givenTo(owner)
     const count = (given.counts.get(event) ?? 0) + 1
@@ -66,7 +66,7 @@ export class Names {
     return `${owner.source}:${event}#${count}${given.suffix}`
   }
 
-  /** Adds `~2`, `~3` if one owner has the same content for an event again. */
+  /** Adds `~2`, `~3` if one owner repeats the same content for an event. */
   id({ scope, source }: Owner, event: string, content: string): string {
     const text = `${scope}:${source}:${event}:${content}`
     const first = this.#contents.get(content)

@@ -16,13 +16,13 @@ import { hooksInSkill } from './skill-hooks.js'
 export interface PluginSources {
   readonly scope: Owner['scope']
   readonly projectDir: string | undefined
-  /** Each plugin has a folder for its own data below it. */
+  /** Holds one data folder per plugin. */
   readonly dataDir: string
 }
 
 export interface PluginFolder {
   readonly documents: readonly HookDocument[]
-  /** True if there was anything to read, broken or not. */
+  /** True if there was anything to read, even if it was broken. */
   readonly isPlugin: boolean
 }
 
@@ -38,8 +38,8 @@ const manifestShape: Shape = (value) =>
   isObject(value) ? undefined : { problem: `must be a JSON object, got ${shown(value)}` }
 
 /**
- * `beside`: hooks.json counts beside Claude Code's layout, as in .amplifier/hooks/NAME/. Otherwise it counts only alone,
- * because Claude Code does not read it and other agents use the name.
+ * With `beside`, hooks.json counts in addition to Claude Code's layout, as in .amplifier/hooks/NAME/. Otherwise it counts
+ * only without that layout, because Claude Code does not read it and other agents use the name.
  */
 export function readPluginFolder(
   root: string,
@@ -60,7 +60,7 @@ export function readPluginFolder(
   return { documents: open.documents, isPlugin: named || standard || own || skills || manifest === 'broken' }
 }
 
-/** Most plugins lack the folder, and asking for it costs less than failing to open a file in it. A folder that was there may only be hidden. */
+/** Most plugins lack the folder, and checking for it is cheaper than failing to open a file. A file known from before is always tried. */
 function read(files: ConfigFiles, root: string, folder: string, name: string, shape: Shape): Found {
   const path = root + sep + folder
   const file = path + sep + name
@@ -88,7 +88,7 @@ function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner
   }
 }
 
-/** False if there is no such file. */
+/** Returns false if there is no such file. */
 function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
   const { owner, documents } = open
   if (typeof file === 'object' && !documents.some((known) => known.file === file)) {
@@ -103,7 +103,7 @@ function addDocument({ documents, owner }: Open, file: ConfigFile, at: JsonPath)
 
 const HOOKS = under(null, 'hooks')
 
-/** Reads "hooks" of plugin.json: a path, an object of hooks, or a list of both. False if it has none. */
+/** Reads "hooks" of plugin.json: a path, an object of hooks, or a list of both. Returns false if it has none. */
 function readManifest(open: Open, manifest: ConfigFile): boolean {
   const { hooks } = manifest.value as { readonly hooks?: unknown }
   if (hooks === undefined) return false
@@ -117,7 +117,7 @@ function readManifest(open: Open, manifest: ConfigFile): boolean {
   return true
 }
 
-/** Adds the file that plugin.json names; returns why not if it cannot. */
+/** Adds the file that plugin.json names, or returns the problem with it. */
 function addNamed(open: Open, path: unknown): string | undefined {
   if (typeof path !== 'string') return `must be a path or an object, got ${shown(path)}`
   const absolute = resolve(open.root, path)
@@ -131,19 +131,19 @@ function addNamed(open: Open, path: unknown): string | undefined {
 
 // ---- hooks of its skills --------------------------------------------------------------------------------------
 
-/** In one plugin. */
+/** Per plugin. */
 const MOST_SKILLS = 500
 
 /**
- * Claude Code begins to run them when the skill is first used. No agent tells us that, so that they are in force from
- * the start: a gate rather too often than not at all.
+ * Claude Code runs them once the skill has been used. No agent tells us when that happens, so they run from the start:
+ * a gate that runs too often is better than one that never runs.
  */
 function readSkills(open: Open, manifest: unknown): boolean {
   const { root, files, notes, owner, documents } = open
   const before = documents.length
   const skills = skillFolders(root, manifest)
   if (skills.length > MOST_SKILLS) {
-    const text = `there are ${skills.length} skills here, and only the hooks of the first ${MOST_SKILLS} are read`
+    const text = `there are ${skills.length} skills here; only the hooks of the first ${MOST_SKILLS} are read`
     notes.add('config-invalid', text, { path: root, line: 1 })
   }
   for (const skillDir of skills.slice(0, MOST_SKILLS)) {
@@ -155,7 +155,7 @@ function readSkills(open: Open, manifest: unknown): boolean {
   return documents.length > before
 }
 
-/** `skills` of the plugin, and what its plugin.json names: a skill, or a folder of skills. */
+/** The plugin's `skills` folder, and those that its plugin.json names. Each is a skill or a folder of skills. */
 function skillFolders(root: string, manifest: unknown): readonly string[] {
   const said: unknown = isObject(manifest) ? manifest.skills : undefined
   const named = [said].flat().filter((path): path is string => typeof path === 'string' && !isAbsolute(path))

@@ -1,4 +1,4 @@
-// Reads entries under `processes`, by the fields of the kind, and reports what is wrong with them.
+// Reads the entries under `processes`, and reports their problems.
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
@@ -18,12 +18,12 @@ import { isRemark, type Reading, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import { cleanName, type Owner } from './owner.js'
 
-/** A valid entry, and where it stands. */
+/** A valid entry, and where it was found. */
 export interface ProcessEntry {
   readonly owner: Owner
   readonly file: ConfigFile
   readonly at: JsonPath
-  /** Its key, which the process is told in its hello. */
+  /** Its key. The process learns it from the hello message. */
   readonly key: string
   readonly handler: ProcessHandler
   readonly priority: number
@@ -37,7 +37,7 @@ type Timeouts = ProcessHandler['timeouts']
 
 const NEVER: ProcessHandler['restart'] = { ...USUAL_RESTART, attempts: 0 }
 
-/** Reads `processes` of a file; `defaults` are PicoClaw's timeouts, which stand beside it. */
+/** Reads the `processes` of a file. `defaults` are PicoClaw's timeouts beside it. */
 export function readProcesses(
   reading: Reading & { readonly processes: ProcessEntry[] },
   value: unknown,
@@ -86,7 +86,7 @@ function readProcess(
   const given = entry as Fields & GivenProcess
   for (const kind of given.observe ?? []) {
     const meant = likelyKind(kind)
-    const text = `${name} observes ${shown(kind)}, which nothing brings about but session.notify; did you mean ${meant}?`
+    const text = `${name} observes ${shown(kind)}, which only session.notify sends; did you mean ${meant}?`
     if (meant !== undefined) say(reading, 'unknown-key', text, under(at, 'observe'))
   }
   const { command, dir, env, observe = [], intercept = [], timeouts, restart, maxLineBytes } = given
@@ -111,7 +111,7 @@ function readProcess(
   }
 }
 
-// ---- what is wrong with an entry -------------------------------------------------------------------------------
+// ---- problems with an entry ------------------------------------------------------------------------------------
 
 function problemIn(raw: Fields): Problem | undefined {
   if (raw.command === undefined)
@@ -126,7 +126,7 @@ function problemIn(raw: Fields): Problem | undefined {
   return listens ? undefined : { problem: 'it has nothing to do: "intercept" and "observe" are empty' }
 }
 
-/** Suggests what the unknown parts of a value probably meant. */
+/** Suggests corrections for unknown parts of a value. */
 function slipsOf(key: string, value: unknown): string {
   if (key === 'intercept' && isTexts(value)) return slipIn(value, POINTS)
   return key === 'timeouts' && isObject(value) ? slipIn(Object.keys(value), Object.keys(USUAL_TIMEOUTS)) : ''
@@ -159,7 +159,7 @@ function otherText(key: string): string {
     : near === undefined
       ? ''
       : `; did you mean "${near}"?`
-  return `${shown(key)} is no key of a process and is ignored${meant}`
+  return `${shown(key)} is not a key of a process and is ignored${meant}`
 }
 
 // ---- PicoClaw's own file ------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ const DEFAULT_KEYS = {
   approve: 'approval_timeout_ms',
 } as const
 
-/** PicoClaw's file has milliseconds for all processes. A value that is not above zero keeps the usual one. */
+/** PicoClaw's file gives milliseconds for all processes. A value of zero or less keeps the default. */
 function usualTimeouts(defaults: unknown): Timeouts {
   if (!isObject(defaults)) return USUAL_TIMEOUTS
   const given = Object.entries(DEFAULT_KEYS).flatMap(([role, key]) => {

@@ -1,4 +1,4 @@
-// Checks the settings that say whom hooks may reach: servers, models, MCP servers. Only the user may set them.
+// Checks the settings that limit what hooks may reach: servers, models, MCP servers. Only the user may set them.
 
 import { isObject } from '../core/base/json.js'
 import type { Check, Checks } from '../core/base/options.js'
@@ -38,7 +38,7 @@ export const REACH_CHECKS: Checks<ReachSettings> = {
   ],
   http_allowed_env_vars: [
     orNull(isListOf(isVariable)),
-    'a list of names of variables, or null for those that a hook lists itself',
+    'a list of variable names, or null to allow those that a hook lists itself',
   ],
   allowed_private_hosts: [
     isListOf((item) => privateHostProblem(item) === undefined),
@@ -54,24 +54,24 @@ export const REACH_CHECKS: Checks<ReachSettings> = {
   ],
 }
 
-// ---- what is not in order -------------------------------------------------------------------------------------
+// ---- malformed values -----------------------------------------------------------------------------------------
 
 interface Left {
-  /** Undefined if nothing of it can stay. */
+  /** Undefined if no part of it is usable. */
   readonly value: unknown
-  /** `at`: the key or place inside it. */
+  /** `at` is the key or index inside the value. */
   readonly problems: readonly { readonly text: string; readonly at?: string | number }[]
 }
 
 const ITEM_PROBLEMS: Readonly<Record<string, (item: string) => string | undefined>> = {
   allowed_http_urls: urlPatternProblem,
-  http_allowed_env_vars: (item) => (isVariable(item) ? undefined : 'it is no name of a variable'),
+  http_allowed_env_vars: (item) => (isVariable(item) ? undefined : 'it is not the name of a variable'),
   allowed_private_hosts: privateHostProblem,
 }
 
 /**
- * Decides how much of a malformed setting stays in force, and what is reported about the rest. An allow list keeps its valid
- * entries, and never falls back to what would be without the setting. Undefined for other settings.
+ * Decides which part of a malformed setting stays in force, and what to report about the rest. An allow list keeps its
+ * valid entries, and never falls back to the default. Returns undefined for other settings.
  */
 export function reachLeft(key: string, value: unknown, problem: string): Left | undefined {
   if (key === 'model') {
@@ -141,7 +141,7 @@ function serverProblem(server: unknown): string | undefined {
   const keys = Object.keys(kind ?? { ...STDIO, ...HTTP })
   const unknown = Object.keys(server).find((key) => !keys.includes(key))
   if (unknown !== undefined)
-    return ` has no key ${shown(unknown)}${didYouMean(unknown, keys) || `; there are ${keys.join(', ')}`}`
+    return ` has no key ${shown(unknown)}${didYouMean(unknown, keys) || `; its keys are ${keys.join(', ')}`}`
   if (!kind) return ' needs a "command" or a "url"'
   const wrong = keys.find((key) => Object.hasOwn(server, key) && !kind[key]?.[0](server[key]))
   return wrong && `.${wrong} must be ${kind[wrong]?.[1]}`

@@ -1,8 +1,8 @@
-// The hooks in the front matter of a SKILL.md, as JSON. Reads the part of YAML that such files use, and refuses the rest by name.
+// The hooks in the front matter of a SKILL.md, as JSON. Reads the YAML that such files use, and names the parts it refuses.
 
 /*
- * A YAML library would take 50 ms of every event. What is refused here is reported with its line: nothing is guessed, and
- * no hook is lost without a word.
+ * A YAML library would add 50 ms to every event. Anything unsupported is reported with its line: nothing is guessed, and
+ * no hook is lost silently.
  */
 
 type Scalar = string | number | boolean | null
@@ -17,7 +17,7 @@ interface Line {
   readonly number: number
   readonly indent: number
   readonly text: string
-  /** With blanks at its end. */
+  /** Including trailing spaces. */
   readonly whole: string
 }
 
@@ -30,11 +30,11 @@ class Odd extends Error {
   }
 }
 
-/** JSON with each value on its line of the SKILL.md, hooks that cannot be read, or both. Undefined if there are none. */
+/** JSON with each value on the same line as in SKILL.md, a problem with unreadable hooks, or both. Undefined without hooks. */
 export function hooksInSkill(
   raw: string,
 ): { readonly json?: string; readonly problem?: string; readonly line?: number } | undefined {
-  // A file in UTF-16 that was read as UTF-8.
+  // The file may be UTF-16 that was read as UTF-8.
   const text = raw.replace(/^[\uFEFF\uFFFD]+|\0/g, '')
   const lines = text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)
   const start = lines.findIndex((line) => line.trim() !== '')
@@ -48,7 +48,7 @@ export function hooksInSkill(
     const at = head.findIndex((line) => HOOKS.test(line))
     const odd = oddLine(head, start)
     if (at < 0) return odd ? problemOf(odd) : inSecond(lines, end)
-    if (head.slice(at + 1).some((line) => HOOKS.test(line))) throw new Odd(at + 1, '"hooks" is there twice')
+    if (head.slice(at + 1).some((line) => HOOKS.test(line))) throw new Odd(at + 1, '"hooks" appears twice')
     const after = head.findIndex((line, i) => i > at && /^[^\s#-]/.test(line))
     const node = new Reader(head.slice(0, after < 0 ? head.length : after), at).root()
     return { json: new Writer().text(node), ...(odd && problemOf(odd)) }
@@ -59,7 +59,7 @@ export function hooksInSkill(
 }
 
 function problemOf({ line, message }: Odd): { readonly problem: string; readonly line: number } {
-  const todo = 'write the hooks as in the documentation of Claude Code, or put them into hooks/hooks.json'
+  const todo = 'write the hooks as in Claude Code’s documentation, or put them in hooks/hooks.json'
   return { problem: `has hooks that cannot be read: ${message}; ${todo}`, line }
 }
 
@@ -67,7 +67,7 @@ const MARKER = /^---(?:\s|$)/
 const HOOKS = /^(?:hooks|"hooks"|'hooks')\s*:(?:\s|$)/
 const MENTIONED = /\bhooks?\b/i
 
-/** The line behind the front matter. */
+/** The line after the front matter. */
 function endOf(lines: readonly string[], start: number): number | undefined {
   for (const marker of [MARKER, /^\.\.\.\s*$/]) {
     const end = lines.findIndex((line, i) => i > start && marker.test(line))
@@ -76,7 +76,7 @@ function endOf(lines: readonly string[], start: number): number | undefined {
   return undefined
 }
 
-/** Text as a reader of YAML sees it between double quotes. */
+/** The text as YAML reads it between double quotes. */
 function unescaped(text: string): string {
   return text
     .replace(/\\\n\s*/g, '')
@@ -86,9 +86,9 @@ function unescaped(text: string): string {
     })
 }
 
-/** A line of the first level that a reader of YAML could take for another key than it seems, such as an escaped "hooks". */
+/** A top-level line that YAML might read as a different key than it seems, such as an escaped "hooks". */
 function oddLine(head: readonly string[], start: number): Odd | undefined {
-  if (!/^---\s*(?:#.*)?$/.test(head[start] ?? '')) return new Odd(start + 1, 'text stands behind "---"')
+  if (!/^---\s*(?:#.*)?$/.test(head[start] ?? '')) return new Odd(start + 1, 'there is text after "---"')
   let isFirst = true
   for (const [i, line] of head.entries()) {
     if (i <= start || /^\s*(?:#|$)/.test(line)) continue
@@ -108,16 +108,16 @@ function said(line: string): string {
   return JSON.stringify(line.slice(0, 60))
 }
 
-/** A second document right behind the first one, which no agent reads. */
+/** Finds hooks in a second document right after the first one. No agent reads it. */
 function inSecond(lines: readonly string[], end: number): ReturnType<typeof problemOf> | undefined {
   const next = endOf(lines, end)
   const second = lines.slice(0, next ?? 0)
   const at = second.findIndex((line, i) => i > end && HOOKS.test(unescaped(line)))
   if (at < 0 || oddLine([...second.slice(0, end), '---', ...second.slice(end + 1)], end)) return undefined
-  return problemOf(new Odd(at + 1, 'they stand in a second document, behind the front matter'))
+  return problemOf(new Odd(at + 1, 'they are in a second document, after the front matter'))
 }
 
-/** `key:`, `"key":`, `'key':` and what is behind it. Takes linear time, as everything here must: a stranger wrote the text. */
+/** `key:`, `"key":`, `'key':` and the rest of the line. Takes linear time, as everything here must: the text is untrusted. */
 const KEY =
   /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-?:,[\]{}#&*!|>'"%@`](?:[^:#]*[^:#\s])?|-[^\s:#]+)\s*:(?:\s+(.*))?$/
 
@@ -145,13 +145,13 @@ class Reader {
     while (this.#at < this.#lines.length && /^\s*(?:#|$)/.test(this.#lines[this.#at]?.text ?? '')) this.#at++
     const line = this.#lines[this.#at]
     if (line && /^\s/.test(line.text))
-      throw new Odd(line.number, 'a tab or another character stands where blanks should')
+      throw new Odd(line.number, 'a tab or another character is where spaces should be')
     return line
   }
 
   #node(indent: number, depth: number): Node {
     const line = this.#next() as Line
-    if (depth > DEEPEST) throw new Odd(line.number, 'it is nested too deep')
+    if (depth > DEEPEST) throw new Odd(line.number, 'it is nested too deeply')
     if (isItem(line)) return this.#sequence(indent, depth)
     if (KEY.test(line.text)) return this.#mapping(indent, depth)
     this.#at++
@@ -169,7 +169,7 @@ class Reader {
         throw new Odd(line.number, `${said(line.text)} is not KEY: VALUE`)
       }
       const name = String(scalarOf(key, line.number))
-      if (entries.has(name)) throw new Odd(line.number, `${JSON.stringify(name)} is there twice`)
+      if (entries.has(name)) throw new Odd(line.number, `${JSON.stringify(name)} appears twice`)
       this.#at++
       entries.set(name, this.#value(rest, line, indent, depth))
     }
@@ -186,7 +186,7 @@ class Reader {
         items.push(this.#value('', line, indent, depth))
         continue
       }
-      // What stands behind the dash is a line of its own, indented as far.
+      // The text after the dash is a line of its own, with that indentation.
       const inner = indent + line.text.length - rest.length
       this.#lines[this.#at] = { ...line, indent: inner, text: rest }
       if (/^[|>]/.test(rest)) {
@@ -197,13 +197,13 @@ class Reader {
     return { line: first.number, items }
   }
 
-  /** `rest` is what stands behind a key or a dash. */
+  /** `rest` is the text after a key or a dash. */
   #value(rest: string, line: Line, indent: number, depth: number): Node {
     if (/^[|>]/.test(rest)) return { line: line.number, value: this.#block(rest, line, indent) }
     if (rest !== '' && !rest.startsWith('#')) return this.#single(rest, line)
     const next = this.#next()
     const isDeeper = next !== undefined && next.indent > indent
-    // A list may stand as far to the left as its key.
+    // A list may have the same indentation as its key.
     if (next && (isDeeper || (next.indent === indent && isItem(next) && !isItem(line))))
       return this.#node(next.indent, depth + 1)
     return { line: line.number, value: null }
@@ -212,13 +212,13 @@ class Reader {
   #single(text: string, line: Line): Node {
     const next = this.#lines[this.#at]
     if (next && next.text !== '' && next.indent > line.indent && !next.text.startsWith('#'))
-      throw new Odd(next.number, 'a value goes on in the next line; write it behind "|"')
+      throw new Odd(next.number, 'a value continues on the next line; write it after "|"')
     if (text === '{}') return { line: line.number, entries: [] }
     if (text === '[]') return { line: line.number, items: [] }
     return { line: line.number, value: scalarOf(text, line.number) }
   }
 
-  /** `|` keeps line breaks, `>` makes blanks of them; `-` drops those at the end, `+` keeps all. */
+  /** `|` keeps line breaks, `>` turns them into spaces; `-` drops those at the end, `+` keeps all. */
   #block(header: string, line: Line, parent: number): string {
     const [, style, chomp = ''] = /^([|>])([+-]?)\s*(?:#.*)?$/.exec(header) ?? []
     if (style === undefined)
@@ -248,7 +248,7 @@ function isItem({ text }: Line): boolean {
   return /^-(?:\s|$)/.test(text)
 }
 
-/** Lines that begin with a blank stay as they are. */
+/** Lines that begin with a space stay as they are. */
 function folded(body: string): string {
   return body.replace(/(?<=^[^\s].*)\n(\n*)(?=[^\s])/gm, (_, blanks: string) =>
     blanks === '' ? ' ' : blanks,
@@ -302,7 +302,7 @@ function doubleQuoted(text: string, line: number): string {
   })
 }
 
-/** Writes JSON in which everything stands on the line that it came from. */
+/** Writes JSON that keeps every value on the line it came from. */
 class Writer {
   #text = ''
   #line = 1

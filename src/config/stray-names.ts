@@ -1,4 +1,4 @@
-// Names in the wrong place and names of unknown events: hooks and settings that would be lost silently.
+// Finds names in the wrong place and unknown events: hooks and settings that would otherwise be lost silently.
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
@@ -9,29 +9,29 @@ import { looksLikeSetting } from './merged-settings.js'
 
 type Fields = { readonly [key: string]: unknown }
 
-/** Reports events beside `hooks` instead of under it. */
+/** Reports events that are beside `hooks` instead of under it. */
 export function noteStrayEvents(reading: Reading, fields: Fields, at: JsonPath): void {
   for (const name of Object.keys(fields)) {
     const value = fields[name]
     if (name === 'hooks' || !Array.isArray(value) || !knownEvent(name) || !value.some(looksLikeGroup))
       continue
-    const text = `${name} beside "hooks" was left out: events stand under "hooks"`
+    const text = `${name} beside "hooks" was left out: events go under "hooks"`
     say(reading, 'entry-invalid', text, under(at, name))
   }
 }
 
-/** Reports settings beside `hooks` instead of under it. */
+/** Reports settings that are beside `hooks` instead of under it. */
 export function noteStraySettings(reading: Reading, fields: Fields, at: JsonPath): void {
   for (const key of Object.keys(fields)) {
     const isServers = key === 'mcpServers' && isObject(fields[key])
     if (!isServers && !looksLikeSetting(key, fields[key])) continue
     const right = isServers ? 'mcp_servers' : key
-    const text = `${shown(key)} beside "hooks" is ignored: settings stand under "hooks", as {"hooks": {"${right}": …}}`
+    const text = `${shown(key)} beside "hooks" is ignored: settings go under "hooks", as in {"hooks": {"${right}": …}}`
     say(reading, 'unknown-key', text, under(at, key))
   }
 }
 
-/** Finds hooks under a name such as `_PreToolUse`: somebody may have switched them off without others knowing. */
+/** True for hooks under a name such as `_PreToolUse`: somebody may have switched them off without telling others. */
 export function holdsGroups(value: unknown): boolean {
   return Array.isArray(value) && value.some(looksLikeGroup)
 }
@@ -40,15 +40,15 @@ function looksLikeGroup(value: unknown): boolean {
   return isObject(value) && (Object.hasOwn(value, 'hooks') || Object.hasOwn(value, 'command'))
 }
 
-// ---- names that are no event ----------------------------------------------------------------------------------
+// ---- names that are not events --------------------------------------------------------------------------------
 
-/** Undefined for a name of no known event: a file cannot define events. */
+/** Undefined for an unknown name: a file cannot define events. */
 export function knownEvent(name: string): EventKind | undefined {
   const kind = name === '' ? undefined : resolveEvent(name)
   return kind?.custom ? undefined : kind
 }
 
-/** Events of Cursor, Gemini CLI, Copilot and Kiro whose names we do not have. */
+/** Events of Cursor, Gemini CLI, Copilot and Kiro that have a different name here. */
 const FOREIGN: Readonly<Record<string, string>> = {
   beforeShellExecution: 'PreToolUse',
   beforeMCPExecution: 'PreToolUse',
@@ -70,13 +70,13 @@ const FOREIGN: Readonly<Record<string, string>> = {
   agentSpawn: 'SessionStart',
 }
 
-/** A name that is not an event, in a sentence, and the event that it most likely means. */
+/** A message about a name that is not an event, and the event it probably means. */
 export interface UnknownName {
   readonly text: string
   readonly meant?: string | undefined
 }
 
-/** For a name under `hooks` that is neither an event nor a setting; it suggests the nearer of the two. */
+/** For a name under `hooks` that is neither an event nor a setting. Suggests whichever is nearer. */
 export function unknownName(name: string, settings: readonly string[], isEventLike: boolean): UnknownName {
   const meant = isEventLike ? undefined : nearest(name, [...settings, ...eventNames().keys()])
   if (meant === undefined || !settings.includes(meant)) return unknownEvent(name)
@@ -86,7 +86,7 @@ export function unknownName(name: string, settings: readonly string[], isEventLi
 export function unknownEvent(name: string): UnknownName {
   const foreign = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
   if (foreign) {
-    const text = `${name} is an event of another agent, so its hooks never run; here it is ${foreign}`
+    const text = `${name} is another agent’s event, so its hooks never run; here it is called ${foreign}`
     return { text, meant: foreign }
   }
   const meant = nearestEvent(name)

@@ -1,4 +1,4 @@
-// The gate between files and running hooks: hooks of a project run as they were trusted, from their copy, or not at all.
+// The gate between files and running hooks: a project's hooks run as they were trusted, from their copy, or not at all.
 
 import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -36,39 +36,39 @@ import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
 import { unitsOf } from './units.js'
 
-/** A hook that was admitted or refused, and by which record. */
+/** A hook that was admitted or refused, with the record that decided it. */
 interface Held {
   readonly unit: Unit
   readonly record: TrustRecord | undefined
-  /** The copy that it runs from, if any. */
+  /** The copy it runs from, if any. */
   readonly copied: Copied | undefined
   /** Present if it runs in place of what the project has now. */
   readonly keeping?: Expectation
-  /** True if the version that was trusted counts until somebody reviews this one. */
+  /** True if the trusted version runs until somebody reviews this one. */
   readonly waits?: boolean
 }
 
-/** Everything that may run, and what the user should know about the rest. */
+/** All hooks that may run, and what to tell the user about the rest. */
 export interface Settled {
-  /** Trusted ones live in their copy, with the programs they were trusted with. */
+  /** Trusted hooks run from their copy, with the programs they were trusted with. */
   readonly specs: readonly ConfiguredHook[]
-  /** They stand for gates that cannot run, and refuse what those would judge. */
+  /** Stand-ins for gates that cannot run. They refuse what those gates would judge. */
   readonly closed: readonly Hook[]
   readonly expectations: readonly Expectation[]
 }
 
-/** A unit that is not what was trusted, and what is left of it. */
+/** A unit that differs from what was trusted, and what is left of it. */
 interface Keeper extends Pick<Deviation, 'record' | 'state' | 'why' | 'mistake' | 'alike'> {
   readonly unit: Unit
 }
 
-/** A hook that starts where reviewed scripts are not. It runs as it is if nothing is said here. */
+/** How to start a hook in a folder without its reviewed scripts. If empty, it runs unchanged. */
 export interface Elsewhere {
-  /** With a command that finds them. */
+  /** The hook with a command that finds the scripts. */
   readonly spec?: ConfiguredHook
-  /** Sentences about the script that it misses. */
+  /** Sentences about the missing script. */
   readonly lost?: string
-  /** Whether it may start nothing, and still end as if all were well. */
+  /** Whether the hook may start nothing and still report success. */
   readonly mayPass?: boolean
 }
 
@@ -78,9 +78,9 @@ export class TrustGate {
   readonly #store: TrustStore
   readonly #held = new WeakMap<ConfiguredHook, Held>()
   readonly #closed = new WeakMap<Hook, TrustRecord>()
-  /** Standings of units when their hooks were read: an unreadable record is reported only once. */
+  /** Standings from when the hooks were read, so that an unreadable record is reported only once. */
   readonly #said = new Map<string, Standing>()
-  /** Standings for the hooks of one step, which are asked about together. */
+  /** Standings for the hooks of one step, which are checked together. */
   readonly #now = new Map<string, Standing>()
 
   /** The project that commands are typed in. */
@@ -94,9 +94,9 @@ export class TrustGate {
   }
 
   /**
-   * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not.
-   * Everything that is trusted in the project and around it is expected, even if nothing is left of it; but if `only` these
-   * skills of a session are asked about, only those.
+   * Decides which hooks run: those that match their record, and the last trusted version of those that do not.
+   * Expects everything that is trusted in the project and around it, even if nothing is left of it. With `only`, expects
+   * just these skills of a session.
    */
   async settle(
     config: LoadedConfig,
@@ -138,7 +138,7 @@ export class TrustGate {
     }
   }
 
-  /** Adds what stands for records that cannot be read. */
+  /** Adds stand-ins for unreadable records. */
   #expectedIn(projects: readonly string[], parts: Settled[]): ExpectedUnits {
     try {
       return new ExpectedUnits(projects.flatMap((projectDir) => this.#store.expectedIn(projectDir)))
@@ -149,7 +149,7 @@ export class TrustGate {
     }
   }
 
-  /** Whether everything that is trusted in the project and around it can be read now. */
+  /** Whether all records of the project and of the folders around it can be read now. */
   canRead(sources: ConfigSources): boolean {
     try {
       for (const projectDir of projectsOf(sources)) this.#store.expectedIn(projectDir)
@@ -159,7 +159,7 @@ export class TrustGate {
     }
   }
 
-  /** What the list of pre-trusted digests names and nobody has seen here. */
+  /** Reports pre-trusted digests that nothing here has. */
   #unlisted(parts: readonly Settled[], projectDir: string, { settings }: LoadedConfig): Settled {
     const seen = new Set(parts.flatMap(({ expectations }) => expectations.map(({ digest }) => digest)))
     const expectations = [...this.#store.listed]
@@ -191,7 +191,7 @@ export class TrustGate {
     return made
   }
 
-  /** The hooks as they were trusted, in place of those that are there now. New ones wait for a review. */
+  /** The hooks as they were trusted, in place of the current ones. New ones wait for a review. */
   async #instead(
     keeper: Keeper,
     specs: readonly ConfiguredHook[],
@@ -238,7 +238,7 @@ export class TrustGate {
     return made
   }
 
-  /** With the programs that it was trusted with. The same words elsewhere may run other scripts than the reviewed ones. */
+  /** Gives the hook the programs it was trusted with. `sameAs` names the review: elsewhere the same command may run other scripts. */
   #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
     const { place, hook } = spec
     const made = { ...spec, place: { ...place, path: this.#path(record) } }
@@ -246,7 +246,7 @@ export class TrustGate {
     return { ...made, hook: { ...hook, sameAs: `${hook.sameAs}\0${record.digest}` } } as ConfiguredHook
   }
 
-  /** Hooks that are not as they were trusted. */
+  /** Hooks that differ from what was trusted. */
   #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
     const trusted = new Set(hooks.map(({ hash }) => hash))
     const changed = specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
@@ -256,11 +256,11 @@ export class TrustGate {
   }
 
   #path(record: TrustRecord): string {
-    // An empty entry would mean the folder that the hook starts in.
+    // In PATH, an empty entry means the folder that the hook starts in.
     return [this.#binFolder(record), safePath([record.projectDir])].filter(Boolean).join(delimiter)
   }
 
-  /** If it cannot be made, the hook does not start, and says why then. */
+  /** If it cannot be created, the hook fails at its start and reports why. */
   #binFolder(record: TrustRecord): string {
     try {
       return this.#store.binFolder(record)
@@ -269,7 +269,7 @@ export class TrustGate {
     }
   }
 
-  /** Says why it may not run now. The user's own may, and so may what was trusted last. */
+  /** Why the hook may not run now. The user's own hooks always may; trusted versions may unless trust was withdrawn. */
   refusal(spec: ConfiguredHook): Skip | undefined {
     const held = this.#held.get(spec)
     if (!held) return undefined
@@ -282,15 +282,15 @@ export class TrustGate {
     return { why, detail: detailOf(spec, standing, review) }
   }
 
-  /** The same for a hook that stands for a gate. */
+  /** The same for a stand-in. */
   refusalOfClosed(hook: Hook): Skip | undefined {
     const record = this.#closed.get(hook)
     return record && this.#withdrawal(record)
   }
 
   /**
-   * The trust may have been taken back, or given to other bytes, since the hooks were read. Hooks that were read right
-   * before an update run as they were trusted until they are read again.
+   * Trust may have been withdrawn, or given to other bytes, since the hooks were read. Hooks that were read right before
+   * an update run as they were trusted until they are read again.
    */
   #withdrawal(record: TrustRecord): Skip | undefined {
     const trusted = this.#store.trustedNow(record)
@@ -298,16 +298,16 @@ export class TrustGate {
     const detail =
       trusted.length > 0
         ? 'Another version of it was trusted after these hooks were read: reload them.'
-        : 'You do not trust it any more.'
+        : 'You no longer trust it.'
     return { why: 'untrusted', detail }
   }
 
-  /** What the user is told when this hook stops something. */
+  /** What to tell the user when this hook stops something. */
   keepingOf(spec: ConfiguredHook): Expectation | undefined {
     return this.#held.get(spec)?.keeping
   }
 
-  /** Checks right before a start whether files outside the copy, and programs, are still those that were reviewed. */
+  /** Checks, right before a start, that files outside the copy and programs are still those that were reviewed. */
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const { record, keeping } = this.#held.get(spec) ?? {}
     const problem = record && (this.#ownProblem(record) ?? scriptsChanged(record, cwd))
@@ -321,7 +321,7 @@ export class TrustGate {
     return this.#programProblem(record) ?? this.#copyProblem(record)
   }
 
-  /** The command with the scripts that were reviewed, where only those have changed. Undefined if it cannot run that way. */
+  /** The hook with the reviewed version of its scripts, if only those have changed. Undefined if it cannot run that way. */
   async asReviewed(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
     const { record, hook } = this.#reviewOf(spec)
     if (!record || !hook || spec.type !== 'command') return undefined
@@ -336,7 +336,7 @@ export class TrustGate {
     place: (script: TrustedFile) => string | undefined,
   ) {
     if (this.#ownProblem(record) !== undefined) return undefined
-    // Brings the shell parser, which few hooks need.
+    // Loads the shell parser, which few hooks need.
     const { withKeptScripts } = await import('../trust/kept-scripts.js')
     return withKeptScripts(record, hook, cwd, place)
   }
@@ -346,24 +346,24 @@ export class TrustGate {
     return { record, hook: record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash) }
   }
 
-  /** Whether reviewed scripts of its file are not in the folder where it starts. */
+  /** Whether reviewed scripts are missing from the folder where the hook starts. */
   losesScripts(spec: ConfiguredHook, cwd: string): boolean {
     const { record } = this.#reviewOf(spec)
     return record !== undefined && lostWords(record, cwd).length > 0
   }
 
-  /** What to run where reviewed scripts are not in the folder where the hook starts. */
+  /** How to start a hook in a folder without its reviewed scripts. */
   async startElsewhere(spec: ConfiguredHook, cwd: string): Promise<Elsewhere> {
     const { record, hook } = this.#reviewOf(spec)
     if (!record || !hook || spec.type !== 'command') return {}
-    // Brings the shell parser, which few hooks need.
+    // Loads the shell parser, which few hooks need.
     const { startElsewhere } = await import('../trust/kept-scripts.js')
     const start = startElsewhere(record, hook, cwd)
     if (!start) return {}
     if ('line' in start) return { spec: { ...spec, handler: { ...spec.handler, ...start.line } } }
     const { file = '', line } = spec.hook.origin
     const { lost, mayPass } = start
-    const text = `${quoted(lost)} was reviewed in ${quoted(record.projectDir)}, and this hook starts in ${quoted(cwd)}, where it is not. Write "$CLAUDE_PROJECT_DIR"/${lost} in ${visible(file)}:${line}, and type carabiner trust.`
+    const text = `${quoted(lost)} was reviewed in ${quoted(record.projectDir)}, but this hook starts in ${quoted(cwd)}, where it does not exist. Write "$CLAUDE_PROJECT_DIR"/${lost} in ${visible(file)}:${line}, then type carabiner trust.`
     return { lost: text, mayPass }
   }
 
@@ -381,7 +381,7 @@ export class TrustGate {
     return kept && 'problem' in kept ? kept.problem : undefined
   }
 
-  /** The links to the programs may be gone: then whatever `$PATH` has now would run. */
+  /** Without the folder of programs, whatever `$PATH` has now would run. */
   #programProblem(record: TrustRecord): string | undefined {
     const gone = programGone(record)
     if (gone !== undefined) return gone
@@ -389,11 +389,11 @@ export class TrustGate {
       this.#store.binFolder(record)
       return undefined
     } catch (error) {
-      return `The programs of this hook cannot be told: ${textOf(error)}.`
+      return `The programs of this hook cannot be set up: ${textOf(error)}.`
     }
   }
 
-  /** Units of these hooks that may not run. */
+  /** The units among these hooks that may not run. */
   untrusted(specs: readonly ConfiguredHook[]): readonly Untrusted[] {
     return [...unitsOf(specs).keys()].flatMap((given) => {
       const unit = this.#expected.asTrusted(given)
@@ -415,7 +415,7 @@ export class TrustGate {
     return standing
   }
 
-  /** A unit that is still untrusted keeps the reason that was found first. */
+  /** A unit that is still untrusted keeps its first reason. */
   #standingNow(unit: Unit): Standing {
     const standing = this.#store.standingOf(unit)
     const before = this.#said.get(keyOf(unit))
@@ -423,7 +423,7 @@ export class TrustGate {
   }
 }
 
-/** Whether one of these skills had these hooks. */
+/** Whether the record is about one of these skills. */
 function isOfSkill({ kind, path }: TrustRecord, skills: readonly Pick<Skill, 'directory'>[]): boolean {
   if (kind !== 'folder') return false
   return skills.some(({ directory }) => [resolve(directory), realOf(directory)].includes(path))
@@ -435,25 +435,25 @@ function projectsOf({ projectDir, outerDirs = [], files = [], plugins = [] }: Co
   return [...new Set([...(projectDir === undefined ? [] : [projectDir]), ...folders])]
 }
 
-/** The same for records of several projects about one place. An update may just be moving what is there. */
+/** Equal for records of several projects about one place, even while an update moves the files there. */
 function placeKey({ kind, path }: Pick<Unit, 'kind' | 'path'>): string {
   return `${kind} ${placeOf(path)}`
 }
 
-/** Gates of the record that none of these hooks is. */
+/** Gates of the record that are missing from these hooks. */
 function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): readonly UnitHook[] {
   const hashes = new Set(armed.map(({ hook }) => hook.origin.hash))
   return hooks.filter((hook) => wasGuard(hook) && !hashes.has(hook.hash))
 }
 
-/** What became of a unit of which no hook was found. */
+/** What happened to a unit without any hooks. */
 function lossOf(
   { path, projectDir }: TrustRecord,
   { diagnostics }: LoadedConfig,
 ): Pick<Keeper, 'why' | 'mistake'> {
   if (typeAt(path) === undefined) return { why: '' }
   const mistake = diagnostics.find(({ file }) => file !== undefined && isWithin(file, path))
-  if (!mistake) return { why: 'has no hooks any more' }
+  if (!mistake) return { why: 'no longer has any hooks' }
   const { file = '', line = 1, text } = mistake
   const place = `${visible(isBelow(file, projectDir) ? relative(projectDir, file) : file)}:${line}`
   const where = file === path ? `line ${line}` : place
@@ -465,7 +465,7 @@ function hasSameHooks(a: Unit | TrustRecord, b: Unit): boolean {
   return a.kind === b.kind && hashesOf(a) === hashesOf(b)
 }
 
-/** Nothing if it is as trusted, or was never trusted. */
+/** Undefined if the unit is as trusted, or was never trusted. */
 function keeperOf(unit: Unit, standing: Standing): Keeper | undefined {
   if (standing.state === 'trusted' || !standing.record) return undefined
   return { unit, record: standing.record, state: 'modified', why: standing.why }

@@ -1,11 +1,11 @@
-// Groups hooks that are trusted together: those of a plugin or skill with its folder, those of a file with the file.
+// Groups hooks that are trusted together: the hooks of a plugin or skill form one unit, and so do those of a file.
 
 import { kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
 import type { ConfiguredHook, ConfiguredProcess } from './configured-hook.js'
 
-/** The units of these hooks, in their order, each with its hooks. The user's own are in none. */
+/** The units of these hooks, in order, each with its hooks. The user's own hooks belong to no unit. */
 export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
   const groups = new Map<string, ConfiguredHook[]>()
   for (const spec of specs) {
@@ -51,7 +51,7 @@ function unitHook(spec: ConfiguredHook): UnitHook {
   }
 }
 
-/** Fields in the words of the file that decide whether, when or with which effect it runs. */
+/** The fields that decide whether, when and with what effect a hook runs, named as in the file. */
 function termsOf(spec: ConfiguredHook): readonly string[] {
   if (spec.type === 'process') return termsOfProcess(spec)
   const { common, handler } = spec
@@ -80,7 +80,7 @@ function termsOfProcess({ hook, handler, disabled }: ConfiguredProcess): readonl
   ]
 }
 
-/** Names what a process is asked and told, in the words of its file. */
+/** What a process intercepts and observes, named as in its file. */
 function takenBy({ handler: { intercept, observe } }: ConfiguredProcess): string {
   return [...intercept, ...observe.map((kind) => `observes ${kind}`)].join(', ')
 }
@@ -94,7 +94,7 @@ function running(
   return spec.type === 'command' ? line : { type: spec.type, ...line }
 }
 
-/** A command of a plugin's skill, as if the plugin had it: what `./x` means is in the plugin's folder. */
+/** A command of a plugin's skill, with paths from the plugin's folder instead of the skill's. */
 function inSkill<L extends { readonly command: string }>(
   { place: { plugin, skillDir } }: ConfiguredHook,
   line: L,

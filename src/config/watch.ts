@@ -1,4 +1,4 @@
-// Watches configuration files, also those that do not exist yet. Says that something changed, never what.
+// Watches configuration files, including ones that do not exist yet. Reports that something changed, but not what.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -9,13 +9,13 @@ import { type ConfigSources, discover, hooksDirOf } from './discovery.js'
 import { Notes } from './notes.js'
 
 export interface ConfigWatch {
-  /** No call comes after it. */
+  /** No calls come after this. */
   close(): Promise<void>
 }
 
 /**
- * Calls back some time after a file was added, changed or removed. Watching has begun when the promise is fulfilled:
- * load after that, and nothing is missed. Never throws; `note` hears of what cannot be watched.
+ * Calls back some time after a file was added, changed or removed. Watching has begun when the promise resolves, so
+ * load after that to miss nothing. Never throws; `note` receives what cannot be watched.
  */
 export async function watchConfig(
   sources: ConfigSources,
@@ -39,7 +39,7 @@ function problemOf(error: unknown): Diagnostic {
 
 /** An editor writes a file in several steps; they count as one. */
 const QUIET_MS = 50
-/** A watcher that does not start must not hold up the rest. */
+/** A watcher that fails to start must not hold up the rest. */
 const LONGEST_START_MS = 5000
 
 class Watching implements ConfigWatch {
@@ -81,8 +81,8 @@ class Watching implements ConfigWatch {
     const watcher = this.#start(roots, {
       ignored: (path) => !this.#territory.includes(resolve(path)),
       ignoreInitial: true,
-      // A forgotten close() must not keep a program from ending. On Windows the watcher of a removed folder fails, and
-      // only persistent ones have somebody who listens to that.
+      // A forgotten close() must not keep a program running. On Windows, the watcher of a removed folder fails, and only
+      // persistent watchers handle that error.
       persistent: process.platform === 'win32',
     })
     this.#watchers.push(watcher)
@@ -101,7 +101,7 @@ class Watching implements ConfigWatch {
     if (!this.#closed) this.#timer = setTimeout(() => void this.#tell(), QUIET_MS).unref()
   }
 
-  /** Watches new paths before the call, so that the next load misses nothing. */
+  /** Watches new paths before calling back, so that the next load misses nothing. */
   async #tell(): Promise<void> {
     try {
       const roots = this.#territory.extend(pathsOf(this.#sources))
@@ -123,7 +123,7 @@ function pathsOf(sources: ConfigSources): readonly string[] {
 
 /** The watched paths: files that would be read, and the folders on the way to them. */
 class Territory {
-  /** Folders that exist, from which everything else can be seen to appear. */
+  /** Existing folders, from which all other paths can be seen to appear. */
   readonly roots = new Set<string>()
   readonly #paths = new Set<string>()
   readonly #hooksDirs: readonly string[]
@@ -147,7 +147,7 @@ class Territory {
     )
   }
 
-  /** Returns folders from which the paths can be seen that were out of sight so far. */
+  /** Returns the folders to watch for paths that were out of sight so far. */
   extend(paths: readonly string[]): string[] {
     const fresh = paths.filter((path) => !this.includes(path))
     return [...new Set(fresh.map((path) => this.#take(path, dirname(path))))]
@@ -164,14 +164,14 @@ class Territory {
 const PLUGIN_FILES = ['hooks.json', join('hooks', 'hooks.json'), join('.claude-plugin', 'plugin.json')]
 const PLUGIN_PATHS = new Set([...PLUGIN_FILES, 'hooks', '.claude-plugin'])
 
-/** True for the folder of a plugin, or a place in it where hooks are looked for. */
+/** True for a plugin's folder, or a place in it that may hold hooks. */
 function isPlugins(hooksDir: string, path: string): boolean {
   if (!path.startsWith(hooksDir + sep)) return false
   const [, ...inside] = relative(hooksDir, path).split(sep)
   return inside.length === 0 || PLUGIN_PATHS.has(inside.join(sep))
 }
 
-/** The folder, or the nearest one above it that exists. */
+/** The folder, or the nearest existing one above it. */
 function existing(folder: string): string {
   const above = dirname(folder)
   return above === folder || existsSync(folder) ? folder : existing(above)

@@ -1,4 +1,4 @@
-// Whether an agent runs this process: told from variables that agents set, and from the programs that started it.
+// Detects whether an agent runs this process, from variables that agents set and from the programs that started it.
 
 import { readFileSync } from 'node:fs'
 import { type Ancestor, ancestors } from './process.js'
@@ -21,7 +21,7 @@ export const AGENT_VARIABLES: readonly string[] = [
   'OPENCODE',
 ]
 
-/** The names of agents' own programs. An agent does not set its variables for itself, and a shell can lose them. */
+/** The names of agents' programs. Needed because an agent does not set its variables for itself, and a shell can drop them. */
 export const AGENT_PROGRAMS: readonly string[] = [
   'aider',
   'auggie',
@@ -42,25 +42,25 @@ export const AGENT_PROGRAMS: readonly string[] = [
   'qwen',
 ]
 
-/** Agents whose program npm calls `cli.js`, `index.js` and the like. */
+/** Agents that npm installs as `cli.js`, `index.js` and the like. */
 const AGENT_PACKAGE =
   /[\\/]node_modules[\\/](?:@anthropic-ai[\\/]claude-code|@openai[\\/]codex|@google[\\/]gemini-cli|@qwen-code[\\/]qwen-code|@github[\\/]copilot|@augmentcode[\\/]auggie|@charmland[\\/]crush|@letta-ai[\\/]letta-code|opencode-ai|cline)[\\/]/
 
 /** Programs that run a file of another name. */
 const RUNNER = /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|pypy[\d.]*|ruby|uv|(?:ba|da|z)?sh)$/
 
-/** Nobody looks beyond this process. Tests are built with the one that runs them, which an agent may have started. */
+/** The search for agents stops at this process. Tests are built with their own runner here, which an agent may have started. */
 const TOP: number = 0
 
 /**
- * Undefined if no agent is known to run this process; otherwise why we think so: `CLAUDECODE says that an agent runs this`.
+ * The evidence that an agent runs this process: `CLAUDECODE says that an agent is running this`. Undefined if there is none.
  * A program can change its own variables and become another program, but it cannot change the processes above it. Linux
- * tells us their names and what variables they began with; macOS tells names alone, Windows nothing. A process that
- * leaves its parents (`setsid`, a service, a job for later) and drops the variables is not found out.
+ * shows their names and initial variables, macOS only names, Windows nothing. A process that leaves its parents
+ * (`setsid`, a service, a scheduled job) and drops the variables is not detected.
  */
 export function agentMark(): string | undefined {
   const own = AGENT_VARIABLES.find((name) => process.env[name]) ?? startedWith('self')
-  return own === undefined ? markAmong(ancestors(TOP)) : `${own} says that an agent runs this`
+  return own === undefined ? markAmong(ancestors(TOP)) : `${own} says that an agent is running this`
 }
 
 /** The nearest comes first. */
@@ -75,7 +75,7 @@ export function markAmong(above: Iterable<Ancestor>): string | undefined {
   return undefined
 }
 
-/** The agent that a process is, by the name of its program or of the file that the program runs. */
+/** The agent that this process is, judged by its program's name or the file it runs. */
 function agentIn({ name, words }: Ancestor): string | undefined {
   const [program = '', ...args] = words
   const file = RUNNER.test(baseOf(program)) ? args.find((word) => !word.startsWith('-')) : undefined
@@ -90,7 +90,7 @@ function baseOf(path: string): string {
   return base.replace(/^-/, '').replace(/\.(?:[cm]?js|exe|py)$/i, '')
 }
 
-/** The first of the variables in a process's environment as it began. Undefined where the system does not say. */
+/** The first of the variables in a process's initial environment. Undefined if the system does not tell. */
 function startedWith(pid: number | 'self'): string | undefined {
   try {
     const set = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')

@@ -1,4 +1,4 @@
-// Readers of fields in stored JSON: each answers the value, or throws an Error that names the field.
+// Readers for fields of stored JSON. Each returns the value, or throws an Error that names the field.
 
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
@@ -17,7 +17,7 @@ export const flag: Reader<boolean> = (value, where) => {
 
 export const count: Reader<number> = (value, where) => {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-  throw wrong(where, 'a whole number from 0 up', value)
+  throw wrong(where, 'a whole number, 0 or more', value)
 }
 
 export function oneOf<W extends string>(...words: readonly W[]): Reader<W> {
@@ -48,7 +48,7 @@ export function fieldsOf(value: unknown, where: string): { readonly [key: string
   throw wrong(where, 'an object', value)
 }
 
-/** Reads only the known keys; a missing one has its default. */
+/** Reads only known keys. A missing one gets its default. */
 export function readFields<T extends object>(
   value: unknown,
   where: string,

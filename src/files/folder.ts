@@ -1,4 +1,4 @@
-// Folders of our own: made for this user alone, listed, synced, and removed in one step.
+// Our own folders: created for this user alone, listed, synced, and removed in one step.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ export function isFolder(path: string): boolean {
   }
 }
 
-/** Sorted. Answers an empty list where it is no folder, or not for us to read. */
+/** Sorted. Returns an empty list if it is not a folder, or not readable. */
 export function readableNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort()
@@ -23,7 +23,7 @@ export function readableNames(folder: string): readonly string[] {
   }
 }
 
-/** Answers an empty list where there is no such folder. */
+/** Returns an empty list if there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -34,7 +34,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A new name survives a power cut only after its folder was synced. */
+/** A new name survives a power cut only after its folder has been synced. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r')
   try {
@@ -46,12 +46,12 @@ export function syncFolder(folder: string): void {
 
 // ---- making ---------------------------------------------------------------------------------------------------
 
-/** A sweep may remove an empty parent while we make its child. If that keeps happening, it is not a sweep. */
+/** A sweep may remove an empty parent while its child is being created. If that keeps happening, something else is wrong. */
 const MOST_TRIES = 8
 
 /**
- * Makes a folder that only this user can enter, and answers the first folder that it had to make, if any. It makes them
- * one by one: Node's recursive mkdir never ends where the system says that an existing folder does not exist (/proc).
+ * Creates a folder that only this user can enter, and returns the first folder that it had to create, if any. It creates
+ * them one by one: Node's recursive mkdir never ends if the system denies that an existing folder exists (/proc).
  */
 export function makePrivate(folder: string, tries = MOST_TRIES): string | undefined {
   try {
@@ -62,7 +62,7 @@ export function makePrivate(folder: string, tries = MOST_TRIES): string | undefi
     if (code === 'EEXIST' || code === 'EISDIR') {
       const what = ifThere(() => statSync(folder))
       if (what?.isDirectory()) return undefined
-      // Another process has removed it meanwhile.
+      // Another process has removed it in the meantime.
       if (!what && tries > 0) return makePrivate(folder, tries - 1)
     }
     const above = dirname(folder)
@@ -92,7 +92,7 @@ export function discard(folder: string): void {
   removeDiscarded(gone)
 }
 
-/** Another process may be writing into it or removing it, too; the next sweep removes what is left. */
+/** Another process may also be writing to it or removing it. The next sweep removes what is left. */
 export function removeDiscarded(gone: string): void {
   try {
     rmSync(gone, { recursive: true, force: true })

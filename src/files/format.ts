@@ -1,4 +1,4 @@
-// The format of a file that Carabiner writes for itself: every such file says it, and a newer one is refused, never replaced.
+// The format number in every file that Carabiner writes for itself. A newer format is refused, never replaced.
 
 /**
  * Raise the number of a format when older versions of Carabiner cannot read what is written. Then keep reading every
@@ -6,7 +6,7 @@
  */
 export const FIRST_FORMAT = 1
 
-/** A file of a later version of Carabiner. It is not damaged: it stays as it is, for the program that can read it. */
+/** A file from a later version of Carabiner. It is not damaged, so it stays as it is for the program that can read it. */
 export class NewerFormat extends Error {
   constructor(file: string | undefined, found: unknown, known: number) {
     const what = `was written by a newer version of Carabiner (format ${String(found)}; this one reads up to ${known})`
@@ -15,11 +15,11 @@ export class NewerFormat extends Error {
   }
 }
 
-/** Answers the number of the format. Throws NewerFormat for a later one, and an Error for what is no number of a format. */
+/** Returns the format number. Throws NewerFormat for a later one, and an Error for anything that is not a format number. */
 export function checkFormat(found: unknown, file?: string, known: number = FIRST_FORMAT): number {
   const format = found === undefined ? FIRST_FORMAT : found
   if (!Number.isSafeInteger(format) || (format as number) < FIRST_FORMAT)
-    throw new Error('is not in a format of Carabiner')
+    throw new Error('is not in a Carabiner format')
   if ((format as number) > known) throw new NewerFormat(file, format, known)
   return format as number
 }

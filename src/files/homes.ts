@@ -9,13 +9,13 @@ export function dataHome(env: NodeJS.ProcessEnv = process.env): string {
   return join(xdgFolder(env.XDG_DATA_HOME) ?? join(userHome(), '.local', 'share'), 'carabiner')
 }
 
-/** For files that are useful only for a while: `CARABINER_HOME/state`, else the user's XDG state directory. */
+/** For files of temporary use: `CARABINER_HOME/state`, else the user's XDG state directory. */
 export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
   if (env.CARABINER_HOME) return resolve(env.CARABINER_HOME, 'state')
   return join(xdgFolder(env.XDG_STATE_HOME) ?? join(userHome(), '.local', 'state'), 'carabiner')
 }
 
-/** All that Carabiner keeps in them: whatever else is there is somebody else's. */
+/** Everything that Carabiner keeps in them. Other files there belong to somebody else. */
 export const HOME_FOLDERS = {
   data: [
     'approvals',
@@ -45,12 +45,12 @@ function xdgFolder(value: string | undefined): string | undefined {
 
 /** With `HOME=` or `HOME=.` the files would end up in the current folder. */
 export function userHome(): string {
-  // homedir() does the same, but its module takes longer to load than all of this.
+  // homedir() does the same, but loading its module takes longer than all of this.
   const home = (process.platform !== 'win32' && process.env.HOME) || homedir()
   return isAbsolute(home) ? home : (registeredHome() ?? resolve('/'))
 }
 
-/** The home that the system has on record, if it knows this user. */
+/** The home folder in the system's user database, if it knows this user. */
 export function registeredHome(): string | undefined {
   try {
     return xdgFolder(userInfo().homedir)

@@ -1,8 +1,8 @@
-// A look at a path that may not exist.
+// Looks at a path that may not exist.
 
 /**
- * Undefined if nothing is there. Everything else throws, such as a file where a folder should be (ENOTDIR): Node's
- * `throwIfNoEntry: false` says undefined there too, but only in some versions.
+ * Returns undefined if nothing is there. Throws for everything else, such as a file in place of a folder (ENOTDIR). Node's
+ * `throwIfNoEntry: false` returns undefined for that, too, but only in some versions.
  */
 export function ifThere<T>(look: () => T): T | undefined {
   try {

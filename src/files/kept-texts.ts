@@ -1,4 +1,4 @@
-// Keeps the newest of some texts as files in a folder, within bounds: full texts of cut injections, earlier settings.
+// Keeps the newest texts of a kind as files in a folder, within limits: full texts of cut injections, earlier settings.
 
 import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const NAME = /^\d{15}-\d{6}-[0-9a-f]+\.txt$/
 
 let written = 0
 
-/** Answers its path. The folder must exist. */
+/** Returns the path of the file. The folder must exist. */
 export function keepText(folder: string, text: string): string {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) throw new Error(`a text of ${bytes} bytes is too large to keep`)
@@ -51,7 +51,7 @@ function sizeOf(path: string): number {
   return ifThere(() => lstatSync(path))?.size ?? 0
 }
 
-/** Another process may have removed it; a text that stays is removed next time. */
+/** Another process may have removed it already. A text that stays is removed next time. */
 function remove(path: string): void {
   try {
     unlinkSync(path)

@@ -1,4 +1,4 @@
-// Time for deadlines that outlive a process: what has ended does not begin again when the system's clock is set back.
+// Time for deadlines that outlive a process: an expired deadline stays expired even if the system's clock is set back.
 
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -7,26 +7,26 @@ import { Seal } from './seal.js'
 import { VersionedFile } from './versioned-file.js'
 
 /*
- * The latest time that anybody saw is kept in a file, sealed. A clock that is behind it by more than a minute was set
- * back, and that begins a new era; so does a file that is gone. A deadline is kept with its era, and one of an earlier
- * era is over: how much of its time was left is not known. Within an era time does not go back.
+ * The latest time that any process saw is kept in a sealed file. If the clock is behind it by more than a minute, it was
+ * set back, and a new era begins; the same happens if the file is gone. Every deadline is stored with its era. A deadline
+ * from an earlier era has expired, because its remaining time is unknown. Within an era, time never goes back.
  */
 
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Keep it beside a deadline. */
+  /** Store it with a deadline. */
   readonly era: number
 }
 
 export interface Deadline {
   /** ISO-8601. */
   readonly ends: string
-  /** Absent: 0.1.0 made it, which had no eras. Only time ends it. */
+  /** Absent if 0.1.0 wrote it, which had no eras. Then only time ends it. */
   readonly era?: number | undefined
 }
 
-/** A type, so that it is JSON. */
+/** A type rather than an interface, so that it counts as JSON. */
 type Mark = {
   readonly latest: number
   readonly era: number
@@ -38,16 +38,16 @@ interface SealedMark {
 }
 
 const FRESH: SealedMark = { mark: { latest: 0, era: 0 }, seal: '' }
-/** More than anybody could meet by chance, and few enough digits for the name of a file. */
+/** Too many to guess, with few enough digits for a file name. */
 const ERAS = 2 ** 48 - 1
-/** Time servers correct clocks by less. */
+/** Corrections by time servers are smaller. */
 const TOLERATED_MS = 60_000
 /** How often the file is written, at most. */
 const EVERY_MS = 10_000
-/** The last time that a Date can be. */
+/** The latest time that a Date can hold. */
 const LATEST = 8.64e15
 
-/** Call it only where there is a deadline, or one is made. Throws an Error that says what happened, where, and what to do. */
+/** Call it only to check or set a deadline. Throws an Error that says what happened, where, and what to do. */
 export function momentIn(dataDir: string, given: number): Moment {
   const now = wholeTime(given)
   const seal = new Seal(dataDir)
@@ -72,7 +72,7 @@ export function isOver({ ends, era = 0 }: Deadline, moment: Moment): boolean {
   return (era !== 0 && era !== moment.era) || Date.parse(ends) <= moment.now
 }
 
-/** A clock that a program gave may answer anything; no number at all would never be after a deadline. */
+/** A clock supplied by a program may return anything. NaN would never be after a deadline. */
 function wholeTime(given: number): number {
   return Number.isFinite(given) ? Math.min(Math.max(0, Math.floor(given)), LATEST) : Date.now()
 }
@@ -85,12 +85,12 @@ function isSetBack(latest: number, now: number): boolean {
   return now < latest - TOLERATED_MS
 }
 
-/** The name of an era is random, so that nobody can begin an earlier one again. */
+/** Eras are random, so that nobody can return to an earlier one. */
 function next({ latest, era }: Mark, now: number): Mark {
   return { latest: now, era: era === 0 || isSetBack(latest, now) ? randomInt(1, ERAS) : era }
 }
 
-/** A mark without its seal is as good as none: a new era begins. */
+/** A mark without a valid seal counts as missing, so a new era begins. */
 function storedMark(value: unknown, seal: Seal): SealedMark {
   const fields = fieldsOf(value, 'the latest time')
   const given = fieldsOf(fields.mark ?? fields, 'the latest time')

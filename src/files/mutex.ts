@@ -20,15 +20,15 @@ import { readPlain, removeIfThere } from './plain-file.js'
 import { statOf } from './process.js'
 
 /*
- * The mutex is a second name (a hard link) of a file that says who its owner is. Making the link is atomic, fails where
- * one exists, and shows the owner from the first moment.
+ * The mutex is a second name (a hard link) of a file that identifies its owner. Creating the link is atomic, fails if it
+ * exists, and shows the owner from the first moment.
  *
- * A dead owner's link is removed only under a guard: a mutex of its own whose name holds the dead owner's id. An owner
+ * A dead owner's link is removed only under a guard: another mutex, whose name contains the dead owner's id. An owner
  * never comes back. So while I hold the guard of P and the link is P's, nobody else removes it, and what I remove is
- * P's. A process that dies with a guard is a dead owner like any other, and its guard has another name; they died one
- * after another, so this comes to an end.
+ * P's. A process that dies with a guard is a dead owner like any other, and its guard has another name. They died one
+ * after another, so this ends.
  *
- * A stopped process is alive and keeps what it holds: others wait for a bounded time, and say so.
+ * A stopped process is alive and keeps what it holds. Others wait for a limited time, and say so.
  */
 
 const NAME = 'lock'
@@ -45,12 +45,12 @@ export class Mutex {
     this.#own = new OwnerFile(folder)
   }
 
-  /** False while a living process has it. Throws ENOENT where there is no folder. */
+  /** Returns false while a living process holds it. Throws ENOENT if the folder does not exist. */
   tryTake(): boolean {
     return this.#take(this.#path)
   }
 
-  /** Where only the age of a mutex decides, a process that was stopped for long may have lost it meanwhile. */
+  /** If only its age tells whether a mutex is in use, a process that was stopped for long may have lost it. */
   get isMine(): boolean {
     const inode = ifThere(() => lstatSync(this.#path))?.ino
     return inode !== undefined && inode === this.#own.inode
@@ -60,7 +60,7 @@ export class Mutex {
     if (this.isMine) removeIfThere(this.#path)
   }
 
-  /** Removes what dead processes left in the folder. Only the holder may: then no guard protects the mutex itself. */
+  /** Removes what dead processes left in the folder. Only the holder may call it: then no guard protects the mutex itself. */
   sweep(names: readonly string[]): void {
     for (const path of names.filter((name) => GUARD.test(name)).map((name) => join(this.#folder, name))) {
       const owner = readOwner(path)
@@ -74,7 +74,7 @@ export class Mutex {
     const owner = readOwner(this.#path)
     return owner
       ? `process ${owner.pid} holds ${this.#path}`
-      : `others took ${this.#path} each time it was free`
+      : `other processes took ${this.#path} each time it was free`
   }
 
   #take(path: string): boolean {
@@ -83,7 +83,7 @@ export class Mutex {
       if (this.#link(path)) return true
       const owner = readOwner(path)
       if (!owner) continue
-      // A thread does one thing at a time: a link of its own is one that it could not remove when it was done.
+      // A thread holds it once at a time, so a link of its own is one that it failed to remove earlier.
       if (owner.text === ownSelf().text) removeIfThere(path)
       else if (!isDead(owner, path) || !this.#bury(path, owner)) return false
     }
@@ -104,7 +104,7 @@ export class Mutex {
     return false
   }
 
-  /** Removes a dead owner's link. False while another process does it. */
+  /** Removes a dead owner's link. Returns false while another process does so. */
   #bury(path: string, dead: Owner): boolean {
     const guard = join(this.#folder, `${NAME}.${dead.id}`)
     if (!this.#take(guard)) return false
@@ -119,7 +119,7 @@ export class Mutex {
 
 const LONGEST_OWNER = 256
 
-/** Undefined where the mutex is free. A file that no owner wrote is not ours to remove. */
+/** Returns undefined if the mutex is free. Throws for a file that no owner wrote, which is not ours to remove. */
 function readOwner(path: string): Owner | undefined {
   try {
     const read = readPlain(path, LONGEST_OWNER)
@@ -133,7 +133,7 @@ function readOwner(path: string): Owner | undefined {
 }
 
 function noOwner(path: string): never {
-  throw new Error(`${path} is no lock of this version of Carabiner; remove it when no agent is running`)
+  throw new Error(`${path} is not a lock of this version of Carabiner; remove it when no agent is running`)
 }
 
 // ---- the owner's file -----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ const OWNER_FILE = /^owner\.[0-9a-f]{16}$/
 /** The owner files of this thread, by path, with their inodes. */
 const made = new Map<string, number>()
 
-/** The file that identifies this process in a folder; the mutex is another name of it. */
+/** The file that identifies this process in a folder. The mutex is another name for it. */
 class OwnerFile {
   readonly path: string
   readonly #folder: string
@@ -154,12 +154,12 @@ class OwnerFile {
     this.path = join(folder, `owner.${ownSelf().id}`)
   }
 
-  /** Undefined before it was made. */
+  /** Undefined before it exists. */
   get inode(): number | undefined {
     return made.get(this.path)
   }
 
-  /** Writes it whole before any mutex links to it. It is removed when the process ends. */
+  /** Writes the complete file before any mutex links to it. The file is removed when the process ends. */
   make(): void {
     if (made.size === 0) process.once('exit', removeAll)
     const fd = openSync(this.path, 'w', 0o600)
@@ -171,7 +171,7 @@ class OwnerFile {
     }
   }
 
-  /** Removes those of killed processes; only once, because every one of them has to be read. */
+  /** Removes those of killed processes. Runs only once, because it has to read every file. */
   sweep(names: readonly string[]): void {
     if (this.#swept) return
     this.#swept = true
@@ -183,7 +183,7 @@ class OwnerFile {
   }
 }
 
-/** A wrong answer costs the process that owns it another file, nothing more. */
+/** If this is wrong, the owner only has to write another file. */
 function isAbandoned(path: string): boolean {
   const read = quietly(() => readPlain(path, LONGEST_OWNER))
   const owner = read && 'text' in read ? ownerOf(read.text) : undefined
@@ -196,27 +196,27 @@ function removeAll(): void {
 
 // ---- the owner ------------------------------------------------------------------------------------------------
 
-/** A process known by its number and its start, so that a reused number is not taken for it. */
+/** A process, identified by its number and start time, so that a reused number is not mistaken for it. */
 interface Owner {
-  /** As it is written. */
+  /** The text in the owner's file. */
   readonly text: string
   readonly pid: number
-  /** Ticks since the machine started; 0 where the system does not say. */
+  /** Ticks since the machine started; 0 if the system does not tell. */
   readonly start: string
-  /** Machine, boot and process-id namespace: elsewhere the number means another process. */
+  /** Machine, boot and process-id namespace. In another place, the number means another process. */
   readonly place: string
   /** Identifies one thread of one process. */
   readonly id: string
 }
 
-/** A process on another machine or in another container cannot be asked: after this time it counts as dead. */
+/** A process on another machine or in another container cannot be checked. After this time, it counts as dead. */
 const UNKNOWN_MS = 60_000
-/** Where the system gives no start, the number may have been reused. Nobody holds a mutex this long. */
+/** Without a start time, the number may have been reused. No process holds a mutex this long. */
 const NO_START_MS = 600_000
 
 const OWNER = /^([1-9]\d{0,9})\.(\d{1,20})\.([0-9a-f]{8})\.([0-9a-f]{16})$/
 
-/** Stands for an owner that cannot be told any more: no process is in its place, so the age decides. */
+/** Stands for an owner that is no longer known. No process is in its place, so the age decides. */
 const UNKNOWN_OWNER: Owner = { text: '', pid: 0, start: '0', place: '', id: '0'.repeat(16) }
 
 let self: Owner | undefined
@@ -229,14 +229,14 @@ export function ownSelf(): Owner {
   return self
 }
 
-/** Undefined for text that no owner wrote. */
+/** Returns undefined for text that no owner wrote. */
 export function ownerOf(text: string): Owner | undefined {
   const [, pid, start, place, id] = OWNER.exec(text) ?? []
   if (!pid || !start || !place || !id) return undefined
   return { text, pid: Number(pid), start, place, id }
 }
 
-/** `path` is the mutex that it holds. */
+/** `path` is the mutex that the owner holds. */
 export function isDead(owner: Owner, path: string): boolean {
   const me = ownSelf()
   if (owner.place !== me.place) return ageOf(path) > UNKNOWN_MS
@@ -261,7 +261,7 @@ function ownPlace(): string {
   return hash('sha256', `${boot}\n${ids}`).slice(0, 8)
 }
 
-/** Linking changes the ctime of the inode, so this is the time since the mutex was taken; the file itself is older. */
+/** Linking sets the inode's ctime, so this is the time since the mutex was taken. The file itself is older. */
 function ageOf(path: string): number {
   const taken = ifThere(() => lstatSync(path))?.ctimeMs
   return taken === undefined ? 0 : Date.now() - taken

@@ -1,4 +1,4 @@
-// Our own files, read as if a stranger had put them there: only plain, whole, bounded ones, without ever waiting.
+// Reads our own files as if a stranger had put them there: only regular, complete files of limited size, without waiting.
 
 import { isUtf8 } from 'node:buffer'
 import {
@@ -18,24 +18,24 @@ import {
 import { textOf } from '../core/base/errors.js'
 import { nonce } from './nonce.js'
 
-/** Follows no link, does not wait for the writer of a pipe, and never acquires a terminal. */
+/** Follows no links, does not wait for the writer of a pipe, and never acquires a terminal. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** Errors of `open` that will be the same next time. */
+/** Errors of `open` that will not go away by themselves. */
 const UNREADABLE: readonly unknown[] = ['ELOOP', 'EMLINK', 'ENXIO', 'EACCES', 'EPERM']
 
 export type Text = { readonly text: string } | { readonly problem: string }
 
 export type Bytes = { readonly bytes: Buffer } | { readonly problem: string }
 
-/** Throws what may pass (no such file, too many open files, an I/O error); the rest is a problem of the file. */
+/** Throws errors that may be temporary (no such file, too many open files, I/O). Returns others as a problem with the file. */
 export function readPlain(path: string, limit: number): Text {
   const read = readPlainBytes(path, limit)
   if ('problem' in read) return read
   return isUtf8(read.bytes) ? { text: read.bytes.toString('utf8') } : { problem: 'is not UTF-8' }
 }
 
-/** The same, but never throws: undefined if there is no such file. */
+/** The same, but never throws. Returns undefined if there is no such file. */
 export function readIfThere(path: string, limit: number): Text | undefined {
   try {
     return readPlain(path, limit)
@@ -67,7 +67,7 @@ export function readPlainBytes(path: string, limit: number): Bytes {
 }
 
 function problemOf(stats: Stats, limit: number): string | undefined {
-  if (!stats.isFile()) return 'is no plain file'
+  if (!stats.isFile()) return 'is not a regular file'
   if (stats.size > limit) return `is larger than ${limit} bytes`
   return stats.size === 0 ? 'is empty' : undefined
 }
@@ -85,7 +85,7 @@ function bytesIn(fd: number, size: number): Buffer {
 
 const BY_OTHERS = 0o022
 
-/** Like `readPlain`, but a file that another user could have written is a problem, too. */
+/** Like `readPlain`, but a file that another user could have written is also a problem. */
 export function readOwn(path: string, limit: number): Text {
   const problem = strangerIn(lstatSync(path))
   return problem === undefined ? readPlain(path, limit) : { problem }
@@ -94,10 +94,10 @@ export function readOwn(path: string, limit: number): Text {
 /** Throws if others can write to the folder. With `follow`, the folder may be a link that the user made. */
 export function checkOwnFolder(folder: string, { follow = false } = {}): void {
   const stats = follow ? statSync(folder) : lstatSync(folder)
-  const problem = stats.isDirectory() ? strangerIn(stats) : 'is no folder'
+  const problem = stats.isDirectory() ? strangerIn(stats) : 'is not a folder'
   if (problem === undefined) return
   throw new Error(
-    `${folder} ${problem}: what is in it may be anybody's, and is not used; remove it, or set CARABINER_HOME to a folder that only you can write`,
+    `${folder} ${problem}, so its content cannot be trusted and is not used; remove it, or set CARABINER_HOME to a folder that only you can write to`,
   )
 }
 
@@ -107,13 +107,13 @@ function strangerIn(stats: Stats): string | undefined {
   if (stats.isSymbolicLink()) return 'is a link'
   if (process.getuid === undefined) return undefined
   if (uid !== process.getuid()) return `belongs to another user (${uid})`
-  if ((mode & BY_OTHERS) !== 0) return `can be written by others (mode ${(mode & 0o7777).toString(8)})`
+  if ((mode & BY_OTHERS) !== 0) return `is writable by others (mode ${(mode & 0o7777).toString(8)})`
   return undefined
 }
 
 // ---- names ----------------------------------------------------------------------------------------------------
 
-/** Gives a file a second name unless that name is taken. Answers whether it did. */
+/** Gives a file a second name unless that name is taken. Returns whether it did. */
 export function linkUnlessThere(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -124,7 +124,7 @@ export function linkUnlessThere(from: string, to: string): boolean {
   }
 }
 
-/** Makes a file or folder under another name, then renames it: readers find the old one or the new one, never a part. */
+/** Creates a file or folder under another name, then renames it: readers find the old one or the new one, never a part. */
 export function placeWhole(
   path: string,
   make: (draft: string) => void,
@@ -139,7 +139,7 @@ export function placeWhole(
   }
 }
 
-/** Answers whether it was there. */
+/** Returns whether the file existed. */
 export function removeIfThere(path: string): boolean {
   try {
     unlinkSync(path)

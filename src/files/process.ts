@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Answers when a process started, in the system's own words: a reused number has another start. Undefined if it is dead. */
+/** When a process started, in the system's own notation. A reused number has another start. Undefined if the process is dead. */
 export function startOf(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
   if (process.platform !== 'linux') return ps(['-o', 'lstart=', '-p', String(pid)])
@@ -11,7 +11,7 @@ export function startOf(pid: number): string | undefined {
   return stat?.ended ? undefined : stat?.start
 }
 
-/** A background process is stopped when it reads from its terminal, so it would never answer. */
+/** The system stops a background process that reads from its terminal, so it would never get an answer. */
 export function isInForeground(): boolean {
   if (process.platform === 'linux') {
     const stat = statOf(process.pid)
@@ -37,24 +37,24 @@ function ps(args: readonly string[]): string | undefined {
 // ---- /proc ----------------------------------------------------------------------------------------------------
 
 export interface ProcessStat {
-  /** The process has ended but its parent has not noticed yet: it still answers to signals. */
+  /** True if the process has ended but its parent has not noticed yet. Such a process still accepts signals. */
   readonly ended: boolean
   readonly parent: number
   readonly group: number
-  /** The process group that its terminal listens to. */
+  /** The foreground process group of its terminal. */
   readonly foreground: number
-  /** Ticks since the machine started: tells a reused number apart. */
+  /** Ticks since the machine started. Distinguishes a reused number. */
   readonly start: string
 }
 
 /** Positions after the name in `PID (NAME) STATE PARENT GROUP SESSION TTY FOREGROUND … START …`. */
 const [PARENT, GROUP, FOREGROUND, START] = [1, 2, 5, 19] as const
 
-/** Undefined where there is no /proc, or no such process. */
+/** Undefined if there is no /proc, or no such process. */
 export function statOf(pid: number): ProcessStat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name may hold anything, including blanks and brackets.
+    // The name may contain anything, including spaces and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const start = fields[START]
     if (start === undefined || !/^\d{1,20}$/.test(start)) return undefined
@@ -80,12 +80,12 @@ export interface Ancestor {
   readonly words: readonly string[]
 }
 
-/** No shell is nested deeper. */
+/** Shells are never nested deeper. */
 const MOST_ANCESTORS = 64
 const PS_TIMEOUT_MS = 2000
 const MOST_LISTED = 16 * 1024 * 1024
 
-/** The processes that started this one, the nearest first, below `top`, as far as the system tells. */
+/** The processes above this one, nearest first, up to `top` (exclusive), as far as the system tells. */
 export function* ancestors(top: number): Generator<Ancestor> {
   const read = process.platform === 'linux' ? ancestorOf : listed()
   let pid = process.ppid
@@ -114,14 +114,14 @@ function textIn(path: string): string {
   }
 }
 
-/** One list for all: starting `ps` takes longer than reading it. Words with blanks in them fall apart. */
+/** Runs `ps` once for all, because starting it takes longer than reading its output. Words that contain spaces are split. */
 function listed(): Read {
   if (process.platform === 'win32') return () => undefined
   const rows = new Map(processesIn(ps(['-A', '-o', 'pid=,ppid=,args=']) ?? '').map((one) => [one.pid, one]))
   return (pid) => rows.get(pid)
 }
 
-/** Exported for its tests: `  12   1 node /usr/bin/claude` a line. */
+/** Reads lines such as `  12   1 node /usr/bin/claude`. Exported for its tests. */
 export function processesIn(table: string): readonly (Ancestor & { readonly parent: number })[] {
   return table.split('\n').flatMap((line) => {
     const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []

@@ -1,4 +1,4 @@
-// Variables that Claude Code's settings set: those of a project, of the user, and of the company.
+// Variables that Claude Code's settings define for a project, the user and the company.
 
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -10,10 +10,10 @@ import { realOf } from './within.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** Names the project to hooks of ours, and of Amplifier's. */
+/** Tells our hooks, and Amplifier's, where the project is. */
 export const OUR_PROJECT_VARIABLE = 'AMPLIFIER_PROJECT_DIR'
 
-/** Hosts name the project to their hooks by these. The event's `cwd` moves with the agent, away from the settings. */
+/** Hosts tell their hooks where the project is by these. The event's `cwd` moves with the agent, away from the settings. */
 export const PROJECT_VARIABLES: readonly string[] = [
   OUR_PROJECT_VARIABLE,
   'CLAUDE_PROJECT_DIR',
@@ -26,7 +26,7 @@ export const PROJECT_VARIABLES: readonly string[] = [
   'CODEBUDDY_PROJECT_DIR',
 ]
 
-/** Every folder that one of these variables names as the project. */
+/** The folders that these variables name as the project. */
 export function namedIn(env: Env, variables: readonly string[] = PROJECT_VARIABLES): readonly string[] {
   const values = variables.map((name) => env[name])
   return values.filter((value): value is string => value !== undefined && isAbsolute(value))
@@ -41,10 +41,10 @@ interface ClaudeEnv {
   readonly problem?: string
 }
 
-/** The same bound as in setup. */
+/** The same limit as in setup. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** The settings of a project, those for everybody first. */
+/** The settings of a project. The shared ones come first. */
 export function claudeEnvIn(folder: string): readonly ClaudeEnv[] {
   return ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name)))
 }
@@ -52,7 +52,7 @@ export function claudeEnvIn(folder: string): readonly ClaudeEnv[] {
 /** Empty if there is no such file. */
 function envOf(file: string): readonly ClaudeEnv[] {
   try {
-    // Most folders have none, and an error would take longer.
+    // Most folders have none, and throwing an error would take longer.
     if (!ifThere(() => lstatSync(file))) return []
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('text' in found) return [{ file, env: variablesIn(found.text) }]
@@ -74,7 +74,7 @@ function variablesIn(text: string): Readonly<Record<string, string>> {
   }
 }
 
-/** Settings of the company, which win over those of a project, by system. */
+/** The company's settings, by system. They override a project's. */
 const MANAGED: Readonly<Record<string, string>> = {
   darwin: '/Library/Application Support/ClaudeCode/managed-settings.json',
   linux: '/etc/claude-code/managed-settings.json',

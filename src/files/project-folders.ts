@@ -1,4 +1,4 @@
-// The folders around a project, and what marks a folder as one. One walk upwards serves everybody who asks.
+// The folders around a project, and the marks of a project folder.
 
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -6,12 +6,12 @@ import { registeredHome, userHome } from './homes.js'
 import { ifThere } from './if-there.js'
 import { realOf } from './within.js'
 
-/** No system has longer paths. The `cwd` of an event could be of any length. */
+/** No system has longer paths, but the `cwd` of an event could have any length. */
 const LONGEST_PATH = 4096
 
 /**
- * Each folder to start from and those above it, up to a home (exclusive) or to the root; nearest first. Where a link is
- * on the way, also by the path that it leads to.
+ * Each starting folder and those above it, up to a home (exclusive) or the root, nearest first. If there is a link on the
+ * way, includes the real paths, too.
  */
 export function foldersAround(
   starts: readonly string[],
@@ -28,17 +28,17 @@ export function foldersAround(
   return [...folders]
 }
 
-/** Whether there can be such a folder. */
+/** Whether such a folder can exist. */
 export function isPath(path: unknown): path is string {
   return typeof path === 'string' && isAbsolute(path) && path.length <= LONGEST_PATH && !path.includes('\0')
 }
 
-/** Every home of the user, whose hooks are for all projects. */
+/** The user's home folders. Their hooks are for all projects. */
 export function homesOf(home?: string): readonly (string | undefined)[] {
   return [home, userHome(), registeredHome()]
 }
 
-/** A folder that was removed while we are in it has no name. */
+/** If the current folder has been removed, it has no name. */
 export function workingFolder(otherwise: string): string {
   try {
     return process.cwd()
@@ -49,16 +49,16 @@ export function workingFolder(otherwise: string): string {
 
 // ---- marks ----------------------------------------------------------------------------------------------------
 
-/** A project around the project: a workspace has its `node_modules/.bin` there, and a repository all that was cloned. */
+/** Whether a folder around the project is a project, too: a workspace with `node_modules/.bin`, or a repository. */
 export function isMarked(folder: string): boolean {
   return ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name)))
 }
 
-/** An empty `.git` does not count: it would cut the project off from all that is below. */
+/** An empty `.git` does not count: it would cut the project off from everything below it. */
 export function isRepository(folder: string): boolean {
   const path = join(folder, '.git')
   try {
-    // Most folders have none, and an error would take longer.
+    // Most folders have none, and throwing an error would take longer.
     const stats = ifThere(() => statSync(path))
     if (!stats?.isFile()) return stats !== undefined && existsSync(join(path, 'HEAD'))
     return stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
@@ -69,12 +69,12 @@ export function isRepository(folder: string): boolean {
 
 const LONGEST_LINK = 8192
 
-/** Whether `.amplifier` has anything that Carabiner reads. */
+/** Whether `.amplifier` holds anything that Carabiner reads. */
 export function hasSettings(folder: string): boolean {
   return isAny(folder, '.amplifier', ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json'])
 }
 
-/** Claude Code leaves a `.claude` in every folder that it was started in: only these files count. */
+/** Claude Code leaves a `.claude` in every folder it was started in, so only these files count. */
 export function hasClaudeSettings(folder: string): boolean {
   return isAny(folder, '.claude', ['settings.json', 'settings.local.json', 'hooks'])
 }

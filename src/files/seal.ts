@@ -1,4 +1,4 @@
-// The seal on what a person decided: an HMAC with a key that only this user can read.
+// The seal on a person's decisions: an HMAC with a key that only this user can read.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { lstatSync, type Stats, writeFileSync } from 'node:fs'
@@ -15,13 +15,13 @@ const KEY = /^[0-9a-f]{64}\n$/
 const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
-/** A seal of one kind never fits another: an answer that was used cannot pass for a new one. */
+/** A seal of one kind is never valid for another, so a used answer cannot pass for a new one. */
 export type Sealed = 'question' | 'answer' | 'used' | 'always' | 'grant' | 'clock'
 
 export class Seal {
   readonly #key: Buffer
 
-  /** Makes the key when it is first needed. Throws if others may know it. */
+  /** Creates the key on first use. Throws if others may know it. */
   constructor(dataDir: string) {
     const path = keyPath(dataDir)
     try {
@@ -31,7 +31,7 @@ export class Seal {
       if (code === undefined) throw error
       const todo = adviceOn(code, 'written')
       throw new Error(
-        `the key that decisions are sealed with, ${path}, cannot be read or made: ${textOf(error)}${todo && `; ${todo}`}`,
+        `the key that seals decisions, ${path}, cannot be read or created: ${textOf(error)}${todo && `; ${todo}`}`,
         { cause: error },
       )
     }
@@ -46,7 +46,7 @@ export class Seal {
     return given.length === right.length && timingSafeEqual(given, right)
   }
 
-  /** Says that a person always allows the call with this digest. It can be shown until then, ISO-8601. */
+  /** Proof that a person always allows the call with this digest. Valid until `until`, ISO-8601. */
   proof(digest: string, until: string): string {
     return `${until} ${this.of('always', { digest, until })}`
   }
@@ -69,20 +69,20 @@ function readKey(path: string): Buffer | undefined {
   const problem = 'problem' in read ? read.problem : (knownIn(stats) ?? noKeyIn(read.text))
   if (problem === undefined && 'text' in read) return Buffer.from(read.text.trim(), 'hex')
   throw new Error(
-    `the key that decisions are sealed with, ${path}, ${problem}: no approval can be relied on; remove it (a new one is made, and people are asked again)`,
+    `the key that seals decisions, ${path}, ${problem}, so no approval can be trusted; remove it (a new one is created, and people are asked again)`,
   )
 }
 
 function knownIn({ mode }: Stats): string | undefined {
   const isKnown = process.getuid !== undefined && (mode & FOR_OTHERS) !== 0
-  return isKnown ? `can be read by others (mode ${(mode & 0o7777).toString(8)})` : undefined
+  return isKnown ? `is readable by others (mode ${(mode & 0o7777).toString(8)})` : undefined
 }
 
 function noKeyIn(text: string): string | undefined {
   return KEY.test(text) ? undefined : 'is not a key'
 }
 
-/** The file is whole from the beginning, and processes that make it at the same time end up with the same key. */
+/** The file is complete from the beginning, and processes that create it at the same time get the same key. */
 function makeKey(path: string): Buffer {
   const folder = dirname(path)
   const draft = join(folder, `${nonce()}.tmp`)
@@ -95,7 +95,5 @@ function makeKey(path: string): Buffer {
   }
   const key = readKey(path)
   if (key) return key
-  throw new Error(
-    `the key that decisions are sealed with, ${path}, was removed as soon as it was made; try again`,
-  )
+  throw new Error(`the key that seals decisions, ${path}, was removed as soon as it was created; try again`)
 }

@@ -1,9 +1,9 @@
-// Folders of `$PATH` that count: those that no project can fill.
+// The folders of `$PATH` that count: those that no project can write to.
 
 import { delimiter, isAbsolute } from 'node:path'
 import { isBelow, realOf } from './within.js'
 
-/** For a project at `/`, where no entry counts. With an empty `$PATH` a shell would use a default of its own. */
+/** For a project at `/`, where no entry counts. With an empty `$PATH`, a shell would use its own default. */
 const FALLBACK = ['/usr/bin', '/bin']
 
 interface SearchPath {
@@ -16,7 +16,7 @@ interface SearchPath {
 export function searchPath(projects: readonly string[], path = process.env.PATH ?? ''): SearchPath {
   const folders: string[] = []
   const skipped: string[] = []
-  // Following links takes longer than everything else, so each path is followed once.
+  // Following links takes the most time, so each path is followed only once.
   const reals = projects.map(realOf)
   const isInside = (entry: string) =>
     projects.some((project) => isBelow(entry, project)) || isBelowAny(realOf(entry), reals)
@@ -35,7 +35,7 @@ function isBelowAny(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isBelow(path, folder))
 }
 
-/** `$PATH` without folders of these projects: none of them decides which program runs. */
+/** `$PATH` without folders inside these projects, so that none of them decides which program runs. */
 export function safePath(projects: readonly string[], path = process.env.PATH ?? ''): string {
   return searchPath(projects, path).folders.join(delimiter)
 }

@@ -1,4 +1,4 @@
-// The stamp of a file: what stat says about it. Equal stamps mean an untouched file, without reading it.
+// The stamp of a file, made from its stat. Equal stamps prove that a file is untouched, without reading it.
 
 import type { BigIntStats } from 'node:fs'
 

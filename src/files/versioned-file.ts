@@ -10,20 +10,20 @@ import { readPlain } from './plain-file.js'
 import { Draft, removeOlder, setAside, versionPath, versionsIn } from './versions.js'
 
 export interface VersionedFileOptions<T> {
-  /** Made when needed. It may hold other files: versions are `<number>.json`, drafts `*.tmp`. */
+  /** Created on demand. It may hold other files: versions are `<number>.json`, drafts `*.tmp`. */
   readonly folder: string
-  /** What is kept there, for messages. */
+  /** The name of the value in messages. */
   readonly what: string
   /** The value before the first write. */
   readonly fresh: T
-  /** Checks a value that was read; throws an Error that says what is wrong with it. */
+  /** Checks a value that was read. Throws an Error that names the problem. */
   readonly check: (value: unknown) => T
-  /** What stands for a file that cannot be read. Default: that throws once, and the value is fresh. */
+  /** Returns the value to use for an unreadable file. By default, loading throws once, and then the value is fresh. */
   readonly damaged?: (problem: string) => T
-  /** Whether it must survive a power cut; default false: it survives every end of the process. */
+  /** Whether it must survive a power cut. Default false: it only survives the end of the process, however that happens. */
   readonly durable?: boolean
   readonly makeFolder?: (folder: string) => void
-  /** The most bytes that may be written; default 1 MiB. */
+  /** The most bytes to write. Default 1 MiB. */
   readonly maxBytes?: number
 }
 
@@ -32,7 +32,7 @@ type Found<T> =
   | { readonly version: number; readonly problem: string }
 
 const MAX_BYTES = 1024 * 1024
-/** Reads more than it writes, because a later version may write more. */
+/** Reads larger files than it writes, because a later version may write more. */
 const READ_FACTOR = 4
 const MAX_TRIES = 1000
 
@@ -47,7 +47,7 @@ export class VersionedFile<T> {
     return this.#options.folder
   }
 
-  /** Makes no folder. A file that cannot be read is moved aside and throws, once; then the value is fresh. Or see `damaged`. */
+  /** Creates no folder. Moves an unreadable file aside and throws once; after that, the value is fresh. See also `damaged`. */
   load(): T {
     const found = this.#found()
     if ('value' in found) return found.value
@@ -60,14 +60,14 @@ export class VersionedFile<T> {
     return this.load()
   }
 
-  /** Like `load`, but leaves a file that cannot be read where it is, and throws each time. */
+  /** Like `load`, but leaves an unreadable file in place and throws each time. */
   read(): T {
     const found = this.#found()
     if ('value' in found) return found.value
     throw new BrokenFile(found.problem)
   }
 
-  /** Replaces whatever is there, also what cannot be read: that is moved aside. */
+  /** Replaces the current value. Moves an unreadable file aside. */
   replace(value: T): void {
     try {
       this.update(() => value)
@@ -77,7 +77,7 @@ export class VersionedFile<T> {
     }
   }
 
-  /** Atomic. `change` runs again when another process was faster. If it answers the same object, nothing is written. */
+  /** Atomic. `change` runs again if another process was faster. If it returns the same object, nothing is written. */
   update(change: (value: T) => T): void {
     const { folder, fresh } = this.#options
     if (!existsSync(folder) && change(fresh) === fresh) return
@@ -94,7 +94,7 @@ export class VersionedFile<T> {
     if (told && !this.#options.damaged) throw new BrokenFile(told)
   }
 
-  /** Answers the number of the version that it made, if any. */
+  /** Returns the number of the version it created, if any. */
   #swap(nextOf: (found: Found<T>) => T | undefined): number | undefined {
     const { folder, what, durable = false } = this.#options
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -111,11 +111,11 @@ export class VersionedFile<T> {
         draft.end()
       }
     }
-    const times = `${MAX_TRIES} times while it was to be changed here`
-    throw new Error(`${what} in ${folder} was changed by others ${times}; try again`)
+    const times = `${MAX_TRIES} times during this change`
+    throw new Error(`${what} in ${folder} was changed by other processes ${times}; try again`)
   }
 
-  /** Undefined if there was no folder; it is made now. */
+  /** Returns undefined if there was no folder, which it then creates. */
   #begin(): Draft | undefined {
     const { folder, makeFolder = makePrivate } = this.#options
     return this.#attempt('written', () => {
@@ -139,13 +139,15 @@ export class VersionedFile<T> {
         if (found) return found
         continue
       }
-      // Listing may not be atomic: it can miss a version that comes while another one goes. So it looks twice.
+      // Listing is not always atomic: it can miss a version that appears while another one goes. So look twice.
       if (!versions || ++empty > 1) return { version: 0, value: fresh }
     }
-    throw new Error(`${what} in ${folder} was changed by others each time it was to be read; try again`)
+    throw new Error(
+      `${what} in ${folder} was changed by other processes during every attempt to read it; try again`,
+    )
   }
 
-  /** Undefined if it is gone, because there is a newer one. */
+  /** Undefined if the version is gone because there is a newer one. */
   #read(version: number): Found<T> | undefined {
     const path = versionPath(this.#options.folder, version)
     const text = this.#attempt('read', () => {
@@ -173,7 +175,7 @@ export class VersionedFile<T> {
     } catch {
       throw new Error('is not valid JSON')
     }
-    if (!isObject(file) || file.format === undefined) throw new Error('is not in a format of Carabiner')
+    if (!isObject(file) || file.format === undefined) throw new Error('is not in a Carabiner format')
     checkFormat(file.format, path)
     return this.#options.check(file.value)
   }
@@ -184,18 +186,18 @@ export class VersionedFile<T> {
     const bytes = Buffer.byteLength(text)
     if (bytes <= maxBytes) return text
     throw new Error(
-      `${what} in ${folder} would take ${bytes} bytes, more than ${maxBytes}; it was left as it was`,
+      `${what} in ${folder} would take ${bytes} bytes, more than ${maxBytes}; it was not changed`,
     )
   }
 
-  /** Answers a sentence about it. */
+  /** Returns a sentence about the outcome. */
   #setAside(version: number, problem: string): string {
     const { folder, what } = this.#options
     try {
-      return `${problem}; it is now ${setAside(folder, version)}, and ${what} begins anew`
+      return `${problem}; it was moved to ${setAside(folder, version)}, and ${what} starts fresh`
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${problem}; ${what} begins anew`
-      return `${problem}; ${what} begins anew, but the file could not be moved: ${textOf(error)}`
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${problem}; ${what} starts fresh`
+      return `${problem}; ${what} starts fresh, but the file could not be moved: ${textOf(error)}`
     }
   }
 
@@ -213,26 +215,26 @@ export class VersionedFile<T> {
   }
 }
 
-/** What is there cannot be read. */
+/** The file exists but cannot be read. */
 export class BrokenFile extends Error {}
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
-/** What to do about an error of the file system; empty if nothing is known. */
+/** What to do about a file system error. Empty if there is no advice. */
 export function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return `free some space, or ${ELSEWHERE} that has it`
+      return `free some space, or ${ELSEWHERE} that has space`
     case 'EACCES':
     case 'EROFS':
       return `let this user ${done === 'read' ? 'read' : 'write'} there, or ${ELSEWHERE} that allows it`
     case 'ENOTDIR':
     case 'EEXIST':
     case 'ELOOP':
-      return 'remove what stands where a folder should be'
-    // A second way to write, for file systems without hard links, would hardly ever run and then be wrong.
+      return 'remove the file that is in the way of a folder'
+    // No fallback for file systems without hard links: it would hardly ever run, and would hide mistakes.
     case 'EPERM':
     case 'ENOTSUP':
     case 'EOPNOTSUPP':

@@ -1,4 +1,4 @@
-// The files of a versioned value: `<n>.json`, of which the highest counts, and drafts of the next one.
+// The files of a versioned value: versions `<n>.json`, where the highest counts, and drafts of the next one.
 
 import {
   closeSync,
@@ -18,12 +18,12 @@ import { nonce } from './nonce.js'
 /*
  * Why no update is lost, none counts twice, and nobody waits for a dead process:
  *
- * 1. `link` makes n+1 only if it does not exist. So only one of all processes that read n makes n+1; the others start
+ * 1. `link` creates n+1 only if it does not exist. So only one of the processes that read n creates n+1; the others start
  *    again.
- * 2. This holds as long as no number below the newest becomes free again. A writer makes a draft *before* it reads. A
- *    process that removes versions has made version m, lists the folder after that, and removes versions below m only
- *    if there is no draft in the list. A writer whose draft is not in the list made it later, so it reads m or higher
- *    and never makes a lower number.
+ * 2. This holds as long as no number below the newest becomes free again. A writer creates a draft *before* it reads. A
+ *    process that removes versions has created version m, lists the folder after that, and removes versions below m only
+ *    if there is no draft in the list. A writer whose draft is not in the list created it later, so it reads m or higher
+ *    and never creates a lower number.
  * 3. A draft that is in the way (its writer is dead or stopped) is removed first. Then `link` has no source, and its
  *    writer, if it is alive after all, starts again. A wrong guess costs a repetition, never an update.
  *
@@ -66,7 +66,7 @@ export class Draft {
     this.#fd = openSync(this.#path, 'wx', 0o600)
   }
 
-  /** False if another process was faster, or removed the draft or the folder: then read again. */
+  /** Returns false if another process was faster, or removed the draft or the folder. Then read again. */
   publish(text: string, version: number, durable: boolean): boolean {
     if (version > HIGHEST) throw new Error(`there is no version after ${version - 1}`)
     writeFileSync(this.#fd, text)
@@ -78,7 +78,7 @@ export class Draft {
       if (code === 'EEXIST' || code === 'ENOENT') return false
       throw error
     }
-    // The version is in force by now, even if the file system cannot do this.
+    // The version is already in force, even if the file system cannot do this.
     if (durable) tryTo(() => syncFolder(this.#folder))
     return true
   }
@@ -89,7 +89,7 @@ export class Draft {
   }
 }
 
-/** Call it after version `made` was published and its draft ended. Never throws: the version is in force by now. */
+/** Call it after version `made` was published and its draft ended. Never throws, because the version is already in force. */
 export function removeOlder(folder: string, made: number): void {
   tryTo(() => removeBelow(folder, made))
 }
@@ -103,7 +103,7 @@ function removeBelow(folder: string, made: number): void {
   for (const number of numbers) if (number < made) tryTo(() => unlinkSync(versionPath(folder, number)))
 }
 
-/** Moves a version below the newest aside, and answers its new path. */
+/** Moves a version below the newest aside, and returns its new path. */
 export function setAside(folder: string, version: number): string {
   for (const draft of versionsIn(folder)?.drafts ?? []) tryTo(() => unlinkSync(join(folder, draft)))
   const aside = join(folder, `broken-${version}-${nonce()}`)
@@ -120,7 +120,7 @@ function isAtWork(draft: string): boolean {
   }
 }
 
-/** Another process may have removed it; the next update removes what is left. */
+/** Another process may have removed it already. The next update removes what is left. */
 function tryTo(work: () => void): void {
   try {
     work()

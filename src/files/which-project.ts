@@ -1,4 +1,4 @@
-// Which project an event or a command belongs to.
+// Decides which project an event or a command belongs to.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,8 +18,8 @@ import {
 import { realOf } from './within.js'
 
 /**
- * The project of an event: the one around the folder that the host names, else around the event's `cwd`, else around the
- * folder that we were started in. Only these variables count, the first one most.
+ * The project of an event: the one around the folder that the host names, else around the event's `cwd`, else around our
+ * own working folder. Only these variables count, in this order.
  */
 export function projectDirOf(
   cwd: string | undefined,
@@ -34,10 +34,10 @@ export function projectDirOf(
 }
 
 /**
- * The project around a folder, for agents and people alike. It is the nearest folder upwards that has hooks or settings of
- * ours, or that the user trusts something in: a project does not end because its files do. Else it is the nearest with
- * settings of Claude Code, else the repository, else the folder itself. Looks no further than the repository, and not in
- * the user's home, whose hooks are for all projects.
+ * The project around a folder, for agents and people alike. It is the nearest folder upwards with our hooks or settings,
+ * or with anything that the user trusts there, because a project exists even after its files are gone. Otherwise it is
+ * the nearest folder with Claude Code's settings, then the repository, then the folder itself. The search ends at the
+ * repository, and leaves out the user's home, whose hooks are for all projects.
  */
 export function projectAround(start: string): string {
   return markedFrom(start, userHome()) ?? realOf(resolve(start))
@@ -55,7 +55,7 @@ function markedFrom(start: string, home: string): string | undefined {
   return found && realOf(found)
 }
 
-/** The folders that say where an event happens: those that variables name, its `cwd`, and the one we were started in. */
+/** The folders that tell where an event happens: those that variables name, its `cwd`, and our own working folder. */
 export function startsOf(
   cwd: unknown,
   env: NodeJS.ProcessEnv,
@@ -65,16 +65,16 @@ export function startsOf(
   return [...namedIn(env, variables), ...(isPath(cwd) ? [cwd] : []), workingFolder(home)]
 }
 
-// ---- folders that the user trusts something in ----------------------------------------------------------------
+// ---- folders with trusted units -------------------------------------------------------------------------------
 
 const INDEXES = ['trust-projects', 'listed-projects']
 
-/** Whether anything is trusted in this folder. Takes the same time however many records there are. */
+/** Whether anything is trusted in this folder. Takes constant time, however many records there are. */
 function hasRecords(projectDir: string): boolean {
   return INDEXES.some((name) => existsSync(indexFolder(join(dataHome(), name), projectDir)))
 }
 
-/** The folder in an index of trust records that is there if a project has any. */
+/** The folder in the index of trust records that exists if a project has any. */
 export function indexFolder(index: string, projectDir: string): string {
   return join(index, digest(projectDir).slice(0, 32))
 }

@@ -1,11 +1,11 @@
-// Whether a path lies in a folder, by name or after following links.
+// Tells whether a path is inside a folder, by name or after following links.
 
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, sep } from 'node:path'
 import { registeredHome } from './homes.js'
 
-/** True for the folder itself, too. */
+/** Also true for the folder itself. */
 export function isWithin(path: string, folder: string): boolean {
   return isBelow(path, folder) || isBelow(realOf(path), realOf(folder))
 }
@@ -25,8 +25,8 @@ export function realOf(path: string): string {
 }
 
 /**
- * Whether a project contains this folder of the user's, so that its content could come with the repository. A project
- * that is the whole home, or `/`, was not cloned, so it does not count.
+ * Whether a project contains this folder of the user's, so that its content could come with the repository. Ignores a
+ * project that is the whole home or `/`, because those are not cloned.
  */
 export function isInProject(folder: string, projectDir: string): boolean {
   if (!isWithin(folder, projectDir)) return false

@@ -1,4 +1,4 @@
-// Questions that wait for a person, behind one interface: raised by one process, answered by another, each answer used once.
+// The interface of approvals: questions that wait for a person. One process raises them, another answers, and each answer is used once.
 
 import { canonicalJson, type Data } from '../core/base/json.js'
 import type { MaybePromise } from '../core/base/promise.js'
@@ -8,39 +8,39 @@ import type { Question } from '../core/hooks/outcome.js'
 import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
 
 /**
- * The questions of all projects of one user. Every method may answer at once or later, so callers await. Every method
- * throws (or rejects with) an Error that says what happened, where, and what to do; the caller must then refuse the call.
+ * The questions of all projects of one user. Every method may return its result or a promise, so callers await it. Every
+ * method throws (or rejects with) an Error that says what happened, where, and what to do. The caller must then refuse the call.
  *
  * - `raise` is atomic: the same question is open once, however many processes raise it. See isSameQuestion.
- * - `answer` is atomic: the first answer counts, and every later one is told which that was.
- * - `take` is atomic: an allow is used by one taker alone.
- * - Only an answer that a person gave through Carabiner counts. What was forged, changed or expired does not.
- * - `answer` throws if it would allow something and an agent runs the process, unless this process asked the question and
- *   said, when it asked, that it answers itself.
+ * - `answer` is atomic: the first answer counts, and later callers learn which one that was.
+ * - `take` is atomic: only one taker uses an allow.
+ * - Only an answer that a person gave through Carabiner counts. A forged, changed or expired one does not.
+ * - `answer` throws if it would allow something and an agent runs the process, unless this process raised the question and
+ *   declared at that time that it answers its own questions.
  */
 export interface Approvals {
-  /** Throws if this project could write the answers itself. Ask before relying on any answer. */
+  /** Throws if this project could write the answers itself. Call it before relying on any answer. */
   checkOutside(project: string): MaybePromise<void>
 
-  /** Answers the same question, if it is open. Throws if too many of this project are open. */
+  /** Returns the same question if it is already open. Throws if too many questions of this project are open. */
   raise(question: Question, where: { readonly project: string }): MaybePromise<Raised>
 
-  /** Takes a whole id: the beginning of one may fit another question a moment later. */
+  /** Needs the whole id: a prefix may match another question a moment later. */
   answer(id: string, given: AnswerGiven): MaybePromise<AnswerResult>
 
   /** The answer to exactly this question. An allow is used up; a deny holds until it expires. */
   take(question: Question): MaybePromise<Taken | undefined>
 
-  /** Takes the answer as soon as it is given; undefined when the time is up or nobody waits any more. */
+  /** Takes the answer as soon as it is given. Resolves to undefined when the time is up or the wait is aborted. */
   wait(question: Question, options: WaitOptions): Promise<Taken | undefined>
 
   /** All questions that wait for a person, the oldest first. */
   open(): MaybePromise<readonly Pending[]>
 
-  /** Finds a question by its id, or by a beginning that no other id has. */
+  /** Finds a question by its id, or by a unique prefix of it. */
   get(typed: string): MaybePromise<Found>
 
-  /** Says that a person sees open questions as they come, until `end` is called or this process dies. */
+  /** Announces that a person sees open questions as they arrive, until `end` is called or this process dies. */
   watching(): MaybePromise<Watching>
 
   isWatched(): MaybePromise<boolean>
@@ -48,7 +48,7 @@ export interface Approvals {
 
 /** A question that waits, or waited, for a person. */
 export interface Pending {
-  /** What a person types: `k7f3-9qxd`. */
+  /** The id that a person types: `k7f3-9qxd`. */
   readonly id: string
   readonly question: Question
   /** The directory of the project that raised it. */
@@ -56,20 +56,20 @@ export interface Pending {
   readonly raisedBy: { readonly pid: number; readonly host: string }
   /** ISO-8601. */
   readonly asked: string
-  /** ISO-8601: no answer counts from then on. */
+  /** ISO-8601. From then on, no answer counts. */
   readonly expires: string
-  /** The era of `expires`, if the system's clock was ever set back: when it is set back again, the question is over. */
+  /** The era of `expires`, if the system's clock was ever set back. If it is set back again, the question expires. */
   readonly era?: number
-  /** The process that asked may answer, even if an agent started it. Only queues that say the same take the answer. */
+  /** The process that asked may answer, even if an agent started it. Only queues with the same option accept the answer. */
   readonly answersOwnQuestions?: true
 }
 
 export interface Raised extends Pending {
-  /** Whether it was not open before. */
+  /** False if the same question was already open. */
   readonly isNew: boolean
 }
 
-/** How a person answers: with an offered option, or with what it should do. */
+/** How a person answers: with an offered option, or with the effect it should have. */
 export type AnswerGiven = {
   readonly reason?: string
   /** Who answers. */
@@ -79,7 +79,7 @@ export type AnswerGiven = {
   | { readonly decision: Effect; readonly option?: never }
 )
 
-/** An answer as it is kept. */
+/** An answer as stored. */
 export interface GivenAnswer {
   readonly id: string
   readonly binding: string
@@ -90,20 +90,20 @@ export interface GivenAnswer {
   readonly by: string
   /** ISO-8601. */
   readonly at: string
-  /** ISO-8601: it counts until then. */
+  /** ISO-8601. The answer counts until then. */
   readonly expires: string
 }
 
 /** An answer that counts. */
 export interface Taken extends GivenAnswer {
   readonly decision: 'allow' | 'deny'
-  /** Of an "allow always": lets the store of grants keep it, also in an agent's shell. */
+  /** Present for "allow always". Lets the store of grants keep it, even in an agent's shell. */
   readonly proof?: string
 }
 
 export type AnswerResult =
   | { readonly status: 'answered'; readonly pending: Pending; readonly answer: GivenAnswer }
-  /** Somebody was faster: `answer` is theirs, and `used` says whether it was used. */
+  /** Somebody was faster. `answer` is theirs, and `used` tells whether it was used. */
   | {
       readonly status: 'too-late'
       readonly pending: Pending
@@ -125,11 +125,11 @@ export type Found =
   | { readonly status: 'unknown'; readonly nearest?: string }
 
 export interface WaitOptions {
-  /** Aborted when nobody waits any more: then nothing is taken. */
+  /** Abort it to stop waiting. Then no answer is taken. */
   readonly signal?: AbortSignal
   /** On the clock of `performance.now()`. */
   readonly until: number
-  /** Asked now and then; false ends the wait. */
+  /** Called now and then. False ends the wait. */
   readonly isWorthwhile?: () => MaybePromise<boolean>
 }
 
@@ -143,7 +143,7 @@ export interface Watching {
 const LONGEST_REASON = 4096
 const LONGEST_NAME = 200
 
-/** What a person's answer means for this question. Undefined if the question offers no such option. */
+/** The meaning of a person's answer to this question. Undefined if the question offers no such option. */
 export function answerTo(pending: Pending, given: AnswerGiven, now: number): GivenAnswer | undefined {
   const { id, question, expires } = pending
   const option = optionIn(question, given)
@@ -155,8 +155,8 @@ export function answerTo(pending: Pending, given: AnswerGiven, now: number): Giv
 }
 
 /**
- * Whether a person who answers one of them answers the other: both show the same. A binding alone proves nothing, because
- * whoever raises a question chooses it. Reasons may differ: a hook may tell the time in them.
+ * Whether both questions show the person the same, so that one answer serves both. A binding alone proves nothing,
+ * because whoever raises a question chooses it. Reasons may differ: a hook may put the time in them.
  */
 export function isSameQuestion(one: Question, other: Question): boolean {
   return one.binding === other.binding && canonicalJson(shownOf(one)) === canonicalJson(shownOf(other))

@@ -1,4 +1,4 @@
-// The calls behind the records of a project's audit, kept for people, behind one interface. Nothing is proven by them.
+// The interface for the calls behind a project's audit records. They are kept for people, and prove nothing.
 
 import type { Json } from '../core/base/json.js'
 import type { MaybePromise } from '../core/base/promise.js'
@@ -7,21 +7,21 @@ import type { AuditRecord, JudgedCall } from '../core/session/audit-record.js'
 /**
  * Any number of processes may write at once, and any of them may die at any moment.
  *
- * - `append` takes out secrets and cuts long texts before anything is written.
- * - Old calls go by themselves: the store is bounded by size and age.
- * - A call that is lost or changed by somebody changes no record: those have its digest.
+ * - `append` removes secrets and cuts long texts before anything is written.
+ * - Old calls are removed automatically: size and age are limited.
+ * - A lost or changed call does not affect any record: records have its digest.
  */
 export interface AuditCalls {
-  /** Where they are kept, for people. */
+  /** Where they are kept. Shown to people. */
   readonly place: string
 
-  /** Returns when the calls are written, at once or later. Throws (or rejects) when they are lost. */
+  /** Returns (or resolves) when the calls are written. Throws (or rejects) when they are lost. */
   append(calls: readonly JudgedCall[]): MaybePromise<void>
 
-  /** Reads calls, the newest first. It skips what is damaged, and throws if they cannot be read. */
+  /** Reads calls, newest first. Skips damaged ones. Throws if they cannot be read. */
   calls(options?: { readonly limit?: number }): AsyncIterable<KeptCall>
 
-  /** The calls with these ids that are still there. */
+  /** The calls with these ids that still exist. */
   find(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, KeptCall>>
 }
 
@@ -35,9 +35,9 @@ export interface KeptCall {
   /** Where the call was made. */
   readonly cwd?: string
   readonly action: AuditRecord['action']
-  /** The tool and its input, or the fields of an event without a tool; as it was decided, after every change. */
+  /** The tool and its input, or the fields of an event without a tool, as finally decided, after all changes. */
   readonly call: { readonly [key: string]: Json }
-  /** Whether `call` is exact: nothing was taken out or cut. Only then is it the call that was judged. */
+  /** True if nothing was removed or cut. Only then is `call` exactly what was judged. */
   readonly exact: boolean
   readonly changes: readonly KeptChange[]
   readonly injections: readonly { readonly source: string; readonly text: string }[]

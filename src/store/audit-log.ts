@@ -1,4 +1,4 @@
-// The audit log of one project, behind one interface: append-only, chained by hashes, never changed once written.
+// The interface of a project's audit log: append-only, chained by hashes, never changed once written.
 
 import type { MaybePromise } from '../core/base/promise.js'
 import type { AuditRecord } from '../core/session/audit-record.js'
@@ -8,28 +8,28 @@ import type { AuditRecord } from '../core/session/audit-record.js'
  *
  * - `append` is atomic: all entries are in the log, one after another, or none is.
  * - Reading never blocks writing. A reader sees whole entries only.
- * - Everything but `append` may take long, so it is asynchronous.
+ * - Everything but `append` may take a while, so it is asynchronous.
  */
 export interface AuditLog {
-  /** Where the log is kept, for people: a folder or an address. */
+  /** Where the log is kept: a folder or an address. Shown to people. */
   readonly place: string
 
   /**
-   * Returns when the entries are written, at once or later. Throws (or rejects) when they are lost; the next writer then
-   * records the gap. The log adds `seq`, `prev` and `hash`, and takes out secrets.
+   * Returns (or resolves) when the entries are written. Throws (or rejects) when they are lost; the next writer then
+   * records the gap. The log adds `seq`, `prev` and `hash`, and removes secrets.
    */
   append(entries: readonly Writable[]): MaybePromise<void>
 
   /** True only if nothing was ever written here. A log that has lost everything is not empty. */
   isEmpty(): MaybePromise<boolean>
 
-  /** Reads entries in order. It checks no hashes, skips what is damaged, and throws if the log cannot be read. */
+  /** Reads entries in order. Checks no hashes and skips damaged lines. Throws if the log cannot be read. */
   entries(options?: ReadOptions): AsyncIterable<StoredEntry>
 
-  /** Yields entries as they are written, by any process. It ends when the signal aborts, and only then. */
+  /** Yields entries as any process writes them. Ends only when the signal aborts. */
   follow(options?: FollowOptions): AsyncIterable<StoredEntry>
 
-  /** Reads everything and checks every hash. It reports damage; it throws only if the log cannot be read. */
+  /** Reads everything, checks every hash, and reports damage. Throws only if the log cannot be read. */
   verify(options?: VerifyOptions): Promise<Verification>
 }
 
@@ -43,7 +43,7 @@ export interface Link {
 
 export interface EntryFilter {
   (entry: Entry): boolean
-  /** Milliseconds since 1970: nothing older is wanted, so the log need not look further back. */
+  /** Milliseconds since 1970. Older entries are not wanted, so the log need not look further back. */
   readonly since?: number
 }
 
@@ -66,7 +66,7 @@ export interface FollowOptions {
 }
 
 export interface VerifyOptions {
-  /** A record that must be in the log: its number and hash, noted where a writer of the log cannot change them. */
+  /** The number and hash of a record that must be in the log, noted where a writer of the log cannot change them. */
   readonly expect?: Link
   /** Checks only the newest part of a log that has more bytes than this. */
   readonly mostBytes?: number
@@ -94,9 +94,9 @@ export interface Verification {
   readonly problemCount: number
   /** Bytes after the last newline: a record that was being written and was never acknowledged. Not a problem. */
   readonly torn?: { readonly file: string; readonly bytes: number }
-  /** The last record that was acknowledged, as the log keeps it beside the records. */
+  /** The last acknowledged record, as noted beside the log. */
   readonly head: Link | undefined
-  /** A sentence, if the end of the log is noted nowhere else: then a log that was cut is not noticed. */
+  /** A sentence, if the end of the log is noted nowhere else. Then a cut log goes unnoticed. */
   readonly unwitnessed?: string
   /** The log's own entries: known losses, repairs, removals. Not problems. */
   readonly notes: readonly string[]
@@ -111,7 +111,7 @@ export interface Writable {
   readonly time: string
 }
 
-/** A person answered a question, or a rule did in their place. */
+/** A person, or a rule in their place, answered a question. */
 export interface ApprovalEntry {
   readonly kind: 'approval'
   readonly time: string
@@ -149,7 +149,7 @@ export interface BypassEntry {
   readonly action: 'continue'
 }
 
-/** The log was not as its last writer should have left it, and was repaired before this entry. */
+/** The log was damaged, and was repaired before this entry. */
 export interface RecoveredEntry {
   readonly kind: 'recovered'
   readonly time: string
@@ -158,7 +158,7 @@ export interface RecoveredEntry {
   readonly bytes?: number
   readonly digest?: string
   readonly file?: string
-  /** `head`, `witness`: why it could not be used. `segment`: which file was there already. */
+  /** `head`, `witness`: why it could not be used. `segment`: which file already existed. */
   readonly why?: string
 }
 

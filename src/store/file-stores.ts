@@ -1,4 +1,4 @@
-// Makes the stores of the house in files. Embedders make theirs with fileApprovals() and fileAudit().
+// Creates our stores in files. Embedders create theirs with fileApprovals() and fileAudit().
 
 import { resolve } from 'node:path'
 import { dataHome } from '../files/homes.js'
@@ -17,15 +17,15 @@ export interface Stores {
   readonly sessions: Sessions
   readonly audit: AuditLog
   readonly trust: TrustRecords
-  /** Asynchronous, because it is loaded when first asked for: most events end without a question. */
+  /** Asynchronous, because it is loaded on first use: most events end without a question. */
   approvals(): Promise<Approvals>
 }
 
 export interface FileStoresOptions extends FileStoreOptions, Pick<FileAuditOptions, 'fsync'> {}
 
 /**
- * Makes each store when it is first used. Sessions and the audit log belong to the project, and throw then if their
- * folder lies inside it. Approvals and trust are the user's.
+ * Creates each store on first use. Sessions and the audit log belong to the project, and throw at that point if their
+ * folder is inside it. Approvals and trust belong to the user.
  */
 export function fileStores(options: FileStoresOptions): Stores {
   const { fsync, ...places } = options
@@ -57,7 +57,7 @@ export function fileStores(options: FileStoresOptions): Stores {
   }
 }
 
-// Single stores, for programs that start cold: a bundle has only the stores that it names.
+// Single stores, for programs that start cold. A bundle includes only the stores that it names.
 
 export function fileAuditLog(options: FileAuditOptions): AuditLog {
   return new FileAuditLog(options)
@@ -67,13 +67,13 @@ export function fileTrustRecords(dataDir: string = dataHome()): TrustRecords {
   return new FileTrustRecords(resolve(dataDir))
 }
 
-/** Loaded when first asked for: it is needed after the answer, if at all. */
+/** Loaded on first use: it is needed after the answer, if at all. */
 export async function fileCalls(options: FileCallsOptions): Promise<AuditCalls> {
   const { FileCalls } = await import('./audit-calls/file-calls.js')
   return new FileCalls(options)
 }
 
-/** What a list of digests trusted here: it is expected for as long as the list names it. */
+/** Units that a list of digests trusted here. They are expected as long as the list names them. */
 export function fileListedRecords(dataDir: string = dataHome()): TrustRecords {
   return new FileTrustRecords(resolve(dataDir), 'listed')
 }

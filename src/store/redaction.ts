@@ -1,4 +1,4 @@
-// What the audit writes to disk: texts and plain data in which a mark stands in place of every secret.
+// Prepares what the audit writes to disk: in texts and plain data, a mark replaces every secret.
 
 import type { Json } from '../core/base/json.js'
 import { FORMLESS, knownAt, REDACTED, type Span } from '../core/base/secrets.js'
@@ -8,17 +8,17 @@ import { strengthOf } from './secret-names.js'
 
 /** Stands for what was left out. */
 const CUT = '…'
-/** Only so much of a text is looked at, and only what was looked at is written. */
+/** Only this much of a text is checked, and only the checked part is written. */
 const LOOKED_AT = 60_000
-/** Cut off with it: a secret that begins before the end of what is written was seen as a whole. */
+/** Also cut off, so that a secret that begins near the end of the written part was checked as a whole. */
 const MARGIN = 4096
-/** Of any value, however short. */
+/** Characters kept of any value, however little room is left. */
 const LEAST = 4
 const DEEPEST = 32
 
 // ---- texts ----------------------------------------------------------------------------------------------------
 
-/** Answers the same text if it holds no secret. Never throws. */
+/** Returns the same text if it holds no secret. Never throws. */
 export function writtenText(text: string): string {
   if (FORMLESS.test(text)) return marked(text, knownAt(text))
   const whole = text.length <= LOOKED_AT
@@ -36,7 +36,7 @@ function hidden(text: string, more: readonly Span[] = []): string {
   }
 }
 
-/** The mark itself is no secret, nor are the quotes around it. */
+/** Excludes the mark's brackets and the quotes around it, which are not secret. */
 const SAYS = /[^\s"'\\[\]]/
 
 function marked(text: string, spans: readonly Span[]): string {
@@ -51,7 +51,7 @@ function marked(text: string, spans: readonly Span[]): string {
   return at === 0 ? text : left + text.slice(at)
 }
 
-/** Without control sequences and what has no width: a secret with one inside would not be recognised. */
+/** Removes control sequences and zero-width characters, which would hide a secret that contains them. */
 function cleaned(text: string): string {
   if (/^[\n\t -~]*$/.test(text)) return text
   return plainText(text).replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
@@ -59,7 +59,7 @@ function cleaned(text: string): string {
 
 // ---- data -----------------------------------------------------------------------------------------------------
 
-/** Answers a copy. Not for data that holds itself. */
+/** Returns a copy. Not for cyclic data. */
 export function writtenData(data: Json): Json {
   return new WrittenCopy().of(data)
 }
@@ -73,7 +73,7 @@ interface Bounds {
   readonly members?: number
 }
 
-/** A copy of plain data, in which no text, however deep, holds a secret. Names and neighbours may say that one is. */
+/** Copies plain data so that no text, however deep, holds a secret. Names and neighbours can mark a text as one. */
 export class WrittenCopy {
   #left: number
   readonly #bounds: Bounds
@@ -98,7 +98,7 @@ export class WrittenCopy {
       : this.#object(value as { readonly [key: string]: Json }, isSecret, depth)
   }
 
-  /** `more`: secrets that only its neighbours show. */
+  /** `more` are secrets that only the neighbours reveal. */
   text(text: string, more: readonly Span[] = NONE): string {
     const { text: longest } = this.#bounds
     if (longest === undefined && more.length === 0) return writtenText(text)
@@ -162,7 +162,7 @@ export function namesSecret(text: string): boolean {
   return /^[\w.-]{1,64}$/.test(name) && strengthOf(name) !== undefined
 }
 
-/** Whether the value of a key is hidden. Under `max_tokens` a number is a number. */
+/** Whether to hide the value of a key. A number under `max_tokens` is just a number. */
 export function isSecretKey(key: string, value?: unknown): boolean {
   const strength = strengthOf(key)
   if (strength === undefined || typeof value === 'boolean') return false
@@ -174,7 +174,7 @@ function isPlace(value: unknown): boolean {
   return typeof value === 'string' && /^(?:~|\.{1,2})?\/[\w./-]{0,256}$/.test(value) && !/\d{3}/.test(value)
 }
 
-/** Secrets that the texts of a list or an object hold only together, by the number of the text: `["mysql", "-pX"]`. */
+/** Secrets that appear only when the texts of a list or object are read together, by index: `["mysql", "-pX"]`. */
 function acrossAt(values: readonly unknown[], glue: string): ReadonlyMap<number, readonly Span[]> {
   const found = new Map<number, Span[]>()
   const pieces: { readonly i: number; readonly start: number; readonly end: number }[] = []

@@ -1,22 +1,22 @@
-// Secrets that programs take as arguments, where no word names them: `mysql -pX`, `curl -u me:X`, `echo X | docker login --password-stdin`.
+// Finds secrets that programs take as unnamed arguments: `mysql -pX`, `curl -u me:X`, `echo X | docker login --password-stdin`.
 
 import type { Span } from '../core/base/secrets.js'
 import { BEHIND, matchAt, REFERENCE, valueAt } from './secret-values.js'
 
-/** How a program takes a secret that no word names. */
+/** How a program takes an unnamed secret. */
 interface Taking {
   readonly programs: string
-  /** One of these words must stand before. */
+  /** One of these words must come before it. */
   readonly after?: string
   /** The word after one of these is a secret. */
   readonly next?: string
-  /** The rest of a word that begins so is a secret. */
+  /** The rest of a word with this prefix is a secret. */
   readonly attached?: string
-  /** Only what follows this character counts, of `next` and `attached`: `me:secret`. */
+  /** For `next` and `attached`, only the text after this character counts: `me:secret`. */
   readonly divider?: string
-  /** The rest of a word that begins so is a secret: `NAME=secret`. */
+  /** The rest of a word that begins like this is a secret: `NAME=secret`. */
   readonly pairs?: RegExp
-  /** The word with this number is one; options do not count. */
+  /** The word at this position is a secret, not counting options. */
   readonly position?: number
 }
 
@@ -71,13 +71,13 @@ const ROWS = new Map<string, readonly Taking[]>()
 for (const row of TAKING)
   for (const program of row.programs.split(' ')) ROWS.set(program, [...(ROWS.get(program) ?? []), row])
 
-/** Reads the secret of the command before it: `echo X | docker login --password-stdin`. */
+/** These read the secret from the previous command: `echo X | docker login --password-stdin`. */
 const FROM_INPUT = /^(?:--password-stdin|--with-token|--stdin|chpasswd|kinit|--passphrase-fd)$/
 const WORD = /[^\s"'`,()[\]{};|&<>\\]+/g
-/** A cheap look before the words are taken apart. */
+/** A cheap check before the words are parsed. */
 const PROGRAM = new RegExp([...ROWS.keys(), '-stdin', '--with-token', 'chpasswd', 'kinit', '-fd'].join('|'))
 
-/** One command: its rows, the words that were seen, and how many of them are no options. */
+/** One command: its rows, the words so far, and how many of them are not options. */
 interface Command {
   rows: readonly Taking[]
   readonly words: Set<string>
@@ -162,7 +162,7 @@ function givenTo(
   return undefined
 }
 
-/** What is given there; only what follows the divider, if there is one. */
+/** The value at this place, or only the part after the divider, if there is one. */
 function given(text: string, at: number, divider: string | undefined): Span | undefined {
   const value = valueAt(text, at)
   if (!value) return undefined

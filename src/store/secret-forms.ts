@@ -1,4 +1,4 @@
-// Where a text holds secrets, by their form, by their name, or by the command that takes them. For texts that go to disk.
+// Finds secrets in texts that go to disk, by their form, their name, or the command that takes them.
 
 import { formsAt, knownAt, labelledAt, type Span } from '../core/base/secrets.js'
 import { givenAt } from './secret-arguments.js'
@@ -6,8 +6,8 @@ import { folded, namedAt } from './secret-names.js'
 import { matchAt, REFERENCE } from './secret-values.js'
 
 /**
- * A text is read from left to right, and what was read as a value is not read again. Patterns that look ahead or behind
- * have bounds, so the time grows with the length of the text, whatever is in it.
+ * Reads a text from left to right, and never reads a value twice. Patterns that look ahead or behind are bounded, so the
+ * time is linear in the length of the text, whatever it contains.
  */
 export function secretsAt(text: string, depth = 0): readonly Span[] {
   const seen = folded(text)
@@ -23,12 +23,12 @@ export function secretsAt(text: string, depth = 0): readonly Span[] {
   ]
 }
 
-/** JSON in JSON in base64. */
+/** Enough for JSON in JSON in base64. */
 const DEEPEST = 3
 
 // ---- addresses and phrases ------------------------------------------------------------------------------------
 
-/** Where no name and no sign say so. The secret is the only group. */
+/** For secrets without a name or a sign. The secret is the only group. */
 const PHRASES: readonly RegExp[] = [
   /\/services\/T\w{1,16}\/B\w{1,16}\/([\w-]{8,128})/g,
   /\/api\/webhooks\/\d{5,24}\/([\w-]{16,256})/g,
@@ -54,10 +54,10 @@ function groupsAt(text: string, pattern: RegExp): readonly Span[] {
 const LOGIN = /:\/\/[^\s/:@"'<>]{0,256}:(?=[^\s"'<>`])/g
 const ADDRESS = /[^\s"'<>`]+/y
 
-/** `scheme://user:password@host`. The password may hold a slash or an @. */
+/** `scheme://user:password@host`. The password may contain a slash or an @. */
 function loginsAt(text: string): readonly Span[] {
   const found: Span[] = []
-  /** The end of the address, which may hold others, and its last @. */
+  /** The end of the address, which may contain others, and its last @. */
   let last = { end: 0, at: -1 }
   LOGIN.lastIndex = 0
   for (let match = LOGIN.exec(text); match; match = LOGIN.exec(text)) {
@@ -81,7 +81,7 @@ const BASE64 = /[A-Za-z0-9+/_-]{24,}={0,2}/g
 const LONGEST_ENCODED = 16_384
 const READABLE = /^[\t\r\n\x20-\x7e]+$/
 
-/** Base64 of a text that holds a secret. */
+/** Base64 of a text that contains a secret. */
 function encodedAt(text: string, depth: number): readonly Span[] {
   return [...text.matchAll(BASE64)].flatMap(({ index, 0: encoded }) => {
     const decoded = decodedOf(encoded.slice(0, LONGEST_ENCODED))
@@ -100,16 +100,16 @@ function decodedOf(encoded: string): string {
   }
 }
 
-/** As JSON writes what a text cannot show; colours and what has no width are nothing. */
+/** JSON escapes. Colours and zero-width characters decode to nothing. */
 const ESCAPE =
   /\\(?:u001b(?:\[[0-9;]{0,16}[A-Za-z])?|u200[b-f]|u([0-9a-f]{4})|(["\\/bfnrt]))|\[\d{1,3}(?:;\d{1,3}){0,5}m/gi
 const MEANT: Readonly<Record<string, string>> = { b: ' ', f: '\n', n: '\n', r: '\r', t: '\t' }
 
-/** A text within JSON, read as it was before. */
+/** Decodes a text inside JSON and searches it. */
 function escapedAt(text: string, depth: number): readonly Span[] {
   let plain = ''
   let at = 0
-  /** Where each character of `plain` stands in `text`. */
+  /** The position in `text` of each character of `plain`. */
   const places: number[] = []
   const take = (part: string, from: number, step: number) => {
     for (let i = 0; i < part.length; i++) places.push(from + i * step)

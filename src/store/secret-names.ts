@@ -1,9 +1,9 @@
-// Names of secrets, and the values that stand behind them: `password=X`, `--token X`, `<secret>X</secret>`, "the password is X".
+// Names of secrets, and the values that follow them: `password=X`, `--token X`, `<secret>X</secret>`, "the password is X".
 
 import { REDACTED, type Span } from '../core/base/secrets.js'
 import { BEHIND, matchAt, REFERENCE, valueAt } from './secret-values.js'
 
-/** Wide letters (ｐａｓｓ) as ordinary ones, and marks as one word. The length stays. */
+/** Replaces full-width letters (ｐａｓｓ) by ordinary ones, and redaction marks by one word. Keeps the length. */
 export function folded(text: string): string {
   return text
     .replaceAll(REDACTED, MASK)
@@ -12,33 +12,33 @@ export function folded(text: string): string {
 
 const MASK = '*'.repeat(REDACTED.length)
 
-/** `strong`: the name alone says it. `weak`: `pass`, `auth`, `sig` also mean other things. */
+/** `strong`: the name alone is enough. `weak`: the name (`pass`, `auth`, `sig`) has other meanings, too. */
 export type Strength = 'strong' | 'weak'
 
-/** A cheap look before the name is taken apart. */
+/** A cheap check before the name is parsed. */
 const HINT =
   /pass|pwd|pw$|secret|token|key|cred|auth|otp|jwt|cookie|sig|pin$|bearer|dsn|pat$|psk|kennwort|contrase|connection/i
 
-/** A name that ends so says something about a secret, and is none: `--password-stdin`, `token_url`, `secretName`. */
+/** Last words of names that describe a secret without being one: `--password-stdin`, `token_url`, `secretName`. */
 const ABOUT = new Set(
   'stdin file files filename path dir folder helper type types kind name names url uri endpoint host expires expiry expiration expire ttl age length len size count limit limits policy rotation rotate manager provider enabled disabled required optional env var variable version format prompt field label header jar id ids method mode scheme scope scopes service guard scanner authentication verification validation algorithm alg status state error errors usage budget per second minute store storage agent'.split(
     ' ',
   ),
 )
-/** A name that begins so is a switch or a number: `--no-password`, `max_tokens`. */
+/** First words of names that are switches or numbers: `--no-password`, `max_tokens`. */
 const SWITCHES = new Set(
   'no ask with use get show print list skip allow allowed has is needs max min num total count prompt input output completion cached reasoning require requires public disable enable'.split(
     ' ',
   ),
 )
-/** What a key is of. */
+/** Words that come before `key` in the names of secrets. */
 const OF_KEY =
   'api|access|private|secret|signing|encryption|account|shared|master|session|service|auth|client|ssh|webhook'
-/** One word of the name. */
+/** Matches one word of the name. */
 const STRONG = new RegExp(
   `(?:token|secret|credential|cookie)s?$|^passw|passwords?$|passwd$|passphrase$|passcode$|kennwort$|contrase|^(?:${OF_KEY}|sharedaccess|license)keys?$|^secret.{0,16}key$|connectionstring$|^authorization$|^bearer$`,
 )
-/** All its words together. */
+/** Matches all words of the name together. */
 const KEYS = new RegExp(`(?:${OF_KEY})keys?$|connectionstring$|sharedaccesssignature$`)
 const WEAK =
   /^(?:pwd|pw|auth|oauth|otp|totp|jwt|pin|creds?|sig|signature|hmac|pat|dsn|psk|passkey)$|pass$|pwd$/
@@ -71,7 +71,7 @@ const COUNTED = /tokens?$|keys?$|cookies?$|sig(?:nature)?$|auth$/i
 
 // ---- what counts as a value -----------------------------------------------------------------------------------
 
-/** What stands after such a name in code and in sentences. */
+/** Words that follow such names in code and sentences, and are not secrets. */
 const WORDS = new Set(
   'string str number int integer boolean bool bytes object any unknown void char text varchar undefined null none nil true false yes no on off required optional missing invalid expired wrong failed denied empty set unset not the a an must should is was are has or and for from in to of with new old refused rejected rotated leaked found redacted hidden'.split(
     ' ',
@@ -85,7 +85,7 @@ interface Said {
   readonly strength: Strength
   /** How the name and the value are joined. */
   readonly by: 'sign' | 'colon' | 'tight colon' | 'option' | 'sentence'
-  /** The name stands first in its line, as in YAML. */
+  /** True if the name comes first on its line, as in YAML. */
   readonly isFirst: boolean
 }
 
@@ -126,14 +126,14 @@ const SETS =
 const NETRC = /(?:^|\s)(?:login|user|username|machine|host|account|connect|ssid)\s+[^\s]{1,64}\s+$/i
 const HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookies?2?$/i
 const PROSE = /^(?!(?:basic|bearer|token|digest|negotiate|apikey) )[a-z]{1,20}(?: [a-z]{1,20}){1,12}[.!]?$/i
-/** Only in an address. */
+/** Counts only in an address. */
 const PARAMETER = /^(?:key|code|sig|sign|hmac|access|password|hash|ticket|assertion)$/i
 
 export function namedAt(text: string): readonly Span[] {
   const found: Span[] = []
   NAME.lastIndex = 0
   for (let match = NAME.exec(text); match; match = NAME.exec(text)) {
-    // The n of a new line, as JSON writes it, belongs to no name.
+    // The n of an escaped newline (\n) in JSON is not part of the name.
     const start = match.index + (text[match.index - 1] === '\\' && /^[nrt]/.test(match[0]) ? 1 : 0)
     const name = text.slice(start, match.index + match[0].length).replace(/[.-]{1,8}$/, '')
     const isParameter = /[?&#]/.test(text[start - 1] ?? '') && PARAMETER.test(name)
@@ -181,10 +181,10 @@ function taken(text: string, at: number, said: Said): Span | undefined {
   return isSecret(text.slice(value.start, value.end).trim(), value.isQuoted, said) ? value : undefined
 }
 
-/** Also up to a new line as JSON writes it. */
+/** Ends at an escaped newline of JSON, too. */
 const LINE = /(?:[^"'`\r\n\\]|\\(?![nr]))+/y
 
-/** To the end of the line or of the quotes: `Bearer X`, `a=1; b=2`. */
+/** Up to the end of the line or the quotes: `Bearer X`, `a=1; b=2`. */
 function headerAt(text: string, at: number): Span | undefined {
   const start = at + (matchAt(/\\{0,7}["']?/y, text, at)?.[0].length ?? 0)
   const value = matchAt(LINE, text, start)?.[0].replace(/\\+$/, '') ?? ''

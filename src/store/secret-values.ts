@@ -1,4 +1,4 @@
-// Where a value in a text begins and ends, and whether it only says where a secret is.
+// Finds where a value in a text begins and ends, and whether it is only a reference to a secret.
 
 import type { Span } from '../core/base/secrets.js'
 
@@ -7,7 +7,7 @@ export interface Value extends Span {
 }
 
 const PREFIX = /(?:[bfru]{1,2}(?=["']))?(\\{0,7})(["'`])/iy
-/** To the end of a word; a backslash takes the next character with it. */
+/** Up to the end of a word. A backslash includes the next character. */
 const BARE = /(?:\\[^\s"'`]|[^\s"'`;&|<>\\])+/y
 const BLOCK = /[|>][+-]?[ \t]{0,8}\r?\n((?:[ \t][^\n]*\n?|\r?\n)+)/y
 
@@ -26,7 +26,7 @@ export function valueAt(text: string, at: number): Value | undefined {
   return bare ? { start: at, end: at + bare.length, isQuoted: false } : undefined
 }
 
-/** To the quote that closes it, or to the end of the text. `depth`: backslashes before each quote, in a text within a text. */
+/** Up to the closing quote, or the end of the text. `depth` is the number of backslashes before each quote in a nested text. */
 function quoted(text: string, start: number, depth: number, quote: string): Value {
   for (let at = start; at < text.length; at++) {
     if (text[at] !== quote) continue
@@ -40,7 +40,7 @@ function quoted(text: string, start: number, depth: number, quote: string): Valu
   return { start, end: text.length, isQuoted: true }
 }
 
-/** A whole list or object, or the rest of the text if it does not end. */
+/** A whole list or object, or the rest of the text if it is not closed. */
 function bracketed(text: string, start: number): Value | undefined {
   if (text.startsWith('{{', start)) return undefined
   let depth = 0
@@ -57,7 +57,7 @@ function bracketed(text: string, start: number): Value | undefined {
   return { start, end: text.length, isQuoted: true }
 }
 
-/** How much was read so far, for the test that it grows no faster than the text. */
+/** Counts the characters read, for a test that the work is linear. */
 export const reading = { characters: 0 }
 
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -67,9 +67,9 @@ export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecAr
   return match
 }
 
-/** Says where the secret is, and is none: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`, `***`. */
+/** References to a secret, which are not secret: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`, `***`. */
 export const REFERENCE =
   /^(?:\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|[A-Za-z_]+:[A-Z_]+)$|\$\{|\$\(|`|<[^>]{1,64}>?$|\{\{|%\w{1,64}%$|https?:\/\/|(?:process|import\.meta|os|env|secrets|vars|config|settings|self|this)\.[A-Za-z_]|(?:~|\.{1,2})\/|\/(?:[a-z]{2,8}|Users)(?:\/[\w.@-]{1,64}){0,16}\/?$|[A-Za-z]:\\|@[\w./-]{1,64}$|(?:await )?[A-Za-z_][\w.]{0,64}\([^()]{0,200}\)|[*x.•…_-]{1,64}$)/i
 
-/** So many characters before or after a word are looked at, at most. */
+/** The most characters before or after a word that are checked. */
 export const BEHIND = 96

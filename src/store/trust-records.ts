@@ -1,16 +1,16 @@
-// The records of what a user trusts, behind one interface. Everything in it is synchronous: trust is decided without awaiting.
+// The interface of trust records: what a user trusts. It is synchronous, because trust is decided without awaiting.
 
 /**
- * One record for each unit: a folder or a file of hooks, in one project. The user's decisions are here, so an
- * implementation must never answer a record that the user did not write.
+ * One record for each unit: a folder or a hooks file, in one project. These are the user's decisions, so an
+ * implementation must never return a record that the user did not write.
  *
  * - Every method is synchronous. Deciding which hooks run (at plan time) awaits nothing, so a store on another machine
  *   keeps a local copy and answers from it.
- * - `load` and `ofProject` throw if a record cannot be read or relied on, or is gone though nobody removed it, each time
- *   until somebody repairs it: what the user expects is not known then. `load` answers the same object as long as nobody wrote, so callers may compare and
- *   cache by identity.
+ * - `load` and `ofProject` throw if a record cannot be read or trusted, or is gone although nobody removed it. They throw
+ *   each time until somebody repairs it, because the user's expectations are unknown. `load` returns the same object until
+ *   somebody writes, so callers may compare and cache by identity.
  * - `write`, `addNext` and `remove` are atomic and durable: they survive a power cut. They throw if they fail.
- * - `promote` and `refresh` never throw: they only save work, and the records count as they are.
+ * - `promote` and `refresh` never throw: they only save work, and the records are valid without them.
  */
 export interface TrustRecords {
   /** Throws if the project itself could write the records. Called for every decision. */
@@ -23,26 +23,26 @@ export interface TrustRecords {
 
   write(where: Where, record: TrustRecord): void
 
-  /** Adds what is about to take the place of the trusted unit. Does nothing if nothing is trusted there. */
+  /** Adds the version that is about to replace the trusted unit. Does nothing if nothing is trusted there. */
   addNext(where: Where, next: TrustRecord): void
 
-  /** Makes `next` the record, once it has taken its place. */
+  /** Makes `next` the record once its files are in place. */
   promote(where: Where, next: TrustRecord): void
 
   /** Stores new stamps for the same content, unless somebody has decided otherwise since `before`. */
   refresh(where: Where, before: TrustRecord, now: TrustRecord): void
 
-  /** Answers what was removed, if anything. Also removes a record that cannot be read, or that is missed. */
+  /** Returns what was removed, if anything. Also removes an unreadable record, and the expectation of a missing one. */
   remove(where: Where): TrustRecord | 'unreadable' | undefined
 
-  /** The records of one project, in the order of their paths. Must not take longer because there are other projects. */
+  /** The records of one project, sorted by path. The number of other projects must not slow it down. */
   ofProject(projectDir: string): readonly TrustRecord[]
 
   /** Throws if one of them cannot be read. */
   all(): readonly TrustRecord[]
 }
 
-/** The key of a record. It has the project, because a plugin that names files of its project differs in another one. */
+/** The key of a record. It includes the project, because a plugin that names files of its project differs in another one. */
 export type Where = Pick<TrustRecord, 'kind' | 'path' | 'projectDir'>
 
 export function keyOf({ kind, path, projectDir }: Where): string {
@@ -68,8 +68,8 @@ export interface TrustRecord {
   readonly name: string
   readonly projectDir: string
   /**
-   * SHA-256 over all that was reviewed: the hooks, every file with its executable bit, links, scripts outside. It names
-   * the copy, and is the same on every machine, wherever the project and the programs are.
+   * SHA-256 of everything that was reviewed: the hooks, every file with its executable bit, links, scripts outside. It
+   * names the copy, and is the same on every machine, wherever the project and the programs are.
    */
   readonly digest: string
   readonly hooks: readonly UnitHook[]
@@ -77,15 +77,15 @@ export interface TrustRecord {
   readonly folders: readonly TrustedFolder[]
   /** Files outside the copy that commands name. */
   readonly scripts: readonly TrustedFile[]
-  /** The reviewed file of hooks; only to show what changed, because the hooks are what counts. */
+  /** The reviewed hooks file. Used only to show what changed: the hooks themselves decide. */
   readonly source?: TrustedFile
   /** Stamps of the copy. Without them the copy is read. */
   readonly copied?: CopyStamps
-  /** Absolute paths that commands name but where nothing was: what appears there later was not reviewed. */
+  /** Absolute paths that commands name but that did not exist. A file that appears there later was not reviewed. */
   readonly absent: readonly string[]
-  /** The relative words that named them: for a hook that starts in another folder they mean other files. */
+  /** The relative words that named scripts. For a hook that starts in another folder, they mean other files. */
   readonly words: readonly string[]
-  /** What interpreters load because of where a script is. 0.1.0 wrote none. */
+  /** Files that interpreters load because of a script's location. 0.1.0 wrote none. */
   readonly implicit?: readonly ImplicitLoad[]
   readonly programs: Programs
   /** ISO 8601. */
@@ -99,22 +99,22 @@ export interface TrustRecord {
 /** Finds a copy and the folder with its programs. */
 export type CopyKey = Pick<TrustRecord, 'kind' | 'path' | 'digest' | 'programs'>
 
-/** One hook of a unit, in the words of its file. */
+/** One hook of a unit, as written in its file. */
 export interface UnitHook {
   readonly name: string
   readonly event: string
   readonly matcher: string | null
   /** Default `command`. Hooks of other types name no programs and no files. */
   readonly type?: string
-  /** What it runs, in the words of its file. */
+  /** What it runs, as written in its file. */
   readonly command: string
   /** If present, no shell is used: `command` is the program, and these are its arguments. */
   readonly args?: readonly string[]
   readonly shell?: 'bash' | 'sh' | 'powershell'
-  /** For a process: the folder that it starts in, as its file says, and its own variables. */
+  /** For a process: the folder it starts in, as written in its file, and its own variables. */
   readonly dir?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Other terms in its file that decide when or how it runs, for people: `if Bash(git *)`, `async`, `timeout 5`. */
+  /** Other fields that decide when or how it runs, as shown to people: `if Bash(git *)`, `async`, `timeout 5`. */
   readonly terms?: readonly string[]
   /** SHA-256 of event, matcher and every field: another command is another hook. */
   readonly hash: string
@@ -125,30 +125,30 @@ export interface UnitHook {
 export interface TrustedFile {
   /** Relative to the folder, with forward slashes; absolute for a script outside it. */
   readonly path: string
-  /** Permission bits. Only "executable by somebody" counts: git keeps no other, and umask decides the rest. */
+  /** Permission bits. Only "executable by somebody" counts: git keeps nothing else, and umask decides the rest. */
   readonly mode: number
   readonly size: number
   readonly sha256: string
   /** The target of a link inside the folder, relative to the link. */
   readonly link?: string
-  /** See files/stamp.ts. If empty, it cannot be relied on and the file is hashed. */
+  /** See files/stamp.ts. If empty, the file is hashed. */
   readonly stamp: string
 }
 
-/** What an interpreter loads from a folder, or because of it, without being told. */
+/** What an interpreter loads on its own from a folder, or because of it. */
 export interface ImplicitLoad {
-  /** The script that it loads them for. Absent if the command itself has the program. */
+  /** The script that it loads them for. Absent if the code is in the command itself. */
   readonly script?: string
   readonly folder: string
-  /** Python modules that were not there. */
+  /** Python modules that did not exist. */
   readonly modules?: readonly string[]
-  /** What the nearest package.json said to Node.js. */
+  /** The part of the nearest package.json that matters to Node.js. */
   readonly package?: string
   /** The script has imports or exports of its own. */
   readonly isModule?: boolean
 }
 
-/** A folder inside the unit's folder; its stamp tells whether names were added or removed. */
+/** A folder inside the unit's folder. Its stamp shows whether names were added or removed. */
 export interface TrustedFolder {
   /** Relative, with forward slashes. Empty for the unit's folder itself. */
   readonly path: string

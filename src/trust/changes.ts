@@ -1,4 +1,4 @@
-// Whether a unit is still what was trusted: by stamps where they suffice, otherwise by reading.
+// Decides whether a unit is still what was trusted: by stamps where they suffice, otherwise by reading its files.
 
 import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
@@ -30,7 +30,7 @@ export class Watch {
     this.#absent = absent
   }
 
-  /** Looks at every file but opens none. False does not mean that anything changed: somebody has to read. */
+  /** Checks every file without opening any. False does not mean that something changed, only that the files must be read. */
   isUntouched(): boolean {
     for (const { path, stamp } of this.#own) {
       if (!stamp) return false
@@ -51,7 +51,7 @@ interface Watched {
   readonly stamp: Stamp | undefined
 }
 
-/** True also if something prevents looking. */
+/** Also true if something prevents looking. */
 export function isThere(path: string): boolean {
   const type = typeAt(path)
   return type !== undefined && type !== 'folder'
@@ -60,7 +60,7 @@ export function isThere(path: string): boolean {
 type Comparison =
   /** A sentence about the first difference. */
   | { readonly why: string }
-  /** The same content, with the stamps of now. */
+  /** The same content, with current stamps. */
   | { readonly record: TrustRecord }
 
 /** Reads the files whose stamps differ from the record. */
@@ -109,7 +109,7 @@ function cameText(path: string): string {
   return `${quoted(path)} appeared since it was trusted, and a command names it.`
 }
 
-/** The script as it is now, or a sentence about what is wrong. */
+/** The script as it is now, or a sentence about the problem with it. */
 export function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | string {
   const { path } = script
   const stamp = byStamp ? parseStamp(script.stamp) : undefined
@@ -122,8 +122,8 @@ export function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | 
 }
 
 /**
- * Call it just before a hook starts. Returns a sentence if a file outside the copy is not what was trusted, or if a
- * relative name means another file in `cwd`, where the hook starts. Reads every such file.
+ * Call this just before a hook starts in `cwd`. Reads every file outside the copy. Returns a sentence if one is not what
+ * was trusted, or if a relative name means a different file in `cwd`.
  */
 export function scriptsChanged(record: TrustRecord, cwd = record.projectDir): string | undefined {
   for (const script of record.scripts) {
@@ -137,7 +137,7 @@ export function scriptsChanged(record: TrustRecord, cwd = record.projectDir): st
   return cwd === record.projectDir ? undefined : elsewhere(record, cwd)
 }
 
-/** Scripts for which an interpreter would load something else now. No script: the command itself does. */
+/** Scripts for which an interpreter would now load something else. An entry without a script is about the command itself. */
 export function otherLoads({ implicit = [], projectDir }: TrustRecord) {
   return implicit.flatMap((load) => {
     const why = loadProblem(load, projectDir)
@@ -153,12 +153,12 @@ function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): st
     const reviewed = scripts.find((script) => script.path === meant)
     const now = reviewed && scriptNow({ ...reviewed, path }, false)
     if (typeof now === 'object') continue
-    return `${quoted(word)} means ${quoted(path)} where this hook starts, and ${quoted(meant)} was reviewed.`
+    return `${quoted(word)} means ${quoted(path)} where this hook starts, but ${quoted(meant)} was reviewed.`
   }
   return undefined
 }
 
-/** Relative names of reviewed scripts that find nothing in the folder where a hook starts. */
+/** Relative names of reviewed scripts that do not exist in the folder where a hook starts. */
 export function lostWords({ words, scripts, projectDir }: TrustRecord, cwd: string): readonly string[] {
   if (cwd === projectDir) return []
   const reviewed = new Set(scripts.map(({ path }) => path))
@@ -178,18 +178,18 @@ export class CopiedUnit {
     this.#watch = new Watch({ ...this.#record, files: mostTelling(this.#record.files) })
   }
 
-  /** Whether it is there itself. A link to something else does not count. */
+  /** Whether the copy itself exists. A link to something else does not count. */
   isThere(): boolean {
     return isRealFolder(this.path)
   }
 
-  /** Looks at every folder and most files, but opens none. False does not mean that anything changed. */
+  /** Checks every folder and most files without opening any. False does not mean that something changed. */
   isUntouched(): boolean {
     return this.#watch.isUntouched()
   }
 
   /**
-   * Removes what a hook wrote beside its own files. Reads files whose stamps differ. Returns the stamps of now, or a
+   * Removes files that a hook added to the copy, and reads those whose stamps differ. Returns the current stamps, or a
    * sentence about the first difference.
    */
   compare(): NonNullable<TrustRecord['copied']> | string {
@@ -200,7 +200,7 @@ export class CopiedUnit {
   }
 }
 
-/** A copy is read-only and only the user can change it, so looking at thousands of files a second time is not worth it. */
+/** Only the user can change the read-only copy, so checking thousands of its files is not worth the time. */
 const MOST_LOOKED_AT = 100
 
 function mostTelling(files: readonly TrustedFile[]): readonly TrustedFile[] {

@@ -1,4 +1,4 @@
-// The private copies that run: read-only, written from the bytes that were hashed, and named by their digest.
+// Private copies of what runs: read-only, written from the bytes that were hashed, and named by their digest.
 
 import { isUtf8 } from 'node:buffer'
 import {
@@ -62,7 +62,7 @@ export class CopyDraft {
   file({ path, mode }: TrustedFile, bytes: Buffer): void {
     const target = this.#target(path)
     writeFileSync(target, bytes, { flag: 'wx', mode: 0o600 })
-    // A second step, so that the umask does not matter.
+    // Not part of opening the file, where the umask would apply.
     chmodSync(target, isExecutable({ mode }) ? 0o555 : 0o444)
     this.#written.push(target)
   }
@@ -87,7 +87,7 @@ export class CopyDraft {
       removeTree(this.#draft)
       rmdirSync(dirname(this.#path))
     } catch {
-      // there is a copy in it, or somebody is making one
+      // it holds a copy, or another process is making one
     }
   }
 
@@ -103,7 +103,7 @@ export class CopyDraft {
         if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOTDIR') throw error
       }
     }
-    throw new Error(`others write to ${this.#path} at the same time; try again`)
+    throw new Error(`another process is writing to ${this.#path}; try again`)
   }
 
   #target(path: string): string {
@@ -148,7 +148,7 @@ export function isRealFolder(path: string): boolean {
 const LEFT_OVER = /^\.[0-9a-f]+\.(?:tmp|gone)$/
 const HOUR_MS = 60 * 60 * 1000
 
-/** Removes what killed processes left beside a copy. Nobody works on a copy for an hour. */
+/** Removes what killed processes left beside a copy. No living process works on one for an hour. */
 function removeLeftOvers(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => LEFT_OVER.test(one))) {
     const path = join(folder, name)
@@ -165,7 +165,7 @@ export function removeCopy(path: string): void {
   } catch {}
 }
 
-/** A single rename, so that nobody finds half of it. */
+/** One rename, so that no reader finds half of it. */
 function moveAway(path: string): void {
   const gone = join(dirname(path), `.${nonce()}.gone`)
   try {
@@ -178,8 +178,8 @@ function moveAway(path: string): void {
 }
 
 /**
- * Root can write to a read-only copy, so a hook that root runs leaves files there. Never throws: what stays is found by
- * the comparison.
+ * Root can write to a read-only copy, so hooks that root runs may leave files there. Never throws: the comparison finds
+ * whatever stays.
  */
 export function removeAdded(copy: string, files: readonly TrustedFile[]): void {
   const known = new Set<string>()
@@ -233,7 +233,7 @@ export function copyFailure(copies: string, error: unknown): Error {
   return new Error(`the copy cannot be written to ${copies}: ${textOf(error)}; ${todo}`, { cause: error })
 }
 
-// ---- the folder of programs: first in `$PATH`, so that hooks find the programs that were reviewed -------------
+// ---- the folder of programs: first in `$PATH`, so that hooks find the reviewed programs -----------------------
 
 /** The same content may be trusted twice with different programs. Each gets its own folder. */
 export function binPath(copies: string, { digest: of, programs }: CopyKey): string {
@@ -261,7 +261,7 @@ export function makeBin(path: string, { programs }: TrustRecord): void {
 /** Read-only, to prevent accidental changes. */
 const MODE = 0o500
 
-/** A link would not do: some programs look for files beside themselves, as those of a venv do. */
+/** A script rather than a link, because some programs, such as those of a venv, look for files beside themselves. */
 function callOf(target: string): string {
   return `#!/bin/sh\nexec ${inQuotes(target)} "$@"\n`
 }
@@ -288,13 +288,13 @@ function isCallOf(path: string, target: string): boolean {
 
 // ---- where a trusted hook runs --------------------------------------------------------------------------------
 
-/** The place in the copy. Unchanged for a file of hooks, which has no copy. */
+/** The place in the copy. Unchanged for a hooks file, which has no copy. */
 export function runPlace(standing: Standing, place: Place): Place {
   if (standing.state !== 'trusted' || standing.copy === undefined) return place
   const { record, copy } = standing
   const moved = (path: string) => {
     if (path === record.path) return copy
-    // A skill of a plugin.
+    // The skill belongs to a plugin.
     if (path.startsWith(`${record.path}/`)) return copy + path.slice(record.path.length)
     return path === dirname(record.path) ? dirname(copy) : path
   }
@@ -306,7 +306,7 @@ export function runPlace(standing: Standing, place: Place): Place {
   }
 }
 
-// ---- texts of files that are trusted but not copied, so that the next review can show what changed ------------
+// ---- texts of trusted files that are not copied, so that the next review can show what changed ----------------
 
 /** The largest file that can be shown, in bytes. */
 export const LONGEST_TEXT = 1024 * 1024
@@ -314,7 +314,7 @@ export const LONGEST_TEXT = 1024 * 1024
 /** The largest file that is kept, in bytes. */
 const LONGEST_KEPT = 8 * 1024 * 1024
 
-/** How scripts find files beside themselves. */
+/** Ways in which scripts find files beside themselves. */
 const BESIDE_ITSELF =
   /\$\{?0\b|BASH_SOURCE|__file__|__dirname|__filename|import\.meta|argv\[0\]|FindBin|PSScriptRoot|\.\.?\/|^\s*from\s+\.|\btry:\s+(?:import|from)\s/m
 
@@ -337,7 +337,7 @@ export class KeptFiles {
     this.#folder = folder
   }
 
-  /** Nobody reviews a larger file, and a gate that runs it closes when it changes. */
+  /** Skips files that are too large to review. A gate that runs one closes when the file changes. */
   keep({ sha256 }: TrustedFile, bytes: Buffer): void {
     if (bytes.length > LONGEST_KEPT) return
     const path = join(this.#folder, sha256)
@@ -355,8 +355,9 @@ export class KeptFiles {
   }
 
   /**
-   * Puts a script as it was reviewed where it can be run, and answers its path. It keeps its name, because programs go by
-   * it. Undefined if it was not kept, or may look for files beside itself: without them it might let everything pass.
+   * Writes the reviewed version of a script where it can run, and returns its path. The script keeps its name, because
+   * programs may depend on it. Returns undefined if it was not kept, or may look for files beside itself: without those
+   * it might let everything pass.
    */
   place(file: TrustedFile, folder: string): string | undefined {
     const bytes = this.runnable(file)
@@ -371,7 +372,7 @@ export class KeptFiles {
     return path
   }
 
-  /** The bytes of a script that can run alone. */
+  /** The bytes of a script that can run on its own. */
   runnable({ sha256 }: TrustedFile): Buffer | undefined {
     const read = readFile(join(this.#folder, sha256), { follow: false, limit: LONGEST_KEPT })
     if (read === 'untouched' || 'problem' in read || read.sha256 !== sha256) return undefined
@@ -391,7 +392,7 @@ function isReviewed(path: string, file: TrustedFile): boolean {
   return typeof read === 'object' && 'sha256' in read && isSameFile({ ...read, path: file.path }, file)
 }
 
-/** Where scripts outside the copy are put when they must run as they were reviewed. */
+/** The folder for reviewed versions of scripts that are outside the copy. */
 export function scriptsPath(copies: string, { digest: of }: Pick<CopyKey, 'digest'>): string {
   return join(copies, `${of}.scripts`)
 }

@@ -1,4 +1,4 @@
-// What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
+// What the user expects of a project: the gates of everything that was trusted there, whatever happened to its files.
 
 import { join, relative } from 'node:path'
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
@@ -10,9 +10,9 @@ import type { TrustRecord, UnitHook } from './unit.js'
 export interface Expectation {
   readonly unit: Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
   /**
-   * - `modified`: anything in it is not what was trusted
-   * - `missing`: it is gone, has no hooks any more, or was left out by a limit
-   * - `unreadable`: the records of trust cannot be read, so nobody knows what is expected
+   * - `modified`: something in it is not what was trusted
+   * - `missing`: it is gone, no longer has any hooks, or exceeds a limit
+   * - `unreadable`: the trust records cannot be read, so it is unknown what to expect
    */
   readonly state: 'as trusted' | 'modified' | 'missing' | 'unreadable'
   /** Digest of what was trusted. Absent if no record can be read. */
@@ -22,8 +22,8 @@ export interface Expectation {
   readonly gates: readonly ExpectedGate[]
   /**
    * - `copy`: its gates run as they were trusted
-   * - `closed`: they cannot run, or must not, so every call that they would judge is refused
-   * - `nothing`: calls go on without them
+   * - `closed`: its gates cannot or must not run, so every call that they would judge is refused
+   * - `nothing`: calls proceed without its gates
    */
   readonly guardedBy: 'copy' | 'closed' | 'nothing'
   /** A sentence. Empty if it is as trusted. */
@@ -52,22 +52,22 @@ export function asTrusted(record: TrustRecord, gates: readonly UnitHook[]): Expe
   }
 }
 
-/** A unit that is not what was trusted, and what stands in its place. */
+/** A unit that is not what was trusted, and what guards in its place. */
 export interface Deviation extends Pick<Expectation, 'guardedBy'> {
   readonly record: TrustRecord
-  /** A sentence. For a missing unit: what became of it, such as `has no hooks any more`; empty if it is gone. */
+  /** A sentence. For a missing unit, its predicate, such as `no longer has any hooks`; empty if the unit is gone. */
   readonly why: string
   readonly state: 'modified' | 'missing'
   readonly gates: readonly UnitHook[]
   /** Why the trusted version cannot run. */
   readonly problem: string | undefined
-  /** `file:line` to correct before anything of it can be read. */
+  /** The `file:line` to correct before any of it can be read. */
   readonly mistake?: string | undefined
-  /** A unit with the same hooks that nobody trusted: perhaps it was renamed. */
+  /** An untrusted unit with the same hooks, in case it was renamed. */
   readonly alike?: Expectation['unit'] | undefined
 }
 
-/** `here` is the project that commands are typed in. */
+/** `here` is the project in which the user types commands. */
 export function expectationOf(deviation: Deviation, here: string | undefined): Expectation {
   const { record, state, gates, guardedBy } = deviation
   const stop = stopping(record, here)
@@ -85,16 +85,16 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
 
 function returning(deviation: Deviation, here: string | undefined): string {
   const { record, guardedBy, mistake, why, alike } = deviation
-  if (mistake !== undefined) return `Correct ${mistake}, then: ${takeCommand(record, here)}.`
-  const keep = guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'
+  if (mistake !== undefined) return `Correct ${mistake}, then type: ${takeCommand(record, here)}.`
+  const keep = guardedBy === 'copy' ? 'To keep it, do nothing.' : 'Put it back.'
   if (why !== '' || !alike || !isPlainName(alike.name)) return keep
   const both = `${reviewCommand(alike, here)} && ${stopCommand(record, here)}`
-  return `${alike.name} has the same hooks. If you renamed it: ${both}. ${keep}`
+  return `${alike.name} has the same hooks. If you renamed it, type: ${both}. ${keep}`
 }
 
 /** For a unit that is not what was trusted. */
 export function repairOf(record: TrustRecord, here: string | undefined): string {
-  return `See the change, and take it: ${takeCommand(record, here)}. ${stopping(record, here)}`
+  return `To review and accept the change: ${takeCommand(record, here)}. ${stopping(record, here)}`
 }
 
 /** The command that shows what changed, and asks whether to trust it. */
@@ -102,14 +102,14 @@ export function takeCommand(unit: Expectation['unit'], here: string | undefined)
   return ['carabiner trust --mine', ...placeOption(unit), ...projectOption(unit, here)].join(' ')
 }
 
-/** The command that shows a unit and asks whether to trust it. If its name is not plain, it shows everything that waits. */
+/** The command that shows a unit and asks whether to trust it. For a name that is not plain, it shows everything to review. */
 export function reviewCommand(unit: Expectation['unit'], here: string | undefined): string {
   const what = isPlainName(unit.name) ? [unit.name] : []
   return ['carabiner trust', ...what, ...placeOption(unit), ...projectOption(unit, here)].join(' ')
 }
 
 function stopping(record: TrustRecord, here: string | undefined): string {
-  return `Stop it: ${stopCommand(record, here)}.`
+  return `To stop trusting it: ${stopCommand(record, here)}.`
 }
 
 function stopCommand(record: TrustRecord, here: string | undefined): string {
@@ -117,9 +117,9 @@ function stopCommand(record: TrustRecord, here: string | undefined): string {
 }
 
 const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
-  copy: 'The version that you trusted still runs.',
-  closed: 'So everything that it would judge is refused.',
-  nothing: 'Nothing guards in its place.',
+  copy: 'The version you trusted still runs.',
+  closed: 'Everything it would judge is refused.',
+  nothing: 'Nothing guards calls in its place.',
 }
 
 function happened({ record, state, why, guardedBy, problem, gates }: Deviation): string {
@@ -131,27 +131,27 @@ function happened({ record, state, why, guardedBy, problem, gates }: Deviation):
   const what = `${who} ${why === '' ? 'is no longer in this project' : why}`
   if (!hasGates) return `${what}.`
   if (guardedBy !== 'copy') return `${what}.${cause} ${EFFECTS[guardedBy]}`
-  return why === '' ? `${what} and still guards it.` : `${what}. The version that you trusted still guards.`
+  return why === '' ? `${what} and still guards it.` : `${what}. The version you trusted still guards it.`
 }
 
-/** A file of hooks is known by its path: `project`, its name in lists, would read as the whole project. */
+/** A hooks file is shown by its path: its name in lists, `project`, would read as the whole project. */
 function nameOf({ kind, name, path, projectDir }: Expectation['unit']): string {
   return kind === 'file' && isBelow(path, projectDir) ? relative(projectDir, path) : name
 }
 
-/** For records that cannot be read. `problem` names the file. */
+/** For unreadable records. `problem` names the file. */
 export function unreadable(projectDir: string, problem: string): Expectation {
   return {
     unit: { kind: 'file', name: 'trust', path: projectDir, projectDir },
     state: 'unreadable',
     gates: [],
     guardedBy: 'closed',
-    why: `What you trust cannot be read, so nobody knows which gates are missing: ${problem}. Everything that a gate could refuse is refused.`,
-    repair: 'Repair what is named there. Or remove it, and review what you trusted again: carabiner trust.',
+    why: `Your trust records cannot be read, so missing gates go unnoticed: ${problem}. Everything that a gate could refuse is refused.`,
+    repair: 'Repair the file named there. Or remove it and review everything again: carabiner trust.',
   }
 }
 
-/** For a digest of a list of pre-trusted ones that nothing here has. */
+/** For a pre-trusted digest that nothing here has. */
 export function unlisted(digest: string, name: string, projectDir: string): Expectation {
   const who = name === '' ? digest : `${visibleName(name)} (${digest.slice(0, SHORT_DIGEST)})`
   return {
@@ -160,8 +160,8 @@ export function unlisted(digest: string, name: string, projectDir: string): Expe
     digest,
     gates: [],
     guardedBy: 'nothing',
-    why: `${who} is on the list of what is trusted, and is not in this project. Nothing guards in its place.`,
-    repair: 'Put it back, or take its line out of the list.',
+    why: `${who} is on your list of trusted digests, but not in this project. Nothing guards calls in its place.`,
+    repair: 'Put it back, or remove its line from the list.',
   }
 }
 
@@ -173,12 +173,12 @@ function gateOf({ name, event, matcher }: UnitHook): ExpectedGate {
   return { name, event, matcher }
 }
 
-/** Whether no shell and no command line can take a stranger's name for anything but a name. */
+/** Whether a third-party name is safe to paste into a shell and cannot be read as an option. */
 function isPlainName(name: string): boolean {
   return /^[\w@][\w@.-]*$/.test(name)
 }
 
-/** A path that nobody can see or copy has a digest. */
+/** Uses the digest for a path that cannot be shown or copied. */
 function typedUnit(record: TrustRecord): string {
   const { path, digest } = record
   const name = nameOf(record)
@@ -186,22 +186,22 @@ function typedUnit(record: TrustRecord): string {
   return visible(path) === path ? shellQuoted(path) : digest.slice(0, SHORT_DIGEST)
 }
 
-/** The characters of a digest that are shown, and enough to name it. */
+/** How many characters of a digest are shown. They are enough to identify it. */
 export const SHORT_DIGEST = 12
 
-/** Nothing if it is found in its project without being named. */
+/** Empty if the unit is found in its project without an option. */
 function placeOption({ kind, name, path, projectDir }: Expectation['unit']): readonly string[] {
   if (path.startsWith(join(projectDir, '.amplifier', '/')) || visible(path) !== path) return []
   if (kind === 'folder' && name.startsWith('skill ')) return ['--payload FILE (with its skill:loaded event)']
   return [kind === 'folder' ? '--plugin' : '--config', shellQuoted(path)]
 }
 
-/** Nothing if commands are typed in this project. */
+/** Empty if the user types commands in this project. */
 function projectOption({ projectDir }: Expectation['unit'], here: string | undefined): readonly string[] {
   return here === undefined || here === projectDir ? [] : ['--project', shellQuoted(projectDir)]
 }
 
-/** Everything that the user should be told: what happened, and what to do. */
+/** The full message for the user: what happened, and what to do. */
 export function expectationText({ state, why, repair }: Expectation): string {
   return state === 'as trusted' ? '' : `${why} ${repair}`
 }
@@ -212,7 +212,7 @@ const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, Diagno
   unreadable: 'trust-unreadable',
 }
 
-/** Nothing if it is as trusted. */
+/** Empty if the unit is as trusted. */
 export function diagnosticOf(expectation: Expectation): readonly Diagnostic[] {
   const { state, guardedBy } = expectation
   if (state === 'as trusted') return []
@@ -224,7 +224,7 @@ const MONTHS = 'January February March April May June July August September Octo
   ' ',
 )
 
-/** `3 May`, with the year if it is another one. */
+/** `3 May`, with the year if it is not the current one. */
 function dayOf(iso: string, now = new Date()): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return 'some time ago'

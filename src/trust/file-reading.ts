@@ -1,4 +1,4 @@
-// Reading one file once: its bytes, their hash, and a stamp that tells later whether it was touched.
+// Reads one file once: its bytes, their hash, and a stamp that later shows whether it was touched.
 
 import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
@@ -20,7 +20,7 @@ interface FileReading {
 export type Read = FileReading | 'untouched' | { readonly problem: string }
 
 interface ReadingOptions {
-  /** Whether to follow a link. */
+  /** Whether to follow links. */
   readonly follow: boolean
   /** In bytes. */
   readonly limit: number
@@ -69,14 +69,14 @@ function openingProblem(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ELOOP' || code === 'EMLINK') return 'became a link while it was read'
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'is gone'
-  if (code === 'ENXIO') return 'is no plain file'
+  if (code === 'ENXIO') return 'is not a regular file'
   return `cannot be read (${textOf(error)})`
 }
 
 function problemOf(stats: BigIntStats, limit: number): string | undefined {
-  if (!stats.isFile()) return 'is no plain file'
+  if (!stats.isFile()) return 'is not a regular file'
   if ((stats.mode & 0o7000n) !== 0n) return 'has a setuid, setgid or sticky bit; remove it (chmod ug-s,-t)'
-  if (stats.size > BigInt(limit)) return `is too large: ${stats.size} bytes, and ${limit} are left`
+  if (stats.size > BigInt(limit)) return `is too large: ${stats.size} bytes, but only ${limit} are left`
   return undefined
 }
 
@@ -106,7 +106,7 @@ export function firstBytes(path: string): Buffer {
 
 // ---- paths as the kernel follows them: `..` is the folder above a link's target -------------------------------
 
-/** Keeps every `..`, so that opening the path leads where the command goes, even if a link on the way changes. */
+/** Keeps every `..`, so that the path leads where the command goes even if a link on the way changes. */
 export function pathAt(folder: string, path: string): string {
   return `/${tidy(path.startsWith('/') ? path : `${folder}/${path}`)}`
 }
@@ -119,7 +119,7 @@ export function tidy(path: string): string {
     .join('/')
 }
 
-/** Something that cannot be looked at (no permission, a loop of links) counts as there. */
+/** Something that cannot be examined (no permission, a loop of links) counts as existing. */
 export function typeAt(path: string): 'file' | 'folder' | 'other' | undefined {
   try {
     const stats = ifThere(() => statSync(path))

@@ -1,4 +1,4 @@
-// Looks on disk, within limits, for the files that commands name: files outside the copy, and places where none is yet.
+// Searches the disk, within limits, for the files that commands name: files outside the copy, and paths with no file yet.
 
 import { homedir } from 'node:os'
 import { dirname, posix } from 'node:path'
@@ -12,13 +12,13 @@ import { shebangOf } from './program-search.js'
 import type { Unit } from './unit.js'
 
 export interface Wanted {
-  /** With marks: see hook-reading.ts. */
+  /** May contain marks; see hook-reading.ts. */
   readonly word: string
-  /** It probably means a file, so it counts even if there is none. */
+  /** True if it probably means a file. Then it counts even if no such file exists. */
   readonly isExpected: boolean
-  /** It is the program or script itself, so a reviewer should know if it is missing. */
+  /** True for the program or script itself. The reviewer is told if it is missing. */
   readonly isScript?: boolean
-  /** The interpreter that completes the name if it is not a file. */
+  /** The interpreter that completes the name if no such file exists. */
   readonly by?: string
 }
 
@@ -35,13 +35,13 @@ interface Origin {
   readonly from: string | undefined
 }
 
-/** Nothing in these folders is a lasting file. */
+/** These folders hold no lasting files. */
 const NEVER = ['/proc', '/sys', '/dev/fd', '/dev/stdin', '/dev/stdout', '/dev/stderr']
 
 /** Limits for a whole unit. Absent paths are checked each time before a hook runs. */
 const MOST_LOOKS = 8000
 const MOST_ABSENT = 1000
-const TOO_MUCH = 'it names more files, in more folders, than are looked for'
+const TOO_MUCH = 'it names more files, in more folders, than can be checked'
 
 export class FileSearch {
   readonly files = new Set<string>()
@@ -96,7 +96,7 @@ export class FileSearch {
     if (isScript && isExpected) this.#noteLacking(path, places)
   }
 
-  /** A script that is nowhere is named once, as it would be in the first folder. */
+  /** Reports a missing script once, with its path in the first folder. */
   #noteLacking(path: string, places: readonly WorkFolder[]): void {
     const [first] = places.filter(({ isEntered }) => isEntered)
     const isThere = places.some((folder) => typeAt(pathAt(folder.path, path)) !== undefined)
@@ -125,15 +125,13 @@ export class FileSearch {
     if (kind === 'folder' && origin.isCopied) {
       if (type === 'file' && isOwn) this.#interpreter(path, folders, remarks)
       else if (type === 'file') {
-        remarks.note(
-          `It names ${quoted(path)}, which is outside the folder, and will not find it from the copy.`,
-        )
+        remarks.note(`It names ${quoted(path)}, which is outside the folder, so the copy will not find it.`)
       }
     } else if (type === 'file' && !this.#system.has(dirname(path)) && !(kind === 'file' && path === own)) {
       this.files.add(path)
       if (origin.from !== undefined) this.words.add(origin.from)
       if (isOwn) {
-        remarks.note(`It names ${quoted(path)} in the project, so that this file runs and not its copy.`)
+        remarks.note(`It names ${quoted(path)} in the project, so this file runs instead of its copy.`)
       }
       this.#interpreter(path, folders, remarks)
     } else if (type === undefined && origin.isExpected) {
@@ -151,7 +149,7 @@ export class FileSearch {
     const place = path.includes('/../') ? realOf(path) : path
     if (!NEVER.some((folder) => isBelow(place, folder))) return false
     if (/\/(?:cwd|root|fd|task)(?:\/|$)/.test(path))
-      remarks.unseen(`${quoted(path)} is another file each time`)
+      remarks.unseen(`${quoted(path)} is a different file each time`)
     return true
   }
 
@@ -163,7 +161,7 @@ export class FileSearch {
     if (file === undefined || this.#system.has(dirname(file))) return
     if (!file.startsWith('/')) {
       remarks.unseen(
-        `${quoted(script)} begins with "#!" and ${quoted(file)}, which is looked for where the command is, not beside the script`,
+        `${quoted(script)} begins with "#!" and ${quoted(file)}, which is looked up where the command runs, not beside the script`,
       )
     }
     this.look(
@@ -181,11 +179,11 @@ const ROOT: WorkFolder = { path: '/', isCopied: false, from: undefined, isEntere
 
 export interface WorkFolder {
   readonly path: string
-  /** At run time it is in the copy. */
+  /** True if it is in the copy at run time. */
   readonly isCopied: boolean
   /** The path from where the hook starts. Undefined if that does not matter. */
   readonly from: string | undefined
-  /** A command goes there, so files that do not exist yet count too. */
+  /** True if a command goes there. Then files that do not exist yet count too. */
   readonly isEntered: boolean
 }
 
@@ -198,7 +196,7 @@ interface WorkFolders {
 /** Each `cd` may double their number. */
 const MOST_FOLDERS = 16
 
-/** Options with which a program starts elsewhere: `git -C x`, `make --directory=x`. */
+/** Options that make a program start elsewhere: `git -C x`, `make --directory=x`. */
 const ELSEWHERE = /^(?:-C|--(?:chdir|cwd|directory|prefix|project|working-directory))(?:=|$)/
 
 export function workFolders(
@@ -210,7 +208,7 @@ export function workFolders(
   const unseen = new Set<string>()
   const add = (folder: WorkFolder) => {
     if (found.size < MOST_FOLDERS) found.set(keyOf(folder), folder)
-    else if (!found.has(keyOf(folder))) unseen.add('it may be in more folders than are looked at')
+    else if (!found.has(keyOf(folder))) unseen.add('it may use more folders than can be checked')
   }
   const begin = unmarked(reading.begin ?? '', variables)
   const first: WorkFolder = { path: start, isCopied: false, from: '', isEntered: true }
@@ -232,10 +230,10 @@ const DYNAMIC = /[$`*?[{]|^~[^/]/
 function doubtAbout(target: string, { repeats, assignments }: HookReading): string | undefined {
   if (DYNAMIC.test(target)) return 'a folder that only the shell knows'
   if (/^[/~]|^$/.test(target)) return undefined
-  if (repeats) return 'and perhaps more than once'
+  if (repeats) return 'perhaps more than once'
   const isSought = !/^\.\.?(?:\/|$)/.test(target)
   const hasPath = process.env.CDPATH || assignments.some((one) => one.startsWith('CDPATH='))
-  return isSought && hasPath ? 'which CDPATH may lead elsewhere' : undefined
+  return isSought && hasPath ? 'and CDPATH may lead elsewhere' : undefined
 }
 
 function keyOf({ path, from, isCopied }: WorkFolder): string {
@@ -258,7 +256,7 @@ function reached(folder: WorkFolder, { text, variable }: Lead): readonly WorkFol
   ]
 }
 
-/** Changes nothing else: the path may go through links. */
+/** Does not normalize the path, because it may go through links. */
 export function expandedHome(text: string): string {
   return /^~(?:\/|$)/.test(text) ? homedir() + text.slice(1) : text
 }

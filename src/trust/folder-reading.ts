@@ -1,4 +1,4 @@
-// Reading everything in a unit's folder, each file once: the bytes that are hashed are the bytes that are copied or shown.
+// Reads everything in a unit's folder, each file once: the hashed bytes are the ones that are copied or shown.
 
 import { isUtf8 } from 'node:buffer'
 import {
@@ -29,7 +29,7 @@ const LONGEST_PATH = 1024
 const MOST_PROBLEMS = 20
 
 /**
- * Neither hashed nor copied: they are not part of a plugin, and change by themselves. Python's compiled files could run
+ * Neither hashed nor copied: these are not part of a plugin, and change on their own. Compiled Python files could run
  * in place of the reviewed ones, so the copy has none.
  */
 export const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__'])
@@ -38,7 +38,7 @@ interface FolderReading {
   /** Sorted by path. Empty folders do not count, as in git. */
   readonly files: readonly TrustedFile[]
   readonly folders: readonly TrustedFolder[]
-  /** Sentences. If there is one, the reading is incomplete. */
+  /** Sentences. If there are any, the reading is incomplete. */
   readonly problems: readonly string[]
 }
 
@@ -58,10 +58,10 @@ export function readFolder(root: string, options: FolderReadingOptions = {}): Fo
   return new Reader(root, options).reading()
 }
 
-/** A limit is reached: nothing more is reported. */
+/** Thrown when a limit is reached. Nothing more is reported. */
 class Enough extends Error {}
 
-/** The error came from `take`, not from the folder. */
+/** Wraps an error from `take`, to tell it from errors of the folder. */
 class NotTaken extends Error {}
 
 interface Link {
@@ -77,7 +77,7 @@ class Reader {
   readonly #folders: TrustedFolder[] = []
   readonly #links: Link[] = []
   readonly #problems: string[] = []
-  /** Folders outside that links led to and that are being read. */
+  /** Outside folders that links led to and that are being read now. */
   readonly #outside: string[] = []
   #entries = 0
   #bytes = 0
@@ -123,13 +123,13 @@ class Reader {
     }
   }
 
-  /** Asks the open folder, because its path may lead elsewhere by now. */
+  /** Checks the open folder, because its path may lead elsewhere by now. */
   #checkPlace(top: OpenFolder): void {
     const { within } = this.#options
     if (within === undefined || !isBelow(this.#root, within) || isBelow(top.realPath(), realOf(within)))
       return
     this.#problems.push(
-      `The folder ${quoted(this.#root)} is a link to the outside of the project; put the folder itself there.`,
+      `The folder ${quoted(this.#root)} is a link to a place outside the project; put the folder itself there.`,
     )
     throw new Enough()
   }
@@ -146,19 +146,18 @@ class Reader {
   #namesIn(folder: OpenFolder, path: string): readonly string[] {
     const names: string[] = []
     try {
-      // A character a byte, so that names that are not UTF-8 are seen. Bun knows no buffers here, Deno no default size.
+      // latin1 keeps one character per byte, which reveals names that are not UTF-8. Bun has no buffers here, Deno no default size.
       const entries = opendirSync(folder.to(), { encoding: 'latin1', bufferSize: 32 })
       try {
         for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
           const name = Buffer.from(entry.name, 'latin1')
           if (++this.#entries > MOST_FILES) {
-            throw this.#enough(`It holds more than ${MOST_FILES} files and folders.`)
+            throw this.#enough(`It has more than ${MOST_FILES} files and folders.`)
           }
-          // Deno decodes names all the same.
+          // Deno decodes names anyway.
           const isExact = name.toString('latin1') === entry.name
           if (isExact && isUtf8(name)) names.push(name.toString('utf8'))
-          else
-            this.#problem(`${named(path)} holds a file whose name is not UTF-8: ${inHex(name)}; rename it.`)
+          else this.#problem(`${named(path)} has a file whose name is not UTF-8: ${inHex(name)}; rename it.`)
         }
       } finally {
         entries.closeSync()
@@ -185,14 +184,14 @@ class Reader {
 
   #below(opened: string, path: string, depth: number): void {
     if (depth > DEEPEST) {
-      this.#problem(`${named(path)} lies more than ${DEEPEST} folders deep.`)
+      this.#problem(`${named(path)} is more than ${DEEPEST} folders deep.`)
       return
     }
     let inner: OpenFolder
     try {
       inner = new OpenFolder(opened)
     } catch (error) {
-      this.#problem(`${named(path)} cannot be read, or is no folder any more (${textOf(error)}).`)
+      this.#problem(`${named(path)} cannot be read, or is no longer a folder (${textOf(error)}).`)
       return
     }
     try {
@@ -225,7 +224,7 @@ class Reader {
     }
   }
 
-  /** Records a link by its real target, so that in a copy it leads into the copy. */
+  /** Records a link by its real target, so that the copied link leads into the copy. */
   #link(folder: OpenFolder, name: string, path: string, stats: BigIntStats): void {
     const seen = moment()
     let target: string
@@ -233,7 +232,7 @@ class Reader {
       target = realpathSync.native(folder.to(name))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      const why = code === 'ELOOP' ? 'is a link that leads to itself' : 'is a link that leads nowhere'
+      const why = code === 'ELOOP' ? 'is a link that leads to itself' : 'is a broken link'
       this.#problem(`${named(path)} ${why}; remove it.`)
       return
     }
@@ -241,13 +240,13 @@ class Reader {
     if (target !== root && !target.startsWith(`${root}/`)) {
       if (this.#followed(target, path)) return
       this.#problem(
-        `${named(path)} is a link to the outside, to ${quoted(target)}; put the file itself there.`,
+        `${named(path)} is a link to a place outside, ${quoted(target)}; put the file itself there.`,
       )
       return
     }
     const inside = target.slice(root.length + 1)
     if (inside === '' || path.startsWith(`${inside}/`)) {
-      this.#problem(`${named(path)} is a link to a folder that it lies in, which has no end; remove it.`)
+      this.#problem(`${named(path)} is a link to a folder that contains it, which never ends; remove it.`)
       return
     }
     const link = posix.relative(posix.dirname(path), inside)
@@ -269,7 +268,7 @@ class Reader {
     if (target.split('/').some((name) => LEFT_OUT.has(name))) return false
     const root = (this.#top as OpenFolder).realPath()
     if ([root, ...this.#outside].some((open) => isBelow(open, target))) {
-      this.#problem(`${named(path)} is a link to a folder that it lies in, which has no end; remove it.`)
+      this.#problem(`${named(path)} is a link to a folder that contains it, which never ends; remove it.`)
     } else if (statsOf(target)?.isDirectory()) {
       this.#outside.push(target)
       this.#below(target, path, path.split('/').length)
@@ -287,9 +286,7 @@ class Reader {
     }
     for (const { path, target } of this.#links) {
       if (!copied.has(target)) {
-        this.#problem(
-          `${named(path)} is a link to ${named(target)}, which is not part of what is copied; remove it.`,
-        )
+        this.#problem(`${named(path)} is a link to ${named(target)}, which is not copied; remove it.`)
       }
     }
   }
@@ -329,28 +326,28 @@ function inHex(name: Buffer): string {
     .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
-// ---- a folder held open: names are looked up in that folder, wherever its path leads by now -------------------
+// ---- a folder held open: names are looked up in that folder, even if its path leads elsewhere by now ----------
 
 const OPEN = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
 /*
  * Node has no openat. On Linux, `/proc/self/fd/N/name` does the same: it starts at the open folder. Elsewhere the path
- * is used, and `isInPlace` tells whether it still leads to the open folder. Between two checks a fast attacker could
- * swap a folder there and back: then a file from elsewhere is reviewed, and copied as reviewed.
+ * is used, and `isInPlace` tells whether it still leads to the open folder. Between two checks, a fast attacker could
+ * swap a folder there and back. Then a file from elsewhere is reviewed, and copied as reviewed.
  */
 export class OpenFolder {
   readonly #fd: number
   readonly #path: string
   readonly #base: string
 
-  /** Throws if it is a link or not a folder. */
+  /** Throws for a link, or anything else that is not a folder. */
   constructor(path: string) {
     this.#path = path
     this.#fd = openSync(path, OPEN)
     const { dev, ino, isFolder } = this.#identity()
     if (!isFolder) {
       closeSync(this.#fd)
-      throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' })
+      throw Object.assign(new Error(`${path} is not a folder`), { code: 'ENOTDIR' })
     }
     this.#base = baseOf(this.#fd, dev, ino) ?? path
   }

@@ -1,4 +1,4 @@
-// A hook's command taken apart: what it would run, what it sets, and which files it reads.
+// Parses a hook's command: what it would run, what it sets, and which files it reads.
 
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
@@ -12,15 +12,15 @@ import type { Unit, UnitHook } from './unit.js'
 
 export interface HookReading {
   readonly commands: readonly SimpleCommand[]
-  /** Why more may run than the commands tell. */
+  /** Why more may run than the commands show. */
   readonly why: string | undefined
   /** Texts that were parsed as scripts. */
   readonly scripts: ReadonlySet<string>
-  /** Whether files named by commands that only read are nothing but data. */
+  /** Whether files that are named only by reading commands are plain data. */
   readonly isDataSafe: boolean
-  /** Files that it reads as input, unless they are nothing but data. */
+  /** Files that it reads as input, unless they are plain data. */
   readonly inputs: readonly string[]
-  /** `NAME=value`: assignments of the shell, and words that look like one. */
+  /** `NAME=value`: shell assignments, and words that look like one. */
   readonly assignments: readonly string[]
   /** Words as written, with quotes. */
   readonly written: readonly string[]
@@ -36,7 +36,7 @@ export function readHook(text: string): HookReading {
   return notes.reading(commands, why)
 }
 
-/** For text that is not shell: nothing of it is known. */
+/** For text that is not shell code: nothing is known about it. */
 export function unreadHook(): HookReading {
   return { ...new Notes().reading([], undefined), isDataSafe: false }
 }
@@ -49,11 +49,11 @@ const REPEATING: ReadonlySet<SyntaxNode['type']> = new Set([
   'Function',
 ])
 
-/** Collects facts on the way through the syntax tree. */
+/** Collects facts while walking the syntax tree. */
 class Notes {
   readonly #scripts = new Set<string>()
   readonly #inputs: string[] = []
-  /** What programs read that only read. */
+  /** Files that are read by programs that only read. */
   readonly #data: string[] = []
   readonly #assignments: string[] = []
   readonly #written: string[] = []
@@ -111,7 +111,7 @@ class Notes {
     for (const redirect of redirects) {
       if (redirect.type !== 'Redirect' || !redirect.target) continue
       const { operator, target } = redirect
-      // `<>` also reads.
+      // `<>` reads, too.
       if (operator.includes('>') && operator !== '<>') this.#output(target)
       else if (operator.startsWith('<') && !/^<<|^<&/.test(operator))
         (isReading ? this.#data : this.#inputs).push(wordOf(target).text)
@@ -144,17 +144,17 @@ function assignmentText({ name, value, text }: Assignment): string {
   return value.type === 'ArrayValue' ? text : `${name}=${wordOf(value).text}`
 }
 
-// ---- our variables in a command: each is replaced by a mark, which shows whether a word leads into the copy ---
+// ---- our variables in a command: each becomes a mark, which shows whether a word leads into the copy ----------
 
-/** A variable that stands for a folder. */
+/** A variable that holds a folder. */
 export interface Variable {
   readonly name: string
   readonly folder: string
-  /** At run time it leads into the copy. */
+  /** True if it leads into the copy at run time. */
   readonly isCopied: boolean
 }
 
-/** The order gives each variable its mark. */
+/** The position of a variable in this list determines its mark. */
 export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }: Unit): readonly Variable[] {
   const isCopied = kind === 'folder'
   const own = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR']
@@ -169,7 +169,7 @@ export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }
 
 let drawn: string | undefined
 
-/** Plain text for every shell parser. It differs in each process, so no folder of a project can have this name. */
+/** Plain text to every shell parser. It differs in each process, so no folder in a project can have this name. */
 function sign(): string {
   drawn ??= `/%${nonce()}`
   return drawn
@@ -208,7 +208,7 @@ function patternOf(name: string): RegExp {
 
 /** A word with its marks resolved. */
 export interface Lead {
-  /** With folders in place of the marks. */
+  /** The word with folders in place of its marks. */
   readonly text: string
   readonly variable: Variable | undefined
 }

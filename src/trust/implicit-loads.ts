@@ -1,4 +1,4 @@
-// What interpreters load because of where a script is, and whether that is still what it was when it was reviewed.
+// Files that interpreters load because of a script's location, and whether they are still as reviewed.
 
 import { dirname, join } from 'node:path'
 import { quoted } from '../core/base/text.js'
@@ -7,13 +7,13 @@ import { isBelow, realOf } from '../files/within.js'
 import { readFile, typeAt } from './file-reading.js'
 import type { ImplicitLoad } from './unit.js'
 
-/** A sentence about the first one that is not as it was reviewed. */
+/** A sentence about the first one that is not as reviewed. */
 export function loadProblem({ folder, modules, package: says, isModule }: ImplicitLoad, projectDir: string) {
   if (says !== undefined) {
     const now = nearestPackage(folder, projectDir)
     if (saysOf(now, isModule ?? false) === says) return undefined
     const path = quoted(now ?? join(folder, 'package.json'))
-    return `${path} is new or was changed since it was trusted, and Node.js runs the scripts below it by what it says.`
+    return `${path} is new or was changed since it was trusted, and decides how Node.js runs the scripts below it.`
   }
   const names = new Set(modules)
   const found = modulesIn(folder, names)[0]
@@ -25,7 +25,7 @@ export function loadProblem({ folder, modules, package: says, isModule }: Implic
 
 const MODULE = /^\w+(?:\.pyc?|(?:\.[\w-]+)*\.(?:so|pyd))$/
 
-/** The files and packages of these names. Other folders are no modules that could stand for another. */
+/** The files and packages with these names. Other folders cannot shadow a module. */
 export function modulesIn(folder: string, names: ReadonlySet<string>): readonly string[] {
   return readableNames(folder).filter((name) => {
     if (!names.has(stemOf(name))) return false
@@ -49,7 +49,7 @@ export function nearestPackage(folder: string, projectDir: string): string | und
     .find((path) => typeAt(path) !== undefined)
 }
 
-/** One without "type" says the same as none. For a CommonJS script, "commonjs" does too. */
+/** A package.json without "type" and "imports" counts as none. So does "commonjs" for a CommonJS script. */
 export function saysOf(path: string | undefined, isModule: boolean): string {
   if (path === undefined) return '[]'
   const read = readFile(path, { follow: true, limit: LARGEST_PACKAGE })

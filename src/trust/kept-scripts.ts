@@ -1,4 +1,4 @@
-// A reviewed command with the scripts that were reviewed with it, where the project has others by now, or none.
+// Runs a reviewed command with its reviewed scripts when the project has changed or lost them.
 
 import { inQuotes } from '../shell/shell-quoted.js'
 import { isThere, lostWords, otherLoads, scriptNow } from './changes.js'
@@ -10,8 +10,8 @@ import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
 type Line = Pick<UnitHook, 'command' | 'args'>
 
 /**
- * The line that runs the copies; `place` makes one. Undefined unless it is certain that nothing else of the project runs:
- * the command is made of plain words, and every script that changed is one of them, or one of another hook's.
+ * The line that runs copies of the scripts; `place` makes a copy. Undefined unless it is certain that nothing else of the
+ * project runs: the command has only plain words, and every script that changed is one of them, or belongs to another hook.
  */
 export function withKeptScripts(
   record: TrustRecord,
@@ -33,16 +33,16 @@ export function withKeptScripts(
   return lineOf(hook, words, ({ path }) => copies.get(path ?? ''))
 }
 
-/** What to do with a command in a folder where it does not find its reviewed scripts. */
+/** How to start a command in a folder where it does not find its reviewed scripts. */
 export type Start =
-  /** It finds them with this line. */
+  /** This line finds them. */
   | { readonly line: Line }
-  /** This is the script that it misses. `mayPass`: it may start nothing instead, and still end as if all were well. */
+  /** The missing script. `mayPass`: the command may start nothing and still report success. */
   | { readonly lost: string; readonly mayPass: boolean }
 
 /**
- * A line of plain words gets whole paths. One that goes to another folder starts in the project, as it was reviewed:
- * after a `cd` a name means another file. Undefined if the command names none of the scripts.
+ * A line of plain words gets absolute paths. A command that changes folders starts in the project, as it was reviewed,
+ * because a name means another file after a `cd`. Undefined if the command names none of the scripts.
  */
 export function startElsewhere(record: TrustRecord, hook: UnitHook, cwd: string): Start | undefined {
   const { words, started, goes } = namedBy({ ...record, hooks: [hook] }, [])
@@ -56,7 +56,7 @@ export function startElsewhere(record: TrustRecord, hook: UnitHook, cwd: string)
   return { lost: script ?? lost, mayPass: script !== undefined }
 }
 
-/** Undefined if a shell might read the line in another way. */
+/** Undefined if a shell might read the line differently. */
 function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line | undefined {
   const words = wordsOf(hook, record)
   const isReviewed = (path: string) => record.scripts.some((script) => script.path === path)
@@ -66,7 +66,7 @@ function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line 
   return lineOf(hook, words, (word) => (isLost(word) ? word.path : undefined))
 }
 
-/** `pathFor` gives the path to put in place of a word. */
+/** `pathFor` returns the path that replaces a word. */
 function lineOf(
   hook: UnitHook,
   words: readonly LineWord[],
@@ -80,7 +80,7 @@ function lineOf(
   return hook.args ? { command: program, args: rest } : { command: [program, ...rest].join(' ') }
 }
 
-/** Reviewed paths where something else is now, or that mean something else in the folder where the hook starts. */
+/** Reviewed paths that have changed, or that mean something else in the folder where the hook starts. */
 function strangers(record: TrustRecord, cwd: string): readonly string[] {
   const { scripts, words, projectDir } = record
   const changed = scripts.filter((script) => typeof scriptNow(script, false) === 'string')
@@ -88,7 +88,7 @@ function strangers(record: TrustRecord, cwd: string): readonly string[] {
   return [
     ...changed.map(({ path }) => path),
     ...moved.map((word) => pathAt(projectDir, word)),
-    // A copy has no neighbours. A program in the command itself has no copy.
+    // A copied script has no files beside it. Code in the command itself has no copy.
     ...otherLoads(record).map(({ script = '' }) => script),
   ]
 }
@@ -101,7 +101,7 @@ interface LineWord {
   readonly path: string | undefined
 }
 
-/** Undefined if a shell might read it in another way. */
+/** Undefined if a shell might read it differently. */
 function wordsOf(hook: UnitHook, record: TrustRecord): readonly LineWord[] | undefined {
   const { command, args, shell } = hook
   if (shell === 'powershell' && !args) return undefined
@@ -118,7 +118,7 @@ function filledIn(argument: string, record: TrustRecord): string {
   return argument.replace(/\$\{(\w+)\}/g, (whole, name: string) => folderOf(record, name) ?? whole)
 }
 
-// ---- words that no shell reads differently ---------------------------------------------------------------------
+// ---- words that every shell reads alike ------------------------------------------------------------------------
 
 type PlainWord = Omit<LineWord, 'path'>
 
@@ -136,7 +136,7 @@ function plainWords(command: string, record: TrustRecord): readonly PlainWord[] 
   return words
 }
 
-/** Undefined if a character stands there that is in no plain word. */
+/** Undefined if the command has a character that plain words never have. */
 function splitWords(command: string): readonly string[] | undefined {
   const words: string[] = []
   let word = ''
@@ -164,7 +164,7 @@ function textOf(written: string, record: TrustRecord): string | undefined {
     if (single !== undefined) return single
     return ((double ?? bare) as string).replace(VARIABLE, (_whole, a, b) => {
       const folder = folderOf(record, a ?? b)
-      // A shell splits what is not in quotes.
+      // A shell splits unquoted text.
       if (folder === undefined || (bare !== undefined && !/^[\w@%+:,./-]*$/.test(folder))) isPlain = false
       return folder ?? ''
     })

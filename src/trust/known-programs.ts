@@ -1,4 +1,4 @@
-// Facts about programs: files they find by themselves, names they complete, and which of them only read data.
+// Facts about programs: files they find on their own, names they complete, and which of them only read data.
 
 import { readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -7,28 +7,28 @@ import type { SimpleCommand } from '../shell/simple-command.js'
 import { wrapperOf } from '../shell/wrappers.js'
 
 interface Sought {
-  /** Paths that it looks for in every folder it may be in. Each counts, whether it exists or not. */
+  /** Paths that it looks for in every folder it may run in. Each counts, whether it exists or not. */
   readonly paths: readonly string[]
   /** Other things it may run, each as the end of a sentence. */
   readonly unseen: readonly string[]
-  /** Present if it loads Python modules from the folder it is in; those that it names. */
+  /** The modules it names. Present if it loads Python modules from the folder it runs in. */
   readonly modules?: readonly string[]
 }
 
 const NOTHING: Sought = { paths: [], unseen: [] }
 
-/** Files beyond those that its words name. */
+/** Files beyond those named in the command. */
 export function soughtBy(command: SimpleCommand): Sought {
   const { name } = command
   if (/^python[\d.]*$/.test(name)) return byPython(command)
   if (name === 'node' || name === 'nodejs') return byNode(command)
   if (name === 'git') return byGit(command)
   if (name === 'find' && command.words.some((word) => /^-(?:exec|ok)dir$/.test(word))) {
-    return { paths: [], unseen: ['find starts commands in the folders that it finds'] }
+    return { paths: [], unseen: ['find starts commands in the folders it finds'] }
   }
   const files = Object.hasOwn(LOOKED_FOR, name) ? LOOKED_FOR[name] : undefined
   if (!files) return INTERPRETERS.test(name) ? byInterpreter(command) : NOTHING
-  const unseen = [`${name} decides by itself, and by files of the project, what it runs`]
+  const unseen = [`${name} and files of the project decide what it runs`]
   if (!/^(?:npx|bunx|pnpx)$/.test(name)) return { paths: files, unseen }
   const program = command.words.slice(1).find((word) => /^[\w.-]+$/.test(word) && !word.startsWith('-'))
   return { paths: program ? [...files, `node_modules/.bin/${program}`] : files, unseen }
@@ -37,7 +37,7 @@ export function soughtBy(command: SimpleCommand): Sought {
 const PACKAGE = ['package.json']
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile']
 
-/** Programs that run what a project's files say, and those files. */
+/** Programs that follow instructions in a project's files, and those files. */
 const LOOKED_FOR: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'bunx'].map((name) => [name, PACKAGE])),
   ...Object.fromEntries(['make', 'gmake'].map((name) => [name, MAKEFILES])),
@@ -98,7 +98,7 @@ function mainOf(path: string): string | undefined {
   }
 }
 
-/** Options behind which code or the name of a module stands. */
+/** Options that are followed by code or a module's name. */
 const CODE_OPTIONS: readonly (readonly [program: RegExp, option: RegExp])[] = [
   [/^python[\d.]*$/, /^-[a-zA-Z]*[cm]$/],
   [/^(?:ba|da|z|k|a)?sh$/, /^-[a-zA-Z]*c$/],
@@ -107,7 +107,7 @@ const CODE_OPTIONS: readonly (readonly [program: RegExp, option: RegExp])[] = [
   [/^php$/, /^-r$/],
 ]
 
-/** The words that may be its program. After an option, a word may also be the option's value. */
+/** The words that may be the program to run. After an option, a word may also be the option's value. */
 export function operandsOf([program = '', ...words]: readonly string[]): readonly string[] {
   const name = basename(program)
   const code = CODE_OPTIONS.find(([programs]) => programs.test(name))?.[1]
@@ -165,7 +165,7 @@ export function importsIn(code: string): readonly string[] {
   )
 }
 
-/** `require('x')`, `import('x')`, `from 'x'`. No name if it is only made at run time. */
+/** `require('x')`, `import('x')`, `from 'x'`. Has no name if that is only known at run time. */
 export const LOADED =
   /(?:\b(?:require(?:\.resolve)?|import)\s*\(\s*|\b(?:import|from)\s*(?=["']))(?:(["'`])([^"'`]*)\1)?|\b(?:require\b(?!\s*[(.])|createRequire\b)/g
 
@@ -186,13 +186,13 @@ function byNode(command: SimpleCommand): Sought {
   return { paths, unseen: [...unseen] }
 }
 
-/** Interpreters with modules, if a program in their words loads any. */
+/** For interpreters with modules, if code in the command loads any. */
 function byInterpreter({ name, words }: SimpleCommand): Sought {
   if (SHELLS.test(name)) return NOTHING
   const isLoading = (word: string) =>
     /\b(?:require|load|do|use|include|import)\b/.test(word) && /[\s"'(]/.test(word)
   if (!words.some(isLoading)) return NOTHING
-  return { paths: [], unseen: [`${name} decides by itself which other files it loads`] }
+  return { paths: [], unseen: [`${name} decides which other files it loads`] }
 }
 
 // ---- git --------------------------------------------------------------------------------------------------------
@@ -211,10 +211,10 @@ function byGit({ words }: SimpleCommand): Sought {
   }
   const name = words[at]
   if (name === undefined || PLAIN_GIT.has(name)) return NOTHING
-  return { paths: [], unseen: ['git runs hooks and aliases that are kept in the repository'] }
+  return { paths: [], unseen: ['git runs hooks and aliases from the repository'] }
 }
 
-// ---- programs that only read data: a file that only they name is not a script ---------------------------------
+// ---- programs that only read data: a file named only by them is not a script ----------------------------------
 
 /** Folders of system programs. */
 export const SYSTEM = ['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']
@@ -226,7 +226,7 @@ const READERS = new Set(
   tail test tr uniq wc`.split(/\s+/),
 )
 
-/** With such a word, a reader runs something, writes a file or sets a variable. */
+/** Words that make a reader run something, write a file or set a variable. */
 const EXCEPTIONS: Readonly<Record<string, RegExp>> = {
   jq: /^-\w*[fL]|^--(?:from-file|library-path)/,
   printf: /^-v/,
@@ -234,7 +234,7 @@ const EXCEPTIONS: Readonly<Record<string, RegExp>> = {
   uniq: /^[^-]/,
 }
 
-/** These write to the files they name and run none. */
+/** These write to the files they name, and run none of them. */
 const WRITERS = new Set(['tee', 'touch', 'mkdir', 'rm', 'rmdir', 'truncate'])
 
 /** Builtins that run no text. */
@@ -242,7 +242,7 @@ const SILENT = new Set(
   ': break cd continue exit export false local popd pushd pwd read return set shift true wait'.split(' '),
 )
 
-/** Builtins that give names another meaning, or run text from elsewhere. */
+/** Builtins that change the meaning of names, or run text from elsewhere. */
 const REDEFINING = new Set(['alias', 'hash', 'eval', 'trap', 'complete', 'compgen', 'mapfile', 'readarray'])
 
 const SHELL_NAMES = String.raw`(?:ba|da|z|k|a|mk|ya|rba|c|tc)?sh|fish|\.|source`
@@ -268,7 +268,7 @@ export function isWriter({ program, name }: Call): boolean {
   return isOfSystem(program) && WRITERS.has(name)
 }
 
-/** Another command's output can come from there: `cat x | python3 /dev/stdin`. */
+/** These can hold another command's output: `cat x | python3 /dev/stdin`. */
 const NO_FILE = /^\/+(?:dev|proc|sys)(?:\/|$)/
 
 /** Whether it runs one file, and nothing that another command writes for it. */
@@ -278,7 +278,7 @@ export function isRunner({ program, name, words }: Call): boolean {
   return INTERPRETERS.test(name) && !first.startsWith('-') && !NO_FILE.test(first)
 }
 
-/** Whether it cannot turn something that other commands read into a program. Commands inside it are judged separately. */
+/** Whether it cannot turn data that other commands read into a program. Commands inside it are judged separately. */
 export function isHarmless(command: Call): boolean {
   const { name, words } = command
   if (isReader(command) || isWriter(command) || isRunner(command)) return true

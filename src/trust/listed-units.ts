@@ -1,4 +1,4 @@
-// Units that the user's list of digests admits without a review. They are not recorded, so that shortening the list takes effect.
+// Units that the user's list of digests admits without a review. They are not recorded, so that removing a digest takes effect.
 
 import { keyOf, type TrustRecord, type TrustRecords } from '../store/trust-records.js'
 import type { CopiedUnit, Watch } from './changes.js'
@@ -16,7 +16,7 @@ export interface Held {
   readonly copy: CopiedUnit | undefined
 }
 
-/** What it asks of the store that it is part of. */
+/** What it needs from the store it belongs to. */
 interface Keeping {
   heldOf(record: TrustRecord): Held
   standing(unit: Unit, held: Held): Standing
@@ -26,11 +26,11 @@ interface Keeping {
 
 export class ListedUnits {
   readonly digests: DigestList
-  /** As they were when the list had them. */
+  /** Records of units from when the list contained them. */
   readonly #records: TrustRecords
   readonly #store: Keeping
   readonly #trusted = new Map<string, Held>()
-  /** Units that are not on the list, so that they are not read each time. */
+  /** Units that are not on the list. Remembered to avoid reading them each time. */
   readonly #others = new Map<string, Held>()
 
   constructor(digests: DigestList, records: TrustRecords, store: Keeping) {
@@ -43,13 +43,13 @@ export class ListedUnits {
     return this.digests.size === 0
   }
 
-  /** As it was when the list had it, if the list still has that. */
+  /** The unit's record from when the list contained it, if the list still contains that digest. */
   recordOf(unit: Unit): TrustRecord | undefined {
     const record = this.#records.load(placed(unit))
     return record && this.digests.has(record.digest) ? record : undefined
   }
 
-  /** Those of a project that none of these records is about. */
+  /** Records of a project, except those for units in `recorded`. */
   recordsBeside(recorded: readonly TrustRecord[], projectDir: string): readonly TrustRecord[] {
     const keys = new Set(recorded.map(keyOf))
     return this.#records
@@ -57,12 +57,12 @@ export class ListedUnits {
       .filter((one) => this.digests.has(one.digest) && !keys.has(keyOf(one)))
   }
 
-  /** Undefined if the list says nothing about it. `record`: what it was when the list had it. */
+  /** Undefined if the list says nothing about the unit. `record` is from when the list contained it. */
   standingOf(unit: Unit, record: TrustRecord | undefined): Standing | undefined {
     return this.#admitted(unit) ?? this.#noLonger(unit, record)
   }
 
-  /** False if it is not trusted by the list. */
+  /** Returns false if the list does not trust the unit. */
   refresh(unit: Unit, held: Held, now: TrustRecord): boolean {
     const key = keyOf(unit)
     if (this.#trusted.get(key) !== held) return false
@@ -70,7 +70,7 @@ export class ListedUnits {
     return true
   }
 
-  /** It was on the list as it was before. */
+  /** For a unit whose former version was on the list. */
   #noLonger(unit: Unit, record: TrustRecord | undefined): Standing | undefined {
     if (!record) return undefined
     const standing = this.#store.standing(unit, this.#store.heldOf(at(unit, record)))
@@ -100,7 +100,7 @@ export class ListedUnits {
     return { state: 'trusted', record, copy: held.copy?.path }
   }
 
-  /** So that its gates are known when it is gone. A store that cannot be written knows less. */
+  /** Keeps its gates known after the unit is gone. Does nothing if the store cannot be written. */
   #remember(unit: Unit, record: TrustRecord): void {
     try {
       const where = placed(unit)
@@ -110,9 +110,9 @@ export class ListedUnits {
   }
 }
 
-// ---- what the store and the list both need ----------------------------------------------------------------------
+// ---- shared by the store and the list ---------------------------------------------------------------------------
 
-/** The unit at the place where it belongs; the same object if it is there. */
+/** The unit at its proper place. The same object if it is already there. */
 export function placed(unit: Unit): Unit {
   const path = placeOf(unit.path)
   return path === unit.path ? unit : { ...unit, path }
@@ -131,7 +131,7 @@ export function isUntouched(one: Watch | CopiedUnit): boolean {
   try {
     return one.isUntouched()
   } catch {
-    return false // reading it says what is wrong
+    return false // reading it will report the problem
   }
 }
 

@@ -1,4 +1,4 @@
-// The things that a unit's commands name: files outside its copy, programs, and things that only the running shell knows.
+// Everything that a unit's commands name: files outside its copy, programs, and names that only the running shell can resolve.
 
 import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
@@ -27,7 +27,7 @@ import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from '
 import { moduleLoad } from './script-loads.js'
 import type { ImplicitLoad, Unit, UnitHook } from './unit.js'
 
-/** Something that a reviewer should know about a hook, or that its text does not show. */
+/** Something a reviewer should know about a hook, or that its text does not show. */
 export interface HookNote {
   readonly hook: string
   readonly text: string
@@ -38,15 +38,15 @@ export interface Named {
   readonly files: readonly string[]
   /** Paths where a command looks for a file and there is none. */
   readonly absent: readonly string[]
-  /** Programs and scripts among them. */
+  /** The programs and scripts among `absent`. */
   readonly lacking: readonly string[]
   /** Relative paths that name these files from where a hook starts. */
   readonly words: readonly string[]
-  /** Those of scripts that a command starts. */
+  /** The ones among `words` that name scripts a command starts. */
   readonly started: readonly string[]
   /** Whether a command goes to another folder. */
   readonly goes: boolean
-  /** The interpreters that commands start some of these files with. */
+  /** Interpreters by file, for files that commands start with one. */
   readonly interpreters: ReadonlyMap<string, string>
   readonly implicit: readonly ImplicitLoad[]
   /** Names to find in `$PATH`. */
@@ -77,10 +77,10 @@ const BUILTINS = new Set(
 /** A word that probably means a file: a path, or a name with an extension. */
 const LIKE_A_FILE = /\/|^[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,5}$/
 
-/** Only the running shell can complete such a word. Or the name contains the character itself. */
+/** Only the running shell can complete such a word, unless the name contains the character itself. */
 const FILLED_IN = /[*?[\]{}$`]/
 
-/** Programs with an option that names their own program's file. */
+/** Programs with an option for the file that holds their program. */
 const WITH_PROGRAM = /^(?:[gmn]?awk|g?sed|g?make|jq)$/
 const PROGRAM_OPTION = /^(?:-\w*f|--(?:file|from-file|makefile))(?:=|$)/
 
@@ -135,12 +135,12 @@ class Search {
     if (hook.args === undefined && hook.shell === 'bash') this.#programs.add('bash')
     if (!isShell) {
       this.#programs.add('pwsh')
-      remarks.note('It is PowerShell, which is not read: look at the command itself.')
+      remarks.note('It is PowerShell, which is not analysed: read the command itself.')
     }
     const reading = isShell ? readHook(text) : unreadHook()
     const { why, commands } = reading
     this.#goes ||= commands.some(isGoing)
-    if (why !== undefined) remarks.note(`Not everything that it runs can be seen: ${this.#plain(why)}.`)
+    if (why !== undefined) remarks.note(`Not everything it runs is visible: ${this.#plain(why)}.`)
     const names = this.#programsOf(reading)
     const wanted = [...wantedBy(reading), ...this.#behindPath(reading, names)]
     for (const command of commands) this.#dynamicWords(command, remarks)
@@ -148,7 +148,7 @@ class Search {
       remarks.unseen(what)
     }
     const all = distinct([...wanted, ...reading.inputs.flatMap(variantsOf), ...assignedBy(reading, text)])
-    if (all.length > MOST_WORDS) remarks.unseen('it has more words than are looked at')
+    if (all.length > MOST_WORDS) remarks.unseen('it has more words than can be checked')
     const some = all.slice(0, MOST_WORDS)
     const folders = this.#folders(reading, some, remarks)
     for (const one of some) this.#search.look(one, folders, remarks)
@@ -205,18 +205,17 @@ class Search {
     const names = new Set(this.#variables.map(({ name }) => name))
     const ofAssignments = assignments.flatMap((one) => {
       const [name = ''] = one.split('=', 1)
-      if (name === 'PATH')
-        return ['it changes PATH, so that programs may be others than those that were found']
+      if (name === 'PATH') return ['it changes PATH, so other programs may run than the ones found here']
       if (LOADING.test(one)) return [`programs load other files because of ${name}`]
-      return names.has(name) ? [`it makes ${name} another folder`] : []
+      return names.has(name) ? [`it points ${name} at another folder`] : []
     })
     const unfilled = hook.args === undefined ? written.filter(isUnfilled) : []
     const plain = (word: string) =>
-      `${quoted(this.#plain(word))} is quoted, and perhaps a path in the project as it is`
+      `${quoted(this.#plain(word))} is quoted, and may be a path in the project as written`
     return [...ofAssignments, ...unfilled.map(plain)]
   }
 
-  /** A folder that is only named also counts: a program may go there and look for files. */
+  /** Folders that are only named count too: a program may go there and look for files. */
   #folders(reading: HookReading, wanted: readonly Wanted[], remarks: Remarks): readonly WorkFolder[] {
     const { folders, unseen } = workFolders(this.#unit.projectDir, reading, this.#variables)
     for (const what of unseen) remarks.unseen(what)
@@ -226,7 +225,7 @@ class Search {
       const path = pathAt(this.#unit.projectDir, expandedHome(text))
       if (found.has(path) || path.includes('\0') || typeAt(path) !== 'folder') continue
       if (found.size === MOST_NAMED_FOLDERS) {
-        remarks.unseen('it names more folders than are looked at')
+        remarks.unseen('it names more folders than can be checked')
         break
       }
       const from = /^[/~]/.test(text) ? undefined : tidy(text)
@@ -257,11 +256,11 @@ class Search {
 function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
   const first: Wanted[] = []
   const rest: Wanted[] = []
-  // `sh run` is there as `sh run` and as `run`.
+  // `sh run` is listed both as `sh run` and as `run`.
   const scripts = new Set(commands.map(scriptOf))
   for (const command of commands) {
     const { program, name, words } = command
-    // In quotes such a character is part of the name.
+    // In quotes, such a character is part of the name.
     const isKnown = (word: string) => !command.dynamic || !FILLED_IN.test(word)
     if (program.includes('/')) first.push({ word: program, isExpected: isKnown(program), isScript: true })
     if (INTERPRETERS.test(name)) {
@@ -284,7 +283,7 @@ function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
   return [...first, ...rest]
 }
 
-/** `NAME=a:b`. Only scripts use a variable that the command itself does not, so their values are like arguments. */
+/** `NAME=a:b`. A variable that the command itself does not use is for scripts, so its value counts as an argument. */
 function assignedBy({ assignments, isDataSafe }: HookReading, text: string): readonly Wanted[] {
   return assignments.flatMap((one) => {
     const [name = ''] = one.split('=', 1)
@@ -295,7 +294,7 @@ function assignedBy({ assignments, isDataSafe }: HookReading, text: string): rea
   })
 }
 
-/** Where the arguments of a script begin: what a reviewed script does with them is its own. */
+/** The index of a script's first argument. A reviewed script may do what it likes with its arguments. */
 function argumentsAfter({ program, name, words }: SimpleCommand): number {
   if (program.includes('/') && !INTERPRETERS.test(name)) return 1
   const script = scriptOf({ name, words })
@@ -306,10 +305,10 @@ function scriptOf({ name, words }: Pick<SimpleCommand, 'name' | 'words'>): strin
   return INTERPRETERS.test(name) ? operandsOf(words).at(-1) : undefined
 }
 
-/** Files that a hook writes again and again, and that nothing runs. */
+/** Files that hooks often rewrite, and that nothing runs. */
 const WRITTEN = /\.(?:log|out|err|pid|lock|tmp|jsonl|ndjson|csv|tsv|db|sqlite3?|cache|state)$/i
 
-/** Data that a hook may make later. Programs load some JSON files by themselves. */
+/** Data that a hook may create later. Programs load some JSON files on their own. */
 function isState(word: string): boolean {
   return /\.json$/i.test(word) && !LOADED_JSON.test(word)
 }
@@ -332,7 +331,7 @@ function programFiles(words: readonly string[]): readonly Wanted[] {
   })
 }
 
-/** A word, and a value attached to an option: `-f./x`, `--require=./x`. */
+/** The word, and the value if it is attached to an option: `-f./x`, `--require=./x`. */
 function variantsOf(word: string): readonly Wanted[] {
   const whole = { word, isExpected: LIKE_A_FILE.test(word) && isName(word) && !word.includes('://') }
   if (!word.startsWith('-')) return [whole]
@@ -342,14 +341,14 @@ function variantsOf(word: string): readonly Wanted[] {
   return [{ ...whole, isExpected: false }, glued]
 }
 
-/** For a word that only a reviewed script uses: files that it may write do not count. */
+/** For a word that only a reviewed script uses. Files that it may write do not count. */
 function variantsOfData(word: string): readonly Wanted[] {
   if (WRITTEN.test(word)) return []
   const wanted = variantsOf(word)
   return isState(word) ? wanted.map((one) => ({ ...one, isExpected: false })) : wanted
 }
 
-/** An operand with blanks or brackets is code, not a name. */
+/** An operand with spaces or brackets is code, not a name. */
 const CODE = /[\s;()]/
 
 function isName(word: string): boolean {

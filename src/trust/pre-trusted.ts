@@ -1,4 +1,4 @@
-// The user's list of digests that need no review, for machines where nobody can be asked.
+// The user's list of digests that need no review, for machines without anyone to ask.
 
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -11,24 +11,24 @@ import { isDigest } from '../store/trust-records.js'
 
 const MOST_BYTES = 1024 * 1024
 
-/** Digests with the names that their comments give them, which may be empty. */
+/** Digests, each with the name in its comment, which may be empty. */
 export type DigestList = ReadonlyMap<string, string>
 
 /**
- * One digest per line. `#` starts a comment. Throws for a file that the project could have brought, or that is not such
- * a list.
+ * One digest per line. `#` starts a comment. Throws for a file that may have come with the project, or that is not a
+ * list of digests.
  */
 export function preTrusted(file: string, projectDir: string): DigestList {
   const path = resolve(file)
   if (projectsAround(projectDir).some((folder) => isWithin(path, folder))) {
     throw new Error(
-      `the list of digests ${quoted(path)} lies in the project, which must not decide about itself; put it elsewhere`,
+      `the list of digests ${quoted(path)} is inside the project, which must not trust itself; put it elsewhere`,
     )
   }
   return digestsIn(textIn(path), path)
 }
 
-/** The project, and those around it: a repository brings all that is in it. */
+/** The project and those around it, because a repository brings everything inside it. */
 function projectsAround(projectDir: string): readonly string[] {
   return [projectDir, ...foldersAround([resolve(projectDir)], [userHome()]).filter(isMarked)]
 }
@@ -41,7 +41,7 @@ function textIn(path: string): string {
     throw new Error(`it ${read.problem}`)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new Error(`there is no list of digests ${quoted(path)}`, { cause: error })
+      throw new Error(`cannot find the list of digests ${quoted(path)}`, { cause: error })
     throw new Error(`the list of digests ${quoted(path)} cannot be read: ${textOf(error)}`, { cause: error })
   }
 }
@@ -53,7 +53,9 @@ function digestsIn(text: string, path: string): DigestList {
     const digest = before.trim().toLowerCase()
     if (digest === '') continue
     if (!isDigest(digest)) {
-      throw new Error(`${path}:${i + 1} is no SHA-256 in hexadecimal: ${quoted(digest.slice(0, 80))}`)
+      throw new Error(
+        `${path}:${i + 1} is not a SHA-256 digest in hexadecimal: ${quoted(digest.slice(0, 80))}`,
+      )
     }
     digests.set(digest, comment.join('#').trim())
   }

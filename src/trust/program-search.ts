@@ -1,4 +1,4 @@
-// Finding programs in the folders of `$PATH` that count, and what the first line of a script asks for.
+// Finds programs in the accepted folders of `$PATH`, and reads the first line of scripts.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ export function findPrograms(
   const inProject: string[] = []
   for (const name of new Set(names)) {
     const found = folders.map((folder) => join(folder, name)).filter(isProgram)
-    // A folder inside the project is only here if there was no other.
+    // Folders inside the project are searched only if there are no others.
     const own = found.filter((path) => isWithin(path, projectDir) && !isWithin(dirname(path), projectDir))
     const path = found.find((one) => !own.includes(one))
     inProject.push(...own)
@@ -34,11 +34,11 @@ export function findPrograms(
   return { programs: Object.fromEntries(programs), missing: missing.sort(), inProject }
 }
 
-/** A sentence about the first program that is gone or cannot be run. */
+/** A sentence about the first program that is gone or not executable. */
 export function programGone({ programs }: { readonly programs: Programs }): string | undefined {
   for (const [name, path] of Object.entries(programs)) {
     if (!isProgram(path)) {
-      return `The program ${name} was ${path} when this was trusted, and is not there any more: review it again.`
+      return `The program ${name} was ${path} when this was trusted, and is gone now: review it again.`
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-// The review a person sees before trusting: everything as it was read and hashed, what changed since last time, and what to read first.
+// The review that a person sees before trusting: everything as read and hashed, changes since last time, and a reading order.
 
 import { basename, extname, join } from 'node:path'
 import { quoted } from '../core/base/text.js'
@@ -112,7 +112,7 @@ function programsMoved(record: TrustRecord, { programs }: Now): readonly Differe
   return Object.entries(record.programs).flatMap(([name, before]): Difference[] => {
     const after = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (after === before) return []
-    const is = after === undefined ? 'is not found any more' : `is ${quoted(after)} now`
+    const is = after === undefined ? 'is no longer found' : `is ${quoted(after)} now`
     const text = `The program ${quoted(name)} was ${quoted(before)} when it was trusted, and ${is}.`
     return [{ what: 'program-moved', path: name, text, before, ...(after !== undefined && { after }) }]
   })
@@ -146,7 +146,7 @@ function byPath<F extends TrustedFile>(files: readonly F[]): ReadonlyMap<string,
 
 // ---- reading order: files that commands name, files that those name, other scripts, the rest ------------------
 
-/** `named`: by a command, or by a file that is named itself. Names that are put together at run time are not found. */
+/** `named`: by a command, or by another named file. Names that are built at run time are not found. */
 type Part = 'named' | 'script' | 'other'
 
 export interface RankedFile {
@@ -154,7 +154,7 @@ export interface RankedFile {
   readonly part: Part
 }
 
-/** In characters, for one file. Names of other files come early; the rest is data. */
+/** Characters per file. Names of other files come early; the rest is data. */
 const MOST_SEARCHED = 256 * 1024
 
 const orders = new WeakMap<readonly ReviewedFile[], readonly RankedFile[]>()
@@ -183,7 +183,7 @@ function readingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
     return found
   })
   const first = ofHooks.sort((a, b) => (whole.get(a) ?? 1) - (whole.get(b) ?? 1))
-  // Round by round: what a command names comes before what only a file names.
+  // In rounds, so that files named by a command come before those named only by another file.
   for (let round: readonly ReviewedFile[] = [...scripts, ...first]; round.length > 0; ) {
     for (const file of round) named.add(file)
     round = take(round.map(({ text = '' }) => text.slice(0, MOST_SEARCHED)))
@@ -196,7 +196,7 @@ function readingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
   ]
 }
 
-/** Another file of the same name, in a folder of its own, must not come first. */
+/** Compares whole paths, so that a file with the same name in another folder does not come first. */
 function isWholeIn(command: string, path: string): boolean {
   const at = command.indexOf(path)
   return at >= 0 && !/[\w.-]/.test(command[at - 1] ?? '')
@@ -206,7 +206,7 @@ function wordsIn(text: string): readonly string[] {
   return text.split(/[^\p{L}\p{N}_.@%+~-]+/u).map((word) => word.replace(/^\.+(?=.)|\.+$/g, ''))
 }
 
-/** `./check` may be check.js, and a folder may be its index or its __main__. */
+/** `./check` may mean check.js, and a folder may mean its index or its __main__. */
 function namesOf(path: string): readonly string[] {
   const name = basename(path).replace(/^\.+(?=.)/, '')
   return COMPLETED.test(name) ? [name, name.slice(0, -extname(name).length)] : [name]

@@ -1,4 +1,4 @@
-// Patterns that a reviewer should look at, matched line by line, each with its sentence.
+// Patterns that deserve a reviewer's attention, matched line by line, each with its sentence.
 
 /** The worst first. */
 export const RISK_KINDS = [
@@ -27,9 +27,9 @@ export interface Rule {
   readonly text: string
   /** Applies only to text that a shell reads. */
   readonly isShell?: true
-  /** Does not apply to quoted patterns of a `case`, which never run. */
+  /** Does not apply to quoted `case` patterns, which never run. */
   readonly isRun?: true
-  /** Applies only to a hook's command and to names, where nobody writes prose. */
+  /** Applies only to a hook's command and to names, which never contain prose. */
   readonly isCommand?: true
 }
 
@@ -45,7 +45,7 @@ export const RULES: readonly Rule[] = [
     kind: 'launcher',
     pattern:
       /\b(?:npx|uvx|bunx|pnpx)\s|\bpipx\s{1,9}run\b|\b(?:pnpm|yarn)\s{1,9}dlx\b|\bnpm\s{1,9}(?:exec|x)\s|\buv\s{1,9}tool\s{1,9}run\b|\bgo\s{1,9}run\s{1,9}\S{1,200}@/,
-    text: 'It runs a package from a registry: whatever is published there by then, which nobody reviewed.',
+    text: 'It runs a package from a registry: whatever is published there at that time, unreviewed.',
   },
   {
     kind: 'pipe-to-shell',
@@ -58,7 +58,7 @@ export const RULES: readonly Rule[] = [
     kind: 'network',
     pattern:
       /\b(?:curl|wget|ncat|netcat|socat|ssh|scp|sftp|rsync|telnet)\s|\bnc\s{1,9}-?\w|\/dev\/(?:tcp|udp)\/|\bfetch\s{0,9}\(|\bhttps?\s{0,9}(?:\.|\[\s{0,9}["'`])\s{0,9}(?:get|request)\b|["'`](?:node:)?(?:https?|http2|net|tls|dgram|dns)(?:\/promises)?["'`]\s{0,9}(?:\)|$|;)|\burllib\d?\b|\bhttp\.client\b|\b(?:import|from)\s{1,9}(?:socket|ssl|ftplib|smtplib|aiohttp|requests|httpx)\b|\bsocket\.(?:socket|create_connection)\(|\bXMLHttpRequest\b|\brequests\.(?:get|post|put|request)\(|\bhttpx\.|\bnet\.(?:connect|createConnection)\(|\bWebSocket\(|\bInvoke-WebRequest\b/,
-    text: 'It names something that talks to the network.',
+    text: 'It names something that uses the network.',
   },
   {
     kind: 'writes-outside',
@@ -72,7 +72,7 @@ export const RULES: readonly Rule[] = [
     kind: 'writes-outside',
     pattern:
       /\.(?:bashrc|bash_profile|zshrc|profile|gitconfig)\b|\.git\/hooks\b|\bcrontab\b|\bLaunchAgents\b/,
-    text: 'It names a file that other programs run or obey.',
+    text: 'It names a file that other programs run or read their settings from.',
   },
   {
     kind: 'secrets',
@@ -96,14 +96,14 @@ export const RULES: readonly Rule[] = [
     kind: 'obfuscation',
     pattern:
       /\beval\s{1,9}["']?[^#]{0,200}[$`]|\beval\(|\bnew\s{1,9}Function\(|\bexec\(\s{0,9}[a-z_]{1,40}\s{0,9}\)/,
-    text: 'It runs text that is only made when it runs.',
+    text: 'It runs code that is only created at run time.',
   },
-  { kind: 'root', pattern: /\b(?:sudo|doas|pkexec)\s|\bsu\s{1,9}-/, text: 'It asks for the rights of root.' },
+  { kind: 'root', pattern: /\b(?:sudo|doas|pkexec)\s|\bsu\s{1,9}-/, text: 'It asks for root privileges.' },
   {
     kind: 'background',
     pattern:
       /\b(?:nohup|setsid|disown|daemonize)\b|\bsystemctl\s|\blaunchctl\s|\bstart_new_session\b|\bdetached:\s{0,9}true/,
-    text: 'It starts something that goes on when the hook has ended.',
+    text: 'It starts something that keeps running after the hook ends.',
   },
   {
     kind: 'background',
@@ -123,32 +123,32 @@ export const RULES: readonly Rule[] = [
     // An emoji may be followed by a joiner or a selector.
     pattern:
       /\p{Bidi_Control}|(?![\ufe0e\ufe0f])(?:(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Default_Ignorable_Code_Point})|(?![\t\r\f])\p{Cc}/u,
-    text: 'It holds characters that are not shown, or that change the order in which text is shown.',
+    text: 'It has characters that are invisible, or that change the order in which text is shown.',
   },
   {
     kind: 'hidden-text',
-    // One word in two scripts, or letters that only exist to look like others.
+    // One word in two scripts, or letters whose only purpose is to look like others.
     pattern: new RegExp(
       `[A-Za-z]${FOREIGN}|${FOREIGN}[A-Za-z]|[\\uff01-\\uff5e\\u{1d400}-\\u{1d7ff}\\u2215\\u2044\\u29f8\\u2024]`,
       'u',
     ),
-    text: 'It has letters that look like others: a word in two alphabets.',
+    text: 'It has look-alike letters: a word that mixes two alphabets.',
   },
   {
     kind: 'hidden-text',
     pattern: new RegExp(FOREIGN, 'u'),
-    text: 'It has letters of another alphabet, some of which look like Latin ones.',
+    text: 'It has letters of another alphabet that may look like Latin ones.',
     isCommand: true,
   },
   {
     kind: 'hidden-text',
     pattern: /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u,
-    text: 'It has letters that are written from right to left, which moves what stands beside them.',
+    text: 'It has right-to-left letters, which move the text around them.',
     isCommand: true,
   },
   {
     kind: 'hidden-text',
     pattern: /\S[ \t]{80,4000}\S/,
-    text: 'It has text far to the right, behind many blanks.',
+    text: 'It has text far to the right, after many spaces.',
   },
 ]

@@ -1,4 +1,4 @@
-// Remarks on a review for the person who decides. They are advice: they find common risks, and no remark does not mean no risk.
+// Remarks on a review for the person who decides. They cover common risks only: no remark does not mean no risk.
 
 import { basename } from 'node:path'
 import { bashOnly } from '../shell/bash-only.js'
@@ -9,14 +9,14 @@ import { isExecutable, type UnitHook } from './unit.js'
 
 export interface RiskNote {
   readonly kind: RiskKind
-  /** The hook's name or the file's path, as found. Clean it before showing it. */
+  /** The hook's name or the file's path, as found. Sanitize it before showing it. */
   readonly where: string
   readonly line?: number
   /** A sentence of ours. Text from outside is in quotes. */
   readonly text: string
 }
 
-/** The rest of a longer line is not checked. */
+/** Longer lines are checked only up to here. */
 const LONGEST_LINE = 4000
 const MOST_TEXT = 4 * 1024 * 1024
 /** The most lines reported for one kind in one file. */
@@ -29,9 +29,9 @@ export function risksOf(review: Review): readonly RiskNote[] {
     const inName = aboutName(file.path)
     if (file.link !== undefined) return inName
     if (!file.isText)
-      return [...inName, note('binary', file.path, 'It is no text: nobody can review it here.')]
+      return [...inName, note('binary', file.path, 'It is not text, so it cannot be reviewed here.')]
     if (file.text === undefined || file.text.length > left) {
-      return [...inName, note('unseen', file.path, 'It is too large to be looked at here.')]
+      return [...inName, note('unseen', file.path, 'It is too large to be shown here.')]
     }
     left -= file.text.length
     return [...inName, ...inFile(file, file.text, part)]
@@ -86,7 +86,7 @@ function inText(where: string, text: string, language: Language): readonly RiskN
   }).concat(longLines(where, lines))
 }
 
-/** A comment alone on its line, but not `#!`. `//usr/bin/curl` is a comment in one language and a program in every shell. */
+/** A comment on its own line, but not `#!`. `//usr/bin/curl` is a comment in some languages and a program in every shell. */
 const COMMENTS: Readonly<Record<Language, RegExp>> = {
   command: /^\s{0,200}#(?!!)/,
   shell: /^\s{0,200}#(?!!)/,
@@ -98,14 +98,14 @@ function languageOf({ path }: ReviewedFile, text: string): Language {
   if (/\.(?:ba|z|k|da)?sh$/.test(path) || /^#!.{0,80}\b(?:ba|z|k|da|a)?sh\b/.test(text)) return 'shell'
   if (/\.(?:[cm]?[jt]s|[jt]sx|go|rs|php)$/i.test(path) || /^#!.{0,80}\b(?:node|bun|deno)\b/.test(text))
     return 'slashes'
-  // A shell may run anything without the extension of another language.
+  // A shell may run any file without the extension of another language.
   return /\.(?:py|rb|pl|lua|json|ya?ml|toml|css|html?)$/i.test(path) ? 'other' : 'shell'
 }
 
 function longLines(where: string, lines: readonly string[]): readonly RiskNote[] {
   const at = lines.findIndex((line) => line.length > LONGEST_LINE)
   if (at < 0) return []
-  return [{ ...note('obfuscation', where, 'It has a line too long for anybody to read.'), line: at + 1 }]
+  return [{ ...note('obfuscation', where, 'It has a line that is too long to read.'), line: at + 1 }]
 }
 
 /** Prose, and lists of hooks, which are shown separately. */
@@ -129,21 +129,21 @@ function aboutPrograms({ unit, missing, inProject, skippedPath }: Review): reado
         note(
           'program',
           unit.name,
-          `The program ${JSON.stringify(name)} is not on PATH: one that is put there later will run.`,
+          `The program ${JSON.stringify(name)} is not on PATH. One that is installed later will run.`,
         ),
       ),
     ...inProject.map((path) =>
       note(
         'program',
         unit.name,
-        `The program ${JSON.stringify(path)} is a link into the project, and is not used.`,
+        `The program ${JSON.stringify(path)} is a link into the project, and is ignored.`,
       ),
     ),
     ...skippedPath.map((entry) =>
       note(
         'program',
         unit.name,
-        `PATH has ${JSON.stringify(entry)}, a folder that the project can fill; no program is taken from it.`,
+        `PATH has ${JSON.stringify(entry)}, a folder that the project can write to; programs in it are ignored.`,
       ),
     ),
   ]
@@ -153,14 +153,14 @@ function note(kind: RiskKind, where: string, text: string): RiskNote {
   return { kind, where, text }
 }
 
-// ---- quoted patterns of a `case`: they look like commands, and never run --------------------------------------
+// ---- quoted `case` patterns: they look like commands, but never run -------------------------------------------
 
 interface Range {
   readonly pos: number
   readonly end: number
 }
 
-/** Replaces them with blanks, so that lines and columns stay. */
+/** Replaces them with spaces, so that lines and columns stay the same. */
 function withoutPatterns(text: string): string {
   const patterns: Range[] = []
   const quoted: Range[] = []

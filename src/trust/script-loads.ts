@@ -1,4 +1,4 @@
-// What a script makes its interpreter load: modules beside it, the package.json above it, packages, files it sources.
+// Files that a script makes its interpreter load: modules beside it, the package.json above it, packages, sourced files.
 
 import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import type { ImplicitLoad } from './unit.js'
 
 export interface Loads {
   readonly implicit: readonly ImplicitLoad[]
-  /** Paths that come before the files that it loads now, or where it would find one. */
+  /** Paths without a file, where a new file would be loaded, perhaps instead of the current one. */
   readonly absent: readonly string[]
 }
 
@@ -22,7 +22,7 @@ interface Script {
   readonly by: string | undefined
 }
 
-/** Files outside the project do not count: it cannot write them. */
+/** Files outside the project do not count, because the project cannot write them. */
 export function loadsOf({ path, bytes, by }: Script, projectDir: string): Loads {
   const places = [...new Set([dirname(path), dirname(realOf(path))])]
   const text = bytes.toString('utf8')
@@ -45,7 +45,7 @@ interface Language {
   /** Programs that run it. */
   readonly program: RegExp
   readonly extension: RegExp
-  /** For people: what its scripts load. */
+  /** Shown to people: what its scripts load. */
   readonly loads: string
 }
 
@@ -54,13 +54,13 @@ export const LANGUAGES: readonly Language[] = [
     name: 'python',
     program: /^(?:(?:python|pypy)[\d.]*|uv|uvx|pipx)$/,
     extension: /\.py$/,
-    loads: 'imports of Python',
+    loads: 'Python imports',
   },
   {
     name: 'node',
     program: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
     extension: /\.(?:[cm]?[jt]s|[jt]sx)$/,
-    loads: 'imports of Node.js',
+    loads: 'Node.js imports',
   },
   {
     name: 'shell',
@@ -68,9 +68,9 @@ export const LANGUAGES: readonly Language[] = [
     extension: /\.(?:ba|da|z|k)?sh$/,
     loads: 'files that shell scripts source',
   },
-  { name: 'ruby', program: /^ruby$/, extension: /\.rb$/, loads: 'imports of Ruby' },
-  { name: 'perl', program: /^perl$/, extension: /\.pl$/, loads: 'imports of Perl' },
-  { name: 'php', program: /^php$/, extension: /\.php$/, loads: 'imports of PHP' },
+  { name: 'ruby', program: /^ruby$/, extension: /\.rb$/, loads: 'Ruby imports' },
+  { name: 'perl', program: /^perl$/, extension: /\.pl$/, loads: 'Perl imports' },
+  { name: 'php', program: /^php$/, extension: /\.php$/, loads: 'PHP imports' },
 ]
 
 function languageOf(path: string, interpreter: string | undefined): Language['name'] | undefined {
@@ -80,11 +80,11 @@ function languageOf(path: string, interpreter: string | undefined): Language['na
 
 // ---- python: the folder of a script comes before the standard modules -------------------------------------------
 
-/** With code in its words or on standard input, Python looks in the current folder first. */
+/** With code on the command line or standard input, Python looks in the current folder first. */
 const PYTHON_INSIDE =
   /(?:^|[\s;&|({"'`])python[\d.]*(?:[ \t]+-(?![a-zA-Z]*[IPcm])[a-zA-Z]+)*[ \t]+(?:-(?![a-zA-Z]*[IP])[a-zA-Z]*[cm]\b|-(?=\s)|<<)/m
 
-/** Standard modules that others load, so that a script need not name them. */
+/** Standard modules that are loaded by others, so a script may use them without naming them. */
 const STANDARD =
   `abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath codecs codeop collections colorsys
   compileall concurrent configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal
@@ -100,7 +100,7 @@ const STANDARD =
   _pyio _queue _random _scproxy _sitebuiltins _socket _ssl _statistics _strptime _struct _threading_local _typing
   _uuid _weakrefset`.split(/\s+/)
 
-/** Modules that are there already were there when it was reviewed. */
+/** Existing modules are not listed again: they were there during the review. */
 export function moduleLoad(folder: string, imported: readonly string[], script?: string): ImplicitLoad {
   const first = imported.map((name) => name.split('.', 1)[0] ?? '').filter((name) => /^\w+$/.test(name))
   const names = new Set([...STANDARD, ...first])
@@ -108,7 +108,7 @@ export function moduleLoad(folder: string, imported: readonly string[], script?:
   return { folder, modules: [...names].sort(), ...(script !== undefined && { script }) }
 }
 
-// ---- Node.js: the nearest package.json says what a script is, and folders above it have its packages --------------
+// ---- Node.js: the nearest package.json decides how a script is read, and folders above it have its packages -------
 
 function packageLoad(script: string, folder: string, projectDir: string, text: string): ImplicitLoad {
   const isModule = /^[ \t]*(?:import|export)\b(?!\s*\()/m.test(text)
@@ -139,9 +139,9 @@ function untilThere(paths: readonly string[]): readonly string[] {
   return (found === -1 ? paths : paths.slice(0, found)).filter((path) => typeAt(path) === undefined)
 }
 
-// ---- shells: they load what they are told to ---------------------------------------------------------------------
+// ---- shells: they load only what a script sources ----------------------------------------------------------------
 
-/** In the place of a command: the dot of `jq . x` is none. */
+/** Only at the start of a command: the dot in `jq . x` does not source anything. */
 const SOURCED =
   /(?:^|[;&|({]|\b(?:then|do|else))[ \t]*(?:\.|source)[ \t]+((?:"[^"\n]*"|'[^'\n]*'|\$\([^()\n]*\)|\$\{[^}\n]*\}|[^\s;&|()"'])+)/gm
 const FILLED_IN = /\$\([^()]*\)|\$\{[^}]*\}|\$\w+/g

@@ -1,4 +1,4 @@
-// A plugin that is being replaced is for a moment in a folder beside its place. It is still what was trusted.
+// While a plugin is being replaced, it is briefly in a folder beside its place. It still counts as trusted there.
 
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ export interface Whereabouts {
   readonly id: string
 }
 
-/** The plugin's current place: in its place or set aside. Its place, if it is nowhere. */
+/** The plugin's current path: its place, or where it was set aside. Its place if it is in neither. */
 export function whereabouts(path: string): Whereabouts {
   const place = placeOf(path)
   const above = dirname(place)

@@ -44,10 +44,10 @@ export interface TrustStoreOptions {
   readonly preTrusted?: DigestList
 }
 
-/** The folder with the copy, or the text of the file of hooks; or a sentence about what is wrong with it. */
+/** The folder with the copy, or the text of the hooks file, or a sentence about the problem. */
 export type Kept = { readonly copy: string } | { readonly text: string } | { readonly problem: string }
 
-/** A unit is moved aside, then its successor into its place: a slow reader sees more than one move. */
+/** An update moves the unit aside and its successor into place, so a slow reader may see more than one move. */
 const MOST_MOVES = 4
 
 /** The trust of this user, with records in files. */
@@ -79,7 +79,7 @@ export class TrustStore {
     })
   }
 
-  /** Never throws. Trouble with the store means `untrusted`, and `why` says so. What is known to be trusted stays expected. */
+  /** Never throws. A problem with the store means `untrusted`, with the problem as `why`. Known trusted units stay expected. */
   standingOf(unit: Unit): Standing {
     let record: TrustRecord | undefined
     try {
@@ -87,13 +87,13 @@ export class TrustStore {
       record = this.#records.load(placed(unit))
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
-        : { state: 'untrusted', why: 'It waits for your review.' }
+        : { state: 'untrusted', why: 'It is waiting for your review.' }
       if (standing.state === 'trusted' || this.#listed.isEmpty) return standing
       const listed = this.#listed.recordOf(unit)
       record ??= listed
       return this.#listed.standingOf(unit, listed) ?? standing
     } catch (error) {
-      const why = `Whether it is trusted cannot be told: ${textOf(error)}`
+      const why = `Cannot determine whether it is trusted: ${textOf(error)}`
       return { state: 'untrusted', why, ...(record && { record }) }
     }
   }
@@ -105,10 +105,10 @@ export class TrustStore {
     return reviewOf(unit, record && { record, copy: this.#copyOf(record), kept: this.#kept })
   }
 
-  /** Throws if it cannot be trusted, or if its digest is not `expected` any more: only what was shown is trusted. */
+  /** Throws if it cannot be trusted, or if its digest is no longer `expected`: only what was shown becomes trusted. */
   trust(unit: Unit, expected: string): TrustRecord {
     if (!isDigest(expected))
-      throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
+      throw new Error(`${quoted(expected)} is not the digest of a review; review the unit first`)
     this.#check(unit)
     const before = this.#readable(unit)
     const record = { ...this.#keep(unit, expected), ...(before && { former: formerOf(before, expected) }) }
@@ -118,8 +118,8 @@ export class TrustStore {
   }
 
   /**
-   * For a unit that was reviewed here and is about to be moved to `path`. From now on it is trusted there beside what is
-   * there, so that no moment is without a gate. Does nothing if nothing is trusted there.
+   * For a unit that was reviewed here and is about to move to `path`. From now on, it is trusted there in addition to the
+   * current one, so that there is always a gate. Does nothing if nothing is trusted there.
    */
   trustNext(unit: Unit, path: string, expected: string): void {
     const there = { ...unit, path }
@@ -144,9 +144,9 @@ export class TrustStore {
   }
 
   /**
-   * What the user trusts in a project, whether its files are still there or not. Throws if that cannot be told. Records
-   * that the project could have written are none. Every folder around a project is asked, and most have no record: then
-   * nothing else is looked at.
+   * What the user trusts in a project, whether or not the files still exist. Throws if the records cannot be read. Ignores
+   * records that the project could have written. This is called for every folder around a project, and most have no
+   * records, so it first checks that there are any.
    */
   expectedIn(projectDir: string): readonly TrustRecord[] {
     try {
@@ -174,14 +174,14 @@ export class TrustStore {
       : [...recorded, ...this.#listed.recordsBeside(recorded, projectDir)]
   }
 
-  /** The digests that are trusted without a record, with the names that people know them by. */
+  /** The digests that are trusted without a record, with their names. */
   get listed(): DigestList {
     return this.#listed.digests
   }
 
   /**
-   * Digests of what is trusted now in the place of this record: its version, the one it replaced, and one that is about
-   * to replace it. `unknown` if the record cannot be read: what was trusted before is still expected then.
+   * The digests that are trusted now at this record's place: its version, the one it replaced, and one that is about to
+   * replace it. `unknown` if the record cannot be read; then the version trusted before is still expected.
    */
   trustedNow(record: TrustRecord): readonly string[] | 'unknown' {
     if (this.#listed.digests.has(record.digest)) return [record.digest]
@@ -193,18 +193,20 @@ export class TrustStore {
     }
   }
 
-  /** What is kept of the version that was trusted last. Never throws. */
+  /** The kept copy or text of the last trusted version. Never throws. */
   keptOf(record: TrustRecord): Kept {
     try {
       if (record.kind === 'folder') return keptFolder(this.#heldOf(record).copy)
       const text = record.source && this.#kept.textOf(record.source)
-      return text === undefined ? { problem: 'The file as you trusted it was not kept.' } : { text }
+      return text === undefined
+        ? { problem: 'The version of the file that you trusted was not kept.' }
+        : { text }
     } catch (error) {
-      return { problem: `What you trusted cannot be read: ${textOf(error)}.` }
+      return { problem: `The version you trusted cannot be read: ${textOf(error)}.` }
     }
   }
 
-  /** Undefined also for a record that is damaged: a new one replaces it. */
+  /** Also undefined for a damaged record, which a new one will replace. */
   #readable(where: Where): TrustRecord | undefined {
     try {
       return this.#records.load(where)
@@ -238,7 +240,7 @@ export class TrustStore {
 
   // ---- standing -------------------------------------------------------------------------------------------------
 
-  /** A unit that differs from its record may have been moved while it was read, so look again. */
+  /** Looks again if the unit differs from its record: it may have been moved while it was read. */
   #settledStanding(unit: Unit, record: TrustRecord): Standing {
     const standing = this.#eitherStanding(unit, record)
     if (standing.state === 'trusted' || unit.kind === 'file') return standing
@@ -282,12 +284,12 @@ export class TrustStore {
     const gone = programGone(record)
     if (gone !== undefined) return modified(gone, record)
     const lost = lostHook(record, unit)
-    if (lost) return modified(`The hook ${lost.name} is not there any more.`, record)
+    if (lost) return modified(`The hook ${lost.name} is gone.`, record)
     this.#refresh(unit, held, now)
     return { state: 'trusted', record, copy: copy?.path }
   }
 
-  /** The content is the same but the stamps are new: use these from now on. */
+  /** The content is unchanged, so the new stamps count from now on. */
   #refresh(unit: Unit, held: Held, now: TrustRecord): void {
     if (stampsOf(now) === stampsOf(held.record)) return
     if (!this.#listed.refresh(unit, held, now) && placed(unit) === unit)
@@ -350,7 +352,7 @@ export class TrustStore {
     this.#writing(() => makeBin(binPath(this.#copies, record), record))
   }
 
-  /** Never throws: a leftover copy does no harm. If a record cannot be read, nothing is removed: it might be in use. */
+  /** Never throws: a leftover copy does no harm. If a record cannot be read, removes nothing, because it may still be in use. */
   #removeUnused(old: TrustRecord): void {
     try {
       const others = this.records()
@@ -376,7 +378,7 @@ export class TrustStore {
   }
 }
 
-/** What the new record replaces. For the same content, that is what the old record replaced. */
+/** The version that the new record replaces. If the content is the same, this is what the old record replaced. */
 function formerOf(before: TrustRecord, digest: string): CopyKey | undefined {
   return before.digest === digest ? before.former : copyKeyOf(before)
 }
@@ -393,7 +395,7 @@ function withoutStamps(content: UnitContent): UnitContent {
   return { ...content, files: bare(files), folders: bare(folders), scripts: bare(scripts) }
 }
 
-/** A unit without hooks is only a question about its files. */
+/** A unit without hooks asks only about its files. */
 function lostHook({ hooks }: TrustRecord, unit: Unit): UnitHook | undefined {
   if (unit.hooks.length === 0) return undefined
   const now = new Set(unit.hooks.map(({ hash }) => hash))
@@ -407,7 +409,7 @@ function keptFolder(copy: CopiedUnit | undefined): Kept {
 }
 
 function copyChanged({ path }: CopiedUnit, why: string): string {
-  return `The trusted copy ${quoted(path)} was changed, and does not run: run carabiner trust again. In it: ${why}`
+  return `The trusted copy ${quoted(path)} was changed, so it does not run. Type carabiner trust again. In the copy: ${why}`
 }
 
 function checked(unit: Unit, content: UnitContent, expected: string): UnitContent {
@@ -418,11 +420,11 @@ function checked(unit: Unit, content: UnitContent, expected: string): UnitConten
   }
   if (content.digest === expected) return content
   throw new Error(
-    `${quoted(unit.name)} is not what was reviewed: something changed meanwhile; look at it again`,
+    `${quoted(unit.name)} is not what was reviewed: something changed in the meantime; review it again`,
   )
 }
 
-/** All stamps that can be relied on, as one text. */
+/** All reliable stamps, as one text. */
 function stampsOf({ files, folders, scripts, copied }: TrustRecord): string {
   const own = [...folders, ...files, ...scripts, ...(copied?.folders ?? [])].map(({ stamp }) => stamp)
   return [...own, ...(copied?.files ?? [])].filter(Boolean).join('\n')

@@ -1,4 +1,4 @@
-// Everything that counts of a unit as it is now, each file read once, and its digest.
+// The current content of a unit, each file read once, and its digest.
 
 import { homedir } from 'node:os'
 import { digest } from '../core/base/digest.js'
@@ -28,14 +28,14 @@ export interface UnitContent {
   readonly source?: TrustedFile
   /** Paths where a command would find a file, and there is none. */
   readonly absent: readonly string[]
-  /** Programs and scripts among them. */
+  /** The programs and scripts among `absent`. */
   readonly lacking: readonly string[]
   readonly words: readonly string[]
   readonly implicit: readonly ImplicitLoad[]
   readonly programs: Programs
   /** Programs that are not in `$PATH`. */
   readonly missing: readonly string[]
-  /** Programs in a folder of `$PATH` that are links into the project. */
+  /** Programs on `$PATH` that are links into the project. */
   readonly inProject: readonly string[]
   /** Entries of `$PATH` that were not used: relative ones, and those in the project. */
   readonly skippedPath: readonly string[]
@@ -115,7 +115,7 @@ function read({ path, projectDir }: Unit, takers: Takers, look: (bytes: Buffer) 
   })
 }
 
-/** Undefined if it cannot be read now: then it is not shown. Its hooks were read before. */
+/** Undefined if it cannot be read now. Then it is not shown; its hooks were read before. */
 function readSource(path: string, takers: Takers): TrustedFile | undefined {
   const read = readFile(path, { follow: true, limit: MOST_BYTES })
   if (read === 'untouched' || 'problem' in read) return undefined
@@ -146,9 +146,9 @@ function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buf
   return { scripts, problems }
 }
 
-// ---- the digest: one number for everything that was reviewed, the same on every machine -----------------------
+// ---- the digest: one value for everything that was reviewed, the same on every machine ------------------------
 
-/** Raise it when something else counts. Everything must be reviewed again then. */
+/** Raise it when the digest covers something else. Everything must then be reviewed again. */
 const FORMAT = 1
 
 interface Content {
@@ -156,7 +156,7 @@ interface Content {
   readonly scripts: readonly TrustedFile[]
 }
 
-/** Leaves out names of machines, users and folders above the project, times, bits that umask decides, and programs. */
+/** Leaves out everything that differs between machines: users, folders above the project, times, umask bits, programs. */
 function unitDigest({ kind, hooks, projectDir }: Unit, { files, scripts }: Content): string {
   return digest({
     carabiner: FORMAT,

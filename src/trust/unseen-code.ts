@@ -1,13 +1,13 @@
-// The sentence about code that no review shows: what programs load while they run.
+// The sentence about code that a review cannot show: what programs load while they run.
 
 import { shebangName } from './program-search.js'
 import { inReadingOrder, type Review, type ReviewedFile } from './review.js'
 import { LANGUAGES } from './script-loads.js'
 
-/** The shells load only what they are told to. */
+/** Shells load only what they source. */
 const SOURCES = /(?:^|[\s;&|({])(?:\.|source)[ \t]+\S/m
 
-/** Programs that run what files of the project say. */
+/** Programs that follow instructions in a project's files. */
 const RUNNERS =
   'make gmake just rake task npm npx pnpm pnpx yarn bunx cargo go mvn gradle docker poetry tox nox pytest pre-commit'.split(
     ' ',
@@ -21,10 +21,10 @@ const GIT =
 const READS_DATA =
   /\bopen\(|\breadFile|\bload\(|\bcat\s|\bjq\s|<\s?["'\w./$~-]|\.(?:json|ya?ml|toml|txt|csv)\b/
 
-/** In characters of one file. */
+/** Characters per file. */
 const MOST_SEARCHED = 256 * 1024
 
-/** One sentence or two. Undefined if nothing in it seems to load more. */
+/** One or two sentences. Undefined if nothing in the unit seems to load more code. */
 export function unseenCode(review: Review): string | undefined {
   const commands = review.unit.hooks.map(({ command, args = [] }) => [command, ...args].join(' '))
   const files = inReadingOrder(review).flatMap(({ file, part }) => (part === 'named' ? [file] : []))
@@ -36,14 +36,15 @@ export function unseenCode(review: Review): string | undefined {
   const runners = [
     ...new Set(texts.flatMap((text) => [...text.matchAll(RUNNER)].map(([, name = '']) => name))),
   ]
-  if (runners.length > 0) found.push(`what ${listed(runners, 'and')} run`)
-  if (texts.some((text) => GIT.test(text))) found.push('hooks and aliases of git')
+  if (runners.length > 0)
+    found.push(`everything that ${listed(runners, 'and')} ${runners.length === 1 ? 'runs' : 'run'}`)
+  if (texts.some((text) => GIT.test(text))) found.push('git hooks and aliases')
   if (texts.some((text) => READS_DATA.test(text))) found.push('data files')
   if (found.length === 0) return undefined
   const where =
     review.unit.kind === 'folder'
-      ? 'A change to one of them outside this folder goes unnoticed.'
-      : 'A change to one of them goes unnoticed.'
+      ? 'Changes to those outside this folder go unnoticed.'
+      : 'Changes to them go unnoticed.'
   return `This review does not cover what these hooks load while they run: ${listed(found, 'and')}. ${where}`
 }
 

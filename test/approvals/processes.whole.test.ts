@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== 'linux')('A1: the shell of an agent', () =>
     const told = await together([answerer('slip', { ...places, ids: [id], by: 'ann' }, { env, ...start })])
     expect(told).toEqual([
       expect.stringMatching(
-        /is for a person, and (?:CLAUDECODE says that an agent|process .* is the agent claude)/,
+        /only a person may allow .*, but (?:CLAUDECODE says that an agent|process .* is the agent claude)/,
       ),
     ])
     expect(queue.take(question)).toBeUndefined()

@@ -85,10 +85,10 @@ describe('a question', () => {
 
   it('cannot be kept in the project it is about', () => {
     const { root, queue } = place()
-    expect(() => queue.raise(question, { project: root })).toThrow(/would approve its own calls/)
+    expect(() => queue.raise(question, { project: root })).toThrow(/could approve its own calls/)
     const { stateDir } = place()
     const split = new FileApprovals({ stateDir, dataDir: join(root, 'p', 'data') })
-    expect(() => split.raise(question, { project: join(root, 'p') })).toThrow(/would approve its own calls/)
+    expect(() => split.raise(question, { project: join(root, 'p') })).toThrow(/could approve its own calls/)
     expect(existsSync(keyPath(join(root, 'p', 'data')))).toBe(false)
   })
 
@@ -197,7 +197,7 @@ describe('a forger', () => {
     ['no JSON', '{"answer":', /is not valid JSON/],
     ['nothing', '', /is empty/],
     ['other JSON', '[1]', /is not valid JSON/],
-    ['other fields', '{"answer":{},"seal":1}', /not in a format of Carabiner/],
+    ['other fields', '{"answer":{},"seal":1}', /not in a Carabiner format/],
     ['too much', `"${'x'.repeat(70_000)}"`, /larger than/],
   ])('who writes %s', (_, content, why) => {
     const at = raised(question)
@@ -231,10 +231,10 @@ describe('a forger', () => {
   it('who makes a folder of it, or a file that others can write', () => {
     const folder = raised(question)
     mkdirSync(join(folder.own, FIRST))
-    expectRefused(folder, /no plain file/)
+    expectRefused(folder, /not a regular file/)
     const { file: _, ...at } = genuine()
     chmodSync(join(at.own, FIRST), 0o622)
-    expectRefused(at, /can be written by others \(mode 622\)/)
+    expectRefused(at, /is writable by others \(mode 622\)/)
   })
 
   it.skipIf(process.getuid?.() !== 0)('who is another user (needs root)', () => {
@@ -340,7 +340,7 @@ describe('a forger', () => {
     write(join(asked, '99.json'), { format: 1, value })
     expect(at.queue.take(question)).toBeUndefined()
     write(join(asked, '100.json'), { format: 1, value: [{ ...value[0], id: '../../x' }] })
-    expect(() => at.queue.take(question)).toThrow(/is no id/)
+    expect(() => at.queue.take(question)).toThrow(/is not an id/)
     writeFileSync(join(at.folder, 'index', `../../../x.${START + HOUR}.0.v1`), '')
     writeFileSync(join(at.folder, 'index', `..-..--...${START + HOUR}.0.v1`), '')
     expect(at.queue.open()).toHaveLength(1)
@@ -349,7 +349,7 @@ describe('a forger', () => {
   it('who floods a question is found out', () => {
     const at = raised(question)
     for (let i = 1; i <= 32; i++) writeFileSync(join(at.own, `answer-${i}.json`), 'x')
-    expect(() => at.queue.take(question)).toThrow(/32 answers .* that no person gave/)
+    expect(() => at.queue.take(question)).toThrow(/32 answers that no person gave/)
     expect(() => at.queue.answer(at.id, ALLOW)).toThrow(/that no person gave/)
   })
 })
@@ -358,7 +358,7 @@ describe('the key', () => {
   it.each([0o640, 0o604, 0o660])('that others may know (mode %s) is not used', (mode) => {
     const { queue, dataDir, id } = raised(question, ALLOW)
     chmodSync(keyPath(dataDir), mode)
-    const why = /can be (?:read|written) by others .* remove it/
+    const why = /is (?:readable|writable) by others .* remove it/
     expect(() => queue.take(question)).toThrow(why)
     expect(() => queue.answer(id, DENY)).toThrow(why)
     expect(() => queue.raise(madeQuestion({ session: 'x' }), { project })).toThrow(why)
@@ -401,7 +401,7 @@ describe('a folder', () => {
     const { queue, folder } = place()
     mkdirSync(folder, { recursive: true })
     chmodSync(folder, 0o777)
-    expect(() => queue.raise(question, { project })).toThrow(/can be written by others \(mode 777\)/)
+    expect(() => queue.raise(question, { project })).toThrow(/is writable by others \(mode 777\)/)
   })
 
   it('that cannot be made is told', () => {
@@ -523,7 +523,7 @@ describe('A1: an answer from an agent', () => {
     inAgent()
     for (const given of [ALLOW, { option: 'Allow', by: 'ann' }])
       expect(() => queue.answer(id, given)).toThrow(
-        /is for a person, and CLAUDECODE says that an agent runs this; a person types, .* carabiner approvals allow/,
+        /only a person may allow .*, but CLAUDECODE says that an agent is running this; in your own terminal, type: carabiner approvals allow/,
       )
     expect(queue.open()).toHaveLength(1)
     expect(queue.take(question)).toBeUndefined()
@@ -556,7 +556,7 @@ describe('A1: an answer from an agent', () => {
     const raised = persons.raise(question, { project })
     expect(raised).toMatchObject({ isNew: true, id: expect.not.stringMatching(own.id) })
     // The option of the answerer changes nothing: the question says who may answer it.
-    expect(() => at.queue.answer(raised.id, ALLOW)).toThrow(/is for a person/)
+    expect(() => at.queue.answer(raised.id, ALLOW)).toThrow(/only a person may allow/)
     expect(persons.take(question)).toBeUndefined()
     // Nor does moving the entry of the one to the other.
     const asked = join(at.folder, 'asked')
@@ -570,7 +570,7 @@ describe('A1: an answer from an agent', () => {
     const at = place({ answersOwnQuestions: true })
     const { id } = at.queue.raise(question, { project })
     const pid = vi.spyOn(process, 'pid', 'get').mockReturnValue(1)
-    expect(() => at.queue.answer(id, ALLOW)).toThrow(/is for a person/)
+    expect(() => at.queue.answer(id, ALLOW)).toThrow(/only a person may allow/)
     pid.mockRestore()
   })
 })

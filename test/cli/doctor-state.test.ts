@@ -63,7 +63,7 @@ describe('trust', () => {
     expect(await scene.only('trust-kept')).toMatchObject({
       severity: 'broken',
       text: expect.stringContaining('is no longer in this project and still guards it.'),
-      fix: 'Keep it: do nothing. Stop it: carabiner untrust plug.',
+      fix: 'To keep it, do nothing. To stop trusting it: carabiner untrust plug.',
     })
   })
 
@@ -514,7 +514,7 @@ describe('what strangers wrote', () => {
     removeAll(folder)
     // In single quotes, where a shell takes it as it is.
     expect((await scene.only('trust-kept')).fix).toBe(
-      `Keep it: do nothing. Stop it: carabiner untrust '${folder}'.`,
+      `To keep it, do nothing. To stop trusting it: carabiner untrust '${folder}'.`,
     )
   })
 

@@ -41,14 +41,14 @@ async function said(code: number, more: readonly string[] = []): Promise<readonl
 }
 
 const MISSING = /guard \(trusted \d+ \w+\) is no longer in this project and still guards it\./
-const KEEP = 'Keep it: do nothing. Stop it: carabiner untrust guard.'
+const KEEP = 'To keep it, do nothing. To stop trusting it: carabiner untrust guard.'
 
 const NO_HOOKS =
-  /guard \(trusted \d+ \w+\) has no hooks any more\. The version that you trusted still guards\./
+  /guard \(trusted \d+ \w+\) no longer has any hooks\. The version you trusted still guards it\./
 const BROKEN =
-  /guard \(trusted \d+ \w+\) has no hook that can run now \(\.amplifier\/hooks\/guard\/hooks\.json:1: .*\)\. The version that you trusted still guards\./
+  /guard \(trusted \d+ \w+\) has no hook that can run now \(\.amplifier\/hooks\/guard\/hooks\.json:1: .*\)\. The version you trusted still guards it\./
 const CORRECT =
-  'Correct .amplifier/hooks/guard/hooks.json:1, then: carabiner trust --mine. Stop it: carabiner untrust guard.'
+  'Correct .amplifier/hooks/guard/hooks.json:1, then type: carabiner trust --mine. To stop trusting it: carabiner untrust guard.'
 
 const HOOKS_FILE = `${FOLDER}/hooks.json`
 const WAYS: readonly (readonly [string, () => void, RegExp, string])[] = [
@@ -112,7 +112,7 @@ describe('a trusted gate', () => {
     change()
     for (const text of await said(1)) {
       expect(text).toMatch(/guard \(trusted \d+ \w+\) is not as you trusted it\./)
-      expect(text).toContain('The version that you trusted still runs.')
+      expect(text).toContain('The version you trusted still runs.')
       expect(text).toContain('carabiner trust --mine')
     }
     const { stdout } = await carabiner('--json')
@@ -134,7 +134,7 @@ describe('a trusted gate', () => {
     rmSync(project.path('.amplifier'), { recursive: true })
     const { stdout } = await carabiner('list', '--json')
     const [{ repair }] = JSON.parse(stdout).expectations
-    const [, typed = ''] = /Stop it: carabiner (.*)\.$/.exec(repair) ?? []
+    const [, typed = ''] = /To stop trusting it: carabiner (.*)\.$/.exec(repair) ?? []
     const run = await project.run('sh', ['-c', `"$0" "$@" ${typed}`, process.execPath, programFile()])
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/^untrusted /)])
     await said(0)
@@ -145,7 +145,7 @@ describe('a trusted gate', () => {
     renameSync(project.path(FOLDER), project.path('.amplifier/hooks/yours'))
     for (const text of await said(1))
       expect(text).toContain(
-        'yours has the same hooks. If you renamed it: carabiner trust yours && carabiner untrust guard. Keep it:',
+        'yours has the same hooks. If you renamed it, type: carabiner trust yours && carabiner untrust guard. To keep it,',
       )
     expect((await carabiner('trust', 'yours', '--yes')).code).toBe(0)
     expect((await carabiner('untrust', 'guard')).code).toBe(0)
@@ -178,9 +178,9 @@ describe('a trusted gate', () => {
     const [told = '', ...more] = stdout.split('\n').filter((line) => line.includes('to the user'))
     expect(more).toEqual([])
     expect(told).toContain(
-      `So everything that it would judge is refused. See the change, and take it: carabiner trust --mine. Stop it: carabiner untrust ${file}.`,
+      `Everything it would judge is refused. To review and accept the change: carabiner trust --mine. To stop trusting it: carabiner untrust ${file}.`,
     )
-    for (const text of await said(1)) expect(text).toContain('So everything that it would judge is refused.')
+    for (const text of await said(1)) expect(text).toContain('Everything it would judge is refused.')
     project.file('below/x', '')
     const untrust = ['untrust', file, '--project', project.folder]
     expect((await project.call(untrust, { cwd: project.path('below') })).code).toBe(0)
@@ -227,8 +227,8 @@ describe('a list of digests', () => {
     // A machine that never saw it.
     removeAll(join(project.home, '.local'))
     for (const text of await said(1, given)) {
-      expect(text).toMatch(/guard \([0-9a-f]{12}\) is on the list of what is trusted, and is not in this/)
-      expect(text).toContain('Put it back, or take its line out of the list.')
+      expect(text).toMatch(/guard \([0-9a-f]{12}\) is on your list of trusted digests, but not in this/)
+      expect(text).toContain('Put it back, or remove its line from the list.')
     }
   })
 })

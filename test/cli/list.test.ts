@@ -27,7 +27,7 @@ it('shows state, name, matcher and all of what runs, under the file and by the l
         test
 
 3 hooks: 3 untrusted
-untrusted project (.amplifier/hooks/hooks.json): It waits for your review.
+untrusted project (.amplifier/hooks/hooks.json): It is waiting for your review.
 next carabiner trust project
 `)
 })

@@ -341,7 +341,7 @@ describe('a list of trusted digests', () => {
     const list = project.file('list', await listed())
     const { code, stdout } = await call(list)
     expect([code, project.has('ran')]).toEqual([2, false])
-    expect(stdout).toContain('lies in the project')
+    expect(stdout).toContain('is inside the project')
   })
 })
 

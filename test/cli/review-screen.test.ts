@@ -99,7 +99,7 @@ describe('the first review', () => {
     expect(lines).toContain('  │   │ echo this one runs')
     expect(lines).toContain('  │ and 495 more files: --full shows all')
     expect(lines.join('')).toContain(
-      'something that talks to the network. a0.sh:2, a1.sh:2, a10.sh:2 and 497 more',
+      'something that uses the network. a0.sh:2, a1.sh:2, a10.sh:2 and 497 more',
     )
     expect(lines.length).toBeLessThanOrEqual(40)
     expect(lines.at(-1)).toContain('look closely at pipe-to-shell in 500, network in 500')
@@ -125,7 +125,7 @@ describe('the first review', () => {
     const lines = linesOf(place, place.file([hook('curl x', { name: 'guard:PreToolUse#1', terms })]))
     expect(lines).toContain('  │ PreToolUse on Bash: guard:PreToolUse#1')
     for (const term of terms) expect(lines).toContain(`  │ with ${term}`)
-    expect(lines).toContain('  │ network: It names something that talks to the network. guard:PreToolUse#1')
+    expect(lines).toContain('  │ network: It names something that uses the network. guard:PreToolUse#1')
   })
 })
 
@@ -206,20 +206,20 @@ describe('P10: one sentence says which code the review does not cover', () => {
   const S = '"$CLAUDE_PLUGIN_ROOT"/run'
 
   it.each([
-    ['python', { 'run.py': 'import helper\n' }, `python3 ${S}.py`, 'imports of Python'],
-    ['node', { 'run.mjs': "import './lib.mjs'\n" }, `node ${S}.mjs`, 'imports of Node.js'],
+    ['python', { 'run.py': 'import helper\n' }, `python3 ${S}.py`, 'Python imports'],
+    ['node', { 'run.mjs': "import './lib.mjs'\n" }, `node ${S}.mjs`, 'Node.js imports'],
     ['a shell', { 'run.sh': '#!/bin/sh\n. ./f.sh\n' }, `${S}.sh`, 'files that shell scripts source'],
-    ['a first line', { run: '#!/usr/bin/env python3\n' }, S, 'imports of Python'],
-    ['make', {}, 'make check', 'what make run'],
-    ['npm', { 'run.sh': 'npm test && npx lint\n' }, `sh ${S}.sh`, 'what npm and npx run'],
+    ['a first line', { run: '#!/usr/bin/env python3\n' }, S, 'Python imports'],
+    ['make', {}, 'make check', 'everything that make runs'],
+    ['npm', { 'run.sh': 'npm test && npx lint\n' }, `sh ${S}.sh`, 'everything that npm and npx run'],
     ['data', { 'run.sh': 'jq . ask.json\n' }, `sh ${S}.sh`, 'data files'],
-    ['git', {}, 'git lint', 'hooks and aliases of git'],
-    ['code in a command', {}, 'python3 -c "import x"', 'imports of Python'],
+    ['git', {}, 'git lint', 'git hooks and aliases'],
+    ['code in a command', {}, 'python3 -c "import x"', 'Python imports'],
   ])('of %s', (_, files, command, what) => {
     const said = sentence(files as Readonly<Record<string, string>>, command) ?? ''
     expect(said).toMatch(/^This review does not cover what these hooks load while they run: /)
     expect(said).toContain(what)
-    expect(said).toContain('outside this folder goes unnoticed.')
+    expect(said).toContain('outside this folder go unnoticed.')
   })
 
   it('and none where nothing is loaded', () => {
@@ -232,7 +232,7 @@ describe('P10: one sentence says which code the review does not cover', () => {
     const lines = linesOf(place, place.file([hook('python3 check.py')]))
     const at = lines.indexOf('  not checked')
     expect(lines.slice(0, at).filter((line) => line === '  runs')).toHaveLength(1)
-    expect(lines.slice(at + 1).join(' ')).toContain('imports of Python')
+    expect(lines.slice(at + 1).join(' ')).toContain('Python imports')
   })
 })
 

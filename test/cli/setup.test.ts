@@ -200,7 +200,7 @@ describe('carabiner setup claude-code', () => {
       const { code, stderr } = await project.call(args, { env: { [mark]: '1' } })
       expect([code, stderr]).toEqual([
         1,
-        `carabiner: Taking the guard away is for a person, and ${mark} says that an agent runs this\n` +
+        `carabiner: Taking the guard away is for a person, and ${mark} says that an agent is running this\n` +
           '  Type the same in a terminal of your own.\n',
       ])
       expect((await project.call([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)

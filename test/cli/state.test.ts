@@ -35,7 +35,7 @@ it('what is not trusted, and what is broken', async () => {
   expect(stdout).toContain('broken unknown-event .amplifier/hooks/hooks.json:')
   expect(stdout).toContain('next Correct .amplifier/hooks/hooks.json:')
   expect(stdout).toContain(
-    '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It waits for',
+    '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It is waiting for',
   )
   expect(stdout).toContain('next carabiner trust project\n')
 })
@@ -47,7 +47,7 @@ it('G7: a hook whose matcher takes no tool is not ready', async () => {
   expect(code).toBe(0)
   expect(stdout).toContain('  1 hook ready\n  2 match nothing\n')
   expect(stdout).toContain('warning matcher-never ~/.amplifier/hooks/hooks.json:')
-  expect(stdout).toContain('did you mean Bash? Upper and lower case count')
+  expect(stdout).toContain('did you mean Bash? Case matters')
   expect(stdout).toContain('next Correct ~/.amplifier/hooks/hooks.json:')
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     matchesNothing: ['user:PreToolUse#1', 'user:SessionStart#1'],

@@ -43,7 +43,7 @@ describe('carabiner trust', () => {
     const { code, stdout, stderr } = await carabiner('trust', 'guard')
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^guard {2}untrusted\n {2}│ folder \.amplifier\/hooks\/guard\n {2}│ It waits for your review\.\n/,
+      /^guard {2}untrusted\n {2}│ folder \.amplifier\/hooks\/guard\n {2}│ It is waiting for your review\.\n/,
     )
     expect(stdout).toContain(
       '  │ PreToolUse on Bash: guard:PreToolUse#1, line 7\n  │   │ "$CLAUDE_PLUGIN_ROOT"/check.sh\n',
@@ -141,12 +141,12 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     for (const command of [['list'], ['fire', 'Stop'], ['explain', 'Stop'], ['trust', '--show'], []]) {
       const { code, stderr } = await carabiner(...command, '--pre-trusted', 'digests')
       expect([command, code === 1 || code === 64]).toEqual([command, true])
-      expect(stderr).toContain('lies in the project')
+      expect(stderr).toContain('is inside the project')
       expect(stderr).not.toContain('bug')
     }
     project.file('../digests', 'all\n')
     const { code, stderr } = await carabiner('list', '--pre-trusted', '../digests')
-    expect([code, stderr.includes('digests:1 is no SHA-256')]).toEqual([64, true])
+    expect([code, stderr.includes('digests:1 is not a SHA-256')]).toEqual([64, true])
   })
 
   it('G3: one changed byte: the trusted version runs, which is said, and the change is shown as a diff', async () => {
@@ -155,7 +155,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     project.file('.amplifier/hooks/guard/check.sh', DENY.replace('reviewed', 'evil'), 0o755)
     const fired = await fire()
     expect(fired).toMatchObject({ code: 2, reason: 'reviewed' })
-    expect(fired.messages[0].text).toContain('"check.sh" was changed since it was trusted. The version that')
+    expect(fired.messages[0].text).toContain('"check.sh" was changed since it was trusted. The version you')
     expect(fired.messages[0].text).toContain('carabiner trust --mine')
     const { stdout } = await carabiner('trust')
     expect(stdout).toContain(
@@ -216,7 +216,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
           kind: 'folder',
           path,
           state: 'untrusted',
-          why: 'It waits for your review.',
+          why: 'It is waiting for your review.',
           digest: expect.stringMatching(/^[0-9a-f]{64}$/),
           hooks: [expect.objectContaining({ event: 'PreToolUse', matcher: 'Bash' })],
           files: [
@@ -256,8 +256,8 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     symlinkSync(join(project.base, 'secret'), join(folder, 'link'))
     const { code, stdout, stderr } = await carabiner('trust', '--yes')
     expect(code).toBe(1)
-    expect(stdout).toContain('cannot be trusted\n  │ "link" is a link to the outside')
-    expect(stderr).toContain('guard was not trusted: "link" is a link to the outside')
+    expect(stdout).toContain('cannot be trusted\n  │ "link" is a link to a place outside')
+    expect(stderr).toContain('guard was not trusted: "link" is a link to a place outside')
     const asJson = await carabiner('trust', '--yes', '--json')
     expect(asJson.code).toBe(1)
     expect(JSON.parse(asJson.stdout)).toMatchObject({ trusted: [], diagnostics: [{ code: 'untrusted' }] })
@@ -309,7 +309,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     guard('guard', '#!/bin/sh\necho "sh: guard: Permission denied" >&2\nexit 126\n')
     await carabiner('trust', '--yes')
     const [{ text }] = (await fire()).messages
-    expect(text).toMatch(/chmod \+x.* Then take the change: carabiner trust --mine/)
+    expect(text).toMatch(/chmod \+x.* Then accept the change: carabiner trust --mine/)
     expect(text).not.toContain('CLAUDE_PLUGIN_DATA')
   })
 
@@ -322,7 +322,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     const { code, messages } = await fire()
     expect(code).toBe(0)
     expect(messages[0].text).toContain(`/guard is the trusted copy of ${folder})`)
-    expect(messages[0].text).toContain('let it write to "$CLAUDE_PLUGIN_DATA"')
+    expect(messages[0].text).toContain('Let it write to "$CLAUDE_PLUGIN_DATA"')
     guard('guard', '#!/bin/sh\necho bad luck >&2\nexit 1\n')
     await carabiner('trust', '--yes')
     const [other] = (await fire()).messages

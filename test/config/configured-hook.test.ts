@@ -359,11 +359,11 @@ describe('types', () => {
     [{ type: 'prompt' }, 'needs "prompt"'],
     [{ type: 'mcp_tool', command: 'ghost-server/some-tool' }, 'needs "server"'],
     [{ type: 'mcp_tool', server: 's', tool: 't', input: [] }, '"input" must be an object'],
-    [{ type: 'info', message: 'x' }, '"info" is no type of hook'],
-    [{ type: 'suggest' }, '"suggest" is no type of hook; the types are'],
-    [{ type: 'promt', prompt: 'x' }, '"promt" is no type of hook; did you mean prompt?'],
-    [{ type: 'constructor' }, '"constructor" is no type of hook'],
-    [{ type: 7, command: 'x' }, '7 is no type of hook'],
+    [{ type: 'info', message: 'x' }, '"info" is not a hook type'],
+    [{ type: 'suggest' }, '"suggest" is not a hook type; the types are'],
+    [{ type: 'promt', prompt: 'x' }, '"promt" is not a hook type; did you mean prompt?'],
+    [{ type: 'constructor' }, '"constructor" is not a hook type'],
+    [{ type: 7, command: 'x' }, '7 is not a hook type'],
     [{ command: 'x' }, 'it has no "type"'],
     ['./x.sh', 'a handler must be an object'],
     [null, 'a handler must be an object'],
@@ -447,12 +447,12 @@ describe('lanes', () => {
 
 describe('a key of a hook', () => {
   it.each([
-    ['on_failure', '"on_failure" is no key of a hook and is ignored: did you mean "onFailure"?'],
-    ['async-rewake', '"async-rewake" is no key of a hook and is ignored: did you mean "asyncRewake"?'],
-    ['blocking', '"blocking" is no key of a hook and is ignored: a command blocks with exit code 2'],
-    ['timeout_ms', '"timeout_ms" is no key of a hook and is ignored: write "timeout", in seconds'],
-    ['onFailur', '"onFailur" is no key of a hook and is ignored: did you mean "onFailure"?'],
-    ['statusMesage', '"statusMesage" is no key of a hook and is ignored: did you mean "statusMessage"?'],
+    ['on_failure', '"on_failure" is not a key of a hook and is ignored: did you mean "onFailure"?'],
+    ['async-rewake', '"async-rewake" is not a key of a hook and is ignored: did you mean "asyncRewake"?'],
+    ['blocking', '"blocking" is not a key of a hook and is ignored: a command blocks with exit code 2'],
+    ['timeout_ms', '"timeout_ms" is not a key of a hook and is ignored: write "timeout", in seconds'],
+    ['onFailur', '"onFailur" is not a key of a hook and is ignored: did you mean "onFailure"?'],
+    ['statusMesage', '"statusMesage" is not a key of a hook and is ignored: did you mean "statusMessage"?'],
   ])('%s is told, with what was meant', async (key, text) => {
     const config = await loadPlugin(hooksFile([{ ...command('a'), [key]: 'block' }]))
     expect(only(config)).toMatchObject({ code: 'unknown-key', text })
@@ -506,13 +506,13 @@ describe('once', () => {
 
 describe('G7: a matcher that takes nothing', () => {
   it.each([
-    ['PreToolUse', 'bash', 'did you mean Bash? Upper and lower case count'],
+    ['PreToolUse', 'bash', 'did you mean Bash? Case matters'],
     ['PreToolUse', 'Bsah', 'did you mean Bash?'],
-    ['PreToolUse', '^(write|edit)$', 'upper and lower case count, and there is Write'],
-    ['PreToolUse', 'mcp__files', 'tools of that server are called mcp__files__…'],
-    ['SessionStart', 'Bash', 'takes no source that is known here'],
+    ['PreToolUse', '^(write|edit)$', 'case matters, and the name is Write'],
+    ['PreToolUse', 'mcp__files', 'that server’s tools are called mcp__files__…'],
+    ['SessionStart', 'Bash', 'matches no known source'],
     ['SessionStart', 'Startup', 'did you mean startup?'],
-    ['PreCompact', '^Nothing$', 'takes no trigger that is known here'],
+    ['PreCompact', '^Nothing$', 'matches no known trigger'],
   ])('is told when the file is read: %s %s', async (event, matcher, text) => {
     const config = await loadPlugin(hooksFile([command()], { matcher }, event))
     expect(only(config)).toMatchObject({ code: 'matcher-never', text: expect.stringContaining(text) })
@@ -614,11 +614,14 @@ describe('keys that are not part of the format', () => {
     expect(config.diagnostics.map(({ code, text }) => [code, text])).toEqual([
       [
         'unknown-key',
-        '"async" is no key of a group and is ignored: it belongs on the handler, inside "hooks"',
+        '"async" is not a key of a group and is ignored: it belongs on the handler, inside "hooks"',
       ],
-      ['unknown-key', '"if" is no key of a group and is ignored: it belongs on the handler, inside "hooks"'],
-      ['unknown-key', '"enabled" is no key of a group and is ignored: remove the entry to disable it'],
-      ['unknown-key', '"id" is no key of a group and is ignored'],
+      [
+        'unknown-key',
+        '"if" is not a key of a group and is ignored: it belongs on the handler, inside "hooks"',
+      ],
+      ['unknown-key', '"enabled" is not a key of a group and is ignored: remove the entry to disable it'],
+      ['unknown-key', '"id" is not a key of a group and is ignored'],
     ])
   })
 
@@ -633,11 +636,11 @@ describe('keys that are not part of the format', () => {
     const config = await loadPlugin(hooksFile([handler, handler]))
     expect(config.specs).toHaveLength(2)
     expect(config.diagnostics.map(({ text }) => text)).toEqual([
-      '"enabled" is no key of a hook and is ignored: remove the entry to disable it',
-      '"timeoutSec" is no key of a hook and is ignored: write "timeout", in seconds',
-      '"matcher" is no key of a hook and is ignored: it belongs on the group',
+      '"enabled" is not a key of a hook and is ignored: remove the entry to disable it',
+      '"timeoutSec" is not a key of a hook and is ignored: write "timeout", in seconds',
+      '"matcher" is not a key of a hook and is ignored: it belongs on the group',
       '"prompt" has no effect on a hook of type command',
-      '"constructor" is no key of a hook and is ignored',
+      '"constructor" is not a key of a hook and is ignored',
     ])
   })
 

@@ -126,8 +126,8 @@ describe('2: "hooks" of other shapes', () => {
 
 describe('3: flat groups', () => {
   it.each([
-    [{ matcher: 'Bash', command: 'x' }, 'must stand inside "hooks"'],
-    [{ type: 'command', command: 'x' }, 'must stand inside "hooks"'],
+    [{ matcher: 'Bash', command: 'x' }, 'must be inside the "hooks"'],
+    [{ type: 'command', command: 'x' }, 'must be inside the "hooks"'],
     [{ matcher: 'Bash' }, 'it has no "hooks"'],
     [{ hooks: command() }, '"hooks" must be a list'],
     [{ hooks: null }, '"hooks" must be a list'],
@@ -236,7 +236,7 @@ describe('6: events that do not exist', () => {
   ])('%s is another agent’s', async (event, here) => {
     const config = await loadPlugin({ hooks: { [event]: [{ command: 'x' }] } })
     expect(only(config).text).toBe(
-      `${event} is an event of another agent, so its hooks never run; here it is ${here}`,
+      `${event} is another agent’s event, so its hooks never run; here it is called ${here}`,
     )
   })
 
@@ -403,7 +403,7 @@ describe('hostile files', () => {
     expect(only(config)).toMatchObject({
       code: 'entry-invalid',
       line: 2,
-      text: expect.stringContaining('"Stop" stands twice'),
+      text: expect.stringContaining('"Stop" appears twice'),
     })
     const whole = await loadPlugin(`{"hooks": {"Stop": [${JSON.stringify(group('a'))}]},\n"hooks": {}}`)
     expect(only(whole)).toMatchObject({ code: 'entry-invalid', line: 1 })
@@ -418,7 +418,7 @@ describe('hostile files', () => {
     ['matcher', '"type": "command", "command": "true"', '"matcher": "Bash", "matcher": "Write",'],
   ])('a %s that stands twice is said', async (key, handler, matcher) => {
     const config = await loadPlugin(`{"hooks": {"PreToolUse": [{${matcher} "hooks": [{${handler}}]}]}}`)
-    expect(config.diagnostics).toMatchObject([{ text: expect.stringContaining(`"${key}" stands twice`) }])
+    expect(config.diagnostics).toMatchObject([{ text: expect.stringContaining(`"${key}" appears twice`) }])
   })
 
   it('many bad entries leave a bounded number of diagnostics', async () => {

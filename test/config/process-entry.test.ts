@@ -135,7 +135,7 @@ describe('an entry', () => {
     ['args', '"command"'],
     ['cwd', '"dir"'],
     ['timeout', '"timeouts"'],
-    ['colour', 'is no key of a process'],
+    ['colour', 'is not a key of a process'],
   ])('the key %s is ignored, and said what was meant', async (key, meant) => {
     const { process, diagnostics } = await readOne({ ...GATE, [key]: 'x' })
     expect(process).toBeDefined()

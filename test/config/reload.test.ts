@@ -57,7 +57,7 @@ describe('a file that was good', () => {
     expect(second.diagnostics).toEqual([])
   })
 
-  it('and has no hooks any more has none', async () => {
+  it('and no longer has any hooks has none', async () => {
     const { second } = await reloaded((root) => write(root, { [FILE]: { hooks: {} } }))
     expect(second.specs).toEqual([])
     expect(second.diagnostics).toEqual([])

@@ -125,13 +125,13 @@ describe('P3: the front matter of a skill', () => {
     ['a flow', 'Stop: [{ hooks: [] }]', 3, /begins with \[/],
     ['a quote that does not end', 'Stop: "x', 3, /does not end/],
     ['a value on two lines', 'Stop: x\n    y', 4, /next line/],
-    ['a key twice', 'Stop:\n  Stop:', 4, /there twice/],
+    ['a key twice', 'Stop:\n  Stop:', 4, /appears twice/],
     ['a colon in a plain value', 'Stop: a: b', 3, /": "/],
     ['a tab', 'Stop:\n\t- x', 4, /./],
     ['a strange block', 'Stop: |2x', 3, /write "\|"/],
     ['an unknown escape', 'Stop: "\\q"', 3, /escape/],
     ['a line that is nothing', 'Stop:\n  nothing', 4, /KEY: VALUE/],
-    ['another blank', 'Stop:\n  \u00a0- hooks: []', 4, /blanks/],
+    ['another blank', 'Stop:\n  \u00a0- hooks: []', 4, /spaces/],
   ])('is refused with %s, and its line is named', (_, body, line, said) => {
     const found = hooksInSkill(`---\nhooks:\n  ${body}\n---\n`)
     expect(found).toMatchObject({ line, problem: expect.stringMatching(said) })

@@ -113,7 +113,7 @@ describe('a setting beside "hooks"', () => {
     ['allowed_private_hosts', 'localhost', 'allowed_private_hosts'],
     ['on_failure', 'block', 'on_failure'],
   ])('%s: %j is told where it belongs', async (key, value, right) => {
-    const text = `"${key}" beside "hooks" is ignored: settings stand under "hooks", as {"hooks": {"${right}": …}}`
+    const text = `"${key}" beside "hooks" is ignored: settings go under "hooks", as in {"hooks": {"${right}": …}}`
     for (const file of [{ [key]: value }, { [key]: value, hooks: {} }]) {
       const config = await load({ [USER]: file })
       expect(config.settings).toEqual(DEFAULT_MERGED)

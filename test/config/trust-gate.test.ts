@@ -52,7 +52,7 @@ describe('the command to type', () => {
   it('names the plugin', async () => {
     plugin('guard')
     expect(await detail()).toMatch(
-      /It waits for your review\. Look at .*hooks\.json:1, and trust it: carabiner trust guard \(or --trust-all/,
+      /It is waiting for your review\. Look at .*hooks\.json:1, and trust it: carabiner trust guard \(or --trust-all/,
     )
   })
 
@@ -104,7 +104,7 @@ it('what was read before an update runs until the next one, or until the trust i
   await update('#!/bin/sh\n# and the one after it\n')
   expect(refusal()).toContain('Another version of it was trusted')
   for (const unit of unitsOf(specs).keys()) store().untrust({ ...unit, path })
-  expect(refusal()).toContain('You do not trust it any more')
+  expect(refusal()).toContain('You no longer trust it')
 })
 
 it('what was read runs on while its record cannot be read', async () => {

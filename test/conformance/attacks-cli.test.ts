@@ -238,7 +238,7 @@ describe('a store that is not as it should be', () => {
     const first = await fire()
     expect(first).toMatchObject({ code: 2, why: 'HOOK_NOT_TRUSTED' })
     for (const text of [first.reason, first.text]) {
-      expect(text).toMatch(/What you trust cannot be read, .*: \S+\/1\.json is /)
+      expect(text).toMatch(/Your trust records cannot be read, .*: \S+\/1\.json is /)
       expect(text).toContain(join(data(), 'trust'))
       expect(text).toContain('carabiner trust')
     }

@@ -115,7 +115,7 @@ describe('the latest time', () => {
     momentIn(dataDir, START)
     const deadline = deadlineAt(dataDir, START - HOUR, HOUR)
     writeFileSync(join(dataDir, 'clock', '99.json'), 'oops')
-    expect(() => momentIn(dataDir, START)).toThrow(/the latest time begins anew/)
+    expect(() => momentIn(dataDir, START)).toThrow(/the latest time starts fresh/)
     expect(isOver(deadline, momentIn(dataDir, START - HOUR))).toBe(true)
   })
 

@@ -84,7 +84,9 @@ describe('a lock', () => {
     const { log, folder, lock } = place()
     writeFileSync(lock, owned(LIVING))
     expect(() => log.append([entry('lost'), entry('lost, too')])).toThrow(
-      new RegExp(`process ${process.ppid} holds .*lock, and did not let go of it in 50 ms; let .* or end it`),
+      new RegExp(
+        `process ${process.ppid} holds .*lock, and did not release it within 50 ms; let .* or end it`,
+      ),
     )
     expect(() => log.append([entry('lost as well')])).toThrow(/holds/)
     expect(readFileSync(lock, 'utf8')).toContain(OTHER)
@@ -211,7 +213,9 @@ describe('what is no lock', () => {
   it.for(Object.entries(forged))('%s: is left alone and told', ([, forge]) => {
     const { log, folder, lock } = place()
     forge(lock)
-    expect(() => log.append([entry('lost')])).toThrow(/lock is no lock.*; remove it when no agent is running/)
+    expect(() => log.append([entry('lost')])).toThrow(
+      /lock is not a lock.*; remove it when no agent is running/,
+    )
     expect(existsSync(lock)).toBe(true)
     expect(storyOf(folder)).toEqual(['first'])
   })

@@ -81,7 +81,7 @@ describe('a versioned file', () => {
     const texts = new VersionedFile({ folder, what: 'the text', fresh: '', check: String })
     texts.update(() => 'short')
     expect(() => texts.update(() => 'x'.repeat(1024 * 1024))).toThrow(
-      `the text in ${folder} would take 1048599 bytes, more than 1048576; it was left as it was`,
+      `the text in ${folder} would take 1048599 bytes, more than 1048576; it was not changed`,
     )
     expect(texts.load()).toBe('short')
   })
@@ -179,7 +179,7 @@ describe('two at once', () => {
         counter(folder).update(plusOne)
         return value + 1
       })
-    expect(restless).toThrow(/^the number in .* was changed by others 1000 times .*; try again$/)
+    expect(restless).toThrow(/^the number in .* was changed by other processes 1000 times .*; try again$/)
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 })
@@ -214,11 +214,11 @@ describe('what cannot be read', () => {
     ['bytes that are no text', put(Buffer.from([0x22, 0xff, 0x22])), 'is not UTF-8'],
     ['half a file', put('{"format":1,"val'), 'is not valid JSON'],
     ['an empty file', put(''), 'is empty'],
-    ['another file', put('[]'), 'is not in a format of Carabiner'],
-    ['no value', put('{"format":1}'), 'is not valid: the number must be a whole number from 0 up'],
+    ['another file', put('[]'), 'is not in a Carabiner format'],
+    ['no value', put('{"format":1}'), 'is not valid: the number must be a whole number, 0 or more'],
     ['a wrong value', put('{"format":1,"value":-1}'), 'is not valid: the number must be a whole number'],
-    ['a folder', (file) => mkdirSync(path(file, 'full'), { recursive: true }), 'is no plain file'],
-    ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file]), 'is no plain file'],
+    ['a folder', (file) => mkdirSync(path(file, 'full'), { recursive: true }), 'is not a regular file'],
+    ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file]), 'is not a regular file'],
     ['a link', (file) => symlinkSync('../elsewhere', file), 'is a link'],
     [
       'a file that is too large',
@@ -235,7 +235,7 @@ describe('what cannot be read', () => {
     make(path(folder, '4.json'))
     expect(() => counter(folder).load()).toThrow(
       new RegExp(
-        `^${folder}/4.json ${problem}.*; it is now ${folder}/broken-4-\\w+, and the number begins anew$`,
+        `^${folder}/4.json ${problem}.*; it was moved to ${folder}/broken-4-\\w+, and the number starts fresh$`,
       ),
     )
     expect(counter(folder).load()).toBe(0)
@@ -305,7 +305,7 @@ describe('a place that cannot be written', () => {
     const folder = newFolder()
     writeFileSync(folder, '')
     const says =
-      /^the number in .* cannot be (read|written): .*; remove what stands where a folder should be$/
+      /^the number in .* cannot be (read|written): .*; remove the file that is in the way of a folder$/
     expect(() => counter(folder).load()).toThrow(says)
     expect(() => counter(folder).update(plusOne)).toThrow(says)
     expect(() => counter(join(folder, 'deeper')).update(plusOne)).toThrow(says)

@@ -137,7 +137,7 @@ describe('preferences', () => {
     const place = new Workplace()
     mkdirSync(join(place.home, '.amplifier/preferences.md'), { recursive: true })
     const result = await place.run(sessionStart, {})
-    expect(result?.userMessage).toMatch(/preferences\.md is no plain file/)
+    expect(result?.userMessage).toMatch(/preferences\.md is not a regular file/)
     expect(result?.action).toBe('inject_context')
   })
 })

@@ -106,7 +106,7 @@ describe('the settings of the user', () => {
     const place = new Workplace()
     mkdirSync(join(place.home, '.amplifier'))
     execFileSync('mkfifo', [join(place.home, '.amplifier/pack.json')])
-    expect(place.settings().problems).toEqual([expect.stringMatching(/is no plain file; all of it/)])
+    expect(place.settings().problems).toEqual([expect.stringMatching(/is not a regular file; all of it/)])
   })
 
   it('tell each value of a wrong type, and keep the others', () => {

@@ -52,7 +52,7 @@ describe('a record', () => {
       edited(({ value }) => {
         value.digest = '../x'
       }),
-      'must be a SHA-256 in hexadecimal',
+      'must be a SHA-256 digest in hexadecimal',
     ],
     'without files': [
       edited(({ value }) => {
@@ -82,7 +82,9 @@ describe('a record', () => {
     change(path)
     const standing = place.newStore().standingOf(unit)
     expect(standing).toMatchObject({ state: 'untrusted', why: expect.stringContaining(why) })
-    expect(standing).toMatchObject({ why: expect.stringMatching(/^Whether it is trusted cannot be told: /) })
+    expect(standing).toMatchObject({
+      why: expect.stringMatching(/^Cannot determine whether it is trusted: /),
+    })
     expect(place.newStore().standingOf(unit).state).toBe('untrusted')
     expect(filesBelow(join(place.dataDir, 'trust')).some((name) => /broken-|\.json$/.test(name))).toBe(true)
   })
@@ -148,7 +150,7 @@ describe('records', () => {
         .sort(),
     ).toEqual([twin.path, unit.path])
     expect(store.untrust(unit)).toBe(true)
-    expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It waits for your review.' })
+    expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It is waiting for your review.' })
     expect(store.standingOf(twin).state).toBe('trusted')
     expect(store.untrust(twin)).toBe(true)
     expect(store.untrust(twin)).toBe(false)
@@ -247,7 +249,7 @@ describe('a store that cannot be written', { timeout: 60_000 }, () => {
     if (process.getuid?.() === 0) {
       const said = await printed(place)
       expect(said.slice(0, 2)).toEqual(['standing: "trusted"', 'look: []'])
-      expect(said[5]).toMatch(/^untrust failed: the record of trust in .* cannot be written: EACCES/)
+      expect(said[5]).toMatch(/^untrust failed: the trust record in .* cannot be written: EACCES/)
     }
   })
 })

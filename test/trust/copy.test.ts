@@ -120,26 +120,23 @@ describe('a folder cannot be trusted', () => {
   const problems: Readonly<Record<string, readonly [(folder: string) => unknown, string]>> = {
     'with a link to the outside': [
       (f) => symlinkSync('/etc/passwd', `${f}/lib/passwd`),
-      '"lib/passwd" is a link to the outside, to "/etc/passwd"; put the file itself there.',
+      '"lib/passwd" is a link to a place outside, "/etc/passwd"; put the file itself there.',
     ],
     'with a relative link to the outside': [
       (f) => {
         writeFileSync(`${f}/../secret`, '')
         symlinkSync('../../secret', `${f}/lib/secret`)
       },
-      '"lib/secret" is a link to the outside',
+      '"lib/secret" is a link to a place outside',
     ],
     'with a link to a folder beside it that begins with its name': [
       (f) => {
         mkdirSync(`${f}-evil`)
         symlinkSync('../guard-evil', `${f}/beside`)
       },
-      '"beside" is a link to the outside',
+      '"beside" is a link to a place outside',
     ],
-    'with a link that leads nowhere': [
-      (f) => symlinkSync('nothing', `${f}/x`),
-      '"x" is a link that leads nowhere',
-    ],
+    'with a link that leads nowhere': [(f) => symlinkSync('nothing', `${f}/x`), '"x" is a broken link'],
     'with a link to itself': [(f) => symlinkSync('x', `${f}/x`), '"x" is a link that leads to itself'],
     'with a circle of links': [
       (f) => {
@@ -150,7 +147,7 @@ describe('a folder cannot be trusted', () => {
     ],
     'with a link to the folder it lies in': [
       (f) => symlinkSync('..', `${f}/lib/up`),
-      '"lib/up" is a link to a folder that it lies in',
+      '"lib/up" is a link to a folder that contains it',
     ],
     'with a link into .git': [
       (f) => {
@@ -158,7 +155,7 @@ describe('a folder cannot be trusted', () => {
         writeFileSync(`${f}/.git/x`, '')
         symlinkSync('.git/x', `${f}/x`)
       },
-      '"x" is a link to ".git/x", which is not part of what is copied',
+      '"x" is a link to ".git/x", which is not copied',
     ],
     'with a named pipe': [
       (f) => FIFO(`${f}/pipe`),
@@ -170,7 +167,7 @@ describe('a folder cannot be trusted', () => {
     ],
     'with a name that is not UTF-8': [
       (f) => writeFileSync(Buffer.concat([Buffer.from(`${f}/a`), Buffer.from([0xff])]), ''),
-      String.raw`holds a file whose name is not UTF-8: a\xff; rename it.`,
+      String.raw`has a file whose name is not UTF-8: a\xff; rename it.`,
     ],
     'with a setuid bit': [
       (f) => chmodSync(`${f}/check.sh`, 0o4755),
@@ -192,7 +189,7 @@ describe('a folder cannot be trusted', () => {
     ],
     'with folders 65 deep': [
       (f) => mkdirSync(`${f}/${'d/'.repeat(65)}`, { recursive: true }),
-      'lies more than 64 folders deep',
+      'is more than 64 folders deep',
     ],
     'with a path of more than 1024 bytes': [
       (f) => mkdirSync(`${f}/${`${'d'.repeat(250)}/`.repeat(5)}`, { recursive: true }),
@@ -202,7 +199,7 @@ describe('a folder cannot be trusted', () => {
       (f) => {
         for (let i = 0; i < 10_001; i++) writeFileSync(`${f}/${i}`, '')
       },
-      'is too large. It holds more than 10000 files and folders.',
+      'is too large. It has more than 10000 files and folders.',
     ],
     'that is a file': [
       (f) => {
@@ -239,10 +236,10 @@ describe('a folder cannot be trusted', () => {
     const { digest } = store.look(unit)
     writeFileSync(join(unit.path, 'lib/rules.sh'), 'echo evil\n')
     expect(() => store.trust(unit, digest)).toThrow(
-      '"guard" is not what was reviewed: something changed meanwhile',
+      '"guard" is not what was reviewed: something changed in the meantime',
     )
     expect(store.standingOf(unit).state).toBe('untrusted')
     expect(readdirSync(join(dataDir, 'copies'))).toEqual([])
-    expect(() => store.trust(unit, '../../x')).toThrow('is no digest of a review')
+    expect(() => store.trust(unit, '../../x')).toThrow('is not the digest of a review')
   })
 })

@@ -136,7 +136,7 @@ describe('a plugin that was trusted still guards', () => {
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
     expect(textsOf(outcome)).toMatch(
-      /guard \(trusted \d+ \w+\) (?:is not as you trusted it|is no longer in this project and still guards it|has no hook)/,
+      /guard \(trusted \d+ \w+\) (?:is not as you trusted it|is no longer in this project and still guards it|has no hook|no longer has any hooks)/,
     )
     expect(textsOf(outcome)).toContain('carabiner untrust guard')
     const [expectation] = (await opened()).expectations()
@@ -164,7 +164,7 @@ describe('a plugin that was trusted still guards', () => {
     rmSync(folder, { recursive: true })
     const [told] = (await fired('PreToolUse', { tool_name: 'Read', tool_input: {} })).messages
     expect(told?.text).toMatch(
-      /^guard \(trusted \d+ \w+\) is no longer in this project and still guards it\. Keep it: do nothing\. Stop it: carabiner untrust guard\.$/,
+      /^guard \(trusted \d+ \w+\) is no longer in this project and still guards it\. To keep it, do nothing\. To stop trusting it: carabiner untrust guard\.$/,
     )
   })
 })
@@ -242,7 +242,7 @@ describe('a script that a trusted command names', () => {
     change(script)
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
-    expect(textsOf(outcome)).toContain('See the change, and take it: carabiner trust --mine.')
+    expect(textsOf(outcome)).toContain('To review and accept the change: carabiner trust --mine.')
   })
 
   it('in a command without a shell runs as it was reviewed', async () => {
@@ -275,7 +275,7 @@ describe('a script that a trusted command names', () => {
     [
       'looks for files beside itself',
       '[ ! -f "$(dirname "$0")"/rules.sh ] || exit 2',
-      'See the change, and take it',
+      'To review and accept the change',
     ],
     ['fails', '[ ! -f scripts/gone ] || exit 1', 'The reviewed version was run instead, and failed'],
   ])('that %s closes the gate', async (_, line, why) => {
@@ -297,7 +297,7 @@ describe('a script that a trusted command names', () => {
     write('scripts/package.json', '')
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
-    expect(textsOf(outcome)).toContain('See the change, and take it: carabiner trust --mine.')
+    expect(textsOf(outcome)).toContain('To review and accept the change: carabiner trust --mine.')
   })
 
   it('means the reviewed one in whatever folder the agent is', async () => {
@@ -487,12 +487,10 @@ describe('trust_missing', () => {
     rmSync(folder, { recursive: true })
     const blocked = await fired('PreToolUse', CALL, settings('block'))
     expect(blocked.action).toBe('deny')
-    expect(blocked.reason).toMatch(
-      /is no longer in this project\. So everything .* carabiner untrust guard\.$/,
-    )
+    expect(blocked.reason).toMatch(/is no longer in this project\. Everything .* carabiner untrust guard\.$/)
     const told = await fired('PreToolUse', CALL, settings('tell'))
     expect(told).toMatchObject({ action: 'continue', diagnostics: [{ code: 'trust-unguarded' }] })
-    expect(textsOf(told)).toContain('Nothing guards in its place.')
+    expect(textsOf(told)).toContain('Nothing guards calls in its place.')
   })
 
   it('of a project cannot loosen the user’s', async () => {
@@ -591,7 +589,7 @@ describe('G4: records that cannot be read', () => {
           for (let again = 0; again < 2; again++) {
             const outcome = await fired(event, payload)
             expect([event, outcome.action]).toEqual([event, 'deny'])
-            expect(outcome.reason).toContain('What you trust cannot be read')
+            expect(outcome.reason).toContain('Your trust records cannot be read')
             expect(outcome.reason).toContain(join(data, 'trust'))
           }
         }
@@ -694,7 +692,7 @@ describe('a list of pre-trusted digests is an expectation', () => {
     const outcome = await fired('PreToolUse', CALL, options)
     expect(outcome).toMatchObject({ action: 'continue', diagnostics: [{ code: 'trust-unguarded' }] })
     expect(textsOf(outcome)).toMatch(
-      /guard \([0-9a-f]{12}\) is on the list of what is trusted, and is not in this project/,
+      /guard \([0-9a-f]{12}\) is on your list of trusted digests, but not in this project/,
     )
     const block = { ...options, settings: { trust_missing: 'block' as const } }
     expect((await fired('PreToolUse', CALL, block)).action).toBe('deny')

@@ -92,7 +92,7 @@ describe('files that a command names', () => {
     const place = withScripts()
     expect(named(place, 'bash "$SCRIPT"').notes.join()).toContain('$SCRIPT')
     expect(named(place, '$TOOL x').notes).toEqual([
-      'Not everything that it runs can be seen: the command in $TOOL is only known at run time.',
+      'Not everything it runs is visible: the command in $TOOL is only known at run time.',
     ])
     expect(named(place, 'python3 scripts/$NAME.py').notes).toEqual([
       'Only the shell knows which file "scripts/$NAME.py" is.',
@@ -120,8 +120,8 @@ describe('files that a command names', () => {
     )
     expect(review.scripts.map(({ path }) => path)).toEqual([join(dir, 'plugins/guard/lib/rules.sh')])
     expect(review.notes.map(({ text }) => text)).toEqual([
-      `It names "${dir}/plugins/guard/lib/rules.sh" in the project, so that this file runs and not its copy.`,
-      `It names "${dir}/plugins/other.sh", which is outside the folder, and will not find it from the copy.`,
+      `It names "${dir}/plugins/guard/lib/rules.sh" in the project, so this file runs instead of its copy.`,
+      `It names "${dir}/plugins/other.sh", which is outside the folder, so the copy will not find it.`,
     ])
   })
 

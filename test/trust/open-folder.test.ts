@@ -33,6 +33,6 @@ it('a file that is a link is only read where that is wanted', () => {
   })
   expect(readFile(join(root, 'link'), { follow: true, limit: 9 })).toMatchObject({ size: 4 })
   expect(readFile(join(root, 'link'), { follow: true, limit: 3 })).toEqual({
-    problem: 'is too large: 4 bytes, and 3 are left',
+    problem: 'is too large: 4 bytes, but only 3 are left',
   })
 })

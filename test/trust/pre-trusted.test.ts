@@ -26,11 +26,13 @@ describe('a list of digests', () => {
   it('is refused if it is something else', () => {
     const { root, dir } = project()
     const file = join(root, 'trusted.txt')
-    expect(() => preTrusted(file, dir)).toThrow(/^there is no list of digests ".*trusted.txt"$/)
+    expect(() => preTrusted(file, dir)).toThrow(/^cannot find the list of digests ".*trusted.txt"$/)
     writeFileSync(file, `${A}\n${A} guard`)
-    expect(() => preTrusted(file, dir)).toThrow(`${file}:2 is no SHA-256 in hexadecimal: "${A} guard"`)
+    expect(() => preTrusted(file, dir)).toThrow(
+      `${file}:2 is not a SHA-256 digest in hexadecimal: "${A} guard"`,
+    )
     mkdirSync(join(root, 'folder'))
-    expect(() => preTrusted(join(root, 'folder'), dir)).toThrow('is no plain file')
+    expect(() => preTrusted(join(root, 'folder'), dir)).toThrow('is not a regular file')
   })
 
   it('is refused if it lies in the project, however it is named', () => {
@@ -47,9 +49,7 @@ describe('a list of digests', () => {
       join(dir, 'outward.txt'),
     ]
     for (const name of [...names, `${dir}/x/../trusted.txt`]) {
-      expect(() => preTrusted(name, dir), name).toThrow(
-        'lies in the project, which must not decide about itself',
-      )
+      expect(() => preTrusted(name, dir), name).toThrow('is inside the project, which must not trust itself')
     }
     expect(preTrusted(join(root, 'mine.txt'), join(root, 'project-link'))).toEqual(new Map([[A, '']]))
   })

@@ -139,7 +139,7 @@ describe('programs', () => {
     expect(programGone(record)).toBeUndefined()
     unlinkSync(join(bin, 'jq'))
     expect(programGone(record)).toBe(
-      `The program jq was ${bin}/jq when this was trusted, and is not there any more: review it again.`,
+      `The program jq was ${bin}/jq when this was trusted, and is gone now: review it again.`,
     )
   })
 

@@ -89,7 +89,7 @@ describe('what is not copied', () => {
     const now = { ...unit, hooks: [other] }
     expect(place.store.standingOf(now)).toMatchObject({
       state: 'modified',
-      why: `The hook ${gate.name} is not there any more.`,
+      why: `The hook ${gate.name} is gone.`,
     })
     expect(differences(place, now)).toEqual([
       { what: 'hook-removed', hook: gate },
@@ -247,7 +247,7 @@ describe('risks', () => {
     const { store, file } = project()
     const review = { ...store.look(file([hook('true')])), missing: ['jq'], inProject: ['/bin-of-me/jq'] }
     expect(risksOf(review).map(({ text }) => text)).toEqual([
-      'The program "/bin-of-me/jq" is a link into the project, and is not used.',
+      'The program "/bin-of-me/jq" is a link into the project, and is ignored.',
     ])
   })
 

@@ -53,7 +53,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       renameSync(`${f}/check.sh`, `${f}/../check.sh`)
       symlinkSync('../check.sh', `${f}/check.sh`)
     },
-    '"check.sh" is a link to the outside',
+    '"check.sh" is a link to a place outside',
   ],
   'a link inside in place of a file': [
     (f) => {
@@ -67,7 +67,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       renameSync(`${f}/lib`, `${f}/../lib`)
       symlinkSync('../lib', `${f}/lib`)
     },
-    '"lib" is a link to the outside',
+    '"lib" is a link to a place outside',
   ],
   'another folder in its place': [
     (f) => {
@@ -91,7 +91,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 describe('a folder', () => {
   it('is untrusted until it was reviewed', () => {
     const { store, plugin } = project()
-    expect(store.standingOf(plugin())).toEqual({ state: 'untrusted', why: 'It waits for your review.' })
+    expect(store.standingOf(plugin())).toEqual({ state: 'untrusted', why: 'It is waiting for your review.' })
   })
 
   it('is trusted as a whole', () => {
@@ -180,7 +180,7 @@ describe('a folder', () => {
     symlinkSync('../elsewhere', inside.path)
     const { problems, files } = store.look(inside)
     expect(files).toEqual([])
-    expect(problems).toEqual([expect.stringContaining('is a link to the outside of the project')])
+    expect(problems).toEqual([expect.stringContaining('is a link to a place outside the project')])
     // The user's own link may lead anywhere.
     symlinkSync(path, join(root, 'mine'))
     expect(store.look({ ...rest, path: join(root, 'mine') }).problems).toEqual([])
@@ -207,7 +207,7 @@ describe('the copy', () => {
         unlinkSync(`${c}/check.sh`)
         symlinkSync('/bin/true', `${c}/check.sh`)
       },
-      '"check.sh" is a link to the outside',
+      '"check.sh" is a link to a place outside',
     ],
   }
 
@@ -223,7 +223,7 @@ describe('the copy', () => {
       for (const store of [place.store, place.newStore()]) {
         expect(store.standingOf(unit)).toMatchObject({
           state: 'modified',
-          why: expect.stringMatching(/^The trusted copy .* was changed.*run carabiner trust again/),
+          why: expect.stringMatching(/^The trusted copy .* was changed.*Type carabiner trust again/),
         })
         expect(store.standingOf(unit)).toMatchObject({ why: expect.stringContaining(why) })
       }

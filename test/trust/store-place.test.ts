@@ -41,7 +41,7 @@ describe('a store in the project', () => {
     const store = trustStore({ dataDir: way(place.root, own) })
     expect(store.standingOf(unit)).toMatchObject({
       state: 'untrusted',
-      why: expect.stringMatching(/lies in the project .*; set CARABINER_HOME to a folder outside of it/),
+      why: expect.stringMatching(/lies in the project .*; set CARABINER_HOME to a folder outside it/),
     })
     expect(() => store.look(unit)).toThrow('lies in the project')
     expect(() => store.trust(unit, '0'.repeat(64))).toThrow('lies in the project')
@@ -65,7 +65,7 @@ describe('a store in the project', () => {
   it('is where it should be for who works on all of their files', () => {
     const { store, plugin } = project()
     expect(store.standingOf({ ...plugin(), projectDir: '/' })).toMatchObject({
-      why: 'It waits for your review.',
+      why: 'It is waiting for your review.',
     })
   })
 })
@@ -85,10 +85,10 @@ describe('a store that others can write', () => {
     const now = newStore()
     expect(now.standingOf(unit)).toMatchObject({
       state: 'untrusted',
-      why: expect.stringMatching(/can be written by others \(mode [0-7]+\).*chmod go-w/),
+      why: expect.stringMatching(/is writable by others \(mode [0-7]+\).*chmod go-w/),
     })
-    expect(() => now.look(unit)).toThrow('can be written by others')
-    expect(() => now.trust(unit, digest)).toThrow('can be written by others')
+    expect(() => now.look(unit)).toThrow('is writable by others')
+    expect(() => now.trust(unit, digest)).toThrow('is writable by others')
     chmodSync(join(dataDir, name), 0o700)
     expect(now.standingOf(unit).state).toBe('trusted')
   })

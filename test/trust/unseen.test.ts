@@ -10,12 +10,12 @@ function unseen({ file }: Project, command: string): readonly string[] {
 describe('what cannot be followed is said', () => {
   const commands: Readonly<Record<string, string>> = {
     'cd "$X" && ./a.sh': 'it goes to "$X", a folder that only the shell knows',
-    'CDPATH=/srv cd hooks; ./a.sh': 'it goes to "hooks", which CDPATH may lead elsewhere',
-    'while cd sub; do sh a.sh; done': 'it goes to "sub", and perhaps more than once',
-    'find . -name x -execdir ./a.sh ;': 'find starts commands in the folders that it finds',
-    'npm run check': 'npm decides by itself',
-    'npx lint': 'npx decides by itself',
-    'make check': 'make decides by itself',
+    'CDPATH=/srv cd hooks; ./a.sh': 'it goes to "hooks", and CDPATH may lead elsewhere',
+    'while cd sub; do sh a.sh; done': 'it goes to "sub", perhaps more than once',
+    'find . -name x -execdir ./a.sh ;': 'find starts commands in the folders it finds',
+    'npm run check': 'npm and files of the project decide',
+    'npx lint': 'npx and files of the project decide',
+    'make check': 'make and files of the project decide',
     'git lint': 'git runs hooks and aliases',
     'git -c alias.x=!sh x': 'git runs what its settings say',
     'python3 -c "import json"': 'python looks for modules in the folder where it starts',
@@ -23,16 +23,16 @@ describe('what cannot be followed is said', () => {
     'cat x | python3 -': 'python looks for modules',
     'node -e "require(`x`)"': 'node looks for packages',
     'node -r dotenv/config a.js': 'node looks for packages',
-    'ruby -e "load \'a\'"': 'ruby decides by itself',
+    'ruby -e "load \'a\'"': 'ruby decides which other files',
     'node -e "const r = require; r(x)"': 'node looks for packages',
     'node -e "import(x)"': 'node looks for packages',
     'PATH=/srv/bin jq .': 'it changes PATH',
     'export PATH=/srv/bin; jq .': 'it changes PATH',
     'env PATH=/srv/bin jq .': 'it changes PATH',
     'LD_PRELOAD=./a.so true': 'programs load other files because of LD_PRELOAD',
-    'HOME=/srv; sh ~/a.sh': 'it makes HOME another folder',
+    'HOME=/srv; sh ~/a.sh': 'it points HOME at another folder',
     "sh '$CLAUDE_PROJECT_DIR/a.sh'": '"\'$CLAUDE_PROJECT_DIR/a.sh\'" is quoted',
-    'sh /proc/self/cwd/a.sh': '"/proc/self/cwd/a.sh" is another file each time',
+    'sh /proc/self/cwd/a.sh': '"/proc/self/cwd/a.sh" is a different file each time',
   }
 
   it.each(Object.entries(commands))('%s', (command, what) => {
@@ -63,7 +63,7 @@ describe('what cannot be followed is said', () => {
     const interp = write('interp', '')
     expect(store.look(unit).scripts.map(({ path }) => path)).toEqual([interp])
     expect(namedBy(unit, []).unseen.join()).toContain(
-      'begins with "#!" and "./interp", which is looked for where',
+      'begins with "#!" and "./interp", which is looked up where',
     )
     const record = trusted(store, unit)
     write('interp', 'evil')
@@ -78,15 +78,15 @@ describe('what cannot be followed is said', () => {
     write('last', '')
     const { unseen: found, files } = namedBy(file([hook(`${cds}; x ${many(1000, 'w')} last`)]), [])
     expect(files).toEqual([])
-    expect(found.join()).toContain('it may be in more folders than are looked at')
-    expect(found.join()).toContain('it names more files, in more folders, than are looked for')
+    expect(found.join()).toContain('it may use more folders than can be checked')
+    expect(found.join()).toContain('it names more files, in more folders, than can be checked')
   })
 
   it('of more files than are looked for each time before a hook runs', () => {
     const { file } = project()
     const { unseen: found, absent } = namedBy(file([hook(`sh ${many(1200, './w')}`)]), [])
     expect(absent).toHaveLength(1000)
-    expect(found.join()).toContain('it names more files, in more folders, than are looked for')
+    expect(found.join()).toContain('it names more files, in more folders, than can be checked')
   })
 
   it('of more words than are looked at', () => {
@@ -94,7 +94,7 @@ describe('what cannot be followed is said', () => {
     write('last', '')
     const { unseen: found, files } = namedBy(file([hook(`x ${many(2050, '')} last`)]), [])
     expect(files).toEqual([])
-    expect(found.join()).toContain('it has more words than are looked at')
+    expect(found.join()).toContain('it has more words than can be checked')
   })
 })
 

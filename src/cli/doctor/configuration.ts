@@ -75,7 +75,7 @@ const SETTINGS = '~/.amplifier/settings.json'
 /** The first match wins. Values are spelled as `shown` prints them. */
 const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
   [
-    /did you mean "?([^"?]{1,80})"?\?$|here it is (\w+)$/,
+    /did you mean "?([^"?]{1,80})"?\?$|here it is called (\w+)$/,
     ([, meant, called], at) => `Write ${meant ?? called} at ${at}.`,
   ],
   // wrong value
@@ -89,11 +89,11 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
       `Change "${key}" from ${value} to ${plainNumber(what, value) ?? what} at ${at}.`,
   ],
   [
-    /"if": (.+) is not a rule like (.+?), so/,
+    /"if": (.+) is not a rule such as (.+?), so/,
     ([, value, like], at) => `Change "if" from ${value} to a rule such as "${like}" at ${at}, or remove it.`,
   ],
   [
-    /"(\w+)" has no key "(.+?)"; there are (.+?);/,
+    /"(\w+)" has no key "(.+?)"; (?:there|its keys) are (.+?);/,
     ([, key, odd, known], at) => `Write one of ${known} in place of "${odd}" in "${key}" at ${at}.`,
   ],
   // missing key
@@ -109,7 +109,7 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
     /a handler must be an object, got (.+)$/,
     ([, value], at) => `Write ${HANDLER} in place of ${value} at ${at}, or remove it.`,
   ],
-  [/a handler must stand inside/, (_, at) => `Write {"hooks": [ … ]} around it at ${at}.`],
+  [/a handler must be inside/, (_, at) => `Write {"hooks": [ … ]} around it at ${at}.`],
   [
     /must be an object with "(?:event" and ")?hooks", got (.+)$/,
     ([, value], at) =>
@@ -124,23 +124,23 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
     ([, key], at) => `Move "${key}" from ${at} into "hooks": {"hooks": {"${key}": …}}.`,
   ],
   [
-    /^"(\w+)" is no key of .+(?:: it belongs |; set it )(.+)$/,
+    /^"(\w+)" is not a key of .+(?:: it belongs |; set it )(.+)$/,
     ([, key, where], at) => `Move "${key}" from ${at}: it belongs ${where}.`,
   ],
   [
-    /^"(\w+)" is a setting: it belongs into (.+)$/,
-    ([, key, where], at) => `Move "${key}" from ${at} into ${where}.`,
+    /^"(\w+)" is a setting: it belongs in (.+)$/,
+    ([, key, where], at) => `Move "${key}" from ${at} to ${where}.`,
   ],
   [
-    /the key "(.+?)" stands twice/,
-    ([, key], at) => `Put what stands in "${key}" at ${at} into the later one, and remove it here.`,
+    /the key "(.+?)" appears twice/,
+    ([, key], at) => `Move the content of "${key}" at ${at} into the later one, and remove it here.`,
   ],
   [
     /there is no event /,
     (_, at) => `Write the name of an event at ${at}, such as ${EVENTS}; carabiner docs events lists all.`,
   ],
   [
-    /is another name of (\w+), which this file has too/,
+    /is another name for (\w+), which this file also has/,
     ([, event], at) => `Move its hooks from ${at} to ${event}, or remove them.`,
   ],
   [/there is no setting "(.+?)"/, ([, key], at) => `Remove "${key}" at ${at}.`],
@@ -153,7 +153,7 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
     ([, key], at) => `Move "${key}" from ${at} to "hooks" in ${SETTINGS}, if you want it.`,
   ],
   [
-    /^"?(\w+)"? (?:is no key|is ignored|has no effect|works in|is no event|in a project)/,
+    /^"?(\w+)"? (?:is not a key|is ignored|has no effect|works only in|is not an event|in a project)/,
     ([, key], at) => `Remove "${key}" at ${at}.`,
   ],
   // matcher
@@ -186,17 +186,17 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
       `Look for a comma or bracket that is missing, or one too many, at ${at} or just before; or for a " inside a text, which needs a \\ before it.`,
   ],
   [
-    /^the file (?:must be a JSON object|has "hooks" that are no object)/,
+    /^the file (?:must be a JSON object|must have an object as "hooks")/,
     (_, at) => `Write {"hooks": { … }} at ${at}, with events in it.`,
   ],
   [/^the file is not UTF-8/, (_, at) => `Save ${at} as UTF-8.`],
   [
-    /^the (?:file is a )?link (?:that )?leads nowhere/,
+    /^the (?:file is a broken link|link is broken)/,
     (_, at) => `Put a file there, or remove the link: ${at}.`,
   ],
   [/^the file does not exist/, (_, at) => `Name another file, or write this one: ${at}.`],
   [
-    /^there is no plugin with hooks here/,
+    /^no plugin with hooks was found here/,
     (_, at) => `Name the folder of a plugin, or put a hooks.json into ${at}.`,
   ],
 ]

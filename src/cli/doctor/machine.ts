@@ -183,7 +183,7 @@ function byOthers(folder: string, { mode, uid }: Stats): readonly Finding[] {
     return [open(folder, `belongs to another user (${uid})`, `Remove it, or ${ELSEWHERE} of your own.`)]
   }
   if ((mode & OTHERS_WRITE) === 0) return []
-  const how = `can be written by others (mode ${(mode & 0o7777).toString(8)})`
+  const how = `is writable by others (mode ${(mode & 0o7777).toString(8)})`
   return [open(folder, how, `chmod go-w ${quoted(folder)}   # if all in it is yours`)]
 }
 

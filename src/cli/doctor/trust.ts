@@ -109,7 +109,7 @@ function bySettings({ specs }: Facts): readonly Finding[] {
       text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${what}: ${names.join(', ')}`,
       fix:
         place.file === undefined
-          ? `Take back ${what} in the settings of the host.`
+          ? `Take back ${what} in the host’s settings.`
           : `Remove ${what} at ${placeOf(place)}.`,
     }
   })

@@ -197,7 +197,7 @@ export function undoOf(
 ): string {
   if (spec?.disabled) {
     const { setting, ...place } = spec.disabled
-    const where = placeOf(place) || 'the settings of the host'
+    const where = placeOf(place) || 'the host’s settings'
     return `Take ${setting} out of ${where}, if the hook is wanted`
   }
   const off = switchOver(hook, projectKey(project), new SwitchStore().inForce(Date.now()))

@@ -43,7 +43,7 @@ export async function fetchGit(source: GitSource, work: string): Promise<GitTree
 /** A commit that is read file by file. Links and large files do no harm unless they are asked for. */
 interface GitCommit {
   readonly commit: string
-  /** Undefined if there is no plain file with at most that many bytes. */
+  /** Undefined if there is not a regular file with at most that many bytes. */
   file(path: string, maxBytes: number): Promise<Buffer | undefined>
   folders(): Promise<ReadonlySet<string>>
 }

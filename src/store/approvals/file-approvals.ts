@@ -1,4 +1,4 @@
-// Approvals in files: a folder for each question with its answer beside it, and an index to find it by.
+// Approvals in files: a folder for each question and its answer, and an index to find it.
 
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -37,16 +37,16 @@ export interface FileApprovalsOptions {
   readonly stateDir?: string
   /** For the key that seals them; default `dataHome()`. */
   readonly dataDir?: string
-  /** How many seconds a question can be answered and its answer used; default an hour, at most a day. */
+  /** For how many seconds a question can be answered and its answer used. Default an hour, at most a day. */
   readonly openFor?: number
   /**
-   * This process may answer the questions that it raises, even if an agent started it. Nobody else relies on such an
+   * This process may answer the questions that it raises, even if an agent started it. Others do not accept such an
    * answer: `carabiner fire`, and every queue without this option, asks a person about the same call. Default false.
    */
   readonly answersOwnQuestions?: boolean
   /** Milliseconds since 1970. */
   readonly now?: () => number
-  /** Told about forged and damaged files, and about old ones that cannot be removed; default: a process warning. */
+  /** Called with messages about forged and damaged files, and old ones that cannot be removed. Default: a process warning. */
   readonly onTrouble?: (text: string) => void
 }
 
@@ -56,9 +56,9 @@ export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
 
 const DEFAULT_OPEN = 3600
 const LONGEST_OPEN = 24 * 3600
-/** Of one project: another one's questions are not in the way. */
+/** Per project, so that one project cannot block another. */
 const MOST_OPEN = 1000
-/** Somebody waits for the question that is being raised. */
+/** Small, because somebody is waiting for the question to be raised. */
 const MOST_SWEPT = 100
 
 const openFor: Check = [
@@ -74,7 +74,7 @@ const CHECKS = {
   onTrouble: isFunction,
 }
 
-/** Every method but `wait` answers at once. */
+/** Every method but `wait` is synchronous. */
 export class FileApprovals implements Approvals {
   readonly #place: ShelfPlace
   readonly #openMs: number
@@ -101,7 +101,7 @@ export class FileApprovals implements Approvals {
     const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {
-      // Its process may have been killed before it was in the index.
+      // Its process may have been killed before it added the question to the index.
       this.#index.add(listedOf(open))
       return { ...open, isNew: false }
     }
@@ -121,7 +121,7 @@ export class FileApprovals implements Approvals {
     const inside = [folder, keyPath(dataDir)].find((path) => isInProject(path, resolve(project)))
     if (inside === undefined) return
     throw new Error(
-      `approvals cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(project)}: the project would approve its own calls; set CARABINER_HOME to a folder outside of it`,
+      `approvals cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(project)}: the project could approve its own calls; set CARABINER_HOME to a folder outside it`,
     )
   }
 
@@ -184,7 +184,7 @@ export class FileApprovals implements Approvals {
     return { ...found, status: answer ? 'answered' : 'open' }
   }
 
-  /** Removes questions that expired long ago and what killed processes left. Answers how many it removed. */
+  /** Removes questions that expired long ago, and leftovers of killed processes. Returns how many questions it removed. */
   sweep(): number {
     return this.#sweep(Infinity)
   }
@@ -205,17 +205,17 @@ export class FileApprovals implements Approvals {
     return new Shelf(this.#place, this.#now())
   }
 
-  /** Answered questions do not count. They are looked for only where there may be too many. */
+  /** Answered questions do not count. They are checked only if there may be too many. */
   #checkRoom(project: string, shelf: Shelf): void {
     const mark = projectMark(project)
     const own = this.#index.all().filter((one) => (one.project ?? mark) === mark && !shelf.isListedOver(one))
     if (own.length < MOST_OPEN || own.filter((one) => shelf.isWaiting(one)).length < MOST_OPEN) return
     throw new Error(
-      `${MOST_OPEN} questions of ${project} wait for an answer, and no more are taken; answer some (carabiner approvals), or say no to all of them: carabiner approvals deny --all`,
+      `${MOST_OPEN} questions of ${project} are waiting for an answer, and no more are accepted; answer some (carabiner approvals), or deny all of them: carabiner approvals deny --all`,
     )
   }
 
-  /** Answers the same question of a faster process, if there is one; then this one is removed. */
+  /** If another process raised the same question first, removes this one and returns that. */
   #enter(pending: Pending, shelf: Shelf): Pending | undefined {
     const { id, question } = pending
     let other: Pending | undefined
@@ -239,7 +239,7 @@ export class FileApprovals implements Approvals {
     return shelf.openAmong(entries, (pending) => this.#isLike(pending, question))
   }
 
-  /** A question that its own process answers is never taken for one that a person answers. */
+  /** A question that its own process answers never counts as one that a person answers. */
   #keyOf({ binding }: Question): string {
     return this.#answersOwnQuestions ? `own ${binding}` : binding
   }
@@ -284,7 +284,7 @@ function mayGo(folder: string): boolean {
   return !isNewer(folder)
 }
 
-/** A person's no may come from anywhere. Throws if an agent would answer for a person. */
+/** A deny may come from anywhere. Throws if an agent would allow something in a person's place. */
 function checkAnswerer(
   { id, question, raisedBy, answersOwnQuestions }: Pending,
   { option }: GivenAnswer,
@@ -295,6 +295,6 @@ function checkAnswerer(
   const mark = agentMark()
   if (mark === undefined) return
   throw new Error(
-    `allowing ${id} is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ${id} (a program that answers what it asks itself says so when it asks: fileApprovals({ answersOwnQuestions: true }))`,
+    `only a person may allow ${id}, but ${mark}; in your own terminal, type: carabiner approvals allow ${id} (a program that answers its own questions must say so when it asks: fileApprovals({ answersOwnQuestions: true }))`,
   )
 }

@@ -1,4 +1,4 @@
-// Finds questions by their binding and by their id. Raising one adds files, and rewrites nothing that others have a part in.
+// Finds questions by binding and by id. Raising a question adds files, and rewrites nothing that others share.
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, lstatSync, openSync } from 'node:fs'
@@ -17,21 +17,21 @@ import { DRAFT } from './stored-question.js'
  * In the folder of approvals:
  *
  * - `asked/HASH/` has the questions of one binding. It changes by compare-and-swap, so that the same question is open once.
- * - `index/` has an empty file for each question: its name says when the question expires, and of which project it is.
- * - `list/` is how 0.1.0 kept both. It is read as long as it is there.
+ * - `index/` has an empty file for each question. Its name holds the expiry time and the project.
+ * - `list/` is what 0.1.0 used for both. It is read as long as it exists.
  *
- * A question is stored, then entered by its binding, then in the index. A process that is killed in between leaves a
- * question that nobody sees; the next one that asks the same adds what is missing.
+ * A question is stored first, then listed by its binding, then added to the index. A process that is killed in between
+ * leaves a question that nobody sees. The next process that asks the same adds what is missing.
  */
 
-/** One question, as it is found. */
+/** One question, as listed. */
 export interface Listed {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly expires: number
   /** See files/moment.ts. */
   readonly era: number
-  /** See projectMark. 0.1.0 kept none. */
+  /** See projectMark. 0.1.0 stored none. */
   readonly project?: string | undefined
 }
 
@@ -44,8 +44,8 @@ const NONE: readonly Entry[] = []
 const entry: Reader<Entry> = (value, where) => {
   const fields = fieldsOf(value, where)
   const id = text(fields.id, `${where}.id`)
-  // It becomes the name of a folder.
-  if (!isId(id)) throw new Error(`is not valid: ${where}.id is no id`)
+  // The id becomes the name of a folder.
+  if (!isId(id)) throw new Error(`is not valid: ${where}.id is not an id`)
   return {
     id,
     binding: text(fields.binding, `${where}.binding`),
@@ -82,12 +82,12 @@ export class QuestionIndex {
     closeSync(openSync(join(this.#names, nameOf(question)), 'a', 0o600))
   }
 
-  /** Every question, open or over. */
+  /** Every question, open or expired. */
   all(): readonly Listed[] {
     return [...this.#old(), ...listedIn(this.#names)]
   }
 
-  /** Removes what expired a day ago, and what killed processes left. Answers how many questions it removed. */
+  /** Removes what expired a day ago, and leftovers of killed processes. Returns how many questions it removed. */
   sweep(now: number, options: SweepOptions): number {
     const over = this.all().filter(({ expires }) => expires + KEPT_MS <= now)
     const kept = new Set(
@@ -143,7 +143,7 @@ export function projectMark(project: string): string {
   return sha256(project).slice(0, 16)
 }
 
-/** Ignores other names: they are a newer version's, or nobody's. */
+/** Ignores other names, which may belong to a newer version. */
 function listedIn(folder: string): readonly Listed[] {
   return namesIn(folder).flatMap((name) => {
     const [, id = '', expires, era, project] = NAME.exec(name) ?? []
@@ -153,7 +153,7 @@ function listedIn(folder: string): readonly Listed[] {
 
 // ---- ids ------------------------------------------------------------------------------------------------------
 
-/** Five bits a letter. It has no i, l, o and u: a person who types one has misread 1, 0 or v, and is understood. */
+/** Five bits per letter. There is no i, l, o or u: whoever types one has misread 1, 0 or v, and is understood. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 8
 const BITS = 5
@@ -172,7 +172,7 @@ export function isId(text: string): boolean {
   return ID.test(text)
 }
 
-/** Accepts any case, with or without the dash, and the beginning of an id. */
+/** Accepts any case, with or without the dash, and a prefix of an id. */
 export function readId(typed: string): string {
   const letters = typed
     .toLowerCase()
@@ -183,25 +183,25 @@ export function readId(typed: string): string {
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
 }
 
-// ---- what goes ------------------------------------------------------------------------------------------------
+// ---- sweeping -------------------------------------------------------------------------------------------------
 
 export interface SweepOptions {
-  /** The most folders to look at: somebody waits for a question that is raised. */
+  /** The most folders to look at, because somebody is waiting for a question to be raised. */
   readonly most: number
   readonly onTrouble: (text: string) => void
-  /** Whether a question may be removed: one of a newer version may not. */
+  /** Whether a question may be removed. One from a newer version may not. */
   readonly mayGo: (folder: string) => boolean
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Kept so that a late answerer is told what happened. */
+/** Kept so that a late answerer learns what happened. */
 const KEPT_MS = DAY_MS
 /** A question is open for a day at most. */
 const LONGEST_LIFE_MS = DAY_MS + KEPT_MS
-/** Longer than it takes to raise a question, which has its folder before it is in the index. */
+/** Longer than it takes to raise a question, whose folder exists before its index entry. */
 const ABANDONED_MS = 10 * 60 * 1000
 
-/** Removes the folders of questions that are not kept. Answers how many. */
+/** Removes the folders of questions that are not kept. Returns how many. */
 function sweepQuestions(folder: string, kept: ReadonlySet<string>, options: SweepOptions): number {
   const { most, onTrouble, mayGo } = options
   const before = Date.now() - ABANDONED_MS
@@ -224,19 +224,19 @@ function sweepQuestions(folder: string, kept: ReadonlySet<string>, options: Swee
   return removed
 }
 
-/** Begins anywhere, so that none is left out for ever. */
+/** Starts at a random name, so that none is left out forever. */
 function someOf(names: readonly string[], most: number): readonly string[] {
   if (names.length <= most) return names
   const from = Math.floor(Math.random() * names.length)
   return [...names.slice(from), ...names.slice(0, from)].slice(0, most)
 }
 
-/** Infinity if it is gone meanwhile. */
+/** Infinity if it is gone in the meantime. */
 function changedAt(path: string): number {
   return ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity
 }
 
-/** False for what a newer version wrote. */
+/** False if a newer version wrote it. */
 function isOurs(folder: string): boolean {
   try {
     entriesIn(folder).load()

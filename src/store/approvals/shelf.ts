@@ -1,4 +1,4 @@
-// The folders of questions at one moment: only what is genuine comes out, and the rest is reported.
+// The folders of questions at one moment. Returns only genuine questions and answers, and reports the others.
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -42,7 +42,7 @@ export class Shelf {
     this.#now = now
   }
 
-  /** Everything that belongs together happens at this time. Looked at when first needed: without questions nothing is kept. */
+  /** One time for everything that belongs together. Read on first use: without questions, nothing is stored. */
   get moment(): Moment {
     this.#moment ??= momentIn(this.#place.dataDir, this.#now)
     return this.#moment
@@ -52,7 +52,7 @@ export class Shelf {
     return join(this.#place.folder, id)
   }
 
-  /** Undefined if there is none that can be relied on. */
+  /** Undefined if there is no genuine question with this id. */
   pending(id: string): Pending | undefined {
     if (!existsSync(this.folderOf(id))) return undefined
     const seal = this.#seal()
@@ -78,7 +78,7 @@ export class Shelf {
     return isOver({ ends: expires, era }, this.moment)
   }
 
-  /** The same, told from the index. */
+  /** The same, judged by the index. */
   isListedOver({ expires, era }: Listed): boolean {
     return isOver({ ends: timestamp(expires), era }, this.moment)
   }
@@ -87,18 +87,18 @@ export class Shelf {
     return existsSync(usedPath(this.folderOf(id)))
   }
 
-  /** The same as isOpen, told without reading anything: for counting. */
+  /** The same as isOpen, but without reading anything. For counting. */
   isWaiting({ id }: Listed): boolean {
     const folder = this.folderOf(id)
     return existsSync(folder) && !isAnswered(folder)
   }
 
-  /** True for exactly one of all callers. */
+  /** Returns true to exactly one caller. */
   useUp(pending: Pending): boolean {
     return useUp(this.folderOf(pending.id), pending, this.#seal())
   }
 
-  /** Shows the store of grants that a person said "always" to this question. */
+  /** Proves to the store of grants that a person answered this question with "always". */
   proofOf({ question: { event, call }, expires }: Pending): string {
     return this.#seal().proof(grantDigest(event, call), expires)
   }
@@ -112,7 +112,7 @@ export class Shelf {
     return undefined
   }
 
-  /** Stores it in a folder of its own; it is not in the index yet. */
+  /** Stores it in a folder of its own. Does not add it to the index. */
   add(question: Question, { project, openMs, answersOwnQuestions }: Raising): Pending {
     const { now, era } = this.moment
     const raised = {
@@ -128,15 +128,15 @@ export class Shelf {
       const pending = { id: newId(), ...raised }
       if (storeQuestion(this.folderOf(pending.id), pending, this.#seal())) return pending
     }
-    throw new Error(`no free name for a question was found in ${this.#place.folder}; try again`)
+    throw new Error(`cannot find a free name for a question in ${this.#place.folder}; try again`)
   }
 
-  /** Answers the earlier answer, if this is not the first. */
+  /** Returns the earlier answer if this is not the first. */
   addAnswer(pending: Pending, answer: GivenAnswer): GivenAnswer | undefined {
     return storeAnswer(this.folderOf(pending.id), pending, answer, this.#seal(), this.#place.onTrouble)
   }
 
-  /** Read when first needed: without questions no key is made. */
+  /** Read on first use: without questions, no key is created. */
   #seal(): Seal {
     this.#sealed ??= new Seal(this.#place.dataDir)
     return this.#sealed

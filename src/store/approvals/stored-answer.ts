@@ -1,4 +1,4 @@
-// The files of answers beside their question, and of the one that was used.
+// The files with the answers to a question, and the file that marks a used one.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,12 +13,12 @@ import type { GivenAnswer, Pending } from '../approvals.js'
 import { parsed, time } from './stored-question.js'
 
 /*
- * Answers are `answer-1.json`, `answer-2.json`, …, and the first genuine one counts. An answerer has read all before
- * its own, found none genuine, and makes the next by `link`, which only one can do. So there is at most one genuine
- * answer, and a forged one is never in the way.
+ * Answers are `answer-1.json`, `answer-2.json`, …, and the first genuine one counts. An answerer reads all before its
+ * own, finds none genuine, and creates the next by `link`, which only one process can do. So there is at most one
+ * genuine answer, and a forged one is never in the way.
  *
- * Using an answer makes `used`, with another seal, and removes the answer itself. So nothing that somebody removes makes
- * a used answer count again. In 0.1.0 `used` was an empty file beside the answer.
+ * Using an answer creates `used`, with another seal, and removes the answer itself. So removing files never makes a used
+ * answer count again. In 0.1.0, `used` was an empty file beside the answer.
  */
 
 const MOST_ANSWERS = 32
@@ -46,12 +46,10 @@ export function lookFor(folder: string, pending: Pending, seal: Seal): Looked {
     if ('answer' in found) return { answer: found.answer, path, next, problems }
     problems.push(`the answer ${path} does not count: it ${found.problem}`)
   }
-  throw new Error(
-    `somebody has put ${MOST_ANSWERS} answers into ${folder} that no person gave; find out who writes there`,
-  )
+  throw new Error(`${folder} holds ${MOST_ANSWERS} answers that no person gave; find out who writes there`)
 }
 
-/** Answers the earlier answer, if this is not the first. */
+/** Returns the earlier answer if this is not the first. */
 export function storeAnswer(
   folder: string,
   pending: Pending,
@@ -71,7 +69,7 @@ export function storeAnswer(
       if (!linkUnlessThere(draft, path)) continue
       const { answer: counts } = lookFor(folder, pending, seal)
       if (canonicalJson({ ...counts }) === canonicalJson({ ...answer })) return undefined
-      // Another one was given and used since we looked.
+      // Another answer was given and used in the meantime.
       removeIfThere(path)
     }
   } finally {
@@ -79,7 +77,7 @@ export function storeAnswer(
   }
 }
 
-/** True for exactly one of all callers, whatever others remove. */
+/** Returns true to exactly one caller, whatever others remove. */
 export function useUp(folder: string, pending: Pending, seal: Seal): boolean {
   const { answer, path } = lookFor(folder, pending, seal)
   if (!answer || path === undefined) return false
@@ -105,7 +103,7 @@ export function usedPath(folder: string): string {
   return join(folder, USED)
 }
 
-/** Whether any answer is there, also one that does not count. */
+/** Whether there is any answer, even one that does not count. */
 export function isAnswered(folder: string): boolean {
   return existsSync(answerPath(folder, 1)) || existsSync(usedPath(folder))
 }
@@ -114,7 +112,7 @@ function answerPath(folder: string, number: number): string {
   return join(folder, `answer-${number}.json`)
 }
 
-/** Undefined if there is none. Throws errors that may pass: treating them as a forgery would let a second answer count. */
+/** Undefined if there is none. Throws temporary errors: treating them as a forgery would let a second answer count. */
 function readAnswer(
   path: string,
   what: Sealed,
@@ -126,7 +124,7 @@ function readAnswer(
     return 'problem' in read ? read : checked(read.text, path, what, pending, seal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    // It may be a person's genuine deny: no other answer counts beside it.
+    // It may be a person's genuine deny, so no other answer may count.
     if (error instanceof NewerFormat) throw error
     throw new Error(`the answer ${path} cannot be read: ${textOf(error)}`, { cause: error })
   }
@@ -137,7 +135,7 @@ function checked(content: string, path: string, what: Sealed, pending: Pending, 
     const file = parsed(content)
     checkFormat(file.format, path)
     if (!isObject(file.answer) || typeof file.seal !== 'string')
-      return { problem: 'is not in a format of Carabiner' }
+      return { problem: 'is not in a Carabiner format' }
     if (!seal.isGenuine(what, file.answer as Data, file.seal))
       return { problem: 'was not given through Carabiner, or was changed since (its seal is wrong)' }
     const answer = given(file.answer, 'the answer')

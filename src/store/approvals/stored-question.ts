@@ -1,4 +1,4 @@
-// The file of a question, in a folder of its own. It is sealed, so that a person is shown what was asked.
+// The file of a question, in a folder of its own. It is sealed, so that a person sees exactly what was asked.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -14,20 +14,18 @@ import type { Seal } from '../../files/seal.js'
 import type { Pending } from '../approvals.js'
 
 const FILE = 'question.json'
-/** Calls may carry whole files. */
+/** Calls may contain whole files. */
 const MAX_BYTES = 4 * 1024 * 1024
 /** The name of an unfinished folder. */
 export const DRAFT = /^\.[0-9a-f]+\.new$/
 
-/** False if the id is taken. A folder appears with its question in it, or not at all. */
+/** Returns false if the id is taken. A folder appears with its question in it, or not at all. */
 export function storeQuestion(folder: string, pending: Pending, seal: Seal): boolean {
   const fields = frozenCopy(pending, 'the question') as Data
   const content = JSON.stringify({ format: FIRST_FORMAT, pending: fields, seal: seal.of('question', fields) })
   const bytes = Buffer.byteLength(content)
   if (bytes > MAX_BYTES)
-    throw new Error(
-      `the call is too large to be shown to a person later: ${bytes} bytes, more than ${MAX_BYTES}`,
-    )
+    throw new Error(`the call is too large to keep for a person: ${bytes} bytes, more than ${MAX_BYTES}`)
   const draft = join(dirname(folder), `.${nonce()}.new`)
   try {
     mkdirSync(draft, 0o700)
@@ -42,7 +40,7 @@ export function storeQuestion(folder: string, pending: Pending, seal: Seal): boo
   }
 }
 
-/** Undefined if there is none. Throws an Error that says what is wrong with it. */
+/** Undefined if there is none. Throws an Error that names the problem with it. */
 export function readQuestion(folder: string, seal: Seal): Pending | undefined {
   const path = join(folder, FILE)
   try {
@@ -73,11 +71,11 @@ function checked(content: string, path: string, seal: Seal): Pending {
   const file = parsed(content)
   checkFormat(file.format, path)
   if (!isObject(file.pending) || typeof file.seal !== 'string')
-    throw new Error('is not in a format of Carabiner')
+    throw new Error('is not in a Carabiner format')
   if (!seal.isGenuine('question', file.pending as Data, file.seal))
     throw new Error('was changed since it was asked, or was not asked by Carabiner (its seal is wrong)')
   const read = pending(file.pending, 'the question')
-  if (read.id !== basename(dirname(path))) throw new Error('is in the folder of another')
+  if (read.id !== basename(dirname(path))) throw new Error('is in the folder of another question')
   return read
 }
 
@@ -122,7 +120,7 @@ const question: Reader<Question> = (value, where) => {
     expires: of('expires', time),
   }
   if (callDigest(read.event, read.call) !== read.digest)
-    throw new Error('shows another call than was asked about')
+    throw new Error('shows a different call from the one it asks about')
   return read
 }
 

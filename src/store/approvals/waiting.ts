@@ -1,4 +1,4 @@
-// Waits for an answer of another process, and knows whether a person watches the questions.
+// Waits for an answer from another process, and tells whether a person is watching the questions.
 
 import { type FSWatcher, renameSync, watch, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -24,7 +24,7 @@ export async function waitForAnswer<T>(
   const watcher = folder === undefined ? undefined : watched(folder, bell)
   const stopListening = signal ? onAbort(signal, () => bell.ring()) : () => {}
   try {
-    // An answer that is taken when nobody waits would be lost.
+    // After an abort, a taken answer would be lost.
     while (!signal?.aborted) {
       const taken = take()
       if (taken !== undefined) return taken
@@ -39,7 +39,7 @@ export async function waitForAnswer<T>(
   }
 }
 
-/** Undefined if it cannot be watched: there are too many watchers, or it is gone. */
+/** Undefined if the folder cannot be watched: there are too many watchers, or it is gone. */
 function watched(folder: string, bell: Bell): FSWatcher | undefined {
   try {
     const watcher = watch(folder, () => bell.ring())
@@ -49,7 +49,7 @@ function watched(folder: string, bell: Bell): FSWatcher | undefined {
   }
 }
 
-/** The next listener hears a ring that came while nobody listened. */
+/** Remembers a ring that came while nobody listened, for the next listener. */
 class Bell {
   #isRung = false
   #listener = () => {}
@@ -82,7 +82,7 @@ export function beginWatching(folder: string): Watching {
   const { pid } = process
   const path = join(folder, `${pid}-${nonce()}.json`)
   const content = JSON.stringify({ format: FIRST_FORMAT, pid, start: startOf(pid) ?? null, host: hostname() })
-  // It must be whole from the beginning: half a file counts as one of a dead process.
+  // The file must be complete from the beginning: half a file counts as a dead process's.
   const draft = `${path}.tmp`
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
   renameSync(draft, path)
@@ -97,7 +97,7 @@ export function isAnybodyWatching(folder: string): boolean {
       if (isAlive(path)) return true
       removeIfThere(path)
     } catch {
-      // It is gone meanwhile, cannot be read just now, or is a newer version's, which only that version removes.
+      // It is gone by now, cannot be read at the moment, or belongs to a newer version, which removes it itself.
     }
   }
   return false

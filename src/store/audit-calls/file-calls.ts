@@ -1,4 +1,4 @@
-// Calls in files of the user's state folder: one line each, a new file every day, the oldest removed.
+// Calls in files of the user's state folder: one line each, a new file every day, and the oldest are removed.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -23,9 +23,9 @@ export interface FileCallsOptions {
   readonly projectDir: string
   /** Default `stateHome()`. It must lie outside the project. */
   readonly stateDir?: string
-  /** The oldest files are removed before all of them together would become larger; default 16 MiB. */
+  /** The most bytes of all files together. The oldest are removed before that. Default 16 MiB. */
   readonly maxBytes?: number
-  /** Older calls are removed; default 30. */
+  /** Older calls are removed. Default 30. */
   readonly maxDays?: number
 }
 
@@ -43,7 +43,7 @@ const CHECKS: Checks<FileCallsOptions> = {
 
 const DAY_MS = 86_400_000
 const MIB = 1024 * 1024
-/** A new file begins when one is this old, or has this part of all bytes. */
+/** A new file begins when the current one is this old, or holds this share of all bytes. */
 const SPAN_MS = DAY_MS
 const PARTS = 8
 
@@ -57,22 +57,22 @@ interface CallFile {
 }
 
 /**
- * Every line is one write to the end of a file, which the system does not mix with that of another process. A line
- * begins with a newline, too: if a process or the disk ends within a line, that one alone is lost.
+ * Every line is one write to the end of a file, which the system never mixes with another process's. A line also begins
+ * with a newline: if a process dies or the disk is full within a line, only that line is lost.
  */
 export class FileCalls implements AuditCalls {
   readonly place: string
   readonly #maxBytes: number
   readonly #maxMs: number
 
-  /** Makes no folder yet. Throws for invalid options and for a folder inside the project. */
+  /** Creates no folder yet. Throws for invalid options and for a folder inside the project. */
   constructor(options: FileCallsOptions) {
     checkOptions('FileCalls', { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
     const { stateDir = stateHome(), maxBytes = 16 * MIB, maxDays = 30 } = options
     const [project, state] = [resolve(options.projectDir), resolve(stateDir)]
     if (isInProject(state, project)) {
       throw new Error(
-        `calls cannot be kept in ${JSON.stringify(state)}, which lies in the project ${JSON.stringify(project)}; set CARABINER_HOME to a folder outside of it`,
+        `calls cannot be kept in ${JSON.stringify(state)}, which lies in the project ${JSON.stringify(project)}; set CARABINER_HOME to a folder outside it`,
       )
     }
     this.place = join(state, 'calls', digest(project).slice(0, 32))
@@ -140,17 +140,17 @@ export class FileCalls implements AuditCalls {
     return size !== undefined && size < this.#maxBytes / PARTS
   }
 
-  /** Also old if it is from the future: the clock was wrong, and nothing else would remove it. */
+  /** A time in the future counts as old: the clock was wrong, and nothing else would remove it. */
   #isOld(time: number): boolean {
     return !(Math.abs(Date.now() - time) <= this.#maxMs)
   }
 
-  /** Others may do the same meanwhile. */
+  /** Other processes may do the same at the same time. */
   #prune(files: readonly CallFile[]): void {
     const sized = files.map((file) => ({ ...file, size: sizeOf(file.path) ?? 0 }))
     let total = sized.reduce((sum, { size }) => sum + size, 0)
     for (const { path, begun, size } of sized) {
-      // Its newest line is younger than the file by a span.
+      // Its newest line may be younger than the file by a whole span.
       const isOld = this.#isOld(begun + SPAN_MS)
       if (!isOld && total <= this.#maxBytes * (1 - 1 / PARTS)) continue
       total -= size
@@ -164,10 +164,10 @@ function appendTo(path: string, line: string, makes: boolean): void {
   const fd = openSync(path, how | PLAIN, 0o600)
   try {
     const stats = fstatSync(fd)
-    // Another process may have removed it, as the oldest.
+    // Another process may have removed it as the oldest file.
     if (stats.nlink > 0) checkFile(path, stats)
     const bytes = Buffer.from(line)
-    if (writeSync(fd, bytes) < bytes.length) throw new Error('no space is left')
+    if (writeSync(fd, bytes) < bytes.length) throw new Error('no space left on the disk')
   } finally {
     closeSync(fd)
   }
@@ -201,7 +201,7 @@ function parsed(bytes: Buffer): unknown {
 
 // ---- for programs that embed the engine -----------------------------------------------------------------------
 
-/** A sink for `createHooks({ audit, auditCalls })`. Calls are written beside the work; one that is lost is a diagnostic. */
+/** A sink for `createHooks({ audit, auditCalls })`. Calls are written in the background. A lost one is a diagnostic. */
 export function fileAuditCalls(options: FileCallsOptions): CallSink {
   const calls = new FileCalls(options)
   return async (call) => {

@@ -1,4 +1,4 @@
-// A call as it is kept: bounded, on one line, without control sequences, and without secrets wherever they stand.
+// A call as stored: limited in size, on one line, without control sequences, and without secrets anywhere in it.
 
 import { callOf } from '../../core/base/digest.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
@@ -19,19 +19,19 @@ const LONGEST_LINE = 64 * 1024
 export function keptLine(call: JudgedCall): string {
   const kept = keptCall(call)
   const line = JSON.stringify(kept)
-  // A word in one field may say that the text of the next is a secret: look at them together.
+  // A word in one field may reveal that the next one is a secret, so check them together.
   if (Buffer.byteLength(line) <= LONGEST_LINE && isClean(line)) return line
   const bare = { call: {}, changes: [], injections: [], failures: [] }
   return JSON.stringify({ ...(likeIt(withoutSecrets(line), kept) ?? { ...kept, ...bare }), exact: false })
 }
 
-/** The mark itself is long enough to be taken for a secret. */
+/** Ignores the redaction mark, which is long enough to look like a secret. */
 function isClean(line: string): boolean {
   const text = line.replaceAll(REDACTED, '[]')
   return withoutSecrets(text) === text
 }
 
-/** A redacted line, if it is still a call, and the same one. */
+/** The redacted line, if it is still a call, and the same one. */
 function likeIt(line: string, { id }: KeptCall): KeptCall | undefined {
   if (Buffer.byteLength(line) > LONGEST_LINE) return undefined
   try {
@@ -107,7 +107,7 @@ function changesOf(hooks: readonly Trace[], call: Json): readonly unknown[] {
   })
 }
 
-/** Whether a name on the way says so, or the call has no value in this place any more. */
+/** Whether a name on the path says so, or the call no longer has a value there. */
 function isSecretPath(path: string, call: Json): boolean {
   const keys = path.split('/')
   if (keys.some((key) => isSecretKey(key))) return true
@@ -121,7 +121,7 @@ function isSecretPath(path: string, call: Json): boolean {
 
 // ---- secrets over several fields ------------------------------------------------------------------------------
 
-/** Hides every text that has a part of a secret: its pieces may stand in fields one after another. */
+/** Hides every text that has a part of a secret, whose pieces may be spread over consecutive fields. */
 function withoutSplit(tree: Json): Json {
   const texts: Piece[] = []
   visit(tree, (text, isKey) => {
@@ -145,11 +145,11 @@ function knownIn(pieces: readonly Piece[]): readonly number[] {
   return touched(pieces, knownAt(pieces.map(({ text }) => text).join('')))
 }
 
-/** Of what may be the beginning of a secret, and of what follows it. */
+/** Characters on each side of a possible start of a secret. */
 const NEAR = 512
 const MOST_PIECES = 8
 
-/** A form counts only at the beginning of a word, and any piece may begin one. */
+/** A form counts only at the start of a word, and any piece may start one. */
 function formsIn(pieces: readonly Piece[]): readonly number[] {
   return pieces.flatMap(({ text }, i) => {
     const near = pieces
@@ -184,7 +184,7 @@ function visit(value: Json, change: (text: string, isKey: boolean) => string): J
 
 // ---- read back --------------------------------------------------------------------------------------------------
 
-/** Anybody may have written the file. */
+/** Checks everything, because anybody may have written the file. */
 export function isKeptCall(value: unknown): value is KeptCall {
   if (!isObject(value)) return false
   const { id, time, session, event, cwd = '', action, call, exact, changes, injections, failures } = value
@@ -205,7 +205,7 @@ function isListOf(list: unknown, texts: readonly string[]): boolean {
   )
 }
 
-/** The field that says most about the call of a tool. */
+/** The fields that say most about a tool call. */
 const TELLING = [
   'command',
   'file_path',
@@ -218,7 +218,7 @@ const TELLING = [
   'user_prompt',
 ]
 
-/** What a person recognises the call by. It may have several lines. */
+/** The text by which a person recognises the call. It may have several lines. */
 export function gistOf({ call }: KeptCall): string {
   const input = isObject(call.tool_input) ? call.tool_input : call
   const telling = TELLING.map((key) => input[key]).find((value) => typeof value === 'string')

@@ -9,7 +9,7 @@ import { isSecretKey, writtenData, writtenText } from '../redaction.js'
 /** Before the first record. */
 export const START: Link = Object.freeze({ seq: 0, hash: '0'.repeat(64) })
 
-/** What a line claims about itself; `isIntact` checks it. */
+/** What a line claims about itself. `isIntact` checks it. */
 export interface Mark extends Link {
   readonly prev: string
 }
@@ -31,7 +31,7 @@ export function textOfEntry(entry: Writable): string {
   if (!isObject(entry) || typeof entry.kind !== 'string' || typeof entry.time !== 'string')
     throw new Error('an entry of the audit log must be an object with kind and time')
   const own = OWN_FIELDS.find((field) => field in entry)
-  if (own) throw new Error(`an entry of the audit log cannot have a field ${own}: the log gives it its own`)
+  if (own) throw new Error(`an entry of the audit log cannot have a field ${own}: the log sets it`)
   const text = writtenOf(entry)
   const room = LONGEST_LINE - 1024
   if (text.length > room / 3 && Buffer.byteLength(text) > room)
@@ -43,7 +43,7 @@ function writtenOf(entry: Writable): string {
   try {
     return JSON.stringify(withoutSecretsIn(entry))
   } catch (error) {
-    throw new Error(`an entry of the audit log is no plain data: ${textOf(error)}`, { cause: error })
+    throw new Error(`an entry of the audit log is not plain data: ${textOf(error)}`, { cause: error })
   }
 }
 
@@ -59,7 +59,7 @@ export function chained(
   const bytes = room <= scratch.length ? scratch : Buffer.allocUnsafe(room)
   let { seq, hash } = after
   let end = 0
-  // The end of the previous line is written together with the beginning of the next: each write costs.
+  // The end of each line is written together with the start of the next, because each write costs time.
   let seal = ''
   for (const text of texts) {
     seq++
@@ -85,7 +85,7 @@ function roomFor(text: string): number {
   return 3 * text.length + 192
 }
 
-/** Undefined if this is not the form of a line. */
+/** Undefined if this does not look like a line of the log. */
 export function markOf(line: Buffer): Mark | undefined {
   if (line.length < SEAL_LENGTH || line.length > LONGEST_LINE) return undefined
   const beginning = BEGINNING.exec(line.toString('latin1', 0, BEGINNING_LENGTH))
@@ -104,18 +104,18 @@ export function isIntact(line: Buffer, { hash }: Mark): boolean {
 
 // ---- secrets --------------------------------------------------------------------------------------------------
 
-/** Records of the engine: fields that name each other are rare in them, and writing must not take long. */
+/** Records of the engine. Their fields rarely name each other's secrets, and writing them must be fast. */
 const FREQUENT: readonly string[] = ['fire', 'late']
 
-/** Short texts without secrets. They are in the log by now: learning later that one is a secret would come too late anyway. */
+/** Short texts without secrets. They are already in the log, so learning later that one is a secret would be too late anyway. */
 const clean = new Set<string>()
 const MOST_TEXTS = 1000
 const LONGEST_TEXT = 256
-/** After this time they are checked again: a secret may have become known. */
+/** After this time, they are checked again, because new secrets may be known. */
 const RENEW_MS = 1000
 let renewAt = 0
 
-/** Answers the same object if it has none. */
+/** Returns the same object if it has none. */
 function withoutSecretsIn(entry: Writable): Writable {
   const now = performance.now()
   if (now > renewAt || clean.size > MOST_TEXTS) {
@@ -127,7 +127,7 @@ function withoutSecretsIn(entry: Writable): Writable {
     : (writtenData(entry as unknown as Json) as unknown as Writable)
 }
 
-/** Most records say the same again and again. */
+/** Cached, because most records repeat the same texts. */
 function isClean(value: unknown, key = ''): boolean {
   if (typeof value === 'string') return isCleanText(value) && (value === '' || !isSecretKey(key, value))
   if (typeof value === 'number') return !isSecretKey(key, value)
@@ -138,7 +138,7 @@ function isClean(value: unknown, key = ''): boolean {
   return true
 }
 
-/** It differs each time, and holds nothing. */
+/** Times differ in each record and hold no secrets, so they are not cached. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/
 
 function isCleanText(text: string): boolean {

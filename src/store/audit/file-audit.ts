@@ -1,4 +1,4 @@
-// The audit log of a project in files, written at once (FileAuditLog) or in batches beside the work (fileAudit).
+// The audit log of a project in files, written at once (FileAuditLog) or in batches in the background (fileAudit).
 
 import { lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -28,13 +28,13 @@ export interface FileAuditOptions {
   readonly projectDir: string
   /** Default `dataHome()`. It must lie outside the project. */
   readonly dataDir?: string
-  /** Whether an acknowledged record must survive a power cut; default false: it survives every end of the process. */
+  /** Whether an acknowledged record must survive a power cut. Default false: it survives only the end of the process. */
   readonly fsync?: boolean
-  /** A new file begins before this one would become larger; default 16 MiB. */
+  /** The most bytes of one file. A new one begins before that. Default 16 MiB. */
   readonly maxSegmentBytes?: number
-  /** The oldest files are removed before all of them together would become larger; default 1 GiB. */
+  /** The most bytes of all files together. The oldest are removed before that. Default 1 GiB. */
   readonly maxBytes?: number
-  /** How long to wait for other processes that write; default 5000. */
+  /** How long to wait for other writers. Default 5000. */
   readonly lockTimeoutMs?: number
 }
 
@@ -54,7 +54,7 @@ const CHECKS: Checks<FileAuditOptions> = {
 
 const MIB = 1024 * 1024
 
-/** What both ways of writing need. */
+/** Shared by both ways of writing. */
 class OpenLog {
   readonly folder: string
   readonly fsync: boolean
@@ -62,7 +62,7 @@ class OpenLog {
   readonly #options: Omit<LogWriterOptions, 'folder' | 'fsync'>
   #writer: LogWriter | undefined
 
-  /** Makes no folder yet. Throws for invalid options and for a folder inside the project. */
+  /** Creates no folder yet. Throws for invalid options and for a folder inside the project. */
   constructor(what: string, options: FileAuditOptions, onTrouble: (text: string) => void = () => {}) {
     checkOptions(what, { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
     const { fsync = false, maxSegmentBytes = 16 * MIB, maxBytes = 1024 * MIB, lockTimeoutMs = 5000 } = options
@@ -74,7 +74,7 @@ class OpenLog {
     this.#options = { maxSegmentBytes, maxBytes, witness, onTrouble }
   }
 
-  /** Made for the first write: a reader needs no mutex. */
+  /** Created for the first write: readers need no mutex. */
   get writer(): LogWriter {
     this.#writer ??= new LogWriter({ folder: this.folder, fsync: this.fsync, ...this.#options })
     return this.#writer
@@ -85,7 +85,7 @@ class MutexTimeout extends Error {
   readonly code = 'ETIMEDOUT'
 
   constructor(holder: string, ms: number) {
-    super(`${holder}, and did not let go of it in ${ms} ms; let that process go on, or end it`)
+    super(`${holder}, and did not release it within ${ms} ms; let that process continue, or end it`)
   }
 }
 
@@ -130,7 +130,7 @@ export class FileAuditLog implements AuditLog {
     return !isWritten && segmentsIn(this.place).length === 0
   }
 
-  // The readers are loaded late: most processes only write. The head tells whether the log is in a format that we read.
+  // Readers are loaded on demand, because most processes only write. The head shows whether we can read the log's format.
 
   async *entries(options: ReadOptions = {}): AsyncGenerator<StoredEntry> {
     readHead(this.place)
@@ -163,7 +163,7 @@ export interface FileAudit extends AuditSink, AsyncDisposable {
   (record: AuditRecord): Promise<void>
   /** Any other entry, in the order of the calls. */
   write(entry: Writable): Promise<void>
-  /** Settles when nothing is under way any more, written or lost. */
+  /** Resolves when every record is written or lost. */
   flush(): Promise<void>
   readonly folder: string
 }
@@ -180,10 +180,10 @@ interface Ready extends Queued {
 
 /** The size of a batch. The rest waits for the next turn, so that this process does not keep others waiting. */
 const MOST_AT_ONCE = 1000
-/** Beyond this, records are lost at once: a log that cannot be written must not fill the memory. */
+/** Further records are lost at once: a log that cannot be written must not fill the memory. */
 const MOST_QUEUED = 100_000
 
-/** An audit sink for programs that embed the engine. It makes no folder before the first record; it throws as OpenLog does. */
+/** An audit sink for programs that embed the engine. Creates no folder before the first record. Throws like OpenLog. */
 export function fileAudit(options: FileAuditOptions): FileAudit {
   const queue = new Queue(new OpenLog('fileAudit', options, warnedOnce()))
   const write = (entry: Writable) => queue.add(entry)
@@ -196,7 +196,7 @@ export function fileAudit(options: FileAuditOptions): FileAudit {
   })
 }
 
-/** Records are written all the same, so nothing can fail: Node's warnings are what a program has for that. */
+/** Uses Node's warnings, because records are still written and nothing has failed. */
 function warnedOnce(): (text: string) => void {
   let isTold = false
   return (text) => {
@@ -225,7 +225,7 @@ class Queue {
       const lost = (error: Error) => reject(withAdvice(this.folder, error))
       if (this.#waiting.length >= MOST_QUEUED) {
         this.#dropped++
-        lost(new Error(`${MOST_QUEUED} records wait to be written`))
+        lost(new Error(`${MOST_QUEUED} records are waiting to be written`))
         return
       }
       this.#waiting.push({ entry, done, lost })
@@ -240,7 +240,7 @@ class Queue {
   async #run(): Promise<void> {
     await turnOfTheLoop()
     while (this.#waiting.length > 0) {
-      if (this.#dropped > 0) this.#log.writer.lose(this.#dropped, new Error('too many records wait'))
+      if (this.#dropped > 0) this.#log.writer.lose(this.#dropped, new Error('too many records are waiting'))
       this.#dropped = 0
       await this.#writeBatch(this.#serialised(this.#waiting.splice(0, MOST_AT_ONCE)))
       await turnOfTheLoop()
@@ -248,7 +248,7 @@ class Queue {
     this.#running = undefined
   }
 
-  /** An invalid entry is lost alone; the others of the batch are written. */
+  /** Only the invalid entry is lost. The rest of the batch is written. */
   #serialised(batch: readonly Queued[]): readonly Ready[] {
     return batch.flatMap((one) => {
       try {
@@ -289,7 +289,7 @@ function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Without the mutex: others may write meanwhile, and their lines are synced along. */
+/** Needs no mutex: others may write at the same time, and their lines are synced, too. */
 async function synced(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {

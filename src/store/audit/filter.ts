@@ -1,4 +1,4 @@
-// Makes filters of audit entries from options that people give.
+// Builds filters for audit entries from the options that people give.
 
 import { didYouMean, shown } from '../../core/base/text.js'
 import { VERDICTS } from '../../core/events/actions.js'
@@ -16,7 +16,7 @@ export interface FilterOptions {
   readonly until?: string
   readonly kind?: string
   readonly event?: string
-  /** Only calls that went on without a gate that was expected to judge them. */
+  /** Only calls that proceeded without an expected gate. */
   readonly unguarded?: boolean
 }
 
@@ -49,7 +49,7 @@ interface Seen {
 
 type Test = (entry: Seen) => boolean
 
-/** An entry must match every option. Throws an Error that says what is wrong with a time, a kind or a decision. */
+/** An entry must match every option. Throws an Error for an invalid time, kind or decision. */
 export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter {
   const { session, hook, tool, decision, kind, event } = options
   const since = options.since === undefined ? undefined : timeOf(options.since, 'since', now)
@@ -96,7 +96,9 @@ export const KINDS = [
 
 function kindTest(kind: string): Test {
   if ((KINDS as readonly string[]).includes(kind)) return (entry) => entry.kind === kind
-  throw new Error(`there is no kind ${shown(kind)}${didYouMean(kind, KINDS)}; known are ${KINDS.join(', ')}`)
+  throw new Error(
+    `there is no kind ${shown(kind)}${didYouMean(kind, KINDS)}; choose from ${KINDS.join(', ')}`,
+  )
 }
 
 function decisionTest(given: string): Test {
@@ -104,7 +106,7 @@ function decisionTest(given: string): Test {
   if (!(DECISIONS as readonly string[]).includes(decision)) {
     const known = [...DECISIONS, ...Object.keys(ALIASES)]
     throw new Error(
-      `there is no decision ${shown(given)}${didYouMean(given, known)}; known are ${known.join(', ')}`,
+      `there is no decision ${shown(given)}${didYouMean(given, known)}; choose from ${known.join(', ')}`,
     )
   }
   if (decision === 'failed') return (entry) => hooksOf(entry).some(({ status }) => status === 'failed')
@@ -112,7 +114,7 @@ function decisionTest(given: string): Test {
   return (entry) => entry.action === decision || entry.decision === decision
 }
 
-/** Checks what was read: anybody may have written it. */
+/** Checks the value, because anybody may have written it. */
 function hooksOf({ hooks }: Seen): readonly { readonly name?: unknown; readonly status?: unknown }[] {
   return Array.isArray(hooks) ? hooks.filter((one) => typeof one === 'object' && one !== null) : []
 }
@@ -125,5 +127,7 @@ function timeOf(text: string, name: string, now: number): number {
   if (amount && unit) return now - Number(amount) * (UNIT_MS[unit] as number)
   const time = ISO.test(text.trim()) ? Date.parse(text.trim()) : Number.NaN
   if (Number.isFinite(time)) return time
-  throw new Error(`${name} must be a time like 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago, got ${shown(text)}`)
+  throw new Error(
+    `${name} must be a time such as 2026-01-31T12:00:00Z, or how long ago, such as 15m, 2h or 3d, got ${shown(text)}`,
+  )
 }

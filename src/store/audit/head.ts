@@ -1,4 +1,4 @@
-// The end of a log: head.json, which is kept beside it, and the position where the next line goes.
+// The end of a log: head.json beside it, and the position of the next line.
 
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,11 +22,11 @@ import {
   withFile,
 } from './segments.js'
 
-/** The last acknowledged record, and where its line ends. After a kill it may be behind the log; only a loss leaves it ahead. */
+/** The last acknowledged record, and where its line ends. After a kill, it may be behind the log. Only a loss leaves it ahead. */
 export interface Head extends Link {
   readonly segment: number
   readonly size: number
-  /** Whether the witness could be written, too. 0.1.0 had none. */
+  /** Whether the witness was also written. 0.1.0 had none. */
   readonly witness?: boolean
 }
 
@@ -35,7 +35,7 @@ export type ReadEnd = Head | { readonly problem: string } | undefined
 export const HEAD_NAME = 'head.json'
 const FIRST_HEAD: Head = Object.freeze({ ...START, segment: 1, size: 0 })
 
-/** Always the same length, so that it is overwritten in place: this works on a full disk, too. */
+/** Always the same length, so that it can be overwritten in place, even on a full disk. */
 const LENGTH = 192
 const HASH = /^[0-9a-f]{64}$/
 
@@ -43,7 +43,7 @@ export function headPath(folder: string): string {
   return join(folder, HEAD_NAME)
 }
 
-/** Undefined if there is none. Throws if a newer version of Carabiner wrote it: then the log is not ours to read or continue. */
+/** Undefined if there is none. Throws if a newer version of Carabiner wrote it, because we must not read or continue that log. */
 export function readHead(folder: string): ReadEnd {
   return readEnd(headPath(folder))
 }
@@ -51,7 +51,7 @@ export function readHead(folder: string): ReadEnd {
 /** The head, or the witness. */
 export function readEnd(path: string): ReadEnd {
   try {
-    // A reader may see a mix of two heads while one is overwritten.
+    // A reader may see a mix of two heads during a write, so it reads again.
     const first = endIn(path)
     return 'problem' in first ? endIn(path) : first
   } catch (error) {
@@ -67,7 +67,7 @@ function endIn(path: string): Head | { readonly problem: string } {
   if ('problem' in read) return { problem: `it ${read.problem}` }
   const value = parsed(read.text)
   if (isObject(value)) checkFormat(value.format, path)
-  if (!isHead(value)) return { problem: 'it is no head of a log' }
+  if (!isHead(value)) return { problem: 'it is not the head of a log' }
   const { seq, hash, segment, size, witness } = value
   return { seq, hash, segment, size, ...(typeof witness === 'boolean' && { witness }) }
 }
@@ -100,7 +100,7 @@ export class HeadFile {
     try {
       const stats = fstatSync(this.#fd)
       checkFile(path, stats)
-      // It is not ours: its rest after our text would make it unreadable.
+      // It is not ours, and the rest of it after our text would make the head unreadable.
       if (stats.size > LENGTH) ftruncateSync(this.#fd, 0)
     } catch (error) {
       this.close()
@@ -111,7 +111,7 @@ export class HeadFile {
   write({ seq, hash, segment, size, witness }: Head): void {
     const end = { format: FIRST_FORMAT, seq, hash, segment, size, witness }
     const text = `${JSON.stringify(end).padEnd(LENGTH - 1)}\n`
-    // As bytes: Deno appends a text wherever it should go.
+    // Written as bytes, because Deno appends text instead of writing it at the position.
     writeSync(this.#fd, Buffer.from(text), 0, LENGTH, 0)
   }
 
@@ -130,13 +130,13 @@ export interface Position extends Link {
 
 export interface Found {
   readonly position: Position
-  /** Whether head.json must be made. */
+  /** Whether head.json must be created. */
   readonly headless: boolean
   /** Entries about the head and the witness that must be written. */
   readonly said: readonly RecoveredEntry[]
 }
 
-/** Call it with the mutex held. It repairs what a dead writer left, and may leave notes: list the folder again. */
+/** Call it with the mutex held. It repairs what a dead writer left, and may leave notes, so list the folder again. */
 export function findPosition(folder: string, names: readonly string[], witness: ReadEnd): Found {
   const read = readHead(folder)
   const head = usable(read)
@@ -149,21 +149,21 @@ export function findPosition(folder: string, names: readonly string[], witness: 
     ...(isNew ? [] : headTroubles(read, seen)),
     ...(head?.witness && !seen ? [recovered('witness', problemOf(witness))] : []),
     ...(found && end && found.isEmpty && found.segment > end.segment
-      ? [recovered('segment', `${segmentName(found.segment)} was there and empty`)]
+      ? [recovered('segment', `${segmentName(found.segment)} existed and was empty`)]
       : []),
     ...(seen && isReplaced(folder, segments, seen) ? [recovered('head', OTHER_LOG)] : []),
   ]
   return { position: positionOf(found, segments, end), headless: read === undefined, said }
 }
 
-const OTHER_LOG = 'the log is not the one that was written last'
+const OTHER_LOG = 'the log is not the one written last'
 
 export function usable(read: ReadEnd): Head | undefined {
   return read && 'seq' in read ? read : undefined
 }
 
 export function problemOf(read: ReadEnd): string {
-  return read && 'problem' in read ? read.problem : 'it was not there'
+  return read && 'problem' in read ? read.problem : 'it was missing'
 }
 
 function furthest(head: Head | undefined, witness: Head | undefined): Head | undefined {
@@ -181,7 +181,7 @@ function headTroubles(read: ReadEnd, seen: Head | undefined): readonly Recovered
   return seen && head.seq < seen.seq ? [recovered('head', `it was set back to record ${head.seq}`)] : []
 }
 
-/** Files far ahead were added by somebody: a writer begins one file after another. */
+/** A file far ahead was added by somebody else: writers number files one after another. */
 function ownSegments(segments: readonly number[], end: Head | undefined): readonly number[] {
   if (!end) return segments
   let last = end.segment
@@ -189,10 +189,10 @@ function ownSegments(segments: readonly number[], end: Head | undefined): readon
   return segments.filter((number) => number <= last)
 }
 
-/** A killed writer leaves its witness behind by one batch at most; further back nothing is looked for. */
+/** A killed writer leaves its witness at most one batch behind, so the search goes no further back. */
 const FURTHEST_BACK = 2000
 
-/** Whether the record that the witness saw is another one now. */
+/** Whether the record that the witness saw has been replaced. */
 function isReplaced(folder: string, segments: readonly number[], seen: Head): boolean {
   let left = FURTHEST_BACK
   for (const segment of segments.toReversed()) {
@@ -210,8 +210,8 @@ function isReplaced(folder: string, segments: readonly number[], seen: Head): bo
 }
 
 /**
- * A log that ends before its head or witness, or differs from it, has lost something. It continues from there, so the
- * chain itself shows for ever that something is missing.
+ * A log that ends before its head or witness, or differs from it, has lost something. It continues from the head or
+ * witness, so the chain itself will always show that something is missing.
  */
 function positionOf(
   found: LastLine | undefined,
@@ -230,7 +230,7 @@ function positionOf(
 }
 
 interface LastLine extends Position {
-  /** Whether the newest file had nothing in it. */
+  /** Whether the newest file was empty. */
   readonly isEmpty: boolean
 }
 

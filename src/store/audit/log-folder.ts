@@ -10,23 +10,23 @@ import { ifThere } from '../../files/if-there.js'
 import { adviceOn } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
 
-/** Throws if it would lie in the project, which could then change its own audit. */
+/** Throws if it would be inside the project, which could then change its own audit log. */
 export function auditFolder(projectDir: string, dataDir: string = dataHome()): string {
   const project = resolve(projectDir)
   const data = resolve(dataDir)
   if (isInProject(data, project)) {
     throw new Error(
-      `the audit log cannot be kept in ${JSON.stringify(data)}, which lies in the project ${JSON.stringify(project)}: the project could change it; set CARABINER_HOME to a folder outside of it (CARABINER_HOME, XDG_DATA_HOME and HOME say where it is)`,
+      `the audit log cannot be kept in ${JSON.stringify(data)}, which lies in the project ${JSON.stringify(project)}: the project could change it; set CARABINER_HOME to a folder outside it (CARABINER_HOME, XDG_DATA_HOME and HOME decide where it is)`,
     )
   }
   return join(data, 'audit', digest(project).slice(0, 32))
 }
 
-/** Makes it if it is missing. The folder around it is ours, too: a link there would lead elsewhere. */
+/** Creates the folder if it is missing. The folder around it is also ours, and must not be a link to somewhere else. */
 export function checkFolder(folder: string): void {
   const around = dirname(folder)
   if (ifThere(() => lstatSync(around))?.isSymbolicLink())
-    throw new Error(`${around} is a link; remove it, and a new log begins there`)
+    throw new Error(`${around} is a link; remove it to start a new log there`)
   checkOwnFolder(folder)
 }
 
@@ -37,15 +37,15 @@ export function checkOwnFolder(folder: string): void {
     stats = lstatSync(folder)
   }
   if (!stats.isDirectory()) {
-    const what = stats.isSymbolicLink() ? 'a link' : 'no folder'
-    throw new Error(`${folder} is ${what}; remove it, and a new log begins there`)
+    const what = stats.isSymbolicLink() ? 'a link' : 'not a folder'
+    throw new Error(`${folder} is ${what}; remove it to start a new log there`)
   }
   checkOwner(folder, stats)
 }
 
-/** It must be a plain file of this user with a single name: a second name would be another file that we write to. */
+/** It must be this user's regular file with a single name: writing to it must not change another file. */
 export function checkFile(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw new Error(`${path} is no plain file; move it away`)
+  if (!stats.isFile()) throw new Error(`${path} is not a regular file; move it away`)
   if (stats.nlink !== 1)
     throw new Error(`${path} is ${stats.nlink === 0 ? 'gone' : 'a link to another file'}; move it away`)
   checkOwner(path, stats)
@@ -56,7 +56,7 @@ function checkOwner(path: string, { uid, mode }: Stats): void {
   if (me === undefined) return
   if (uid !== me)
     throw new Error(
-      `${path} belongs to user ${uid}, not to ${me} who writes; remove it, or set CARABINER_HOME`,
+      `${path} belongs to user ${uid}, not to the current user (${me}); remove it, or set CARABINER_HOME`,
     )
   if ((mode & 0o022) !== 0) throw new Error(`others may write to ${path}; chmod go-w it if you trust it`)
 }
@@ -69,11 +69,11 @@ export function withAdvice(folder: string, error: unknown): Error {
   return Object.assign(new Error(text, { cause: error }), code !== undefined && { code })
 }
 
-const LINKED = 'remove the link that stands where a file should be'
+const LINKED = 'remove the link that is in place of a file'
 const ELSEWHERE =
   'set CARABINER_HOME to a folder on a file system that has links, where this user may append to files'
 
-/** A log is a file that is appended to. */
+/** Advice for errors that only appending can cause. */
 const ADVICE: Readonly<Record<string, string>> = {
   ELOOP: LINKED,
   EMLINK: LINKED,

@@ -1,4 +1,4 @@
-// Appends batches, each with one write under the mutex: all of it is in the log, or nothing. Removes the oldest segments.
+// Appends batches, each with one write under the mutex, so that all of a batch is in the log or none. Removes the oldest segments.
 
 import {
   closeSync,
@@ -42,9 +42,9 @@ export interface LogWriterOptions {
   readonly fsync: boolean
   readonly maxSegmentBytes: number
   readonly maxBytes: number
-  /** The path of the witness; absent if that would lie in the project. */
+  /** The path of the witness. Absent if it would be inside the project. */
   readonly witness: string | undefined
-  /** Told what does not keep records from being written, at each write. */
+  /** Called at each write with problems that do not prevent it. */
   readonly onTrouble?: (text: string) => void
 }
 
@@ -63,7 +63,7 @@ interface Batch {
 export class LogWriter {
   readonly #options: LogWriterOptions
   readonly #mutex: Mutex
-  /** The end of the log after this writer's last write: no search is needed while nobody else writes. */
+  /** The end of the log after this writer's last write. It saves a search while nobody else writes. */
   #left: Head | undefined
   #loss: (Loss & { readonly note?: string }) | undefined
 
@@ -78,8 +78,8 @@ export class LogWriter {
   }
 
   /**
-   * Answers the file that has the entries; undefined while another process writes. With `syncs` false the caller syncs
-   * the file.
+   * Returns the file that has the entries, or undefined while another process writes. With `syncs` false, the caller must
+   * sync the file.
    */
   tryWrite(texts: readonly string[], syncs = true): string | undefined {
     checkFolder(this.#options.folder)
@@ -94,7 +94,7 @@ export class LogWriter {
     }
   }
 
-  /** Notes that records are lost; the next writer records it in the log. Never throws. */
+  /** Notes that records are lost. The next writer records it in the log. Never throws. */
   lose(records: number, error: unknown): void {
     const { code } = error as NodeJS.ErrnoException
     const before = this.#loss
@@ -111,7 +111,7 @@ export class LogWriter {
     try {
       this.#loss = { ...loss, note: leaveNote(this.#options.folder, loss) }
     } catch {
-      // This process remembers it, and records it when it can.
+      // This process remembers the loss, and records it when it can.
     }
   }
 
@@ -126,7 +126,7 @@ export class LogWriter {
       if (found.headless) head.write({ ...found.position, ...marked })
       const batch = this.#batch(texts, found)
       this.#put(batch, found.position, syncs)
-      // In this order: whoever reads the witness first finds the head at least as far, and the log at least as the head.
+      // The order matters: a reader of the witness then finds the head at least as far, and the log at least as far as the head.
       head.write({ ...batch.position, ...marked })
       witness?.write(batch.position)
       this.#left = { ...batch.position, ...marked }
@@ -191,7 +191,7 @@ export class LogWriter {
     const { folder } = this.#options
     const path = segmentPath(folder, batch.segment)
     const size = batch.segment === before.segment ? before.size : 0
-    // A killed writer must not leave an empty file: one that somebody added looks the same.
+    // A killed writer must not leave an empty file, which would look like one that somebody added.
     if (size === 0 && !statsOf(path)) {
       placeWhole(path, (draft) => this.#append(draft, batch, { size, syncs, make: true }))
     } else this.#append(path, batch, { size, syncs, make: false })
@@ -208,7 +208,7 @@ export class LogWriter {
       if (stats.size !== size)
         throw new Error(`${segmentName(segment)} was changed while it was being written`)
       if (!this.#mutex.isMine)
-        throw new Error('this process was stopped for so long that another took its mutex')
+        throw new Error('this process was stopped for so long that another one took its mutex')
       writeWhole(fd, bytes, size)
       if (this.#options.fsync && (syncs || make)) fdatasyncSync(fd)
     } finally {
@@ -218,7 +218,7 @@ export class LogWriter {
 }
 
 interface Appending {
-  /** How many bytes the file must have. */
+  /** The size that the file must have. */
   readonly size: number
   readonly syncs: boolean
   readonly make: boolean
@@ -232,7 +232,7 @@ function writeWhole(fd: number, bytes: Buffer, before: number): void {
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
   } catch (error) {
-    // What cannot be taken back is moved out of the log by the next writer.
+    // If this fails, the next writer moves the partial line out of the log.
     quietly(() => ftruncateSync(fd, before))
     throw error
   }
@@ -242,7 +242,7 @@ function statsOf(path: string): Stats | undefined {
   return ifThere(() => lstatSync(path))
 }
 
-/** The error that led here is the one to report. */
+/** Ignores errors, because the one that led here is the one to report. */
 function quietly(work: () => void): void {
   try {
     work()
@@ -276,7 +276,7 @@ function pruningFor(
   if (count === 0 || !oldest) return undefined
   const next = sized[count]
   const after = next ? firstMarkOf(next.path) : { seq: end.seq + 1, prev: end.hash }
-  // Without it nobody could tell where the log begins from now on. Keeping too much is better.
+  // Without it, the new beginning of the log could not be recorded. Keeping too much is better.
   if (!after) return undefined
   const first = firstMarkOf(oldest.path)?.seq ?? 0
   return {
@@ -292,7 +292,7 @@ function pruningFor(
   }
 }
 
-/** Removes the oldest first, so that no hole is left. A segment that stays is tried again with the next one. */
+/** Removes the oldest first, so that there is never a hole. A segment that cannot be removed is tried again later. */
 function prune({ paths }: Pruning): void {
   for (const path of paths) {
     try {

@@ -9,8 +9,8 @@ import { nonce } from '../../files/nonce.js'
 import type { GapEntry, OwnEntry } from '../audit-log.js'
 
 /*
- * A note is a symbolic link whose target is its text. A short one is stored in the folder's own tables, so it can be left
- * on a full disk.
+ * A note is a symbolic link whose target is its text. A short one is stored in the folder's own tables, so it can be
+ * written on a full disk.
  */
 
 const NOTE = /^note\.[0-9a-f]{16}$/
@@ -31,7 +31,7 @@ export interface Loss {
   readonly why: string
 }
 
-/** Answers its path. Throws if it cannot be left. */
+/** Returns the path of the note. Throws if it cannot be written. */
 export function leaveNote(folder: string, what: Loss | { readonly torn: number }): string {
   const path = join(folder, `note.${nonce()}`)
   const text = 'torn' in what ? `torn.${what.torn}` : `gap.${what.records}.${what.since}.${codeOf(what.why)}`
@@ -40,10 +40,10 @@ export function leaveNote(folder: string, what: Loss | { readonly torn: number }
   return path
 }
 
-/** A mark that there are notes: searching the folder for them takes longer than writing a record. */
+/** Marks that there are notes, because searching the folder for them takes longer than writing a record. */
 const NOTED = 'noted'
 
-/** Made after the note: whoever removes the mark looks for notes afterwards. Without it the note is found later. */
+/** Created after the note, because whoever removes the mark then looks for notes. Without the mark, the note is found later. */
 function markNoted(folder: string): void {
   try {
     symlinkSync(NOTED, join(folder, NOTED))
@@ -63,7 +63,7 @@ function codeOf(why: string): string {
   return /^[A-Z0-9_]{1,20}$/.test(why) ? why : 'FAILED'
 }
 
-/** Leaves alone what only looks like a note. */
+/** Ignores files that only look like notes. */
 export function notesAmong(folder: string, names: readonly string[]): readonly Note[] {
   const paths = names.filter((name) => NOTE.test(name)).map((name) => join(folder, name))
   return paths.flatMap((path) => {
@@ -101,12 +101,12 @@ function tornEntry(folder: string, number: number): OwnEntry {
   }
 }
 
-/** A note that cannot be removed is recorded again. */
+/** A note that cannot be removed will be recorded again. */
 export function removeNotes(notes: readonly Note[]): void {
   for (const { path } of notes) removeNote(path)
 }
 
-/** Answers whether it was still there. */
+/** Returns whether the note still existed. */
 export function removeNote(path: string): boolean {
   try {
     unlinkSync(path)

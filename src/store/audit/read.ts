@@ -1,4 +1,4 @@
-// Reads a log in files from either end, in little memory, while others write to it; and follows what comes next.
+// Reads a log in files from either end, in little memory, while others write to it, and follows new entries.
 
 import { closeSync } from 'node:fs'
 import type { FollowOptions, ReadOptions, StoredEntry } from '../audit-log.js'
@@ -16,10 +16,10 @@ import {
   tailOf,
 } from './segments.js'
 
-/** Entries are written soon after they happen, but clocks differ: a file last written before this margin has none. */
+/** Entries are written soon after they happen, but clocks differ. A file last written before this margin has none. */
 const CLOCKS_DIFFER_MS = 3_600_000
 
-/** A segment that is removed meanwhile is skipped. A folder that does not exist is an empty log. */
+/** Skips a segment that is removed during the reading. A folder that does not exist is an empty log. */
 export function* readEntries(folder: string, options: ReadOptions = {}): Generator<StoredEntry> {
   const { newestFirst = false, filter, limit = Infinity } = options
   const numbers = segmentsIn(folder)
@@ -95,7 +95,7 @@ interface Position {
   readonly offset: number
 }
 
-/** Goes on where there is no log yet, or none any more: one may come. */
+/** Keeps waiting if there is no log, because one may appear. */
 export async function* followEntries(
   folder: string,
   options: FollowOptions = {},
@@ -103,7 +103,7 @@ export async function* followEntries(
   const { filter, after = 0, signal, everyMs = 200 } = options
   let position = options.after === undefined ? newestPosition(folder) : positionAfter(folder, after)
   while (!signal?.aborted) {
-    // List before reading: if there is a next segment by now, nothing more is added to this one.
+    // List before reading: if there is a next segment, nothing more is added to this one.
     const next = segmentsIn(folder).find((number) => number > position.segment)
     for (const { entry, end } of entriesFrom(folder, position)) {
       if (signal?.aborted) return
@@ -137,7 +137,7 @@ function* entriesFrom(
   const file = segment === 0 ? undefined : openPlain(segmentPath(folder, segment))
   if (!file) return
   try {
-    // The file shrinks when a batch that did not fit on the disk is taken back.
+    // The file shrinks when a batch that did not fit on the disk is undone.
     const start = Math.min(offset, file.stats.size)
     if (start < offset) yield { entry: undefined, end: start }
     for (const { bytes, end, whole } of linesFrom(file.fd, start))

@@ -21,13 +21,13 @@ export function segmentsAmong(names: readonly string[]): readonly number[] {
   return names.flatMap((name) => numberOf(name) ?? []).sort((a, b) => a - b)
 }
 
-/** Undefined for a name that no writer gives a file. */
+/** Undefined for a name that no writer uses. */
 function numberOf(name: string): number | undefined {
   const number = Number(NAME.exec(name)?.[1] ?? 0)
   return number > 0 && segmentName(number) === name ? number : undefined
 }
 
-/** Files that look like a part of the log and are none. */
+/** Files that look like part of the log but are not. */
 export function strangersAmong(names: readonly string[]): readonly string[] {
   return names.filter((name) => name.endsWith('.jsonl') && numberOf(name) === undefined).sort()
 }
@@ -47,10 +47,10 @@ interface OpenFile {
   readonly stats: Stats
 }
 
-/** A link, a pipe, a folder: nothing that a writer of the log leaves there. */
+/** A link, a pipe or a folder: a writer of the log never leaves those. */
 export class NotPlain extends Error {}
 
-/** Undefined if there is no such file. Throws NotPlain for a link and for anything but a plain file. The caller closes it. */
+/** Undefined if there is no such file. Throws NotPlain for anything but a regular file. The caller closes it. */
 export function openPlain(path: string): OpenFile | undefined {
   let fd: number
   try {
@@ -65,7 +65,7 @@ export function openPlain(path: string): OpenFile | undefined {
   const stats = fstatSync(fd)
   if (stats.isFile()) return { fd, stats }
   closeSync(fd)
-  throw new NotPlain(`${path} is no plain file; move it away`)
+  throw new NotPlain(`${path} is not a regular file; move it away`)
 }
 
 /** Undefined if there is no such file. */
@@ -147,7 +147,7 @@ export function* linesFrom(fd: number, start = 0): Generator<Line> {
     }
     if (from < read) {
       openLength += read - from
-      // Only the length of a line that is too long is needed.
+      // For a line that is too long, only the length is needed.
       if (openLength <= LONGEST_LINE) open.push(Buffer.from(chunk.subarray(from, read)))
       else open.length = 0
     }
@@ -205,7 +205,7 @@ function lastNewline(chunk: Buffer, to: number): number {
   return to === 0 ? -1 : chunk.lastIndexOf(NEWLINE, to - 1)
 }
 
-/** Answers fewer bytes if the file ends before. */
+/** Returns fewer bytes if the file ends before. */
 export function bytesAt(fd: number, position: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size)
   let length = 0

@@ -3,7 +3,7 @@
 import { textOf } from '../../core/base/errors.js'
 import type { AuditedHook, AuditRecord, AuditSink } from '../../core/session/audit-record.js'
 
-/** The part of @opentelemetry/api that we use. The package is the embedder's and may be missing. */
+/** The part of @opentelemetry/api that we use. The embedder provides the package, which may be missing. */
 interface OpenTelemetry {
   readonly trace: { getTracer(name: string): Tracer }
   readonly ROOT_CONTEXT: unknown
@@ -43,7 +43,7 @@ function hasTracer(): boolean {
   }
 }
 
-/** Adds spans to the sink if OpenTelemetry is set up by now. */
+/** Adds spans to the sink if OpenTelemetry is already set up. */
 export function withSpans(sink: AuditSink | undefined): AuditSink | undefined {
   if (!hasTracer()) return sink
   const spans = spansSink()
@@ -62,7 +62,7 @@ export function spansSink(): AuditSink {
     try {
       const found = registry()
       if (!found || !record.hooks.some(hasRun)) return
-      // Taken now: the active context is another one by the time the package is loaded.
+      // Taken now, because the active context will have changed by the time the package is loaded.
       const parent = found.context?.active?.()
       if (api) {
         makeSpans(api, record, parent)
@@ -104,7 +104,7 @@ function hasRun({ status }: AuditedHook): boolean {
 function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): void {
   try {
     const tracer = api.trace.getTracer('carabiner')
-    // The record is made at the end of the event.
+    // The record is created at the end of the event.
     const began = Date.parse(record.time) - record.ms
     for (const hook of record.hooks.filter(hasRun)) {
       const startTime = began + (hook.at ?? 0)

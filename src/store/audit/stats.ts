@@ -13,7 +13,7 @@ export interface HookStats {
   readonly asks: number
   /** How often it matched but did not run. */
   readonly skipped: number
-  /** Accurate to about two percent; undefined before the first run. */
+  /** Accurate to about two percent. Undefined before the first run. */
   readonly medianMs: number | undefined
   readonly p95Ms: number | undefined
   /** The time of the last entry that it took part in. */
@@ -24,10 +24,10 @@ export interface HookStats {
 const MOST_HOOKS = 10_000
 const OTHERS = 'others'
 
-/** The factor between the bounds of two classes of times. */
+/** The ratio between the limits of two neighbouring time buckets. */
 const STEP = 1.04
 const LOG_STEP = Math.log(STEP)
-/** Shorter times are not told apart. */
+/** Shorter times count as this. */
 const SHORTEST_MS = 0.001
 
 class Tally {

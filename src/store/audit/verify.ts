@@ -1,4 +1,4 @@
-// Verifies a log in files: every byte of every record, in order, from its beginning to where its head says it ends.
+// Verifies a log in files: every byte of every record, in order, from the beginning to the end that its head names.
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -21,14 +21,14 @@ import {
 import { unwitnessedText, witnessPath, witnessProblem } from './witness.js'
 
 /*
- * This cannot prove everything: whoever may write to the folder and to the witness can write a whole new chain with its
- * head and witness, or cut off the end and put both back. `expect` guards against that: a number and a hash that were
+ * This cannot prove everything: anybody who can write to the folder and the witness can write a whole new chain with its
+ * head and witness, or cut off the end and reset both. `expect` guards against that with a number and a hash that were
  * noted elsewhere.
  */
 
 const MOST_TRIES = 5
 
-/** What is noted about the end of the log, in its folder and outside of it. */
+/** The end of the log as noted in its folder and outside it. */
 interface Ends {
   readonly head: ReadEnd
   readonly witness: ReadEnd
@@ -38,7 +38,7 @@ interface Ends {
 export function verify(folder: string, options: VerifyOptions = {}): Verification {
   const { mostBytes = Infinity } = options
   for (let tries = 1; ; tries++) {
-    // Read the witness first, then the head: then the head is at least as far as the witness, and the log as the head.
+    // Read the witness before the head, so that the head is at least as far as the witness, and the log as far as the head.
     const witness = readEnd(witnessPath(folder))
     const ends = { witness, head: readHead(folder) }
     const numbers = segmentsIn(folder)
@@ -61,16 +61,16 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
   }
 }
 
-/** Problems with what is noted about the end. */
+/** Problems with the notes about the end. */
 function endProblems(folder: string, segments: number, { head, witness }: Ends): readonly Problem[] {
   const seen = usable(witness)
   if (segments === 0 && head === undefined) {
     const what = seen
-      ? `the log was removed: it had ${seen.seq === 1 ? '1 record' : `${seen.seq} records`}, says its witness ${witnessPath(folder)}; remove that file, too, to begin a new log`
-      : 'there is no log here: nothing was written yet, or all of it was removed'
+      ? `the log was removed: it had ${seen.seq === 1 ? '1 record' : `${seen.seq} records`}, according to its witness ${witnessPath(folder)}; to start a new log, remove that file, too`
+      : 'there is no log here: nothing has been written yet, or all of it was removed'
     return [{ file: folder, line: 0, what }]
   }
-  const cannotTell = 'whether the newest records are all there cannot be told'
+  const cannotTell = 'the newest records may be missing unnoticed'
   const known = usable(head)
   if (!known) {
     const why = head === undefined ? 'it is missing' : problemOf(head)
@@ -78,7 +78,7 @@ function endProblems(folder: string, segments: number, { head, witness }: Ends):
   }
   if (known.witness && !seen) {
     const why = witness === undefined ? 'is missing' : `cannot be used (${problemOf(witness)})`
-    const what = `its witness ${why}: ${cannotTell}; the next event makes it again`
+    const what = `its witness ${why}: ${cannotTell}; the next event creates it again`
     return [{ file: witnessPath(folder), line: 0, what }]
   }
   if (!seen || known.seq >= seen.seq) return []
@@ -87,7 +87,7 @@ function endProblems(folder: string, segments: number, { head, witness }: Ends):
 }
 
 function strangers(folder: string): readonly Problem[] {
-  const what = 'this file is no part of the log: somebody added it; move it away'
+  const what = 'this file is not part of the log: somebody added it; move it away'
   return strangersAmong(namesIn(folder)).map((file) => ({ file, line: 0, what }))
 }
 
@@ -98,7 +98,7 @@ function unwitnessed(folder: string, { head }: Ends): string | undefined {
   return unwitnessedText(path, witnessProblem(path))
 }
 
-/** Notes that the next writer will put into the log. */
+/** Notes that the next writer will add to the log. */
 function waiting(folder: string): readonly string[] {
   if (!existsSync(folder)) return []
   return notesAmong(folder, readdirSync(folder)).flatMap(({ entry }) => noteOf(entry) ?? [])
@@ -129,7 +129,7 @@ function checkSegment(
   return checked ?? false
 }
 
-/** What is no plain file is a problem of the log: its records may be anywhere. */
+/** Reports anything but a regular file as a problem with the log: its records may be anywhere. */
 function plainly<T>(
   path: string,
   found: { problem(problem: Problem): void },
@@ -142,7 +142,7 @@ function plainly<T>(
     found.problem({
       file: basename(path),
       line: 0,
-      what: `this file is no part of the log: ${error.message}`,
+      what: `this file is not part of the log: ${error.message}`,
     })
     return true
   }
@@ -175,7 +175,7 @@ function verifyNewest(
       const mark = markOf(bytes)
       const before = marks.at(-1)
       if (!mark || !isIntact(bytes, mark))
-        return problems.push({ file, line, what: 'this line was changed, or is no record' })
+        return problems.push({ file, line, what: 'this line was changed, or is not a record' })
       if (before !== undefined && mark.prev !== before.hash)
         return problems.push({ file, line, what: `record ${mark.seq} does not follow the one before it` })
       records++
@@ -207,11 +207,11 @@ const MOST_NOTES = 100
 /** Entries about the log itself. */
 const OWN_KIND = /"kind":"(?:recovered|gap|pruned)"/
 
-/** What the next record has to follow. The hash is unknown after a line that is not a record. */
+/** The record that the next one has to follow. Its hash is unknown after a line that is not a record. */
 interface Before {
   readonly seq: number
   readonly hash: string | undefined
-  /** The previous line is not a record: it may have been inserted, or it was the next record. */
+  /** True if the previous line is not a record. It may have been inserted, or it was the next record. */
   readonly unsure: boolean
 }
 
@@ -255,7 +255,7 @@ class Chain {
     this.#segment = number
   }
 
-  /** A writer never leaves an empty file, except where the very first record was not finished. */
+  /** A writer never leaves an empty file, unless the very first record was not finished. */
   closeSegment(file: string, lines: number): void {
     if (lines === 0 && !(this.#segment === 1 && this.#head?.seq === 0)) this.#empty = file
   }
@@ -278,7 +278,7 @@ class Chain {
     this.#before = { seq: mark.seq, hash: mark.hash, unsure: false }
   }
 
-  /** Only the position of a changed record can be believed. */
+  /** A changed record can be trusted only for its position. */
   #changed(said: Mark, place: Place): Mark {
     const seq = this.#first || said.seq === 1 ? this.#before.seq + 1 : said.seq
     this.#report(seq, place, `record ${seq} was changed`)
@@ -290,16 +290,16 @@ class Chain {
     if (!this.#first) this.#beforeFirst++
     if (!this.#first && place.segment > 1) {
       // Older segments were removed, so its number is unknown.
-      this.problem({ file: place.file, line: place.line, what: 'this line is no record' })
+      this.problem({ file: place.file, line: place.line, what: 'this line is not a record' })
       return
     }
     const seq = this.#before.seq + 1
-    this.#report(seq, place, `what stands where record ${seq} should be is no record`)
+    this.#report(seq, place, `the line in place of record ${seq} is not a record`)
   }
 
   #checkOrder({ seq, prev }: Mark, place: Place): void {
     const { seq: before, hash, unsure } = this.#before
-    // The beginning of the log is known only after all of it was read.
+    // The beginning of the log is known only after all of it has been read.
     if (!this.#first && before === 0 && seq > 1) return
     const missing = this.#missingSegment
     this.#missingSegment = undefined
@@ -307,13 +307,13 @@ class Chain {
     if (unsure && seq === before + 2) return
     if (seq !== before + 1) this.#report(...outOfOrder(seq, before, place, missing))
     else if (missing !== undefined) {
-      const what = `the file ${segmentName(missing)} is missing before it, or it was renamed`
+      const what = `the file ${segmentName(missing)} before it is missing or was renamed`
       this.problem({ file: place.file, line: 0, what })
     } else if (prev !== hash) {
       const what =
         before === 0
           ? 'record 1 does not begin a log'
-          : `record ${before} was replaced, or record ${seq} was: ${seq} follows another one`
+          : `record ${before} or record ${seq} was replaced: ${seq} follows a different record`
       this.#report(before || seq, place, what)
     }
   }
@@ -321,10 +321,10 @@ class Chain {
   #checkHead(head: Head, mark: Mark, place: Place): void {
     this.#headSeen = true
     if (head.hash !== mark.hash) {
-      const what = `record ${mark.seq} has another hash than ${HEAD_NAME} says: one of them was replaced`
+      const what = `record ${mark.seq} has a different hash from the one in ${HEAD_NAME}: one of them was replaced`
       this.#report(mark.seq, place, what)
     } else if (head.segment !== place.segment || head.size !== place.end) {
-      const what = `record ${mark.seq} does not end where ${HEAD_NAME} says: lines were put in, moved or lengthened`
+      const what = `record ${mark.seq} does not end where ${HEAD_NAME} says: lines were inserted, moved or lengthened`
       if (this.#problemCount === 0) this.#report(mark.seq, place, what)
     }
   }
@@ -334,16 +334,17 @@ class Chain {
     this.#report(
       mark.seq,
       place,
-      `record ${mark.seq} has another hash than its witness says: the log was replaced`,
+      `record ${mark.seq} has a different hash from the one in its witness: the log was replaced`,
     )
   }
 
   #checkAnchor({ hash }: Link, mark: Mark, place: Place): void {
     this.#anchored = true
-    if (hash !== mark.hash) this.#report(mark.seq, place, `record ${mark.seq} has another hash than expected`)
+    if (hash !== mark.hash)
+      this.#report(mark.seq, place, `record ${mark.seq} has a different hash from the expected one`)
   }
 
-  /** Takes note of the log's entries about itself. */
+  /** Collects the log's entries about itself. */
   #hear(line: Buffer, place: Place): void {
     const entry = entryOf(line)
     if (entry?.kind === 'pruned') this.#pruned = entry
@@ -390,13 +391,13 @@ class Chain {
     if (!first || first.seq <= 1) return
     const pruned = this.#pruned
     if (pruned?.last === first.seq - 1 && pruned.lastHash === first.prev) return
-    // Already reported: the lines are there, but are not records any more.
+    // Already reported: the lines are there, but they are no longer records.
     const missing = first.seq - 1 - (pruned?.last ?? 0)
     if (missing > 0 && missing <= this.#beforeFirst) return
-    // The removal was interrupted: what is left goes back further than the log says.
+    // The removal was interrupted, so the log still goes back further than its entry says.
     if (pruned && pruned.last >= first.seq && pruned.first <= first.seq) return
     const which = first.seq === 2 ? 'record 1 is' : `records 1 to ${first.seq - 1} are`
-    const what = `${which} missing, and the log does not say that this was done to save space`
+    const what = `${which} missing, and the log has no entry that they were removed to save space`
     this.problem({ seq: 1, file: first.file, line: first.line, what }, 'start')
   }
 
@@ -427,8 +428,8 @@ class Chain {
     if (pruned?.last === expect.seq && pruned.lastHash === expect.hash) return
     const what =
       expect.seq < (this.#first?.seq ?? 0)
-        ? `record ${expect.seq}, which is expected, was removed: expect a newer one`
-        : `record ${expect.seq}, which is expected, is missing`
+        ? `the expected record ${expect.seq} was removed: expect a newer one`
+        : `the expected record ${expect.seq} is missing`
     this.problem({ seq: expect.seq, file: this.#last?.file ?? HEAD_NAME, line: 0, what })
   }
 }
@@ -440,8 +441,7 @@ function outOfOrder(
   missing: number | undefined,
 ): [seq: number, place: Place, what: string] {
   const expected = before + 1
-  if (seq < expected)
-    return [seq, place, `record ${seq} stands after record ${before}: it was put in, or moved`]
+  if (seq < expected) return [seq, place, `record ${seq} follows record ${before}: it was inserted or moved`]
   const which = seq === expected + 1 ? `record ${expected} is` : `records ${expected} to ${seq - 1} are`
   const where = missing === undefined ? '' : ` with the file ${segmentName(missing)}`
   return [expected, place, `${which} missing${where}, or moved`]
@@ -459,7 +459,7 @@ function noteOf(entry: Entry): string | undefined {
       return `records ${entry.first} to ${entry.last} were removed to save space`
     case 'recovered':
       if (entry.what === 'witness')
-        return `its witness was missing before it (${entry.why}): whether records were missing by then cannot be told`
+        return `its witness was missing before it (${entry.why}): records may have been missing by then`
       return `${entry.bytes ?? 'some'} bytes of a record that was not acknowledged were moved to ${entry.file}`
     default:
       return undefined

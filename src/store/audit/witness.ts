@@ -1,4 +1,4 @@
-// The witness: the end of a log, noted a second time outside the log's folder, so that a removed or shortened log is missed.
+// The witness: a second note of the log's end, outside the log's folder, so that a removed or shortened log is noticed.
 
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,14 +9,14 @@ import { ifThere } from '../../files/if-there.js'
 import { type Head, HeadFile } from './head.js'
 import { checkFile, checkOwnFolder } from './log-folder.js'
 
-/** The path is found from the log's folder alone: whoever verifies knows nothing else. */
+/** Derived from the log's folder alone, because a verifier knows nothing else. */
 export function witnessPath(folder: string): string {
   const data = dirname(dirname(folder))
   const state = data === dataHome() ? stateHome() : join(data, 'state')
   return join(state, 'audit', `${digest(folder).slice(0, 32)}.json`)
 }
 
-/** Makes it if it is missing. What keeps it from being written must not keep a record from it: it is only told. */
+/** Creates it if it is missing. A problem with it must not prevent records, so it is only reported. */
 export function openWitness(
   path: string,
   end: Head,
@@ -26,7 +26,7 @@ export function openWitness(
     checkOwnFolder(dirname(path))
     return openedWitness(path) ?? madeWitness(path, end)
   } catch (error) {
-    onTrouble(`${unwitnessedText(path, textOf(error))}; put that right`)
+    onTrouble(`${unwitnessedText(path, textOf(error))}; fix that`)
     return undefined
   }
 }
@@ -44,10 +44,10 @@ function madeWitness(path: string, end: Head): HeadFile {
 
 export function unwitnessedText(path: string, why: string | undefined): string {
   const because = why === undefined ? '' : ` (${why})`
-  return `the witness of the audit log, ${path}, cannot be written${because}: if the newest records are cut off, nobody will notice`
+  return `the witness of the audit log, ${path}, cannot be written${because}: if the newest records are cut off, that goes unnoticed`
 }
 
-/** Why it cannot be written now, found without writing. */
+/** Why it cannot be written now. Checks without writing. */
 export function witnessProblem(path: string): string | undefined {
   try {
     const folder = dirname(path)

@@ -23,20 +23,20 @@ import { sweep } from './sweep.js'
 export interface FileStoreOptions {
   /** Each project has its own sessions and grants. */
   readonly projectDir: string
-  /** Folders around the project. A session that began in one of them goes on there: which one is the project may change. */
+  /** Folders around the project. A session that began in one of them continues there, because the project may change. */
   readonly around?: readonly string[]
   /** For sessions, which may be lost; default `stateHome()`. */
   readonly stateDir?: string
   /** For grants, which are the user's decisions; default `dataHome()`. */
   readonly dataDir?: string
   /**
-   * Grants that this process makes count even if an agent started it, but only for stores that say the same: for
-   * `carabiner fire` and every other one they do not exist. Default false.
+   * Grants from this process count even if an agent started it, but only for stores with the same option. For
+   * `carabiner fire` and all other stores, they do not exist. Default false.
    */
   readonly answersOwnQuestions?: boolean
-  /** Told about old sessions that cannot be removed, and grants that no person gave; default: a process warning. */
+  /** Called with messages about old sessions that cannot be removed, and grants that no person gave. Default: a process warning. */
   readonly onTrouble?: (text: string) => void
-  /** Gets the work that nobody has to wait for, removing old sessions; default: `setImmediate`. */
+  /** Runs work that nobody waits for, such as removing old sessions. Default: `setImmediate`. */
   readonly later?: (work: () => void) => void
 }
 
@@ -58,20 +58,20 @@ const KEPT = 'kept'
 
 const MARK = '{"format":1}\n'
 
-/** The memory of a session and grants must not come with a repository. */
+/** Session state and grants must not come with a repository. */
 function checkOutside(projectDir: string, folders: readonly string[]): void {
   const inside = folders.find((folder) => isInProject(folder, projectDir))
   if (inside === undefined) return
   throw new Error(
-    `sessions and grants cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(projectDir)}: the project would decide about itself; set CARABINER_HOME to a folder outside of it (CARABINER_HOME, XDG_STATE_HOME, XDG_DATA_HOME and HOME say where it is)`,
+    `sessions and grants cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(projectDir)}: the project could make its own decisions; set CARABINER_HOME to a folder outside it (CARABINER_HOME, XDG_STATE_HOME, XDG_DATA_HOME and HOME decide where it is)`,
   )
 }
 
-/** Every method answers at once. Errors say what happened, where, and what to do. */
+/** Every method is synchronous. Errors say what happened, where, and what to do. */
 export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
-  /** Folders of other projects in which a session may have begun. */
+  /** Session folders of other projects, where a session may have begun. */
   readonly #others: readonly string[]
   readonly #projectDir: string
   readonly #grants: VersionedFile<readonly StoredGrant[]>
@@ -103,7 +103,7 @@ export class FileStore implements Sessions {
     this.#later = options.later ?? setImmediate
   }
 
-  /** The session's own folder. It is removed when the session is released, or unchanged for a week. */
+  /** The session's own folder. It is removed when the session is released, or after a week without changes. */
   folderOf(session: string, make = false): string {
     const name = folderName(sessionOf(session))
     const began = [this.#project, ...this.#others].find((project) => existsSync(join(project, name)))
@@ -112,12 +112,12 @@ export class FileStore implements Sessions {
     return folder
   }
 
-  /** A state that is there and cannot be read says so: what it held is not forgotten. */
+  /** A state that exists but cannot be read says so in `lost`, so that its content is not simply forgotten. */
   load(session: string): SessionState {
     try {
       return this.#whole(session, this.#stateOf(session).load())
     } catch (error) {
-      // Nothing was ever kept below a file.
+      // A file is in place of a folder, so nothing was ever stored below it.
       if (codeOf(error) === 'ENOTDIR') throw error
       return lostState(textOf(error))
     }
@@ -135,19 +135,19 @@ export class FileStore implements Sessions {
       const whole = this.#whole(session, now)
       next = change(whole)
       unloads = now.skills.length > 0 && next.skills.length === 0
-      // Before it is written: whoever finds the mark and no skill takes them for lost.
+      // Before the write: a mark without skills means that they are lost.
       if (unloads) this.#unmark(session)
       return next === whole ? now : next
     })
     if (next.skills.length > 0 && sessionOf(session) === session) {
-      // Another process may have unloaded them meanwhile. It looks for the mark again, too.
+      // Another process may have unloaded them by now. It checks the mark again, too.
       unloads = this.#mark(session) && state.load().skills.length === 0
     }
     if (unloads) this.#unmark(session)
     if (made) this.#later(() => this.#sweep(session))
   }
 
-  /** Removes a session's whole folder, but only the state of an agent. */
+  /** Removes a session's whole folder. For an agent, removes only its state. */
   release(session: string): void {
     const folder = this.#pathOf(session)
     try {
@@ -170,7 +170,7 @@ export class FileStore implements Sessions {
     }
   }
 
-  /** Those that a person gave and that have not ended. */
+  /** Grants that a person gave and that have not expired. */
   grants(): readonly Grant[] {
     const all = this.#grants.load()
     const genuine = this.#genuine(all)
@@ -179,7 +179,7 @@ export class FileStore implements Sessions {
     return this.#living(mine).map(({ era: _, answersOwnQuestions: __, seal: ___, ...grant }) => grant)
   }
 
-  /** Throws in an agent's shell, unless a person said "always" through the queue: its `proof` shows that. */
+  /** Throws in an agent's shell, unless `proof` shows that a person answered "always" through the queue. */
   addGrant(grant: Grant, proof?: string): void {
     const isOwn = this.#answersOwnQuestions
     if (!isOwn) this.#checkGiver(grant, proof)
@@ -197,7 +197,7 @@ export class FileStore implements Sessions {
     if (mark === undefined) return
     if (proof !== undefined && this.#seal.isProven(digest, proof, Date.now())) return
     throw new Error(
-      `allowing ${JSON.stringify(tool || event)} always is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ID --always (a program that answers what it asks itself says so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
+      `only a person may always allow ${JSON.stringify(tool || event)}, but ${mark}; in your own terminal, type: carabiner approvals allow ID --always (a program that answers its own questions must say so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
     )
   }
 
@@ -212,7 +212,7 @@ export class FileStore implements Sessions {
     return { project: this.#projectDir, grant: { ...grant } as Data }
   }
 
-  /** Read when first needed: without grants no key is made. */
+  /** Read on first use: without grants, no key is created. */
   get #seal(): Seal {
     this.#key ??= new Seal(this.#dataDir)
     return this.#key
@@ -236,16 +236,16 @@ export class FileStore implements Sessions {
     return revoked
   }
 
-  // ---- marks of sessions with skills: apart from the state, so that removing it does not remove their gates unseen ----
+  // ---- marks of sessions with skills: kept apart from the state, so that removing the state does not silently remove gates ----
 
-  /** A session that is marked and has no skills has lost them. */
+  /** A marked session without skills has lost them. */
   #whole(session: string, state: SessionState): SessionState {
     if (state.skills.length > 0 || state.lost !== '') return state
     if (!this.#marksOf(session).some((mark) => existsSync(mark))) return state
     return { ...state, lost: `its state in ${this.folderOf(session)} was removed or emptied` }
   }
 
-  /** Answers whether it is new. */
+  /** Returns whether the mark is new. */
   #mark(session: string): boolean {
     const mark = this.#markOf(this.folderOf(session))
     if (existsSync(mark)) return false
@@ -255,7 +255,7 @@ export class FileStore implements Sessions {
       return true
     } catch (error) {
       this.#onTrouble(
-        `${mark} cannot be written (${textOf(error)}): nobody will notice if the state of a session with skills is removed`,
+        `${mark} cannot be written (${textOf(error)}): if the state of a session with skills is removed, that goes unnoticed`,
       )
       return false
     }
@@ -265,7 +265,7 @@ export class FileStore implements Sessions {
     for (const mark of this.#marksOf(session)) rmSync(mark, { force: true })
   }
 
-  /** Its own, and those of projects where it may have begun and has no folder any more. An agent has none. */
+  /** Its own mark, and those in projects where it may have begun and no longer has a folder. An agent has none. */
   #marksOf(session: string): readonly string[] {
     if (sessionOf(session) !== session) return []
     const own = this.folderOf(session)
@@ -295,7 +295,7 @@ export class FileStore implements Sessions {
     return sessionOf(session) === session ? folder : join(folder, AGENTS, folderName(session))
   }
 
-  /** Answers whether the session had no folder before. */
+  /** Returns whether the session had no folder before. */
   #make(session: string, folder: string): boolean {
     const first = makePrivate(folder)
     return first !== undefined && !first.startsWith(this.folderOf(session) + sep)
@@ -325,15 +325,15 @@ function codeOf(error: unknown): string | undefined {
 
 function forged(count: number, folder: string): string {
   const what = count === 1 ? '1 grant does' : `${count} grants do`
-  return `${what} not count in ${folder}: no seal of yours fits (0.1.0 made none; otherwise somebody else wrote there). The hook asks again: carabiner approvals allow ID --always`
+  return `${what} not count in ${folder}: they have no valid seal (0.1.0 made none; otherwise somebody else wrote there). The hook asks again: carabiner approvals allow ID --always`
 }
 
-/** A key is a session's id, or that and an agent's id with a NUL between. */
+/** A key is a session's id, or a session's id, a NUL and an agent's id. */
 function sessionOf(key: string): string {
   return key.split('\u0000', 1)[0] as string
 }
 
-/** A name that fits every file system, whatever the text is. */
+/** A name that works on every file system, whatever the text. */
 function folderName(text: string): string {
   return digest(text).slice(0, 32)
 }

@@ -1,4 +1,4 @@
-// Checks sessions' states and grants that are read back: unknown fields are dropped, missing ones of a state are fresh.
+// Checks stored session states and grants. Drops unknown fields; missing fields of a state get their default.
 
 import { isAbsolute } from 'node:path'
 import {
@@ -72,7 +72,7 @@ const skill: Reader<Skill> = (value, where) => {
   }
 }
 
-/** Has a reader for every key: a key that is added to the state but not here does not compile. */
+/** Has a reader for every key, so a key that is added only to the state does not compile. */
 const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } = {
   turn: count,
   announced: flag,
@@ -103,13 +103,13 @@ export function storedState(value: unknown): SessionState {
 
 const KEYS = ['id', 'hook', 'event', 'tool', 'cwd', 'digest', 'created'] as const
 
-/** A grant as it is kept. */
+/** A grant as stored. */
 export interface StoredGrant extends Grant {
   /** The era of `expires`: see files/moment.ts. */
   readonly era?: number
-  /** It counts only for stores of programs that answer what they ask themselves. */
+  /** True if it counts only for stores of programs that answer their own questions. */
   readonly answersOwnQuestions?: boolean
-  /** Over all of it and the project. 0.1.0 wrote none. */
+  /** Covers the whole grant and the project. 0.1.0 wrote none. */
   readonly seal?: string
 }
 

@@ -1,4 +1,4 @@
-// Removes sessions that ended silently: those that have not changed for long, a few at a time.
+// Removes sessions that ended silently, a few at a time: those that have not changed for a long time.
 
 import { lstatSync, opendirSync, rmdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -7,29 +7,29 @@ import { isDiscarded, removeDiscarded } from '../../files/folder.js'
 import { ifThere } from '../../files/if-there.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
-/** A project keeps about so many sessions. */
+/** The approximate limit for one project. */
 const MAX_SESSIONS = 1000
 const SESSION = /^[0-9a-f]{32}$/
 
-/** What one sweep looks at: a process that answers an agent does this, too. */
+/** Limits for one sweep, because a process that answers an agent runs it. */
 const MOST = { sessions: 100, projects: 20, sessionsOfEach: 10, agents: 10 }
-/** Of those sessions, as many as go where the project has too many. */
+/** How many of those sessions to remove if the project has too many. */
 const SURPLUS = 10
 
 export interface Sweep {
   /** Holds a folder for each project, which holds a folder for each session. */
   readonly sessions: string
-  /** The project that must stay within its bound. */
+  /** The project that must stay within its limit. */
   readonly project: string
   /** The folder of the new session, which stays. */
   readonly own: string
-  /** The folder in a session's folder whose changes count as changes of the session. */
+  /** A folder in the session's folder. A change to it counts as a change of the session. */
   readonly parts: string
   /** Removes a session's folder, and what is kept about it elsewhere. */
   readonly remove: (folder: string) => void
 }
 
-/** Never throws. Answers what could not be removed, and why. */
+/** Never throws. Returns what could not be removed, and why. */
 export function sweep(place: Sweep, now = Date.now()): readonly string[] {
   const { sessions, project } = place
   const troubles: string[] = []
@@ -37,7 +37,7 @@ export function sweep(place: Sweep, now = Date.now()): readonly string[] {
     try {
       work()
     } catch (error) {
-      // Another process sweeps, too, or the session has just come back.
+      // Another process is also sweeping, or the session has just come back.
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EEXIST')
         troubles.push(`${path}: ${textOf(error)}`)
@@ -68,7 +68,7 @@ interface Look extends Sweep {
   readonly attempt: (path: string, work: () => void) => void
 }
 
-/** Answers the sessions that stay. */
+/** Returns the sessions that stay. */
 function removeForgotten(project: string, names: readonly string[], look: Look): readonly string[] {
   const { own, since, parts, attempt, remove } = look
   const kept: string[] = []
@@ -82,7 +82,7 @@ function removeForgotten(project: string, names: readonly string[], look: Look):
   return kept
 }
 
-/** Among sessions that were picked at random, the oldest are old. */
+/** Removes the oldest of a random selection, which are old enough. */
 function thinOut(sessions: readonly string[], { attempt, remove }: Look): void {
   const aged = sessions
     .map((path) => ({ path, changed: changedAt(path) }))
@@ -100,14 +100,14 @@ function isForgotten(session: string, parts: string, since: number): boolean {
   }
 }
 
-/** Infinity if the session is gone meanwhile. */
+/** Infinity if the session is gone by now. */
 function changedAt(path: string): number {
   return ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity
 }
 
 // ---- a few names of a folder ------------------------------------------------------------------------------------
 
-/** Usually no more names than this are read, and never more than a hundred times as many. */
+/** The usual limit of names to read. The hard limit is a hundred times as high. */
 const USUAL = MAX_SESSIONS + 100
 const FARTHEST = 100 * USUAL
 
@@ -117,7 +117,7 @@ interface Some {
   readonly read: number
 }
 
-/** Picks names at random. Now and then it reads further than usual, so that the end of a long folder is reached, too. */
+/** Picks names at random. Now and then it reads further than usual, to reach the end of a long folder, too. */
 function someOf(folder: string, most: number): Some {
   const names: string[] = []
   const read = eachName(folder, Math.min(USUAL / Math.random(), FARTHEST), (name, at) => {
@@ -133,7 +133,7 @@ function firstOf(folder: string, most: number): readonly string[] {
   return names
 }
 
-/** Answers how many there were, up to `most`. Does not list the whole folder, which may be large. */
+/** Returns how many there were, up to `most`. Does not list the whole folder, which may be large. */
 function eachName(folder: string, most: number, take: (name: string, at: number) => void): number {
   const listing = opendirSync(folder, { bufferSize: 256 })
   try {

@@ -1,4 +1,4 @@
-// The records of trust in files, a folder for each unit, read again only when somebody wrote.
+// Trust records in files: a folder for each unit, read again only after somebody wrote to it.
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,13 +29,13 @@ import {
 import { type Entry, ProjectIndex } from './project-index.js'
 import { StorePlace } from './store-place.js'
 
-/** A record with the stamp of its folder: a record only changes by a new file in it, which changes the stamp. */
+/** A record with the stamp of its folder. Every change of a record adds a file there, which changes the stamp. */
 interface Loaded {
   readonly stamp: Stamp | undefined
   readonly record: TrustRecord | undefined
 }
 
-/** Ten thousand files with long names, and as many in the copy. */
+/** Enough for ten thousand files with long names, and as many in the copy. */
 const MOST_BYTES = 32 * 1024 * 1024
 
 export class FileTrustRecords implements TrustRecords {
@@ -90,7 +90,7 @@ export class FileTrustRecords implements TrustRecords {
   #checkNotMissed(name: string, projectDir: string): void {
     const folder = join(this.#root, name)
     const path = this.#index.expected(name, projectDir)
-    // A record that was removed says so until its folder is gone.
+    // A removed record leaves a version that says so until its folder is gone.
     if (path === undefined || (versionsIn(folder)?.numbers.length ?? 0) > 0) return
     throw new BrokenFile(gone(folder, path))
   }
@@ -105,7 +105,7 @@ export class FileTrustRecords implements TrustRecords {
     this.#loaded.delete(this.#name(where))
   }
 
-  /** If this cannot be written, both records count. */
+  /** If this cannot be written, both records stay valid. */
   promote(where: Where, next: TrustRecord): void {
     try {
       this.#file(where).update((now) =>
@@ -122,7 +122,7 @@ export class FileTrustRecords implements TrustRecords {
           : stored,
       )
     } catch {
-      // The store cannot be written: the next process reads the files again, but this one need not.
+      // The store cannot be written. The next process reads the files again, but this one need not.
       const name = this.#name(where)
       const loaded = this.#loaded.get(name)
       if (loaded) this.#loaded.set(name, { ...loaded, record: now })
@@ -132,7 +132,7 @@ export class FileTrustRecords implements TrustRecords {
   remove(where: Where): TrustRecord | 'unreadable' | undefined {
     const removed = this.#unlessBroken(where)
     if (removed === null) return undefined
-    // First write durably that it is gone, then take it out of the index, which would miss it, then remove the folder.
+    // First record durably that it is gone, then remove it from the index, which would expect it, then remove the folder.
     if (ifThere(() => statSync(this.#folder(where)))) this.#file(where).replace(null)
     this.#loaded.delete(this.#name(where))
     this.#index.remove(this.#entry(where))
@@ -196,7 +196,7 @@ export class FileTrustRecords implements TrustRecords {
 function fileIn(folder: string): VersionedFile<TrustRecord | null> {
   return new VersionedFile<TrustRecord | null>({
     folder,
-    what: 'the record of trust',
+    what: 'the trust record',
     fresh: null,
     check: storedRecord,
     durable: true,
@@ -209,7 +209,7 @@ function entryOf([name, { projectDir, path }]: readonly [string, TrustRecord]): 
 }
 
 function gone(folder: string, path: string): string {
-  return `the record of trust in ${folder} is gone, but you trusted ${quoted(path)}. Put it back, review that again (carabiner trust), or take the trust back (carabiner untrust ${shellQuoted(path)})`
+  return `the trust record in ${folder} is gone, but you trusted ${quoted(path)}. Put the record back, review the hooks again (carabiner trust), or stop trusting them (carabiner untrust ${shellQuoted(path)})`
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -217,15 +217,15 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new Error(`the records of trust in ${folder} cannot be read: ${textOf(error)}`, { cause: error })
+    throw new Error(`the trust records in ${folder} cannot be read: ${textOf(error)}`, { cause: error })
   }
 }
 
-// ---- as they are read back -------------------------------------------------------------------------------------
+// ---- checking stored records -----------------------------------------------------------------------------------
 
 const sha: Reader<string> = (value, where) => {
   if (isDigest(text(value, where))) return value as string
-  throw new Error(`is not valid: ${where} must be a SHA-256 in hexadecimal`)
+  throw new Error(`is not valid: ${where} must be a SHA-256 digest in hexadecimal`)
 }
 
 const stamp: Reader<string> = (value, where) => {
@@ -283,7 +283,7 @@ const copied: Reader<CopyStamps> = (value, where) => {
   }
 }
 
-/** Null means that it is not trusted any more. Every field is checked: half of what a person trusted is not what they trusted. */
+/** Null means that it is no longer trusted. Every field is checked: half of what a person trusted is not what they trusted. */
 function storedRecord(value: unknown): TrustRecord | null {
   if (value === null) return null
   const { next } = fieldsOf(value, 'the record')

@@ -1,4 +1,4 @@
-// Finds the records of one project without reading those of others: a file for each record, in a folder for each project.
+// Finds the records of one project without reading others: a file for each record, in a folder for each project.
 
 import {
   closeSync,
@@ -23,11 +23,11 @@ const MOST_BYTES = 16_384
 const MOST_TRIES = 8
 
 /**
- * A version without an index may have written records, so the index notes for which state of their folder it is
- * complete. Otherwise it is made again. A project without records has no folder here.
+ * A version without an index may have written records, so the index notes the state of their folder for which it is
+ * complete. In any other state, it is rebuilt. A project without records has no folder here.
  *
- * An entry is empty until its record is written, and then has the path of the unit. It goes before the record does. So
- * an entry with a path says that a record must be there.
+ * An entry is empty until its record is written, and then holds the path of the unit. It is removed before the record. So
+ * an entry with a path means that a record must exist.
  */
 export class ProjectIndex {
   readonly #records: string
@@ -52,14 +52,14 @@ export class ProjectIndex {
     return [...new Set([...known, ...own])]
   }
 
-  /** The path of the unit whose record must be there. Undefined if it need not be. */
+  /** The path of the unit whose record must exist. Undefined if it need not exist. */
   expected(name: string, projectDir: string): string | undefined {
     const entry = join(this.#folderOf(projectDir), name)
     const read = readIfThere(entry, MOST_BYTES)
     return read && ('text' in read ? read.text || undefined : entry)
   }
 
-  /** Call it around every change of records. `entry` is a record that is about to be written. */
+  /** Wrap every change of records in it. `entry` is a record that is about to be written. */
   changing<T>(entry: Entry | undefined, change: () => T): T {
     const wasComplete = this.#completeFor() === (this.#now() ?? '')
     const isNew = entry !== undefined && this.#add(entry)
@@ -74,14 +74,14 @@ export class ProjectIndex {
     }
   }
 
-  /** Leaves no folder behind. Another process may be adding to it. */
+  /** Removes the folder, too, unless another process is adding to it. */
   remove([name, projectDir]: Entry): void {
     rmSync(join(this.#folderOf(projectDir), name), { force: true })
     removeIfEmpty(this.#folderOf(projectDir))
     removeIfEmpty(this.#folder)
   }
 
-  /** Not being able to write it costs time, and nothing else. */
+  /** If it cannot be written, that only costs time. */
   #complete(all: readonly Entry[], now: string): void {
     try {
       for (const entry of all) {
@@ -92,7 +92,7 @@ export class ProjectIndex {
     } catch {}
   }
 
-  /** False if it is there already. */
+  /** Returns false if it already exists. */
   #add(entry: Entry, tries = MOST_TRIES): boolean {
     const [name, projectDir] = entry
     const folder = this.#folderOf(projectDir)
@@ -101,7 +101,7 @@ export class ProjectIndex {
     try {
       writeFileSync(join(folder, name), '', { mode: 0o600 })
     } catch (error) {
-      // Another process has removed the empty folder meanwhile.
+      // Another process has removed the empty folder in the meantime.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === 0) throw error
       return this.#add(entry, tries - 1)
     }
@@ -110,8 +110,8 @@ export class ProjectIndex {
   }
 
   /**
-   * The record is there. Never makes the entry: another process may have removed it with its record. An entry that
-   * cannot be written expects nothing.
+   * Call it once the record exists. Never creates the entry, because another process may have removed it with its record.
+   * If the entry cannot be written, the index does not expect the record.
    */
   #confirm([name, projectDir, path]: Entry): void {
     if (this.expected(name, projectDir) === path) return
@@ -126,7 +126,7 @@ export class ProjectIndex {
     } catch {}
   }
 
-  /** Without this note the index is made again. */
+  /** Without this note, the index is rebuilt. */
   #note(now: string): void {
     try {
       if (namesIn(this.#records).length === 0) {
@@ -139,7 +139,7 @@ export class ProjectIndex {
     } catch {}
   }
 
-  /** The state that the index is complete for; before the first record it is the empty one. */
+  /** The state for which the index is complete. Before the first record, it is the empty one. */
   #completeFor(): string | undefined {
     const read = readIfThere(this.#state, MOST_BYTES)
     if (!read) return ''

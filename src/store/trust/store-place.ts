@@ -1,4 +1,4 @@
-// Whether records of trust can be relied on. If a project or another user can write them, they prove nothing.
+// Checks whether trust records are reliable. If a project or another user can write them, they prove nothing.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const ELSEWHERE = 'set CARABINER_HOME to a folder'
 /** Root may write anywhere. */
 const ROOT = 0
 
-/** Folders with the user's decisions. Each of them may be a link that leads elsewhere. */
+/** Folders with the user's decisions. Each of them may be a link. */
 export const STORE_FOLDERS = [
   'trust',
   'trust-projects',
@@ -33,30 +33,30 @@ export class StorePlace {
     this.#folders = [root, ...STORE_FOLDERS.map((name) => join(root, name))]
   }
 
-  /** Throws if the project contains the store: its records would come with the repository. */
+  /** Throws if the project contains the store, because the records could then come with the repository. */
   checkOutside(projectDir: string): void {
     const inside =
       this.#inside.get(projectDir) ?? this.#folders.some((folder) => isInProject(folder, projectDir))
     this.#inside.set(projectDir, inside)
     if (!inside) return
     throw new Error(
-      `the folder of what you trust, ${quoted(this.#root)}, lies in the project ${quoted(projectDir)}, which must not decide about itself; ${ELSEWHERE} outside of it (CARABINER_HOME, XDG_DATA_HOME and HOME say where it is)`,
+      `the folder of your trust records, ${quoted(this.#root)}, lies in the project ${quoted(projectDir)}, which must not trust itself; ${ELSEWHERE} outside it (CARABINER_HOME, XDG_DATA_HOME and HOME decide where it is)`,
     )
   }
 
-  /** Throws if others may write: nobody knows who wrote what is in it. */
+  /** Throws if others can write to it, because the content could then be anybody's. */
   checkPrivate(): void {
     if (process.platform === 'win32') return
     for (const folder of this.#folders) {
       const { mode = 0, uid = ROOT } = ifThere(() => statSync(folder)) ?? {}
       if (uid !== ROOT && uid !== process.getuid?.()) {
         throw new Error(
-          `the folder of what you trust, ${quoted(folder)}, belongs to another user (${uid}), who could have put anything there; ${ELSEWHERE} of your own`,
+          `the folder of your trust records, ${quoted(folder)}, belongs to another user (${uid}), who could have put anything in it; ${ELSEWHERE} of your own`,
         )
       }
       if ((mode & 0o022) === 0) continue
       throw new Error(
-        `the folder of what you trust, ${quoted(folder)}, can be written by others (mode ${(mode & 0o7777).toString(8)}), who could have put anything there; if all in it is yours, chmod go-w it, else ${ELSEWHERE} that only you can write`,
+        `the folder of your trust records, ${quoted(folder)}, is writable by others (mode ${(mode & 0o7777).toString(8)}), who could have put anything in it; if everything in it is yours, chmod go-w it, otherwise ${ELSEWHERE} that only you can write to`,
       )
     }
   }

@@ -116,7 +116,7 @@ describe('to Carabiner', () => {
     ])
     expect(notes.map(({ why }) => why)).toEqual([
       '"once" has no effect in a configuration file: the hook runs every time',
-      '"note" is no key of a hook and is ignored',
+      '"note" is not a key of a hook and is ignored',
       'the timeout of 5000 seconds was lowered to 300; it looks like milliseconds, but timeouts are seconds; max_timeout in your settings may allow more',
     ])
   })
@@ -155,7 +155,7 @@ describe('to Carabiner', () => {
       ['entry-invalid', 20],
       ['unknown-event', 25],
     ])
-    expect(left[0]?.why).toContain('a handler must stand inside "hooks"')
+    expect(left[0]?.why).toContain('a handler must be inside the "hooks"')
   })
 
   it('leaves what carabiner setup registered: fire would run itself', async () => {

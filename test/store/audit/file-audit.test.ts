@@ -104,7 +104,7 @@ describe('a log that cannot be written', () => {
     const { audit, folder } = place({ lockTimeoutMs: 100 })
     await audit(record('first'))
     const lock = livingLock(folder)
-    await expect(audit(record('lost'))).rejects.toThrow(/holds .*lock, and did not let go of it in 100 ms/)
+    await expect(audit(record('lost'))).rejects.toThrow(/holds .*lock, and did not release it within 100 ms/)
     unlinkSync(lock)
     await audit(record('second'))
     expect(storyOf(folder)).toEqual(['first', 'gap', 'second'])

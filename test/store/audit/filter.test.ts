@@ -108,14 +108,14 @@ describe('a filter', () => {
     'refuses the time %s',
     (since) => {
       expect(() => filterOf({ since })).toThrow(
-        /since must be a time like 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago/,
+        /since must be a time such as 2026-01-31T12:00:00Z, or how long ago, such as 15m, 2h or 3d/,
       )
     },
   )
 
   it('refuses a decision that there is not, and says which it may have been', () => {
     expect(() => filterOf({ decision: 'denny' })).toThrow(
-      /no decision "denny"; did you mean deny\?; known are continue/,
+      /no decision "denny"; did you mean deny\?; choose from continue/,
     )
     expect(() => filterOf({ decision: 'toString' })).toThrow(/no decision/)
   })

@@ -96,14 +96,14 @@ const REFUSED: Readonly<Record<string, readonly [(folder: string) => void, RegEx
       rmSync(folder, { recursive: true })
       writeFileSync(folder, '')
     },
-    /is no folder; remove it/,
+    /is not a folder; remove it/,
   ],
   'a file stands where a folder above was': [
     (folder) => {
       rmSync(dirname(folder), { recursive: true })
       writeFileSync(dirname(folder), '')
     },
-    /ENOTDIR.*remove what stands where a folder should be/,
+    /ENOTDIR.*remove the file that is in the way of a folder/,
   ],
   'a link stands where the folder was': [
     (folder) => {
@@ -128,14 +128,14 @@ const REFUSED: Readonly<Record<string, readonly [(folder: string) => void, RegEx
       rmSync(join(folder, '00000001.jsonl'))
       execFileSync('mkfifo', [join(folder, '00000001.jsonl')])
     },
-    /00000001.jsonl is no plain file/,
+    /00000001.jsonl is not a regular file/,
   ],
   'the segment is a folder': [
     (folder) => {
       rmSync(join(folder, '00000001.jsonl'))
       mkdirSync(join(folder, '00000001.jsonl'))
     },
-    /00000001.jsonl is no plain file|EISDIR/,
+    /00000001.jsonl is not a regular file|EISDIR/,
   ],
   'the head is a link': [
     (folder) => {
@@ -172,7 +172,7 @@ describe('told in an Error that says what to do', () => {
     log.append([entry('first')])
     chownSync(folder, 65534, 65534)
     expect(() => log.append([entry('lost')])).toThrow(
-      /belongs to user 65534, not to 0.*remove it, or set CARABINER_HOME/,
+      /belongs to user 65534, not to the current user \(0\).*remove it, or set CARABINER_HOME/,
     )
   })
 

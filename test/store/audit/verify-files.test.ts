@@ -52,7 +52,9 @@ describe('files', () => {
       expect(problems).toContainEqual({
         file: segmentName(number),
         line: 0,
-        what: expect.stringMatching(/is no part of the log: .* is (?:a link|no plain file); move it away/),
+        what: expect.stringMatching(
+          /is not part of the log: .* is (?:a link|not a regular file); move it away/,
+        ),
       })
     }
     const damaged: unknown[] = []
@@ -84,7 +86,7 @@ describe('files', () => {
     const oldest = times(99, (i) => i + 1).find((n) => safely(() => linesIn(folder, n)) !== undefined) ?? 0
     writeLines(folder, linesIn(folder, oldest).with(0, 'no record'), oldest)
     expect(verify(folder).problems).toEqual([
-      { file: expect.stringContaining(`${oldest}.jsonl`), line: 1, what: 'this line is no record' },
+      { file: expect.stringContaining(`${oldest}.jsonl`), line: 1, what: 'this line is not a record' },
     ])
   })
 
@@ -153,7 +155,7 @@ describe('the head', () => {
     const { folder } = smallLog()
     writeFileSync(head(folder), text)
     expect(verify(folder).problems).toMatchObject([
-      { file: 'head.json', what: expect.stringMatching(/no head/) },
+      { file: 'head.json', what: expect.stringMatching(/not the head/) },
     ])
   })
 

@@ -113,7 +113,7 @@ describe('a head that was set back', () => {
     other.log.append(times(RECORDS + 3, (i) => entry(`forged ${i}`)))
     writeLines(place.folder, linesIn(other.folder))
     writeFileSync(headPath(place.folder), readFileSync(headPath(other.folder)))
-    expect(whats(place.folder)[0]).toMatch(/record 8 has another hash/)
+    expect(whats(place.folder)[0]).toMatch(/record 8 has a different hash/)
     another(place).append([entry('after')])
     expect(verify(place.folder).ok).toBe(false)
   })
@@ -186,8 +186,8 @@ describe('the witness itself', () => {
     expect(storyOf(place.folder)).toEqual(['a', 'b'])
     expect(verify(place.folder)).toMatchObject({
       ok: true,
-      notes: [expect.stringMatching(/witness .* cannot be written .*audit is no folder/)],
-      unwitnessed: expect.stringMatching(/if the newest records are cut off, nobody will notice/),
+      notes: [expect.stringMatching(/witness .* cannot be written .*audit is not a folder/)],
+      unwitnessed: expect.stringMatching(/if the newest records are cut off, that goes unnoticed/),
     })
   })
 
@@ -200,7 +200,7 @@ describe('the witness itself', () => {
     for (const name of ['a', 'b']) await audit.write(entry(name))
     expect(warn.mock.calls).toEqual([
       [
-        expect.stringMatching(/witness .* cannot be written .*audit is no folder/),
+        expect.stringMatching(/witness .* cannot be written .*audit is not a folder/),
         { code: 'AUDIT_UNWITNESSED' },
       ],
     ])

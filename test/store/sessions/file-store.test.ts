@@ -104,7 +104,7 @@ describe('on disk', () => {
     store.update('s', nextTurn)
     writeFileSync(join(store.folderOf('s'), '1.json'), '{"format":1,"value":{"turn":"many"}}')
     const lost = expect.stringMatching(
-      /1\.json is not valid: the state\.turn must be a whole number from 0 up, got "many"$/,
+      /1\.json is not valid: the state\.turn must be a whole number, 0 or more, got "many"$/,
     )
     expect(store.load('s')).toEqual({ ...FRESH_STATE, lost })
     store.update('s', nextTurn)
@@ -226,7 +226,7 @@ describe('grants', () => {
     vi.stubEnv('CLAUDECODE', '1')
     const grant = { ...GRANT, digest: grantDigest(asked.event, asked.call) }
     const refused =
-      /allowing "t" always is for a person, and CLAUDECODE says .* carabiner approvals allow ID --always/
+      /only a person may always allow "t", but CLAUDECODE says .* carabiner approvals allow ID --always/
     expect(() => store.addGrant(grant)).toThrow(refused)
     expect(queue.take(first ?? asked)?.decision).toBe('allow')
     expect(() => store.addGrant(grant)).toThrow(refused)
@@ -393,7 +393,7 @@ describe('a place that does not play along', () => {
       expect.stringMatching(/^keep: the full text cannot be kept in ROOT\/\S+: EACCES/),
       'grants: ok []',
       expect.stringMatching(
-        /^addGrant: the key that decisions are sealed with, ROOT\/\S+, cannot be read or made: EACCES.* CARABINER_HOME/,
+        /^addGrant: the key that seals decisions, ROOT\/\S+, cannot be read or created: EACCES.* CARABINER_HOME/,
       ),
       '',
     ])
@@ -445,7 +445,7 @@ describe('a place that does not play along', () => {
     mkdirSync(dirname(join(root, name)), { recursive: true })
     writeFileSync(join(root, name), '')
     const work = () => (name === 'data' ? store.addGrant(GRANT) : store.update('s', nextTurn))
-    expect(work).toThrow(/remove what stands where a folder should be$/)
+    expect(work).toThrow(/remove the file that is in the way of a folder$/)
   })
 })
 
@@ -471,7 +471,7 @@ describe('in the engine', () => {
     hooks.register('Stop', () => ({ action: 'deny', reason: 'not yet' }))
     const outcome = await hooks.session({ id: 's' }).fire('Stop')
     expect(outcome.action).toBe('deny')
-    expect(outcome.diagnostics[0]?.text).toMatch(/^the session store failed \(load\): .*remove what stands/)
+    expect(outcome.diagnostics[0]?.text).toMatch(/^the session store failed \(load\): .*remove the file that is in the way/)
   })
 })
 

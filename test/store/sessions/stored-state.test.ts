@@ -29,7 +29,7 @@ describe('a state that is read back', () => {
   it.each<[string, unknown, string]>([
     ['a list', [], 'the state must be an object, got []'],
     ['nothing', undefined, 'the state must be an object, got undefined'],
-    ['a negative turn', { turn: -1 }, 'the state.turn must be a whole number from 0 up, got -1'],
+    ['a negative turn', { turn: -1 }, 'the state.turn must be a whole number, 0 or more, got -1'],
     ['half a turn', { turn: 0.5 }, 'the state.turn must be'],
     ['a turn beyond all', { turn: 1e300 }, 'the state.turn must be'],
     ['null for a key', { stopsTotal: null }, 'the state.stopsTotal must be'],

@@ -71,7 +71,9 @@ describe('options', () => {
   it('that make no sense are refused', () => {
     expect(() => new FileAuditLog({} as never)).toThrow(/projectDir must be/)
     expect(() => new FileAuditLog({ projectDir: '/p', maxBytes: 0 })).toThrow(/maxBytes must be/)
-    expect(() => new FileAuditLog({ projectDir: '/p', maxsize: 1 } as never)).toThrow(/unknown option maxsize/)
+    expect(() => new FileAuditLog({ projectDir: '/p', maxsize: 1 } as never)).toThrow(
+      /unknown option maxsize/,
+    )
   })
 
   it('that put the log into the project are refused', () => {

@@ -23,10 +23,19 @@ export interface Section {
   readonly text: string
 }
 
-/** The first that applies: a page by name, sections by heading, sections that contain every word. */
+/** A row of a table that is about a word: the word is in backticks in its first cell. */
+export interface Row {
+  readonly page: Page
+  readonly line: number
+  /** The other cells. */
+  readonly text: string
+}
+
+/** The first that applies: a page by name, sections by heading, rows by their first cell, sections that contain every word. */
 export type Found =
   | { readonly kind: 'page'; readonly page: Page; readonly text: string }
   | { readonly kind: 'sections'; readonly sections: readonly Section[] }
+  | { readonly kind: 'rows'; readonly rows: readonly Row[] }
   | { readonly kind: 'passages'; readonly passages: readonly Passage[] }
 
 /** A section, and the line of it that fits best. */
@@ -56,9 +65,34 @@ export function lookUp(word: string, pages: readonly Page[]): Found {
   if (named) return { kind: 'page', page: named, text: textOf(named) }
   const all = pages.flatMap(sectionsOf)
   const sections = all.filter(({ title }) => plainTitle(title) === wanted)
-  return sections.length > 0
-    ? { kind: 'sections', sections }
+  if (sections.length > 0) return { kind: 'sections', sections }
+  const rows = pages.flatMap(namedRows).filter(({ names }) => names.includes(wanted))
+  return rows.length > 0
+    ? { kind: 'rows', rows: rows.map(({ names: _, ...row }) => row) }
     : { kind: 'passages', passages: passagesWith(wanted.split(/\s+/), all) }
+}
+
+/** Words that lead to a page, a section or a row: names of pages, events, codes and settings. */
+export function knownWords(pages: readonly Page[]): readonly string[] {
+  const titles = pages.flatMap(sectionsOf).map(({ title }) => title.replaceAll('`', ''))
+  return [
+    ...pages.map(({ name }) => name),
+    ...titles.filter((title) => !title.includes(' ')),
+    ...pages.flatMap(namedRows).flatMap(({ names }) => names),
+  ]
+}
+
+/** Rows whose first cell is one or more names in backticks: `a`, or `a`, `b`. */
+function namedRows(page: Page): readonly (Row & { readonly names: readonly string[] })[] {
+  return textOf(page)
+    .split('\n')
+    .flatMap((line, at) => {
+      const [, first = '', rest = ''] = /^\| *(`[^`]+`(?:, `[^`]+`)*) *\|(.+)\|\s*$/.exec(line) ?? []
+      if (first === '') return []
+      const cells = rest.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
+      const names = first.toLowerCase().replaceAll('`', '').split(', ')
+      return [{ page, line: at + 1, names, text: cells.filter((cell) => cell !== '').join('; ') }]
+    })
 }
 
 /** The best come first: all words in the heading, then the words side by side, then some of them in the heading. */

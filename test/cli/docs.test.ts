@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Found, lookUp, readPages } from '../../src/cli/manual.js'
+import { FINDING_CODES } from '../../src/cli/doctor/finding.js'
+import { type Found, knownWords, lookUp, readPages } from '../../src/cli/manual.js'
 import { DIAGNOSTIC_CODES, ERROR_CODES } from '../../src/core/base/errors.js'
 import { knownEvents } from '../../src/core/events/events.js'
 import { readPage } from '../docs/markdown.js'
@@ -29,6 +30,7 @@ function manual(texts: Readonly<Record<string, string>>) {
 
 function titlesIn(found: Found): readonly string[] {
   if (found.kind === 'page') return [found.page.name]
+  if (found.kind === 'rows') return found.rows.map(({ text }) => text)
   return (found.kind === 'sections' ? found.sections : found.passages).map(({ title }) => title)
 }
 
@@ -60,6 +62,30 @@ describe('a word', () => {
       return found.kind === 'sections' ? found.sections[0]?.title : undefined
     })
     expect(first).toEqual(codes)
+  })
+
+  it('leads from every finding of doctor to a section or a row', () => {
+    const lost = FINDING_CODES.filter((code) => lookUp(code, pages).kind === 'passages')
+    expect(lost).toEqual([])
+  })
+
+  it('leads to the rows of tables that it is the name of, before passages', () => {
+    const page =
+      '# One\n\nA pear.\n\n| what | |\n|---|---|\n| `pear` | a fruit | in `a \\| b` |\n| a `pear` | no |\n'
+    const all = manual({ a: page, b: '# Two\n\n| `Apple`, `pear` | two fruits |\n' })
+    expect(lookUp('Pear', all)).toMatchObject({
+      kind: 'rows',
+      rows: [
+        { page: { name: 'a' }, line: 7, text: 'a fruit; in `a | b`' },
+        { page: { name: 'b' }, line: 3, text: 'two fruits' },
+      ],
+    })
+  })
+
+  it('is known, if a heading or a row has it', () => {
+    const known = knownWords(pages)
+    for (const word of ['doctor', 'PreToolUse', 'HOOK_TIMEOUT', 'matcher-never', 'not-executable'])
+      expect(known, word).toContain(word)
   })
 
   it('takes a name as people write it', () => {
@@ -128,6 +154,26 @@ describe('carabiner docs', () => {
   it('helps people who look up an option', async () => {
     const { code, stderr } = await called(['docs', '--mine'])
     expect([code, stderr]).toEqual([64, expect.stringContaining('To look it up: carabiner docs mine')])
+  })
+
+  it('prints a finding of doctor, and where it is explained', async () => {
+    const { stdout } = await called(['docs', 'crlf'])
+    expect(stdout).toMatch(
+      /^crlf: Windows line endings .*\n\(\S*docs\/use\/doctor\.md:\d+\)\nnext carabiner docs doctor\n$/,
+    )
+  })
+
+  it.each([
+    ['not-executible', 'not-executable'],
+    ['HOOK_TIMOUT', 'HOOK_TIMEOUT'],
+    ['matcher-nevr', 'matcher-never'],
+    ['SesionStart', 'SessionStart'],
+  ])('guesses what %s means', async (word, meant) => {
+    const { code, stderr } = await called(['docs', word])
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      1,
+      `carabiner: The documentation does not mention "${word}"; did you mean ${meant}?`,
+    ])
   })
 
   it('gives programs what it found', async () => {

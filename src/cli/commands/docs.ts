@@ -2,10 +2,10 @@
 
 import { didYouMean } from '../../core/base/text.js'
 import type { Command } from '../command.js'
-import { type Found, lookUp, type Page, type Passage, readPages } from '../manual.js'
+import { type Found, knownWords, lookUp, type Page, type Passage, type Row, readPages } from '../manual.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
-import { columns, counted, grouped, nextLines, oneLine, placeOf } from '../print/lines.js'
+import { columns, counted, grouped, labelled, nextLines, oneLine, placeOf } from '../print/lines.js'
 import { type Paint, painter, width } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
 
@@ -19,14 +19,15 @@ export const command: Command = {
   completes: ['pages'],
   about:
     'Without a word it lists the pages. A page name prints that page, a heading (such as an event or an error code) ' +
-    'prints that section, and any other words list the sections that contain all of them. The pages come with the ' +
-    'package, so this works offline.',
+    'prints that section, a finding of doctor or a setting prints its row of a table, and any other words list the ' +
+    'sections that contain all of them. The pages come with the package, so this works offline.',
   options: {},
   exits: [[EXIT.failed, 'nothing was found']],
   examples: [
     { does: 'Which pages are there?', line: 'carabiner docs' },
     { does: 'One page.', line: 'carabiner docs first-hook' },
     { does: 'What does this error mean?', line: 'carabiner docs HOOK_TIMEOUT' },
+    { does: 'What does this finding mean?', line: 'carabiner docs not-executable' },
     { does: 'What does this event carry?', line: 'carabiner docs PreToolUse' },
     { does: 'Where is something explained?', line: 'carabiner docs exit code' },
   ],
@@ -38,7 +39,7 @@ export const command: Command = {
     if (found.kind === 'passages' && found.passages.length === 0) {
       throw new Refusal(
         'NOT_FOUND',
-        `The documentation does not mention ${JSON.stringify(word)}${meant(word, pages)}`,
+        `The documentation does not mention ${JSON.stringify(word)}${didYouMean(word, knownWords(pages))}`,
         {
           hint: 'carabiner docs lists the pages.',
         },
@@ -48,13 +49,6 @@ export const command: Command = {
     await show(found, word, output)
     return EXIT.ok
   },
-}
-
-function meant(word: string, pages: readonly Page[]): string {
-  return didYouMean(
-    word,
-    pages.map(({ name }) => name),
-  )
 }
 
 function indexLines(pages: readonly Page[], paint: Paint): readonly string[] {
@@ -85,7 +79,19 @@ async function show(found: Found, word: string, output: Output): Promise<void> {
     ])
     return output.page(lines.slice(0, -1))
   }
-  await output.print(passageLines(found.passages, word, paint))
+  await output.print(
+    found.kind === 'rows' ? rowLines(found.rows, word, paint) : passageLines(found.passages, word, paint),
+  )
+}
+
+function rowLines(rows: readonly Row[], word: string, paint: Paint): readonly string[] {
+  return [
+    ...rows.flatMap(({ page, line, text }) => [
+      ...labelled(`${word}:`, plainMarkdown(text), paint.bold),
+      paint.dim(`(${placeOf({ file: page.file, line })})`),
+    ]),
+    ...nextLines([...new Set(rows.map(({ page }) => `carabiner docs ${page.name}`))].slice(0, 1), paint),
+  ]
 }
 
 function passageLines(passages: readonly Passage[], word: string, paint: Paint): readonly string[] {

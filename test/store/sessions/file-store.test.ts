@@ -471,7 +471,9 @@ describe('in the engine', () => {
     hooks.register('Stop', () => ({ action: 'deny', reason: 'not yet' }))
     const outcome = await hooks.session({ id: 's' }).fire('Stop')
     expect(outcome.action).toBe('deny')
-    expect(outcome.diagnostics[0]?.text).toMatch(/^the session store failed \(load\): .*remove the file that is in the way/)
+    expect(outcome.diagnostics[0]?.text).toMatch(
+      /^the session store failed \(load\): .*remove the file that is in the way/,
+    )
   })
 })
 

@@ -29,7 +29,7 @@ export async function playTrust(paint, print) {
     print(['', paint.bold('Trust: the same plugin, but it came with a project'), paint.dim(`    rm -rf ~/*`)])
     await fire()
     const { stdout } = await carabiner(['trust', PLUGIN, '--yes'])
-    const said = stdout.trimEnd().split('\n').at(-1) ?? ''
+    const said = stdout.split('\n').find((line) => line.startsWith('trusted')) ?? ''
     print([
       `    $ carabiner trust ${PLUGIN} --yes`,
       paint.dim('      (shows all of it; without --yes it asks)'),
@@ -37,7 +37,10 @@ export async function playTrust(paint, print) {
     ])
     await fire()
     await appendFile(join(plugin, 'validate.sh'), 'exit 0\n')
-    print([`    $ echo 'exit 0' >> .amplifier/hooks/${PLUGIN}/validate.sh`])
+    print([
+      paint.dim('    somebody weakens the script; the copy that you trusted still runs'),
+      `    $ echo 'exit 0' >> .amplifier/hooks/${PLUGIN}/validate.sh`,
+    ])
     await fire()
   })
 }

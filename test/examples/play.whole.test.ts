@@ -102,6 +102,7 @@ describe('npm start -- --all', () => {
       '    $ carabiner fire PreToolUse',
       '      bash-validator:PreToolUse#1 ran',
       expect.stringMatching(/^ {6}denied: This command deletes /),
+      '    somebody weakens the script; the copy that you trusted still runs',
       "    $ echo 'exit 0' >> .amplifier/hooks/bash-validator/validate.sh",
       '    $ carabiner fire PreToolUse',
       '      bash-validator:PreToolUse#1 ran',
@@ -444,7 +445,7 @@ describe('a script that is none', { timeout: PATIENCE }, () => {
     ['[]', 'a script must be an object, got a list'],
     ['{}', '"steps" must be a list of at least one step'],
     ['{"steps":[]}', '"steps" must be a list of at least one step'],
-    ['{"step":[],"steps":[{"end":"x"}]}', 'unknown key "step"; known are title, hooks, plugins, steps'],
+    ['{"step":[],"steps":[{"end":"x"}]}', 'unknown key "step"; choose from title, hooks, plugins, steps'],
     ['{"title":1,"steps":[{"end":"x"}]}', '"title" must be a string, got a number'],
     ['{"hooks":"a.mjs","steps":[{"end":"x"}]}', '"hooks" must be a list of module paths'],
     ['{"plugins":"a","steps":[{"end":"x"}]}', '"plugins" must be a list of folders'],
@@ -455,7 +456,7 @@ describe('a script that is none', { timeout: PATIENCE }, () => {
     ],
     [
       '{"plugins":[{"path":"a","need":"b"}],"steps":[{"end":"x"}]}',
-      'plugin 1: unknown key "need"; known are path, needs',
+      'plugin 1: unknown key "need"; choose from path, needs',
     ],
     [
       '{"steps":[{"end":"x","needs":"rm -rf"}]}',
@@ -481,7 +482,7 @@ describe('a script that is none', { timeout: PATIENCE }, () => {
     ['{"steps":[{"tool":"Bash","input":"ls"}]}', 'step 1 (tool): "input" must be an object, got a string'],
     [
       '{"steps":[{"tool":"Bash","reslt":1}]}',
-      'step 1 (tool): unknown key "reslt"; known are tool, input, result, fails, person, note, needs',
+      'step 1 (tool): unknown key "reslt"; choose from tool, input, result, fails, person, note, needs',
     ],
     [
       '{"steps":[{"tool":"Bash","result":1,"fails":"no"}]}',
@@ -489,7 +490,7 @@ describe('a script that is none', { timeout: PATIENCE }, () => {
     ],
     [
       '{"steps":[{"end":"x","person":"Allow"}]}',
-      'step 1 (end): unknown key "person"; known are end, note, needs',
+      'step 1 (end): unknown key "person"; choose from end, note, needs',
     ],
   ])('%s', ([text, problem]) => {
     expect(() => parseScript(text, 'my.json')).toThrow(

@@ -9,9 +9,19 @@ export function canAsk({ json }: Output): boolean {
   return !json && isTerminal(0) && isTerminal(1)
 }
 
+/** What a review did not show, and how to show all of it. */
+export interface LeftOut {
+  readonly text: string
+  readonly showAll: () => Promise<void>
+}
+
 /** Throws in an agent's shell, which may have a terminal too. */
-export async function agrees(question: string, output: Output): Promise<boolean> {
-  return /^y(?:es)?$/i.test((await answerTo(`${question} [y/N] `, output)) ?? '')
+export async function agrees(question: string, output: Output, leftOut?: LeftOut): Promise<boolean> {
+  const hidden = leftOut ? `${leftOut.text}; type a to see all. ` : ''
+  const answer = (await answerTo(`${hidden}${question} [y/N] `, output)) ?? ''
+  if (!leftOut || !/^a(?:ll)?$/i.test(answer)) return /^y(?:es)?$/i.test(answer)
+  await leftOut.showAll()
+  return agrees(question, output)
 }
 
 /** The line that the user types; undefined at the end of the input. Throws in an agent's shell. */

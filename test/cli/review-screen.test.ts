@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeLines, margined, reviewLines, type Shown } from '../../src/cli/plugins/print-review.js'
+import { changeScreen, margined, reviewScreen, type Shown } from '../../src/cli/plugins/print-review.js'
 import { folded, visibleLines } from '../../src/core/base/text.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'
@@ -24,7 +24,10 @@ function shownOf({ store }: Project, unit: Unit): Shown {
   }
 }
 
-const linesOf = (place: Project, unit: Unit, isFull = false) => reviewLines(shownOf(place, unit), isFull)
+const linesOf = (place: Project, unit: Unit, isFull = false) =>
+  reviewScreen(shownOf(place, unit), isFull).lines
+
+const changeLines = (shown: Shown) => changeScreen(shown).lines
 
 /** Lines that begin as ours do: the head, titles, the digest, the summary. */
 const ours = (lines: readonly string[]) =>
@@ -138,6 +141,75 @@ it('a process says where it starts, and what it sets', () => {
   )
   expect(lines).toContain('  │ starts in tools')
   expect(lines).toContain('  │ sets NODE_OPTIONS to "--require ./evil.js"')
+})
+
+describe('a changed line', () => {
+  const signed = (lines: readonly string[]) =>
+    lines.map((line) => line.slice(8)).filter((line) => /^[-+]/.test(line))
+  const numbered = (count: number, text: string) =>
+    Array.from({ length: count }, (_, i) => `echo ${text} ${i}\n`)
+
+  it('is shown, however little room the rest of the review leaves', () => {
+    const place = project()
+    const text = numbered(30, 'guard')
+    const files = Object.fromEntries(numbered(9, 'lib').map((line, i) => [`lib/${i}.sh`, line]))
+    const unit = place.plugin({ ...files, 'check.sh': text.join(''), 'rules.py': text.join('') }, [
+      ...Array.from({ length: 8 }, (_, i) => hook(`sh check.sh ${i}`, { name: `one ${i}` })),
+    ])
+    trusted(place.store, unit)
+    const changed = text.with(12, 'exit 0\n').with(25, 'true\n').join('')
+    place.write('plugins/guard/check.sh', changed, 0o755)
+    place.write('plugins/guard/rules.py', changed)
+    const { lines, leftOut } = reviewScreen(shownOf(place, unit))
+    const one = ['-echo guard 12', '+exit 0', '-echo guard 25', '+true']
+    expect(signed(lines)).toEqual([...one, ...one])
+    expect(leftOut).toBeUndefined()
+    // The list of files gives way first.
+    expect(lines.join('\n')).toMatch(/files, copied when you trust them\n {2}│ and 1\d more files: --full/)
+  })
+
+  it('that a flood or its own length hides is counted, where it is asked and in the summary', () => {
+    const place = project()
+    const unit = place.plugin({ 'check.sh': numbered(300, 'old').join(''), 'a.md': 'a\n' })
+    trusted(place.store, unit)
+    place.write('plugins/guard/check.sh', numbered(300, 'new').join(''), 0o755)
+    for (let i = 0; i < 20; i++) place.write(`plugins/guard/more/${i}.md`, 'more\n')
+    place.write('plugins/guard/a.md', `${'x'.repeat(9000)}\n`)
+    for (const { lines, leftOut } of [
+      reviewScreen(shownOf(place, unit)),
+      changeScreen(shownOf(place, unit)),
+    ]) {
+      const shown = signed(lines).filter((line) => !line.includes('xx')).length
+      const hidden = Number(/^(\d+) changed lines are not shown$/.exec(leftOut ?? '')?.[1])
+      // Of all these lines, the one that is cut counts as hidden.
+      expect(shown + hidden).toBe(300 + 300 + 20 + 1 + 1)
+      expect(lines.at(-1)).toContain(`${leftOut}: --full shows all`)
+      expect(signed(lines).length).toBeGreaterThan(5)
+    }
+    expect(reviewScreen(shownOf(place, unit), true).leftOut).toBeUndefined()
+  })
+
+  it('that is no text is said to be impossible to show', () => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    place.write('plugins/guard/data.bin', 'a\u0000b')
+    place.write('plugins/guard/empty', '')
+    const text = linesOf(place, unit).join('\n')
+    expect(text).toContain('"data.bin" was added since it was trusted. This change cannot be shown.')
+    expect(text).toMatch(/"empty" was added since it was trusted\.$/m)
+  })
+})
+
+it.each([30, 60])('a first review shows all %i lines of a script that runs', (count) => {
+  const place = project()
+  const lines = Array.from({ length: count }, (_, i) => `echo line ${i}`)
+  const other = Object.fromEntries(lines.map((line, i) => [`lib/${i}.sh`, line]))
+  const screen = reviewScreen(shownOf(place, place.plugin({ ...other, 'check.sh': lines.join('\n') })))
+  expect(screen.lines.filter((line) => /│ {3}│ echo line \d+$/.test(line))).toHaveLength(count)
+  expect(screen.leftOut).toBeUndefined()
+  const long = place.plugin({ 'check.sh': 'true\n'.repeat(500) })
+  expect(reviewScreen(shownOf(place, long)).leftOut).toMatch(/^4\d\d lines of files that run are not shown$/)
 })
 
 describe('P7: a review fits a screen', () => {
@@ -362,6 +434,11 @@ describe('text from strangers', () => {
         },
       ),
     )
+    expect(folded('one two three four five six', 20)).toEqual(['one two three four ', 'five six'])
+    expect(folded(`one ${'x'.repeat(30)} two`, 20)).toEqual([
+      `one ${'x'.repeat(16)}`,
+      `${'x'.repeat(14)} two`,
+    ])
     expect(folded('漢'.repeat(11), 20)).toEqual(['漢'.repeat(10), '漢'])
     expect(folded('\t\t\t', 20)).toEqual(['\t\t', '\t'])
   })

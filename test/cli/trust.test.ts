@@ -203,6 +203,20 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect(full.match(/^ {2}│ {3}│ [-+][ab]$/gm)).toHaveLength(6000)
   })
 
+  it('the question says how many changed lines are hidden, and shows them', async () => {
+    guard('guard', 'a\n'.repeat(300))
+    await carabiner('trust', '--yes')
+    guard('guard', 'b\n'.repeat(300))
+    const env = { NO_COLOR: '1', PAGER: 'cat' }
+    const { code, stdout } = await project.onTerminal(['trust'], { input: 'a\ny\n', env })
+    expect(code).toBe(0)
+    const [short = '', full = ''] = stdout.split('[y/N]')
+    expect(short).toMatch(/^5\d\d changed lines are not shown; type a to see all\. Trust this\? $/m)
+    expect(full.match(/│ {3}│ [-+][ab]\r?$/gm)).toHaveLength(600)
+    expect(full).toMatch(/^Trust this\? $/m)
+    expect(stdout).toContain('trusted guard')
+  })
+
   it('as JSON: one document; without --yes it trusts nothing', async () => {
     const path = guard()
     const first = await carabiner('trust', '--json')

@@ -17,7 +17,7 @@ import { acceptedSource, findSource } from '../../plugins/sources/accepted-sourc
 import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import type { Command, Options } from '../command.js'
-import { agrees, canAsk } from '../confirm.js'
+import { agrees, canAsk, type LeftOut } from '../confirm.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import {
@@ -133,9 +133,9 @@ async function install(installation: Installation): Promise<number> {
   // The user typed a catalog's name, not an address: --yes does not cover an address that has changed.
   const isMoved = source.state === 'moved-by-catalog'
   const shown = await withProgress(`reading ${name}`, output, async () => shownPlugin(prepared, target))
-  await printReview(shown, prepared, how, output)
+  const leftOut = await printReview(shown, prepared, how, output)
   if (isMoved && !output.json) await output.print(sourceLines(source))
-  const isAgreed = (how.yes && !isMoved) || (await isYes('Install this?', output))
+  const isAgreed = (how.yes && !isMoved) || (await isYes('Install this?', output, leftOut))
   const isToBeTrusted = isAgreed && target.scope === 'project' && !how['no-trust']
   const trusted = await withProgress(`installing ${name}`, output, async () => {
     if (isAgreed) await installPrepared(prepared, target)
@@ -164,8 +164,8 @@ async function install(installation: Installation): Promise<number> {
   })
 }
 
-async function isYes(question: string, output: Output): Promise<boolean> {
-  return canAsk(output) && agrees(question, output)
+async function isYes(question: string, output: Output, leftOut?: LeftOut): Promise<boolean> {
+  return canAsk(output) && agrees(question, output, leftOut)
 }
 
 async function tellTrust({ prepared, target, how, output }: Installation, trusted: Trusted): Promise<number> {
@@ -243,6 +243,8 @@ async function already(installation: Installation): Promise<number> {
 async function trustThere({ prepared, target, how, output }: Installation): Promise<boolean | string> {
   if (!how.yes && !canAsk(output)) return false
   const shown = shownPlugin(prepared, target)
-  await printReview(shown, prepared, how, output)
-  return (how.yes || (await isYes('Trust this?', output))) && trustShown(prepared.name, shown, target)
+  const leftOut = await printReview(shown, prepared, how, output)
+  return (
+    (how.yes || (await isYes('Trust this?', output, leftOut))) && trustShown(prepared.name, shown, target)
+  )
 }

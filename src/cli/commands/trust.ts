@@ -11,18 +11,19 @@ import { diagnosticOf, type Expectation } from '../../trust/expectation.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
 import { type Command, choiceOf, type Options } from '../command.js'
-import { agrees, canAsk } from '../confirm.js'
+import { agrees, canAsk, type LeftOut } from '../confirm.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { checkPerson } from '../person.js'
 import {
   canShowChange,
-  changeLines,
+  changeScreen,
   differenceData,
-  reviewLines,
+  reviewScreen,
+  type Screen,
   type Shown,
 } from '../plugins/print-review.js'
-import { findUnits, show, type Units } from '../plugins/review.js'
+import { findUnits, pageScreen, show, type Units } from '../plugins/review.js'
 import { counted, nextLines, noticeLines, placeOf, projectLine } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
@@ -186,12 +187,12 @@ function mistakesIn({ diagnostics }: Units, given: Places): readonly Diagnostic[
 }
 
 /** For your own change the change is enough, if it can be shown. */
-function linesOf(shown: Shown, { mine, full }: How): readonly string[] {
-  return mine && !full && canShowChange(shown) ? changeLines(shown) : reviewLines(shown, full)
+function screenOf(shown: Shown, { mine, full }: How): Screen {
+  return mine && !full && canShowChange(shown) ? changeScreen(shown) : reviewScreen(shown, full)
 }
 
 async function showAll(shown: readonly Shown[], how: How, output: Output): Promise<number> {
-  const lines = shown.flatMap((one) => [...linesOf(one, how), ''])
+  const lines = shown.flatMap((one) => [...screenOf(one, how).lines, ''])
   const digests = shown.flatMap(({ unit, review, problems }) =>
     review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
   )
@@ -212,7 +213,10 @@ interface Idle {
 
 async function nothingToDo(idle: Idle, how: How, output: Output): Promise<number> {
   const { shown, mistakes, missing } = idle
-  await printed([...idleLines(idle, how), ...(how.mine ? [] : shown.flatMap(changeLines))], output)
+  await printed(
+    [...idleLines(idle, how), ...(how.mine ? [] : shown.flatMap((one) => changeScreen(one).lines))],
+    output,
+  )
   return missing.length > 0 || (shown.length === 0 && mistakes.length > 0) ? EXIT.failed : EXIT.ok
 }
 
@@ -236,13 +240,13 @@ async function decide(
   if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
-    await output.page(linesOf(one, how), !yes)
+    const leftOut = await pageScreen(screenOf(one, how), one, !yes, output)
     const { unit, review, problems } = one
     const name = visibleName(unit.name)
     if (!review || problems.length > 0) {
       await output.complain([`carabiner: ${name} was not trusted: ${visible(problems[0] ?? '')}`])
       isDone = false
-    } else if (yes || (mayAsk && (await isYes(name, output)))) {
+    } else if (yes || (mayAsk && (await isYes(name, output, leftOut)))) {
       isDone = (await trust(one, store, output)) && isDone
     } else isDone = false
   }
@@ -265,8 +269,8 @@ function nextAfter(how: How): readonly string[] {
   return [setup ?? typed(['list'], how)]
 }
 
-async function isYes(name: string, output: Output): Promise<boolean> {
-  const isAgreed = await agrees('Trust this?', output)
+async function isYes(name: string, output: Output, leftOut: LeftOut | undefined): Promise<boolean> {
+  const isAgreed = await agrees('Trust this?', output, leftOut)
   if (!isAgreed) await output.print([`${name} was not trusted`])
   return isAgreed
 }

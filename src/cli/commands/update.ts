@@ -12,7 +12,7 @@ import { SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import type { Command, Options } from '../command.js'
-import { agrees, canAsk } from '../confirm.js'
+import { agrees, canAsk, type LeftOut } from '../confirm.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import {
@@ -28,8 +28,8 @@ import {
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
-import { differenceData, reviewLines, type Shown } from '../plugins/print-review.js'
-import { reviewData, shownPlugin, trustShown } from '../plugins/review.js'
+import { differenceData, reviewScreen, type Shown } from '../plugins/print-review.js'
+import { pageScreen, reviewData, shownPlugin, trustShown } from '../plugins/review.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
@@ -212,9 +212,10 @@ async function decide(update: Update, wasTrusted: boolean, run: Run): Promise<Re
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
   if (how.check) return outdated(update, told, output)
   const isMoved = source.state !== 'accepted'
-  if (!output.json)
-    await output.page([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])], !how.yes)
-  const why = refusalOf(update, shown, how) ?? (how.yes ? undefined : await disagreement(output))
+  const { lines, leftOut } = reviewScreen(shown, how.full)
+  const screen = { lines: [...lines, ...(isMoved ? sourceLines(source) : [])], leftOut }
+  const unseen = output.json ? undefined : await pageScreen(screen, shown, !how.yes, output)
+  const why = refusalOf(update, shown, how) ?? (how.yes ? undefined : await disagreement(output, unseen))
   if (why !== undefined) return left(name, why, told, output)
   const isLeft = target.scope === 'project' && (how['no-trust'] || !wasTrusted)
   const agreed = isLeft ? undefined : shown.review?.digest
@@ -237,9 +238,9 @@ async function outdated(
 }
 
 /** Why the user did not agree; undefined if they did. */
-async function disagreement(output: Output): Promise<string | undefined> {
+async function disagreement(output: Output, leftOut: LeftOut | undefined): Promise<string | undefined> {
   if (!canAsk(output)) return 'nobody can be asked here; --yes replaces without asking'
-  return (await agrees('Replace it with this?', output)) ? undefined : 'you did not agree'
+  return (await agrees('Replace it with this?', output, leftOut)) ? undefined : 'you did not agree'
 }
 
 /** `trusted`: undefined if trust was not wanted. */

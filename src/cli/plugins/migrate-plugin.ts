@@ -10,7 +10,7 @@ import type { Direction } from '../../plugins/migrate/migration-files.js'
 import { type PluginMove, placeMove, planMove } from '../../plugins/migrate/plugin-move.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { agrees, canAsk } from '../confirm.js'
+import { agrees, canAsk, type LeftOut } from '../confirm.js'
 import type { Output } from '../output.js'
 import { counted, labelled, nextLines, remarkLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
@@ -105,8 +105,8 @@ async function review(move: PluginMove, target: Target, { how, output }: PluginM
   try {
     const coming = { name, staged, entry: { kind: 'folder' as const, source: from }, isUnpinned: false }
     const shown = await withProgress(`reading ${name}`, output, async () => shownPlugin(coming, target))
-    await printReview(shown, coming, how, output)
-    if (!how.yes && !(await isYes(name, output))) return { isWritten: false, isLeft: true, shown }
+    const leftOut = await printReview(shown, coming, how, output)
+    if (!how.yes && !(await isYes(name, output, leftOut))) return { isWritten: false, isLeft: true, shown }
     const trusted = await withProgress(`copying ${name}`, output, async () => {
       if (!isThere) await placeMove(move)
       return isHere ? { trusted: await trustShown(name, shown, target) } : {}
@@ -117,9 +117,9 @@ async function review(move: PluginMove, target: Target, { how, output }: PluginM
   }
 }
 
-async function isYes(name: string, output: Output): Promise<boolean> {
+async function isYes(name: string, output: Output, leftOut: LeftOut | undefined): Promise<boolean> {
   if (output.json) return false
-  if (canAsk(output)) return agrees('Take this over?', output)
+  if (canAsk(output)) return agrees('Take this over?', output, leftOut)
   throw new Refusal('NOT_MIGRATED', `${name} was shown, and not migrated: nobody can be asked here`, {
     hint: 'Look at the above; on a terminal the same command asks, and --yes takes it without asking.',
   })

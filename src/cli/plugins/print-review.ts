@@ -1,7 +1,7 @@
 // The review screen: everything to know about a unit before it is trusted, and nothing that could pass for something else.
 
 import { behind, MARK } from '../../asking/question-text.js'
-import { columnsOf, visible, visibleLines, visibleName } from '../../core/base/text.js'
+import { folded, visible, visibleLines, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Difference, inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
@@ -41,7 +41,11 @@ interface Bounds {
   readonly places: number
 }
 
+/** Fits a screen, however much a plugin holds. */
 const USUAL: Bounds = { files: 6, changes: 8, lines: 0, line: 300, places: 3 }
+/** Up to so many lines, the text is shown whole and a pager shows what the screen cannot. */
+const WHOLE_LINES = 200
+const WHOLE: Bounds = { ...USUAL, changes: Infinity, lines: Infinity, line: 2000 }
 const FULL: Bounds = {
   files: Infinity,
   changes: Infinity,
@@ -57,11 +61,19 @@ const LEAST_LINES = 5
 /** Also the width in a pipe: a pager would fold longer lines, and third-party text would begin a line. */
 const PIPE_COLUMNS = 100
 
+/** A review as it is printed. */
+export interface Screen {
+  readonly lines: readonly string[]
+  /** What it left out of changes and of files that run, for the question: "212 changed lines are not shown". */
+  readonly leftOut: string | undefined
+}
+
 /**
  * The hooks come first, then what is not checked, problems, risks, changes, text and files, and last a summary, right
- * above the question. Unless it is full, the text of files gets the lines that are left on the screen.
+ * above the question. Changes and short scripts are whole, unless they are too long to be read. Then they get the lines
+ * that are left on the screen.
  */
-export function reviewLines(shown: Shown, isFull = false): readonly string[] {
+export function reviewScreen(shown: Shown, isFull = false): Screen {
   const paint = painter(1)
   const { unit, passthrough, review, risks, problems } = shown
   const bounds = isFull ? FULL : USUAL
@@ -72,26 +84,63 @@ export function reviewLines(shown: Shown, isFull = false): readonly string[] {
     'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
     'look closely': riskRows(risks, bounds),
   }
-  const after: Sections = {
-    'files, copied when you trust them': fileRows(review, review?.files ?? [], bounds),
-    'scripts outside, not copied': fileRows(review, review?.scripts ?? [], bounds),
+  const after = (files: Bounds): Sections => ({
+    'files, copied when you trust them': fileRows(review, review?.files ?? [], files),
+    'scripts outside, not copied': fileRows(review, review?.scripts ?? [], files),
     'scripts that a command names, and that are not there': (review?.lacking ?? []).map(named),
     programs: review ? programRows(review, isFull) : [],
-  }
+  })
   const start = [...head(shown, paint), ...sectionLines(before, paint)]
-  const end = [
-    ...sectionLines(after, paint),
+  const end = sectionLines(after(bounds), paint)
+  // Two titles with a blank line each, the digest, the summary and the question.
+  const left = Math.max(LEAST_LINES, screenHeight() - start.length - end.length - 8)
+  const diffs = diffsIn(review)
+  const changes = fullOrCut((most) => changeExcerpt(review, diffs, most, paint), bounds, left)
+  const content = fullOrCut((most) => contentExcerpt(review, isFull, most), bounds, left)
+  const middle = sectionLines(
+    {
+      [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changes.rows,
+      'what is in the files that run': content.rows,
+    },
+    paint,
+  )
+  // The list of files gives way to changed lines.
+  const isTight = !isFull && changes.rows.length > 0 && middle.length > left + 3
+  const leftOut = leftOutText(changes.hidden, content.hidden)
+  const lines = [
+    ...start,
+    ...middle,
+    ...(isTight ? sectionLines(after({ ...bounds, files: 0 }), paint) : end),
     '',
-    ...fitted([...(review ? [`  digest ${review.digest}`] : []), `  ${paint.bold(summaryOf(shown))}`]),
+    ...fitted([
+      ...(review ? [`  digest ${review.digest}`] : []),
+      `  ${paint.bold(summaryOf(shown, leftOut))}`,
+    ]),
   ]
-  // Two titles with a blank line each, and the question.
-  const left = Math.max(LEAST_LINES, screenHeight() - start.length - end.length - 5)
-  const text = isFull ? bounds : { ...bounds, lines: left }
-  const middle: Sections = {
-    [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changeRows(review, text, paint),
-    'what is in the files that run': review ? contentRows(review, isFull, text) : [],
-  }
-  return [...start, ...sectionLines(middle, paint), ...end]
+  return { lines, leftOut }
+}
+
+/** Rows of text, and how many lines of it are missing or cut. */
+interface Excerpt {
+  readonly rows: readonly Row[]
+  readonly hidden: number
+}
+
+/** All of it if that can be read, otherwise what fits into `left` lines: a flood must not hide what matters. */
+function fullOrCut(excerptOf: (bounds: Bounds) => Excerpt, bounds: Bounds, left: number): Excerpt {
+  if (bounds === FULL) return excerptOf(FULL)
+  const whole = excerptOf(WHOLE)
+  const isShort = whole.rows.length <= WHOLE_LINES && rowLines(whole.rows).length <= WHOLE_LINES
+  return isShort ? whole : excerptOf({ ...bounds, lines: left })
+}
+
+function leftOutText(changed: number, content: number): string | undefined {
+  const parts = [
+    ...(changed > 0 ? [counted(changed, 'changed line')] : []),
+    ...(content > 0 ? [`${counted(content, 'line')} of files that run`] : []),
+  ]
+  if (parts.length === 0) return undefined
+  return `${parts.join(' and ')} ${changed + content === 1 ? 'is' : 'are'} not shown`
 }
 
 type Sections = Readonly<Record<string, readonly Row[]>>
@@ -112,21 +161,24 @@ function screenHeight(): number {
 }
 
 /** Only what changed, with the remarks on it. */
-export function changeLines(shown: Shown): readonly string[] {
+export function changeScreen(shown: Shown): Screen {
   const paint = painter(1)
   const { unit, state, review, risks } = shown
   const changed = new Set(review?.differences.map((one) => ('hook' in one ? one.hook.name : one.path)))
   const remarks = risks.filter(({ where }) => changed.has(where))
-  const rows = changeRows(review, { ...USUAL, lines: PIPE_ROWS }, paint)
-  if (rows.length === 0) return []
-  return [
+  const diffs = diffsIn(review)
+  const { rows, hidden } = fullOrCut((most) => changeExcerpt(review, diffs, most, paint), USUAL, PIPE_ROWS)
+  if (rows.length === 0) return { lines: [], leftOut: undefined }
+  const leftOut = leftOutText(hidden, 0)
+  const lines = [
     '',
     ...head({ unit, state, why: undefined }, paint),
     ...rowLines(rows),
     ...sectionLines({ 'look closely': riskRows(remarks, USUAL) }, paint),
     '',
-    ...fitted([`  ${paint.bold(summaryOf({ ...shown, risks: remarks }))}`]),
+    ...fitted([`  ${paint.bold(summaryOf({ ...shown, risks: remarks }, leftOut))}`]),
   ]
+  return { lines, leftOut }
 }
 
 /** False if what was there before is not known any more, or is no text. */
@@ -135,8 +187,9 @@ export function canShowChange({ review }: Shown): boolean {
   return differences.length > 0 && differences.every((one) => 'hook' in one || isWhole(one))
 }
 
-function isWhole(one: FileDifference): boolean {
-  return one.what === 'mode-changed' || one.what === 'program-moved' || diffLines(one).length > 0
+function isWhole({ what, before, after }: FileDifference): boolean {
+  if (what === 'mode-changed' || what === 'program-moved') return true
+  return (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)
 }
 
 function screenWidth(): number {
@@ -163,7 +216,7 @@ function shortName(name: string): string {
 }
 
 /** For somebody who reads only the last line. */
-function summaryOf({ unit, review, risks, problems }: Shown): string {
+function summaryOf({ unit, review, risks, problems }: Shown, leftOut: string | undefined): string {
   const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => {
     const files = new Set(notes.map(({ where }) => where)).size
     return files === 1 ? kind : `${kind} in ${files}`
@@ -175,6 +228,7 @@ function summaryOf({ unit, review, risks, problems }: Shown): string {
     ...(changes > 0 ? [counted(changes, 'change')] : []),
     ...(kinds.length > 0 ? [`look closely at ${kinds.join(', ')}`] : []),
     ...(problems.length > 0 ? ['cannot be trusted'] : []),
+    ...(leftOut === undefined ? [] : [`${leftOut}: --full shows all`]),
   ].join('; ')
 }
 
@@ -238,24 +292,30 @@ function riskRows(risks: readonly RiskNote[], { places }: Bounds): readonly Row[
 // ---- files and programs ---------------------------------------------------------------------------------------
 
 /** The files that a command names, directly or through other files. For an update the changes are enough. */
-function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly Row[] {
-  const isNew = !review.record || review.differences.some(({ what }) => what === 'hook-added')
-  if (!isNew && !isFull) return []
+function contentExcerpt(review: Review | undefined, isFull: boolean, bounds: Bounds): Excerpt {
+  const isNew = !review?.record || review.differences.some(({ what }) => what === 'hook-added')
+  if (!review || (!isNew && !isFull)) return { rows: [], hidden: 0 }
   const read = inReadingOrder(review).filter(
     ({ file, part }) => file.text !== undefined && (isFull || part === 'named'),
   )
   let left = bounds.lines
   let unseen = read.length
+  let hidden = 0
   const rows = read.flatMap(({ file }): readonly Row[] => {
     const lines = textLines(file.text ?? '')
-    if (left <= 0) return []
+    if (left <= 0) {
+      hidden += lines.length
+      return []
+    }
     const isLast = unseen === 1
     const part = excerpt(lines, { ...bounds, lines: isLast ? left - 2 : shareOf(left) - 2 }, asQuoted)
-    left -= part.length + 2
+    left -= part.rows.length + 2
     unseen -= 1
-    return [{ text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` }, ...part]
+    hidden += part.hidden.length
+    const title = `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}`
+    return [{ text: title }, ...part.rows]
   })
-  return [...rows, ...moreOf(unseen, 'file that runs', 'files that run')]
+  return { rows: [...rows, ...moreOf(unseen, 'file that runs', 'files that run')], hidden }
 }
 
 /** A long file must not take the whole room. */
@@ -269,24 +329,36 @@ function textLines(text: string): readonly string[] {
 }
 
 /** The beginning and the end, and between them how many lines are left out: whoever hides something counts on a cut. */
-function excerpt(lines: readonly string[], bounds: Bounds, asRow: (text: string) => Row): readonly Row[] {
-  const texts = condensed(lines, bounds).map((line) => cutLine(line, bounds.line))
+function excerpt(lines: readonly string[], bounds: Bounds, asRow: (text: string) => Row): Cut {
+  const whole = condensed(lines, bounds)
+  const texts = whole.map((line) => cutLine(line, bounds.line))
+  const isCut = (line: string, i: number) => line !== texts[i]
   const first = firstFitting(texts, bounds.lines)
-  if (first === texts.length) return texts.map(asRow)
+  if (first === texts.length) return { rows: texts.map(asRow), hidden: whole.filter(isCut) }
   const start = firstFitting(texts, Math.max(1, bounds.lines * 0.6))
-  const end = firstFitting(texts.slice(start).reverse(), Math.max(1, bounds.lines * 0.4))
-  return [
-    ...texts.slice(0, start).map(asRow),
-    ...moreOf(texts.length - start - end, 'line'),
-    ...texts.slice(texts.length - end).map(asRow),
-  ]
+  const end = texts.length - firstFitting(texts.slice(start).reverse(), Math.max(1, bounds.lines * 0.4))
+  return {
+    rows: [
+      ...texts.slice(0, start).map(asRow),
+      ...moreOf(end - start, 'line'),
+      ...texts.slice(end).map(asRow),
+    ],
+    hidden: whole.filter((line, i) => (i >= start && i < end) || isCut(line, i)),
+  }
+}
+
+interface Cut {
+  readonly rows: readonly Row[]
+  /** Lines that are not shown, or not whole. */
+  readonly hidden: readonly string[]
 }
 
 /** How many of them take at most so many lines of the screen, and at least one. */
 function firstFitting(texts: readonly string[], most: number): number {
+  if (most === Infinity) return texts.length
   let used = 0
   const at = texts.findIndex((text, i) => {
-    used += Math.ceil((columnsOf(text) + 2 * MARK.length) / screenWidth()) || 1
+    used += folded(text, screenWidth() - 2 * MARK.length).length
     return i > 0 && used > most
   })
   return at < 0 ? texts.length : at
@@ -380,22 +452,48 @@ function programRows({ programs, missing }: Review, isFull: boolean): readonly R
 // ---- what changed ---------------------------------------------------------------------------------------------
 
 /** Empty if it was not trusted before. Hooks first, each whole; then files as they matter. */
-function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): readonly Row[] {
-  if (!review) return []
+function changeExcerpt(
+  review: Review | undefined,
+  diffs: readonly FileDiff[],
+  bounds: Bounds,
+  paint: Paint,
+): Excerpt {
   const asRow = (text: string): Row => ({ text, isQuoted: true, colour: colourOf(text, paint) })
-  const hooks = review.differences.filter((one) => 'hook' in one)
-  const files = changedFiles(review)
+  const hooks = (review?.differences ?? []).filter((one) => 'hook' in one)
   let left = bounds.lines
-  return [
-    ...hooks.flatMap((one) => [{ text: visible(one.text) }, ...condensed(hookDiff(one), bounds).map(asRow)]),
-    ...files.slice(0, bounds.changes).flatMap((one, i) => {
-      const most = Math.max(2, i === files.length - 1 ? left : shareOf(left))
-      const part = excerpt(diffLines(one), { ...bounds, lines: most }, asRow)
-      left -= part.length + 1
-      return [{ text: visible(one.text) }, ...part]
-    }),
-    ...moreOf(files.length - bounds.changes, 'change'),
-  ]
+  let hidden = 0
+  const hookRows = hooks.flatMap((one) => [
+    { text: visible(one.text) },
+    ...condensed(hookDiff(one), bounds).map(asRow),
+  ])
+  const fileRows = diffs.flatMap(({ one, lines }, i) => {
+    if (i >= bounds.changes) {
+      hidden += lines.filter(isChanged).length
+      return []
+    }
+    const most = Math.max(2, i === diffs.length - 1 ? left : shareOf(left))
+    // Unchanged lines around a change go first.
+    const text = firstFitting(lines, most) < lines.length ? lines.filter(isChanged) : lines
+    const part = excerpt(text, { ...bounds, lines: most }, asRow)
+    left -= part.rows.length + 1
+    hidden += part.hidden.filter(isChanged).length
+    const remark = isWhole(one) ? '' : ' This change cannot be shown.'
+    return [{ text: `${visible(one.text)}${remark}` }, ...part.rows]
+  })
+  return { rows: [...hookRows, ...fileRows, ...moreOf(diffs.length - bounds.changes, 'change')], hidden }
+}
+
+interface FileDiff {
+  readonly one: FileDifference
+  readonly lines: readonly string[]
+}
+
+function diffsIn(review: Review | undefined): readonly FileDiff[] {
+  return review ? changedFiles(review).map((one) => ({ one, lines: diffLines(one) })) : []
+}
+
+function isChanged(line: string): boolean {
+  return line.startsWith('+') || line.startsWith('-')
 }
 
 /** Those that run first, then files that are gone, scripts, programs, and the rest. */
@@ -430,9 +528,7 @@ export function differenceData(one: Difference) {
 /** Empty if one side is not text, or no longer known. */
 function diffLines(one: FileDifference): readonly string[] {
   const { what, before, after } = one
-  const isKnown =
-    (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)
-  if (!isKnown || what === 'mode-changed' || what === 'program-moved') return []
+  if (!isWhole(one) || what === 'mode-changed' || what === 'program-moved') return []
   return lineDiff(before ?? '', after ?? '').flatMap(visibleLines)
 }
 
@@ -454,8 +550,11 @@ interface Row {
 export function margined(rows: readonly Row[], columns: number): readonly string[] {
   return rows.flatMap(({ text, isQuoted = false, colour = String }) => {
     const mark = isQuoted ? MARK + MARK : MARK
-    return behind(mark, text, columns).map((line) =>
-      `${line.slice(0, mark.length)}${colour(line.slice(mark.length))}`.trimEnd(),
-    )
+    const lines = behind(mark, text, columns)
+    return lines.map((line, i) => {
+      const painted = `${line.slice(0, mark.length)}${colour(line.slice(mark.length))}`
+      // A blank at which a line is folded stays, so that the lines joined are the text.
+      return i === lines.length - 1 ? painted.trimEnd() : painted
+    })
   })
 }

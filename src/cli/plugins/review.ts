@@ -22,6 +22,7 @@ import { type RiskNote, risksOf } from '../../trust/risks.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
+import type { LeftOut } from '../confirm.js'
 import { scripts } from '../doctor/scripts.js'
 import type { Payload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
@@ -30,7 +31,7 @@ import { painter } from '../print/terminal.js'
 import { Refusal } from '../refusal.js'
 import { configSources, type Places, preTrustedFile, projectFolder } from '../sources.js'
 import { originOf } from './plugin-commands.js'
-import { reviewLines, type Shown } from './print-review.js'
+import { reviewScreen, type Screen, type Shown } from './print-review.js'
 
 export interface Units {
   readonly store: TrustStore
@@ -144,19 +145,31 @@ export function shownPlugin(
 
 export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
 
-/** Throws if it cannot be trusted. */
+/** Returns what the question about it has to say. */
+export async function pageScreen(
+  { lines, leftOut }: Screen,
+  shown: Shown,
+  isAsked: boolean,
+  output: Output,
+): Promise<LeftOut | undefined> {
+  await output.page(lines, isAsked)
+  return leftOut === undefined
+    ? undefined
+    : { text: leftOut, showAll: () => output.page(reviewScreen(shown, true).lines) }
+}
+
+/** Throws if it cannot be trusted. Returns what the question about it has to say. */
 export async function printReview(
   shown: Shown,
   { name, staged: { diagnostics } }: Pick<Coming, 'name' | 'staged'>,
   { full, yes }: { readonly full: boolean; readonly yes: boolean },
   output: Output,
-): Promise<void> {
-  if (!output.json) {
-    await output.complain(noticeLines(plainData(diagnostics), painter(2)))
-    await output.page(reviewLines(shown, full), !yes)
-  }
+): Promise<LeftOut | undefined> {
+  if (!output.json) await output.complain(noticeLines(plainData(diagnostics), painter(2)))
+  const leftOut = output.json ? undefined : await pageScreen(reviewScreen(shown, full), shown, !yes, output)
   const [problem] = shown.problems
   if (problem !== undefined) throw new Refusal('UNSAFE_ENTRY', `${name} was not installed: ${problem}`)
+  return leftOut
 }
 
 /** For programs. */

@@ -140,7 +140,10 @@ function widthOf(char: string): number {
   return (char.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2
 }
 
-/** Breaks where the line is full, not at spaces, because a word can have any length. */
+/**
+ * Breaks after a space if one is in the second half of the line, otherwise where the line is full. The space stays at
+ * the end, so a line that is full to its last column has none.
+ */
 export function folded(text: string, columns: number): readonly string[] {
   const room = Math.max(NARROWEST, columns)
   const lines: string[] = []
@@ -148,14 +151,21 @@ export function folded(text: string, columns: number): readonly string[] {
   for (const char of text) {
     const wide = widthOf(char)
     if (used + wide > room) {
-      lines.push(line)
-      line = ''
-      used = 0
+      const word = char === ' ' ? '' : wordAtEnd(line, room)
+      lines.push(line.slice(0, line.length - word.length))
+      line = word
+      used = columnsOf(word)
     }
     line += char
     used += wide
   }
   return [...lines, line]
+}
+
+/** Empty if the line should break where it is full. */
+function wordAtEnd(line: string, room: number): string {
+  const word = line.slice(line.lastIndexOf(' ') + 1)
+  return word.length < line.length && columnsOf(word) < room / 2 ? word : ''
 }
 
 /** The longest end that takes at most so many columns. */

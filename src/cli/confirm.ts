@@ -33,6 +33,11 @@ export async function answerTo(question: string, output: Output): Promise<string
   return (await typedLine())?.trim()
 }
 
+/** `q`, as in a pager. */
+export function isLeaving(typed: string): boolean {
+  return /^(?:q|quit|exit)$/i.test(typed)
+}
+
 const STDIN = 0
 const NEWLINE = 0x0a
 

@@ -1,7 +1,7 @@
 // Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
 
 import { join } from 'node:path'
-import { didYouMean } from '../core/base/text.js'
+import { didYouMean, quoted } from '../core/base/text.js'
 import { userHome } from '../files/homes.js'
 import {
   ALL_CHOICES,
@@ -16,7 +16,7 @@ import { type OwnCommand, ownCommand } from '../hosts/own-command.js'
 import { packName } from '../hosts/pack-names.js'
 import type { SettingsPlace } from '../hosts/settings-file.js'
 import type { OptionTable } from './command.js'
-import { answerTo } from './confirm.js'
+import { answerTo, isLeaving } from './confirm.js'
 import { commandsIn } from './doctor/agent-files.js'
 import type { Output } from './output.js'
 import { fitted } from './print/fit.js'
@@ -62,6 +62,14 @@ export function chosenBy(named: NamedChoices, text: string): readonly Choice[] {
   return chosen
 }
 
+/** Hooks of the pack next to those of projects: the ones that are there next to them already, and named ones. */
+export function besideEngine(named: NamedChoices, text: string | undefined): readonly Choice[] {
+  const { with: more = '', without: fewer = '' } = named
+  const present = hasEngine(text) ? choicesIn(text ?? '') : []
+  const dropped = choicesCalled(fewer)
+  return completed([...present, ...choicesCalled(more)].filter((choice) => !dropped.includes(choice)))
+}
+
 /** Names of choices or of hooks, separated by commas or blanks. */
 function choicesCalled(names: string): readonly Choice[] {
   return names
@@ -86,12 +94,16 @@ function ownIn(text = ''): readonly (OwnCommand & { readonly command: string })[
   })
 }
 
-function choicesIn(text: string): readonly Choice[] {
+export function choicesIn(text: string): readonly Choice[] {
   return choicesOf(ownIn(text).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
 }
 
 export function hasGuard(text: string | undefined): boolean {
   return ownIn(text).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
+}
+
+export function hasEngine(text: string | undefined): boolean {
+  return ownIn(text).some(({ call }) => call === 'fire')
 }
 
 export function setupCount(text: string | undefined): number {
@@ -100,12 +112,14 @@ export function setupCount(text: string | undefined): number {
 
 /** The commands that register the same hooks again, as words. */
 export function setupAgain({ path, within }: SettingsPlace, text: string | undefined): readonly Words[] {
-  const own = ownIn(text)
   const [folder = ''] = within
   const isProject = path === join(folder, '.claude', 'settings.json') && folder !== userHome()
   const setup = ['carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
   const chosen = choicesIn(text ?? '')
-  const how = own.some(({ call }) => call === 'fire') ? ['--engine'] : ['--only', chosen.join(',')]
+  const names = chosen.length > 0 ? chosen.join(',') : undefined
+  const how = hasEngine(text)
+    ? ['--engine', ...(names === undefined ? [] : ['--with', names])]
+    : ['--only', names ?? '']
   return [...(isProject ? [['cd', folder]] : []), [...setup, ...how]]
 }
 
@@ -121,14 +135,28 @@ export async function pickedFrom(
   output: Output,
 ): Promise<readonly Choice[]> {
   let chosen = begin
+  let said: readonly string[] = []
   for (;;) {
-    await output.print([paint.bold(title), ...listLines(chosen, paint)])
-    const typed = await answerTo('Type numbers to switch hooks on or off. Press Enter to accept: ', output)
-    if (typed === undefined)
+    await output.print([paint.bold(title), ...listLines(chosen, paint), ...said])
+    const typed = await answerTo(
+      'Type numbers to switch hooks on or off. Press Enter to accept, or q to leave: ',
+      output,
+    )
+    if (typed === undefined || isLeaving(typed))
       throw new Refusal('NOT_ANSWERED', 'Nothing was written: the list was not accepted')
     if (typed === '' && chosen.length > 0) return chosen
+    said = notOffered(typed, chosen)
     chosen = switched(chosen, typed)
   }
+}
+
+/** Words that name no hook of the list, and an empty list, which cannot be accepted. */
+function notOffered(typed: string, chosen: readonly Choice[]): readonly string[] {
+  if (typed === '') return chosen.length > 0 ? [] : ['Switch on at least one hook.']
+  const known = new Set<string>([...ALL_CHOICES, ...ALL_CHOICES.map((_, i) => String(i + 1))])
+  const odd = typed.split(/[\s,]+/).filter((word) => word !== '' && !known.has(word))
+  if (odd.length === 0) return []
+  return [`${odd.map(quoted).join(', ')}: not on the list. Type numbers from 1 to ${ALL_CHOICES.length}.`]
 }
 
 function listLines(chosen: readonly Choice[], paint: Paint): readonly string[] {

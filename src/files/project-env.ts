@@ -80,6 +80,11 @@ const MANAGED: Readonly<Record<string, string>> = {
   linux: '/etc/claude-code/managed-settings.json',
 }
 
+/** The company's settings of Claude Code on this system, whether the file exists or not. */
+export function managedSettings(): string | undefined {
+  return MANAGED[process.platform]
+}
+
 /** Variables that the company and the user set in Claude Code's settings. */
 export function variablesOfUser(
   home: string,
@@ -88,7 +93,7 @@ export function variablesOfUser(
 ): Readonly<Record<string, string>> {
   const moved = isTaken('CLAUDE_CONFIG_DIR') ? undefined : env.CLAUDE_CONFIG_DIR
   const files = [join(moved ? resolve(moved) : join(home, '.claude'), 'settings.json')]
-  const managed = MANAGED[process.platform]
+  const managed = managedSettings()
   if (managed !== undefined) files.push(managed)
   return Object.assign({}, ...files.flatMap(envOf).map((one) => one.env))
 }

@@ -13,11 +13,14 @@ import type { PackContext, ThisProgram } from './pack-hook.js'
 
 const MAX_BYTES = 1024 * 1024
 
-/** A command in a settings file that starts a hook of the pack. */
+/** A command of Carabiner in a settings file. */
 interface Registration extends OwnCommand {
-  readonly file: string
-  /** Its program is gone. */
+  readonly command: string
+  readonly event: string
+  /** It is a standard hook, and its program is gone. */
   readonly dead: boolean
+  /** Claude Code blocks the call if the hook cannot start. */
+  readonly blocks: boolean
 }
 
 /** A settings file, and how to repair or remove Carabiner's entries in it. */
@@ -27,8 +30,20 @@ interface SettingsPlace {
   readonly remove: string
 }
 
+export interface RegistrationProblem {
+  readonly file: string
+  /** The entry that it is about, if there is one. */
+  readonly command?: string
+  /** Claude Code cannot run a hook that is registered. */
+  readonly isBroken: boolean
+  /** One sentence, without the file. */
+  readonly text: string
+  /** A command to type, or what to do by hand. */
+  readonly fix: string
+}
+
 const SETUP = 'carabiner setup claude-code'
-const BY_HAND = 'remove them from that file by hand: setup does not write to it'
+const BY_HAND = 'Remove them from that file by hand: setup does not write to it'
 
 /** Claude Code's files: the user's, the project's and the project's local one. The folder it was started in counts as a project. */
 export function settingsFiles(
@@ -39,7 +54,7 @@ export function settingsFiles(
   const { CLAUDE_PROJECT_DIR: started = projectDir } = env
   const user = join(userSettingsFolder(home, env), 'settings.json')
   const places = [
-    { file: user, heal: `fix it with ${SETUP}`, remove: `${SETUP} --remove` },
+    { file: user, heal: SETUP, remove: `${SETUP} --remove` },
     ...[...new Set([projectDir, started])].flatMap(placesIn),
   ].map((place) => ({ ...place, file: realOf(place.file) }))
   return places.filter(({ file }, i) => places.findIndex((one) => one.file === file) === i)
@@ -51,7 +66,7 @@ function placesIn(folder: string): readonly SettingsPlace[] {
     join(folder, '.claude', name),
   )
   return [
-    { file: shared as string, heal: `fix it with ${there}`, remove: `${there} --remove` },
+    { file: shared as string, heal: there, remove: `${there} --remove` },
     { file: local as string, heal: BY_HAND, remove: BY_HAND },
   ]
 }
@@ -62,13 +77,18 @@ function registrationsIn(file: string): readonly Registration[] {
   if (text === undefined || !text.includes('carabiner')) return []
   const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
   const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
-  return Object.values(hooks)
-    .flatMap(listOf)
-    .flatMap((group) => (isObject(group) ? listOf(group.hooks) : []))
-    .flatMap((handler) => {
-      const own = ownCommand(handler)
-      return own?.call === 'hook' ? [{ file, ...own, dead: isDead(handler) }] : []
-    })
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    listOf(groups)
+      .flatMap((group) => (isObject(group) ? listOf(group.hooks) : []))
+      .flatMap((handler) => {
+        const own = ownCommand(handler)
+        if (!own || !isObject(handler)) return []
+        const { command, onFailure } = handler
+        return [
+          { ...own, command: String(command), event, dead: isDead(handler), blocks: onFailure === 'block' },
+        ]
+      }),
+  )
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -88,28 +108,32 @@ function contentOf(file: string): string | undefined {
 
 // ---- what is wrong with them ----------------------------------------------------------------------------------
 
-/** Messages for the user. Empty if all is well or nothing is registered. */
+/** Empty if all is well or nothing is registered. */
 export function registrationProblems(
   places: readonly SettingsPlace[],
   program: ThisProgram,
-): readonly string[] {
-  const problems: string[] = []
+): readonly RegistrationProblem[] {
+  const problems: RegistrationProblem[] = []
   const having = places.filter((place) => {
     try {
       const ones = registrationsIn(place.file)
-      if (ones.length > 0) problems.push(...staleIn(place, ones, program))
-      return ones.length > 0
+      problems.push(...staleIn(place, ones, program))
+      return ones.some(({ call }) => call === 'hook')
     } catch {
-      problems.push(`${place.file} cannot be read or is not valid JSON, so the host runs none of its hooks`)
+      const text = 'it cannot be read or is not valid JSON, so Claude Code runs none of its hooks'
+      problems.push({ file: place.file, isBroken: true, text, fix: 'Correct the file.' })
       return false
     }
   })
   const last = having.at(-1)
   if (last && having.length > 1) {
-    const where = having.map(({ file }) => file).join(' and ')
-    problems.push(
-      `the pack's hooks are registered in ${where}, so each runs ${having.length} times; to remove the last registration: ${last.remove}`,
-    )
+    const others = having.slice(0, -1).map(({ file }) => file)
+    problems.push({
+      file: last.file,
+      isBroken: false,
+      text: `the pack's hooks are registered here and in ${others.join(' and ')}, so each runs ${having.length} times`,
+      fix: last.remove,
+    })
   }
   return problems
 }
@@ -118,27 +142,35 @@ function staleIn(
   { file, heal }: SettingsPlace,
   ones: readonly Registration[],
   program: ThisProgram,
-): readonly string[] {
-  const problems = new Set<string>()
-  for (const { script, node, dead } of ones) {
-    if (node !== undefined && isAbsolute(node) && isGone(node))
-      problems.add(
-        `${file} names ${inline(node, 400)}, which does not exist, so those hooks do not run; ${heal}`,
-      )
-    if (!isAbsolute(script)) continue
-    if (dead)
-      problems.add(
-        `${file} names ${inline(script, 400)}, which does not exist, so those hooks do not run; ${heal}`,
-      )
-    else if (realOf(script) !== realOf(program.script)) {
+): readonly RegistrationProblem[] {
+  const problems = new Map<string, RegistrationProblem>()
+  const add = (isBroken: boolean, text: string, { command, call }: Registration) => {
+    const fix = call === 'fire' && heal !== BY_HAND ? `${heal} --engine` : heal
+    if (!problems.has(text)) problems.set(text, { file, command, isBroken, text, fix })
+  }
+  const blocked = new Set<string | undefined>()
+  for (const { node, script, blocks, event } of ones) {
+    if (blocks && event === 'PreToolUse') blocked.add(node).add(script)
+  }
+  for (const one of ones) {
+    const { script, node, call } = one
+    const gone = [node ?? '', script].find((path) => isAbsolute(path) && isGone(path))
+    if (gone !== undefined) {
+      const effect = blocked.has(gone)
+        ? 'Claude Code blocks every tool call until it is fixed'
+        : 'Claude Code goes on without those hooks'
+      add(true, `it names ${inline(gone, 400)}, which does not exist, so ${effect}`, one)
+    } else if (call === 'hook' && isAbsolute(script) && realOf(script) !== realOf(program.script)) {
       const other = versionOf(script)
       const which = other === undefined || other === program.version ? 'another copy' : `version ${other}`
-      problems.add(
-        `${file} runs hooks of ${which} (${inline(script, 400)}), but this is ${program.version} (${program.script}); ${heal}`,
+      add(
+        false,
+        `it runs hooks of ${which} (${inline(script, 400)}), but this is ${program.version} (${program.script})`,
+        one,
       )
     }
   }
-  return [...problems]
+  return [...problems.values()]
 }
 
 /** The version of the script's package, three folders up: `dist/bin/carabiner.js`. */

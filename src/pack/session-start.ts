@@ -80,7 +80,9 @@ function beforeCompaction(context: PackContext): string | undefined {
 function installationProblems({ home, projectDir, program, env }: PackContext): readonly string[] {
   if (!program) return []
   try {
-    return registrationProblems(settingsFiles(home, projectDir, env), program)
+    return registrationProblems(settingsFiles(home, projectDir, env), program).map(
+      ({ file, text, fix }) => `${file}: ${text}. To fix it: ${fix}`,
+    )
   } catch (error) {
     return [`the registration of the hooks could not be checked: ${textOf(error)}`]
   }

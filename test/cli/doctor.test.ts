@@ -563,15 +563,152 @@ describe('duplicates', () => {
 
 describe('Carabiner in an agent', () => {
   it('in two files for the same event', async () => {
-    const fire = configured(['carabiner fire --as claude-code'])
+    const script = scene.write('bin/carabiner.js', '')
+    const fire = configured(
+      [`"${process.execPath}" "${script}" fire PreToolUse --as claude-code`],
+      'PreToolUse',
+      '*',
+    )
     scene.writeHome('.claude/settings.json', fire)
     const file = scene.write('.claude/settings.json', fire)
     expect(await scene.only('registration')).toMatchObject({ severity: 'warning', file, line: 9 })
     scene.write(
       '.claude/settings.json',
-      configured(['"/x/node" "/x/carabiner.js" fire Stop --as claude-code'], 'Stop'),
+      configured([`"${process.execPath}" "${script}" fire Stop --as claude-code`], 'Stop', '*'),
     )
     expect(await scene.codes()).toEqual([])
+  })
+})
+
+describe('Claude Code', () => {
+  const guard = (
+    more: object = {},
+    command = `"${process.execPath}" "${scene.write('bin/carabiner.js', '')}"`,
+  ) => ({
+    type: 'command',
+    command: `${command} hook pre-tool-use`,
+    onFailure: 'block',
+    ...more,
+  })
+  const withGuard = (settings: object = {}) => ({ ...settings, ...configured([guard()], 'PreToolUse', '*') })
+  const told = async () =>
+    (await scene.findings()).flatMap(({ severity, code, file, line, text }) =>
+      text.includes('another copy') ? [] : [{ severity, code, file, line, text }],
+    )
+
+  it.each([
+    ['.claude/settings.json', 'at all'],
+    ['../project/.claude/settings.json', 'in this project'],
+    ['../project/.claude/settings.local.json', 'in this project'],
+  ])('disableAllHooks in %s is broken, with its line and a fix', async (name, where) => {
+    scene.writeHome('.claude/settings.json', withGuard())
+    const isHome = name.startsWith('.claude')
+    const file = scene.writeHome(
+      name,
+      isHome ? withGuard({ disableAllHooks: true }) : { disableAllHooks: true },
+    )
+    expect(await scene.findings()).toMatchObject([
+      {
+        severity: 'broken',
+        code: 'hooks-off',
+        file,
+        line: 2,
+        text: expect.stringContaining(`runs no hook ${where}`),
+        fix: expect.stringContaining('Remove "disableAllHooks"'),
+      },
+    ])
+  })
+
+  it('the file nearest to the project decides about disableAllHooks', async () => {
+    scene.writeHome('.claude/settings.json', withGuard({ disableAllHooks: true }))
+    scene.write('.claude/settings.local.json', { disableAllHooks: false })
+    expect(await told()).toEqual([])
+    scene.write('.claude/settings.local.json', '{ "disableAllHooks": false, }')
+    expect((await told()).map(({ code }) => code)).toContain('hooks-off')
+  })
+
+  it('is only noted while there is no hook to run', async () => {
+    scene.writeHome('.claude/settings.json', { disableAllHooks: true })
+    expect(await scene.only('hooks-off')).toMatchObject({ severity: 'note' })
+  })
+
+  it.each([
+    ['a matcher of its own', { matcher: 'Bash' }, {}, 'warning', 'guard does not see other calls'],
+    ['a matcher that takes nothing', { matcher: 'bash' }, {}, 'broken', 'guard never runs'],
+    ['async', {}, { async: true }, 'broken', 'does not wait for its answer'],
+    ['a rule', {}, { if: 'Bash(git *)' }, 'warning', 'does not see other calls'],
+    ['no onFailure', {}, { onFailure: 'continue' }, 'warning', 'calls go through if it cannot start'],
+  ])('a registration that was edited: %s', async (_, group, handler, severity, text) => {
+    const settings = { hooks: { PreToolUse: [{ ...group, hooks: [guard(handler)] }] } }
+    const file = scene.writeHome('.claude/settings.json', settings)
+    expect(await told()).toMatchObject([
+      { severity, code: 'registration', file, line: expect.any(Number), text: expect.stringContaining(text) },
+    ])
+  })
+
+  it('a registration for another event', async () => {
+    scene.writeHome('.claude/settings.json', configured([guard()], 'PostToolUse', '*'))
+    expect(await told()).toMatchObject([
+      { severity: 'broken', text: 'guard is for PreToolUse, but is registered for PostToolUse' },
+    ])
+  })
+
+  it.each([
+    ['"/x/gone/carabiner.js"', 'it names "/x/gone/carabiner.js", which does not exist'],
+    ['"/x/gone/other.js"', 'it was edited and names "/x/gone/other.js", which does not exist'],
+  ])('a program that is gone blocks every call: %s', async (script, text) => {
+    scene.writeHome(
+      '.claude/settings.json',
+      configured([guard({}, `"${process.execPath}" ${script}`)], 'PreToolUse', '*'),
+    )
+    const [first] = await told()
+    expect(first).toMatchObject({ severity: 'broken', code: 'registration', line: 9 })
+    expect(first?.text).toBe(`${text}, so Claude Code blocks every tool call until it is fixed`)
+  })
+
+  it('other hooks in its settings that can never run', async () => {
+    const file = scene.write('.claude/settings.json', {
+      hooks: {
+        PreToolUse: [{ matcher: 'bash', hooks: [{ type: 'command', command: 'true' }] }],
+        Stop: [{ hooks: [{ type: 'command', command: '"$CLAUDE_PROJECT_DIR"/stop.sh' }] }],
+        PostToolUse: [{ hooks: [{ type: 'command', command: 'no-such-program --now' }] }],
+      },
+    })
+    scene.write('stop.sh', SCRIPT)
+    const found = await scene.findings()
+    expect(found.map(({ severity, code }) => `${severity} ${code}`).toSorted()).toEqual([
+      'broken matcher-never',
+      'broken not-executable',
+      'broken program-missing',
+    ])
+    expect(found.every((one) => one.file === file && one.line !== undefined)).toBe(true)
+  })
+
+  it.each([
+    [{ PreToolUse: [{ hooks: [{ type: 'command', command: 'true', timeout: '5' }] }] }, 'the whole file'],
+    [{ Stop: [{ hooks: [{ type: 'command', command: 'true', timeout: 0 }] }] }, 'this entry'],
+    [{ PreToolUse: [{ matcher: null, hooks: [] }] }, 'the whole file'],
+    [{ PermissionRequest: [{ hooks: [{ command: 'true' }] }] }, 'the whole file'],
+  ])('entries that it does not accept: %j', async (hooks, what) => {
+    scene.write('.claude/settings.json', { hooks })
+    expect(await told()).toMatchObject([
+      {
+        severity: 'broken',
+        code: 'entry-invalid',
+        text: expect.stringMatching(`Claude Code ignores ${what}$`),
+      },
+    ])
+  })
+
+  it('comments, which it does not accept', async () => {
+    scene.write('.claude/settings.json', '{ // mine\n "hooks": {} }')
+    expect((await scene.only('config-invalid')).text).toContain('Claude Code ignores the whole file')
+  })
+
+  it('says what is registered, in a family of its own', async () => {
+    scene.writeHome('.claude/settings.json', withGuard())
+    const family = (await scene.families()).find(({ name }) => name === 'claude-code')
+    expect(family?.what).toBe('guard registered in ~/.claude/settings.json')
   })
 })
 

@@ -165,6 +165,35 @@ describe('carabiner setup claude-code', () => {
     for (const { event, group } of entries) expect(hooks[event]).toEqual([group])
   })
 
+  it('--engine --with guard keeps the guard, also the next time', async () => {
+    await setup('--only', 'guard,stop')
+    expect((await setup('--engine', '--with', 'guard')).stdout).toMatch(/ {2}- stop .*\n {2}\+ engine /)
+    const count = engineEntries(program()).length + 1
+    for (const args of [['--engine'], [], ['--engine', '--with', 'guard']])
+      expect((await setup(...args)).stdout).toContain(
+        `${count} hooks registered in ~/.claude/settings.json: nothing`,
+      )
+    expect((await project.call(['doctor'])).stdout).toContain(
+      'ok claude-code  guard, the hooks of projects registered in ~/.claude/settings.json',
+    )
+    expect((await setup('--engine', '--without', 'guard')).stdout).toMatch(/ {2}- guard /)
+  })
+
+  it('--engine asks before it takes the guard out, and says how to keep it', async () => {
+    await setup('--only', 'guard')
+    const before = read(user())
+    const ask = (input: string) =>
+      project.onTerminal(['setup', 'claude-code', '--engine'], {
+        input,
+        columns: 200,
+        env: { NO_COLOR: '1' },
+      })
+    expect((await ask('n\n')).stdout).toContain('carabiner setup claude-code --engine --with guard')
+    expect(read(user())).toBe(before)
+    expect((await ask('y\n')).code).toBe(0)
+    expect(read(user())).not.toContain('hook pre-tool-use')
+  })
+
   it('--dry-run shows it and writes nothing at all', async () => {
     userFile('{}\n')
     for (const args of [[], ['--engine'], ['--project']]) {
@@ -227,7 +256,12 @@ describe('carabiner setup claude-code', () => {
 
   it('says where all hooks are switched off', async () => {
     userFile('{"disableAllHooks": true}')
-    expect((await setup()).stdout).toContain('note disableAllHooks is true in this file')
+    expect((await setup()).stdout).toContain(
+      'broken hooks-off ~/.claude/settings.json:1: "disableAllHooks" is true, so Claude Code runs no hook at all\n  fix Remove',
+    )
+    project.file('.claude/settings.local.json', { disableAllHooks: true })
+    userFile('{}')
+    expect((await setup()).stdout).toContain('so Claude Code runs no hook in this project')
   })
 
   it('shows what could control a terminal as numbers', async () => {
@@ -331,7 +365,8 @@ describe('a choice of hooks', () => {
   it.each([
     [['--only', 'guard,stp'], 'There is no hook "stp"; did you mean stop?\n  Choose from guard, stop, '],
     [['--only', 'guard', '--with', 'stop'], '--only names all hooks'],
-    [['--only', 'memory', '--engine'], 'choose from the standard pack'],
+    [['--only', 'memory', '--engine'], 'Give --only or --engine, not both'],
+    [['--with', 'memory', '--remove'], 'choose from the standard pack'],
     [['--with', 'memory', '--without', 'stop'], 'memory does not work without stop'],
     [['--only', ','], 'No hook would be left'],
   ])('%j exits 64', async (args, why) => {
@@ -354,7 +389,7 @@ describe('a choice of hooks', () => {
       input,
       columns: 120,
       env: { NO_COLOR: '1', ...env },
-      prompt: 'to accept: ',
+      prompt: 'q to leave: ',
     })
 
   it('at a terminal it lists them, and takes what is picked', async () => {
@@ -366,8 +401,15 @@ describe('a choice of hooks', () => {
     expect(registered()).toEqual(['session-start', 'pre-tool-use', 'user-prompt-submit', 'pre-compact'])
   })
 
-  it('writes nothing if the list is not accepted', async () => {
-    const { code, stdout } = await onTerminal('\u0004')
+  it('answers what is not on the list', async () => {
+    const { code, stdout } = await onTerminal('x 9\n1 2 3 4\n\nq\n')
+    expect(code).toBe(1)
+    expect(stdout).toContain('"x", "9": not on the list. Type numbers from 1 to 7.')
+    expect(stdout).toContain('Switch on at least one hook.')
+  })
+
+  it.each(['\u0004', 'q\n'])('writes nothing if the list is left with %j', async (typed) => {
+    const { code, stdout } = await onTerminal(typed)
     expect([code, stdout]).toEqual([1, expect.stringContaining('Nothing was written')])
     expect(existsSync(user())).toBe(false)
   })

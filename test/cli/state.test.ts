@@ -79,10 +79,11 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     hooks: { ready: 1 },
     diagnostics: [],
-    notAsked: '1 hook is ready and no agent asks it: Claude Code is set up with the standard pack only',
+    notAsked:
+      '1 hook is ready and no agent asks it: Claude Code is set up with the standard pack only. --engine without --with would take the guard out',
     next: [
       'carabiner explain PreToolUse --tool Bash',
-      'carabiner setup claude-code --engine   # in place of the standard pack',
+      'carabiner setup claude-code --engine --with guard,stop,start,preferences   # next to the standard pack',
     ],
   })
   const fire = (command: string) => {
@@ -101,7 +102,7 @@ it('where there is nothing elsewhere: the same for there', async () => {
 })
 
 it('where Claude Code has hooks: how they come over', async () => {
-  const handler = { type: 'command', command: './stop.sh' }
+  const handler = { type: 'command', command: 'true' }
   project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [handler] }] } })
   const { next } = JSON.parse((await bare('--json')).stdout)
   expect(next).toEqual([
@@ -177,6 +178,30 @@ it('which hooks of the pack Claude Code runs', async () => {
   expect((await bare()).stdout).toContain('  Claude Code runs guard, stop of the standard pack\n')
 })
 
+it('does not say that Claude Code runs the guard where it does not', async () => {
+  await bare('setup', 'claude-code', '--only', 'guard')
+  project.file('.claude/settings.json', { disableAllHooks: true })
+  const { stdout } = await bare()
+  expect(stdout).toContain('broken hooks-off .claude/settings.json:2: "disableAllHooks" is true')
+  expect(stdout).not.toContain('Claude Code runs guard')
+  project.file('.claude/settings.json', {})
+  expect((await bare()).stdout).toContain('Claude Code runs guard')
+  const command = '"/nowhere/node" "/nowhere/carabiner.js" hook pre-tool-use'
+  const hooks = [{ type: 'command', command, onFailure: 'block' }]
+  project.file('../home/.claude/settings.json', { hooks: { PreToolUse: [{ matcher: '*', hooks }] } })
+  const gone = (await bare()).stdout
+  expect(gone).toContain('which does not exist, so Claude Code blocks every tool call until it is fixed')
+  expect(gone).not.toContain('Claude Code runs')
+  expect(gone).not.toContain('Nothing is set up')
+})
+
+it('leaves what keeps no hook from running to doctor', async () => {
+  const env = { NODE_EXTRA_CA_CERTS: '/dev/null' }
+  const { stdout } = await project.call([], { env })
+  expect(stdout).toContain('Nothing is set up here yet.')
+  expect(stdout).not.toContain('ca-certs')
+})
+
 describe('a trusted hook that was changed', () => {
   const change = async () => {
     project.hooks({ PreToolUse: [['Bash', 'true']] })
@@ -205,7 +230,7 @@ describe('a trusted hook that was changed', () => {
 
 describe('a first run at a terminal', () => {
   const start = (typed: string, env = {}) =>
-    project.onTerminal([], { input: typed, prompt: ': ', columns: 150, env: { NO_COLOR: '1', ...env } })
+    project.onTerminal([], { input: typed, prompt: 'leave: ', columns: 150, env: { NO_COLOR: '1', ...env } })
 
   it('offers what to begin with, and does it', async () => {
     const { code, stdout } = await start('2\n')
@@ -220,6 +245,14 @@ describe('a first run at a terminal', () => {
     const { code, stdout } = await start('3\n')
     expect([code, stdout]).toEqual([0, expect.stringContaining('"permissionDecision":"deny"')])
     expect(stdout).toContain('The call was denied, and nothing ran.')
+  })
+
+  it('is offered whatever is wrong besides, and answers what is not on the list', async () => {
+    project.file('../home/.claude/settings.json', '{ "hooks": { "PreTolUse": [{ "hooks": [] }] } }')
+    const { code, stdout } = await start('9\nq\n')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/ {2}3 {2}See the guard block a call.*\r?\n {2}broken unknown-event /)
+    expect(stdout).toContain('"9" is not on the list.')
   })
 
   it('does nothing for Enter, and asks no agent', async () => {

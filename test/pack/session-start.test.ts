@@ -222,7 +222,7 @@ describe('the installation', () => {
     const place = new Workplace()
     place.file(userFile(place), registered(program(place, '0.9.0', 'there')))
     expect(await told(place, program(place))).toMatch(
-      /settings\.json runs hooks of version 0\.9\.0 .*, but this is 1\.0\.0 .*; fix it with carabiner setup claude-code/,
+      /settings\.json: it runs hooks of version 0\.9\.0 .*, but this is 1\.0\.0 .*\. To fix it: carabiner setup claude-code/,
     )
   })
 
@@ -315,13 +315,13 @@ describe('the installation', () => {
     place.file(userFile(place), registered(script))
     place.file('.claude/settings.json', registered(script))
     expect(await told(place, script)).toContain(
-      `each runs 2 times; to remove the last registration: cd "${place.project}" && carabiner setup claude-code --project --remove`,
+      `each runs 2 times. To fix it: cd "${place.project}" && carabiner setup claude-code --project --remove`,
     )
   })
 
   it.each([
-    ['settings.json', /; fix it with cd "[^"]+" && carabiner setup claude-code --project/],
-    ['settings.local.json', /; remove them from that file by hand: setup does not write to it/],
+    ['settings.json', /\. To fix it: cd "[^"]+" && carabiner setup claude-code --project/],
+    ['settings.local.json', /\. To fix it: Remove them from that file by hand: setup does not write to it/],
   ])('in the %s of a project has a hint that changes that file', async (name, hint) => {
     const place = new Workplace()
     place.file(`.claude/${name}`, registered(join(place.root, 'gone/carabiner.js')))
@@ -336,7 +336,7 @@ describe('the installation', () => {
       {},
       { program: { script: program(place), version: '1.0.0' } },
     )
-    expect(result?.userMessage).toMatch(/\.claude\/settings\.json cannot be read or is not valid JSON/)
+    expect(result?.userMessage).toMatch(/\.claude\/settings\.json: it cannot be read or is not valid JSON/)
     expect(result?.contextInjection).toContain('Project: ')
   })
 

@@ -19,7 +19,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
   summary: 'Find what is wrong with your hooks, and how to fix it.',
   positionals: [],
   about:
-    'Checks files, trust, plugins, programs, scripts, matchers, duplicates, the audit, its own folders and the ' +
+    'Checks files, trust, plugins, programs, scripts, matchers, Claude Code, duplicates, the audit, its own folders and the ' +
     'environment; runs no hook. Each finding has a place and a fix. broken: a hook does not run, or not as its file ' +
     'says. warning: it runs, but may surprise you. note: somebody decided so.',
   options: SOURCE_OPTIONS,
@@ -45,6 +45,9 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     })
     const summary = summaryOf(families)
     const isReady = facts.hooks.some(({ state }) => state === 'ready')
+    const isEmpty = facts.hooks.length === 0
+    const steps = isReady || isEmpty ? setupStep(facts.project, isReady) : []
+    const isSetUp = !isEmpty || steps.length === 0
     const document = {
       project: facts.project,
       ok: summary.broken === 0,
@@ -58,8 +61,8 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       document,
       (paint) => [
         ...projectLine(options, paint),
-        ...familyLines(families, paint),
-        ...nextLines(document.ok && isReady ? setupStep(facts.project, true) : [], paint),
+        ...familyLines(families, paint, isSetUp || !document.ok),
+        ...nextLines(document.ok ? steps : [], paint),
       ],
       document.ok ? EXIT.ok : EXIT.failed,
     )
@@ -68,9 +71,15 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
 
 // ---- printing -------------------------------------------------------------------------------------------------
 
-export function familyLines(found: readonly Family[], paint: Paint): readonly string[] {
+/** `isSetUp`: there is something that could be wrong. */
+export function familyLines(found: readonly Family[], paint: Paint, isSetUp = true): readonly string[] {
   const families = plainData(found)
-  return [...families.flatMap((family) => linesOf(family, paint)), verdict(summaryOf(families), paint)]
+  const summary = summaryOf(families)
+  return [
+    ...families.flatMap((family) => linesOf(family, paint)),
+    ...(isSetUp ? [] : ['nothing is set up here yet']),
+    ...(isSetUp || summary.broken + summary.warning + summary.note > 0 ? [verdict(summary, paint)] : []),
+  ]
 }
 
 function linesOf({ name, what, findings }: Family, paint: Paint): readonly string[] {

@@ -13,7 +13,7 @@ import {
   type Program,
   packEntries,
 } from '../../hosts/claude-code/entries.js'
-import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
+import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
 import {
   carryOut,
   type Plan,
@@ -28,24 +28,27 @@ import { readSettings, type SettingsPlace } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
 import type { Command, Options } from '../command.js'
-import { canAsk } from '../confirm.js'
+import { agrees, canAsk } from '../confirm.js'
 import { commandsIn } from '../doctor/agent-files.js'
 import type { Output } from '../output.js'
 import { checkPerson, isAgentShell } from '../person.js'
 import { changeLines, diffOf } from '../print/diff.js'
-import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
+import { counted, labelled, nextLines, placeOf, shortPath, todoLines } from '../print/lines.js'
 import { RESTART, TRY_GUARD } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import {
+  besideEngine,
   CHOICE_OPTIONS,
   changedLines,
+  choicesIn,
   chosenBy,
+  hasEngine,
   hasGuard,
   namesChoices,
   pickedFrom,
 } from '../setup-choice.js'
-import { projectFolder } from '../sources.js'
+import { projectFolder, projectOf } from '../sources.js'
 
 const HOSTS = ['claude-code']
 /** Each time somebody else changed the file while this one showed what it would change. */
@@ -56,7 +59,7 @@ const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: take the usual hooks, or those that are there.' },
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
   project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
-  engine: { type: 'boolean', help: "The project's own hooks in place of the standard pack." },
+  engine: { type: 'boolean', help: "The project's own hooks; --with guard keeps the guard." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the file.' },
   remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
@@ -86,7 +89,7 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Registers hooks of the standard pack in settings.json of Claude Code: at a terminal it lists them and asks which. ' +
     `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code runs the hooks of the ` +
-    'project you are in instead. All other settings stay as they are. Run it again to add or drop hooks, and after ' +
+    'project you are in instead; --with keeps hooks of the pack. All other settings stay as they are. Run it again to add or drop hooks, and after ' +
     'Node or Carabiner moved: it repairs its own entries.',
   options: OPTIONS,
   exits: [
@@ -98,6 +101,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Only the guard, and lock mode.', line: 'carabiner setup claude-code --only guard,stop' },
     { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup claude-code --engine' },
+    { does: 'Run them, and the guard as well.', line: 'carabiner setup claude-code --engine --with guard' },
     { does: 'As if it had never been there.', line: 'carabiner setup claude-code --remove' },
   ],
   async run({ options, positionals: [host] }, output) {
@@ -125,8 +129,10 @@ function checkOptions(options: Given): void {
   if (user && project) throw usage('Give --user or --project, not both')
   if (remove && engine) throw usage('--remove takes everything out; leave out --engine')
   if (prune && (remove || engine)) throw usage('Give --prune without --remove or --engine')
-  if (namesChoices(options) && (engine || remove || prune))
+  if (namesChoices(options) && (remove || prune))
     throw usage('--only, --with and --without choose from the standard pack; leave out the other options')
+  if (options.only !== undefined && engine)
+    throw usage('Give --only or --engine, not both', 'With --engine, --with guard keeps the guard as well.')
 }
 
 async function wishOf(options: Given, output: Output): Promise<Wish> {
@@ -137,9 +143,22 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
   const common = { dry, diff, remove: remove || prune, chosen: [], again }
   if (prune) return { ...common, plan: () => planPrune(place), entries: [], notes: [] }
   if (remove) return { ...common, plan: () => planRemove(place), entries: [], notes: [] }
-  const chosen = engine ? [] : await wanted(options, place, output)
-  const entries = engine ? engineEntries(program) : packEntries(program, chosen)
+  const { text } = readSettings(place)
+  const chosen = engine ? besideEngine(options, text) : await wanted(options, place, output)
+  if (engine && hasGuard(text) && !chosen.includes('guard')) await confirmLoss(options, again, output)
+  // A file that has both keeps both, unless the user names all hooks.
+  const isBoth = options.only === undefined && hasEngine(text) && choicesIn(text ?? '').length > 0
+  const entries = [...packEntries(program, chosen), ...(engine || isBoth ? engineEntries(program) : [])]
   return { ...common, chosen, plan: () => planInstall(place, entries), entries, notes: notesOn(program) }
+}
+
+/** Asks before the guard goes, where somebody can answer. */
+async function confirmLoss(options: Given, again: string, output: Output): Promise<void> {
+  if (!canAsk(output) || isAgentShell() || options.yes || options['dry-run']) return
+  if (await agrees('This takes the guard out: it no longer checks tool calls. Go on?', output)) return
+  throw new Refusal('NOT_ANSWERED', 'Nothing was written', {
+    hint: `To keep the guard as well, type ${again} --engine --with guard`,
+  })
 }
 
 /** Asks a person who named no hooks. */
@@ -154,7 +173,7 @@ async function wanted(options: Given, place: SettingsPlace, output: Output): Pro
 
 function checkHost(host: string | undefined): void {
   if (host !== undefined && HOSTS.includes(host)) return
-  const known = `carabiner setup knows ${HOSTS.join(', ')}.`
+  const known = `Type carabiner setup ${HOSTS.join(' or carabiner setup ')}.`
   if (host === undefined) throw usage('Give the host to set up', known)
   throw usage(`There is no host ${JSON.stringify(host)}${didYouMean(host, HOSTS)}`, known)
 }
@@ -207,11 +226,8 @@ async function tell(
   done: { readonly backup: string | undefined } | undefined,
   output: Output,
 ): Promise<void> {
-  const notes = [
-    ...wish.notes,
-    ...(wish.remove ? [] : replacedIn(plan, done !== undefined)),
-    ...(plan.after !== undefined && disablesHooks(plan.after) ? [SWITCHED_OFF] : []),
-  ]
+  const notes = [...wish.notes, ...(wish.remove ? [] : replacedIn(plan, done !== undefined))]
+  const off = wish.remove ? undefined : switchedOff()
   if (output.json) {
     return output.document({
       file: plan.file.path,
@@ -221,7 +237,7 @@ async function tell(
       chosen: wish.chosen,
       diff: diffIn(plan),
       backup: done?.backup ?? null,
-      notes,
+      notes: off ? [...notes, `${off.text}. ${off.fix}`] : notes,
     })
   }
   const paint = painter(1)
@@ -231,8 +247,20 @@ async function tell(
     sentence(wish, plan, done !== undefined),
     ...(done?.backup === undefined ? [] : [`${paint.dim('before')} ${visible(shortPath(done.backup))}`]),
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
+    ...(off
+      ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]
+      : []),
     ...nextLines(nextOf(wish, plan, done !== undefined), paint),
   ])
+}
+
+/** A setting, in this file or another, that keeps Claude Code from running what is registered. */
+function switchedOff(): { readonly text: string; readonly fix: string } | undefined {
+  const project = projectOf({ project: undefined })
+  const off = hooksOff({ home: userHome(), project, env: process.env })
+  if (!off) return undefined
+  const { text, fix } = off
+  return { text: visible(off.file === undefined ? text : `${placeOf(off)}: ${text}`), fix }
 }
 
 function nextOf({ remove, chosen, dry, again }: Wish, { changes }: Plan, done: boolean): readonly string[] {
@@ -270,9 +298,6 @@ function replacedIn({ file, after = '' }: Plan, done: boolean): readonly string[
       : []),
   ]
 }
-
-const SWITCHED_OFF =
-  'disableAllHooks is true in this file: Claude Code runs no hook at all, none of these either'
 
 function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, done: boolean): string {
   const where = visible(shortPath(file.path))

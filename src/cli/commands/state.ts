@@ -69,7 +69,8 @@ export const command: Command<typeof OPTIONS> = {
     const state = await stateOf(facts, await examineQuickly(facts))
     if (state.isFresh && canAsk(output) && !isAgentShell()) {
       const { firstRun } = await import('../why/first-run.js')
-      return firstRun(titleOf(state, painter(1)), output, context)
+      const paint = painter(1)
+      return firstRun(titleOf(state, paint), foundLines(plainData(state), paint), output, context)
     }
     return output.result(documentOf(state), (paint) => stateLines(state, paint), exitOf(state))
   },
@@ -108,7 +109,7 @@ function documentOf({ isFresh: _, ...state }: State) {
 
 async function stateOf(facts: Facts, families: readonly Family[]): Promise<State> {
   const { project, untrusted, expectations } = facts
-  const { notAsked, packIn } = await import('../why/first-steps.js')
+  const { notAsked, packIn, registeredIn } = await import('../why/first-steps.js')
   const hooks = facts.hooks.filter((hook) => !isReplaced(hook, facts.hooks))
   const ready = hooks.filter((hook) => hook.state === 'ready' && !isClosedGate(hook))
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
@@ -123,7 +124,7 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     project,
     ready.filter(({ name }) => !cannotStart.includes(name) && !idle.includes(name)).length,
   )
-  const pack = packIn(project)
+  const { engine, pack } = registeredIn(project)
   const found = { ready, cannotStart, matchesNothing: idle, findings }
   const next = await nextOf(found, facts)
   return {
@@ -139,7 +140,7 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     cannotStart,
     matchesNothing: idle,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
-    pack,
+    pack: packIn(project),
     untrusted,
     expectations,
     diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
@@ -147,19 +148,20 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     ...(unasked && { notAsked: unasked.text }),
     next,
     // With more to type next there is something here, if only for another program.
-    isFresh: isFresh(facts, findings, pack) && next.length === FIRST_STEPS,
+    isFresh:
+      !engine &&
+      pack === undefined &&
+      isFresh(facts, findings) &&
+      next.filter((line) => line !== typed(['doctor'], facts.sources)).length === FIRST_STEPS,
   }
 }
 
 /** Setting up, a first hook, and a call that is blocked. */
 const FIRST_STEPS = 3
 
-function isFresh(
-  { hooks, expectations }: Facts,
-  findings: readonly Finding[],
-  pack: readonly string[],
-): boolean {
-  return hooks.length + expectations.length + findings.length + pack.length === 0
+/** Findings about other people's hooks do not count. */
+function isFresh({ hooks, expectations }: Facts, findings: readonly Finding[]): boolean {
+  return hooks.length + expectations.length === 0 && findings.every(({ code }) => code !== 'registration')
 }
 
 function namesOf(hooks: readonly ListedHook[]): readonly string[] {
@@ -173,9 +175,11 @@ function isFaulty({ name, file }: ListedHook, families: readonly Family[]): bool
     .some((one) => one.severity === 'broken' && one.hook === name && one.file === file)
 }
 
-/** Notes are for `doctor`, and these have rows of their own. */
+/** These have rows of their own, or do not keep any hook from running. */
+const FOR_DOCTOR = new Set<Finding['code']>(['untrusted', 'modified', 'not-asked', 'ca-certs'])
+
 function isWorthALine({ severity, code }: Finding): boolean {
-  return severity !== 'note' && code !== 'untrusted' && code !== 'modified' && code !== 'not-asked'
+  return severity !== 'note' && !FOR_DOCTOR.has(code)
 }
 
 interface Ready extends Pick<State, 'cannotStart' | 'matchesNothing' | 'findings'> {
@@ -254,7 +258,6 @@ function stateLines(given: State, paint: Paint): readonly string[] {
   const state = plainData(given)
   const untold = state.untrusted.filter(unsaid(state.expectations))
   const waiting = untold.length
-  const more = state.findings.length - MOST_FINDINGS
   return [
     ...fitted([
       titleOf(state, paint),
@@ -263,9 +266,16 @@ function stateLines(given: State, paint: Paint): readonly string[] {
     ]),
     ...untold.flatMap((unit) => waitingLines(unit, paint, 4)),
     ...noticeLines(state.expectations.flatMap(diagnosticOf), paint, 2),
-    ...state.findings.slice(0, MOST_FINDINGS).flatMap((one) => findingLines(one, paint)),
-    ...(more > 0 ? [`  and ${more} more: carabiner doctor`] : []),
+    ...foundLines(state, paint),
     ...nextLines(state.next, paint),
+  ]
+}
+
+function foundLines({ findings }: State, paint: Paint): readonly string[] {
+  const more = findings.length - MOST_FINDINGS
+  return [
+    ...findings.slice(0, MOST_FINDINGS).flatMap((one) => findingLines(one, paint)),
+    ...(more > 0 ? [`  and ${more} more: carabiner doctor`] : []),
   ]
 }
 

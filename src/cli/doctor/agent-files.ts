@@ -29,7 +29,13 @@ export interface AgentCommands {
   readonly files: readonly string[]
   readonly commands: readonly AgentCommand[]
   /** Files that the agent cannot read, and events of Claude Code that are misspelt: those hooks never run. */
-  readonly problems: readonly Finding[]
+  readonly problems: readonly AgentFinding[]
+  /** Every file that exists, also if the agent cannot read it. */
+  readonly texts: readonly { readonly agent: string; readonly file: string; readonly text: string }[]
+}
+
+export interface AgentFinding extends Finding {
+  readonly agent: string
 }
 
 type Place = readonly [agent: string, file: string]
@@ -53,12 +59,14 @@ export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>
   const read = distinct.flatMap(([agent, file]) => {
     const text = textOf(file)
     if (text === undefined) return []
-    return [{ file, commands: commandsIn(agent, file, text), problems: problemsIn(agent, file, text) }]
+    const problems = problemsIn(agent, file, text).map((one): AgentFinding => ({ ...one, agent }))
+    return [{ agent, file, text, commands: commandsIn(agent, file, text), problems }]
   })
   return {
     files: read.flatMap(({ file, commands }) => (commands ? [file] : [])),
     commands: read.flatMap(({ commands = [] }) => commands),
     problems: read.flatMap(({ problems }) => problems),
+    texts: read,
   }
 }
 

@@ -7,43 +7,27 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { realOf } from '../../files/within.js'
 import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
-import { packName } from '../../hosts/pack-names.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
-import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
-import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
+import { counted, grouped, placeOf } from '../print/lines.js'
 import { typedTake, typedTrust } from '../print/next-command.js'
-import { version } from '../version.js'
 import { undoOf } from '../why/advice.js'
-import { FIRES, notAsked } from '../why/first-steps.js'
+import { FIRES } from '../why/first-steps.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 export function duplicates(facts: Facts): Checked {
   const { files, commands, problems } = agentCommands(facts)
-  const registrations = registered(facts)
   return {
     what: `${counted(facts.specs.length, 'hook')} against each other, and ${counted(files.length, 'file')} of other agents`,
     findings: [
       ...among(wanted(facts)),
       ...elsewhere(wanted(facts), commands, files),
       ...takenOver(facts, commands),
-      ...registrations,
       ...firedTwice(commands),
-      ...withoutGuard(commands),
-      ...unasked(facts),
-      ...problems.filter(({ file, code }) => code !== 'config-invalid' || !saysAlready(registrations, file)),
+      ...problems.flatMap(({ agent, ...finding }) => (agent === AGENT ? [] : [finding])),
     ],
   }
-}
-
-function unasked({ project, hooks }: Facts): readonly Finding[] {
-  const found = notAsked(project, hooks.filter(({ state }) => state === 'ready').length)
-  return found ? [{ severity: 'warning', code: 'not-asked', ...found }] : []
-}
-
-function saysAlready(findings: readonly Finding[], file: string | undefined): boolean {
-  return findings.some((one) => one.severity === 'broken' && one.file === realOf(file ?? ''))
 }
 
 // ---- among our files -----------------------------------------------------------------------------------------------
@@ -131,43 +115,6 @@ function elsewhere(
   })
 }
 
-/** Problems with what setup wrote into Claude Code's settings. */
-function registered({ home, project }: Facts): readonly Finding[] {
-  const places = settingsFiles(home, project, process.env)
-  const script = process.argv[1] ?? ''
-  return registrationProblems(places, { script, version }).map((text) => {
-    const [what = text, ...todo] = text.split('; ')
-    const place = places.find(({ file }) => text.includes(file))
-    return {
-      severity: /does not exist|not valid/.test(text) ? 'broken' : 'warning',
-      code: 'registration',
-      ...(place && { file: place.file }),
-      text: shortened(what, home),
-      fix: shortened(todo.join('; ') || 'fix it with carabiner setup claude-code', home),
-    }
-  })
-}
-
-/** Somebody who has some hooks of the pack may think that the guard is among them. */
-function withoutGuard(commands: readonly AgentCommand[]): readonly Finding[] {
-  const own = commands.flatMap((one) => {
-    const found = ownCommand(one)
-    return found ? [{ ...one, ...found }] : []
-  })
-  const [first] = own
-  if (!first || own.some(({ call, name }) => call === 'fire' || packName(name) === 'pre-tool-use')) return []
-  return [
-    {
-      severity: 'warning',
-      code: 'registration',
-      file: first.file,
-      line: first.line,
-      text: `${first.agent} runs hooks of the pack, but not the guard: no tool call is checked`,
-      fix: 'carabiner setup claude-code --with guard',
-    },
-  ]
-}
-
 /** If two files of one agent call Carabiner, each event is judged twice. */
 function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
   const firing = commands.filter(({ command }) => FIRES.test(command))
@@ -185,10 +132,6 @@ function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
       } satisfies Finding,
     ]
   })
-}
-
-function shortened(text: string, home: string): string {
-  return text.replaceAll(/\/[^\s,;]+/g, (path) => (path.startsWith(home) ? shortPath(path) : path))
 }
 
 // ---- when two commands are the same ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import type { Severity } from '../print/severity.js'
+import { claudeCode } from './claude-code.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
 import type { Facts } from './facts.js'
@@ -29,6 +30,7 @@ const CHECKS: readonly Check[] = [
   { name: 'scripts', check: scripts },
   { name: 'matchers', check: matchers },
   { name: 'trust', check: trust },
+  { name: 'claude-code', check: claudeCode },
   { name: 'duplicates', check: duplicates },
   { name: 'history', check: history, isSlow: true },
   { name: 'folders', check: folders },

@@ -41,12 +41,14 @@ export const FINDING_CODES = [
   // matchers
   'matcher-ignored',
   'timeout-unit',
+  // claude-code
+  'hooks-off',
+  'registration',
+  'not-asked',
   // duplicates
   'duplicate',
   'runs-elsewhere',
   'nobody-runs',
-  'not-asked',
-  'registration',
   // history
   'failing',
   'slow',

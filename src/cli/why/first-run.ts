@@ -1,7 +1,8 @@
 // The first minute at a terminal: offers the things to begin with, and does what is chosen.
 
+import { quoted } from '../../core/base/text.js'
 import { type Context, readCommandLine } from '../command.js'
-import { answerTo } from '../confirm.js'
+import { answerTo, isLeaving } from '../confirm.js'
 import type { Output } from '../output.js'
 import { columns } from '../print/lines.js'
 import { GUARDED_CALL, TRY_GUARD } from '../print/next-command.js'
@@ -38,17 +39,28 @@ const STEPS: readonly Step[] = [
   },
 ]
 
-export async function firstRun(title: string, output: Output, context: Context): Promise<number> {
+/** `found`: lines about what is wrong already, shown below the list. */
+export async function firstRun(
+  title: string,
+  found: readonly string[],
+  output: Output,
+  context: Context,
+): Promise<number> {
   const paint = painter(1)
   const rows = columns(STEPS.map(({ does, line }, i) => [`  ${i + 1}  ${does}`, line]))
   await output.print([
     title,
     '  Nothing is set up here yet. Where do you want to begin?',
     ...rows.map(([does = '', line = '']) => `${does}  ${paint.dim(line)}`),
+    ...found,
   ])
-  const typed = await answerTo('Type 1, 2 or 3, or press Enter to leave: ', output)
-  const step = STEPS[Number(typed) - 1]
-  return step === undefined ? EXIT.ok : step.run(output, context)
+  for (;;) {
+    const typed = await answerTo('Type 1, 2 or 3. Press Enter or q to leave: ', output)
+    if (typed === undefined || isLeaving(typed) || typed === '') return EXIT.ok
+    const step = STEPS[Number(typed) - 1]
+    if (step) return step.run(output, context)
+    await output.print([`${quoted(typed)} is not on the list.`])
+  }
 }
 
 async function called(

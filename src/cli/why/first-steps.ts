@@ -2,9 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
-import { ownCommand } from '../../hosts/own-command.js'
+import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
+import { isGone, type OwnCommand, ownCommand } from '../../hosts/own-command.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
@@ -66,27 +67,37 @@ function projectAbove(project: string): string | undefined {
 
 /** Empty if an agent asks these hooks already, or needs nothing else. */
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
-  const asked = askedBy(project)
-  if (asked === 'engine' || (asked === 'pack' && !hasHooks)) return []
+  const { engine, pack } = registeredIn(project)
+  if (engine || (pack && !hasHooks)) return []
   if (!hasHooks) return ['carabiner setup claude-code   # guard Claude Code: it says what each hook does']
   return [
-    asked === 'pack'
-      ? `${ASK}   # in place of the standard pack`
+    pack
+      ? `${askAsWell(pack)}   # next to the standard pack`
       : `${ASK}   # no agent asks these hooks yet: Claude Code would`,
   ]
 }
 
 const ASK = 'carabiner setup claude-code --engine'
 
+/** Without `--with`, the hooks of projects would take the place of the pack. */
+function askAsWell(pack: readonly string[]): string {
+  return pack.length === 0 ? ASK : `${ASK} --with ${pack.join(',')}`
+}
+
 /** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
 export function notAsked(
   project: string,
   ready: number,
 ): { readonly text: string; readonly fix: string } | undefined {
-  if (ready === 0 || askedBy(project) !== 'pack') return undefined
+  const { engine, pack } = registeredIn(project)
+  if (ready === 0 || engine || !pack) return undefined
   const those =
     ready === 1 ? '1 hook is ready and no agent asks it' : `${ready} hooks are ready and no agent asks them`
-  return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
+  const alone = pack.includes('guard') ? '. --engine without --with would take the guard out' : ''
+  return {
+    text: `${those}: Claude Code is set up with the standard pack only${alone}`,
+    fix: askAsWell(pack),
+  }
 }
 
 /** A hook of the standard pack in an agent's settings. The agent runs it itself: `fire` and `explain` do not ask it. */
@@ -101,15 +112,16 @@ export interface PackHook {
   readonly line: number
 }
 
+/** Without those whose program is gone, and without any where a setting keeps Claude Code from running hooks. */
 export function packHooks(project: string): readonly PackHook[] {
-  return agentCommands({ project, home: homedir() }).commands.flatMap(
-    ({ agent, command, event, file, line }) => {
-      const own = ownCommand({ command })
-      const hook = own?.call === 'hook' ? packName(own.name) : undefined
-      const row = PACK_TABLE.find((one) => one.hook === hook)
-      return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
-    },
-  )
+  const home = homedir()
+  const isOff = hooksOff({ home, project, env: process.env }) !== undefined
+  return agentCommands({ project, home }).commands.flatMap(({ agent, command, event, file, line }) => {
+    const own = ownCommand({ command })
+    if (own?.call !== 'hook' || !canStart(own) || (isOff && agent === 'Claude Code')) return []
+    const row = PACK_TABLE.find((one) => one.hook === packName(own.name))
+    return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
+  })
 }
 
 /** The hooks of the standard pack that agents run, by the names that setup has for them. */
@@ -131,12 +143,28 @@ export function askingThem(hooks: readonly PackHook[], event: string, payload: o
   return [...names].map((hook) => `echo ${shellQuoted(JSON.stringify(payload))} | carabiner hook ${hook}`)
 }
 
-/** What of Carabiner agents have in their settings: the hooks of projects, only the standard pack, or nothing. */
-function askedBy(project: string): 'engine' | 'pack' | 'nobody' {
+/** What of Carabiner agents have in their settings, whether it can run or not. */
+interface Registered {
+  /** The hooks of projects. */
+  readonly engine: boolean
+  /** Hooks of the standard pack, by the names that setup has for them. Undefined if there are none. */
+  readonly pack: readonly Choice[] | undefined
+}
+
+export function registeredIn(project: string): Registered {
   const { commands } = agentCommands({ project, home: homedir() })
   const own = commands.filter(({ command }) => isOwn(command))
-  if (own.some(({ command }) => FIRES.test(command))) return 'engine'
-  return own.length > 0 ? 'pack' : 'nobody'
+  const engine = own.some(({ command }) => FIRES.test(command))
+  const pack = own.flatMap((one) => {
+    const found = ownCommand(one)
+    return found?.call === 'hook' ? [found.name] : []
+  })
+  const isNone = own.length === 0 || (engine && pack.length === 0)
+  return { engine, pack: isNone ? undefined : choicesOf(pack) }
+}
+
+function canStart({ node = '', script }: OwnCommand): boolean {
+  return [node, script].every((path) => !isAbsolute(path) || !isGone(path))
 }
 
 export const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/

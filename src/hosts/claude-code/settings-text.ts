@@ -53,12 +53,6 @@ export function saysTheSame(a: string, b: string): boolean {
   return 'value' in one && 'value' in other && isDeepStrictEqual(one.value, other.value)
 }
 
-/** Whether this file switches off all hooks, including ours. */
-export function disablesHooks(text: string): boolean {
-  const parsed = new JsonText(text).parse()
-  return 'value' in parsed && isObject(parsed.value) && parsed.value.disableAllHooks === true
-}
-
 function groupsByEvent(entries: readonly Entry[]): Readonly<Record<string, readonly unknown[]>> {
   const groups: Record<string, readonly unknown[]> = {}
   for (const { event, group } of entries) groups[event] = [...(groups[event] ?? []), group]

@@ -74,9 +74,19 @@ function readBare(commands: Commands, command: Command, args: readonly string[])
 function named(commands: Commands, name: string): Commands[string] {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command) return command
+  const other = Object.hasOwn(OTHER_WORDS, name) ? OTHER_WORDS[name] : undefined
   const meant =
-    name === 'version' ? '; did you mean --version?' : didYouMean(name, [...Object.keys(commands), 'help'])
+    other === undefined ? didYouMean(name, [...Object.keys(commands), 'help']) : `; did you mean ${other}?`
   throw usage(`There is no command ${JSON.stringify(name)}${meant}`, 'carabiner --help lists them.')
+}
+
+/** Words that other programs have for the same, and what to type here. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  version: '--version',
+  status: 'carabiner, without a command',
+  why: 'explain',
+  check: 'doctor',
+  init: 'setup',
 }
 
 async function help(commands: Commands, args: readonly string[], output: Output): Promise<number> {

@@ -19,6 +19,11 @@ const COMMANDS = Object.keys(ALL).filter((name) => name !== '')
 describe('usage errors', () => {
   it.each([
     [['lst'], 'There is no command "lst"; did you mean list?'],
+    [['status'], 'There is no command "status"; did you mean carabiner, without a command?'],
+    [['why'], 'There is no command "why"; did you mean explain?'],
+    [['version'], 'There is no command "version"; did you mean --version?'],
+    [['setup'], 'Give the host to set up\n  Type carabiner setup claude-code.'],
+    [['uninstall'], 'To remove Carabiner itself, type carabiner remove.'],
     [['frobnicate'], 'There is no command "frobnicate"'],
     [['toString'], 'There is no command "toString"'],
     [['fire', '--trustall'], 'carabiner fire has no option --trustall; did you mean --trust-all?'],

@@ -48,7 +48,10 @@ export const command: Command<typeof OPTIONS> = {
   run({ options, positionals }, output) {
     const names = [...new Set(positionals)]
     if (names.length === 0)
-      throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')
+      throw usage(
+        'Give the name of the plugin',
+        'carabiner list shows what is installed. To remove Carabiner itself, type carabiner remove.',
+      )
     return asRefusals(async () => {
       const done = await finished(names, options)
       const named = names.filter((name) => !done.has(name)).map((name) => meant(name, options))

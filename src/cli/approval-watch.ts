@@ -26,7 +26,7 @@ export async function watchQuestions(watch: Watch): Promise<number> {
   const { queue, output } = watch
   if (!isTerminal(0)) {
     throw new Refusal('NO_TERMINAL', '--watch asks at a terminal, and there is none', {
-      hint: 'carabiner approvals lists what waits; allow ID and deny ID answer it.',
+      hint: 'carabiner approvals lists the open questions; allow ID and deny ID answer them.',
     })
   }
   const interruption = new Interruption()
@@ -35,7 +35,7 @@ export async function watchQuestions(watch: Watch): Promise<number> {
   /** A question that was left open is shown only once. */
   const shown = new Set<string>()
   try {
-    await output.print(['waiting for questions of hooks; Ctrl-C ends it'])
+    await output.print(['waiting for questions from hooks; press Ctrl-C to stop'])
     while (!signal.aborted) {
       const next = (await queue.open()).find(({ id }) => !shown.has(id))
       if (next) {
@@ -108,6 +108,6 @@ async function tell(pending: Pending, result: AnswerResult, { output, record }: 
       return output.print([`too late: ${visible(option)}, by ${visibleName(by)} at ${at}`])
     }
     default:
-      return output.print(['too late: nobody waits for it any more'])
+      return output.print(['too late: the question is no longer open'])
   }
 }

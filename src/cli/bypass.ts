@@ -33,7 +33,7 @@ export const BYPASSED: Diagnostic = {
 
 const REFUSED: Diagnostic = {
   code: 'bypass-refused',
-  text: 'CARABINER_OFF=1 is set and has no effect: the settings of the user say "bypass": false',
+  text: 'CARABINER_OFF=1 is set and has no effect: your settings say "bypass": false',
 }
 
 export function bypassNotices(hooks: Settled): readonly Diagnostic[] {

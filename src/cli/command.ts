@@ -98,7 +98,8 @@ export function readCommandLine<T extends OptionTable>(
   checkTokens(name, options, config)
   const read = strictly(config, name)
   const extra = positionals.at(-1)?.includes('…') ? undefined : read.positionals[positionals.length]
-  if (extra !== undefined) throw usage(`${called(name)} takes no ${JSON.stringify(extra)}`, helpFor(name))
+  if (extra !== undefined)
+    throw usage(`${called(name)} does not accept ${JSON.stringify(extra)}`, helpFor(name))
   const values = Object.entries(options).map(([key, { type, multiple }]) => [
     key,
     (read.values as Readonly<Record<string, unknown>>)[key] ??
@@ -187,7 +188,7 @@ export function checkOwners<A extends string>(
   for (const [option, actions] of Object.entries(owners)) {
     const isGiven = given[option] !== undefined && given[option] !== false
     if (isGiven && !actions.includes(action))
-      throw usage(`--${option} means nothing to carabiner ${command} ${action}`)
+      throw usage(`--${option} does not work with carabiner ${command} ${action}`)
   }
 }
 
@@ -203,6 +204,6 @@ function called(name: string): string {
 
 export function helpFor(name: string): string {
   return name === ''
-    ? 'carabiner --help shows what there is.'
-    : `carabiner ${name} --help shows what it takes.`
+    ? 'carabiner --help lists the commands and options.'
+    : `carabiner ${name} --help shows how to use it.`
 }

@@ -57,7 +57,7 @@ function head(command: Command, paint: Paint): readonly string[] {
       '',
       'usage: carabiner [COMMAND] [options]',
       `  Without a command: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
-      '  carabiner help COMMAND says more about one.',
+      '  carabiner help COMMAND explains one command.',
     ]
   }
   return [

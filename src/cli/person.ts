@@ -13,7 +13,7 @@ export function checkPerson(what: string): void {
   const mark = agentMark()
   if (mark === undefined) return
   throw new Refusal('NOT_A_PERSON', `${what} is for a person, and ${mark}`, {
-    hint: 'Type the same in a terminal of your own.',
+    hint: 'Run the same command in your own terminal.',
   })
 }
 

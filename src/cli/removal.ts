@@ -105,7 +105,7 @@ function byHand(settings: readonly Settings[]): readonly string[] {
   const done = new Set(settings.map(({ place }) => place.path))
   const own = commands.filter(({ command, file }) => isOwn(command) && !done.has(file))
   return [...new Map(own.map((one) => [one.file, one])).values()].map(
-    (one) => `${placeOf(one)} runs Carabiner, and setup on this machine did not write it`,
+    (one) => `${placeOf(one)} runs Carabiner, but setup on this machine did not write it`,
   )
 }
 
@@ -123,7 +123,8 @@ export async function removed(found: Found): Promise<Removed> {
   const before: string[] = []
   for (const { place, plan } of found.settings) {
     const done = await carryOut(plan, () => planRemove(place))
-    if (!done) throw new SetupProblem(`${place.path} was changed by somebody else meanwhile`, 'Try again.')
+    if (!done)
+      throw new SetupProblem(`${place.path} was changed by another program in the meantime`, 'Try again.')
     if (done.backup !== undefined) before.push(done.backup)
   }
   // The record of what was just taken out is new.
@@ -184,7 +185,7 @@ function copied(from: string, to: string): void {
 function stuck(from: string, to: string, error: unknown): Refusal {
   const backup = dirname(dirname(to))
   return new Refusal('NOT_REMOVED', `${visible(shortPath(from))} could not be moved: ${textOf(error)}`, {
-    hint: `The rest is in ${visible(shortPath(backup))}, and ${SCRIPT} there brings it back.`,
+    hint: `The rest is in ${visible(shortPath(backup))}, and ${SCRIPT} there restores it.`,
   })
 }
 
@@ -201,10 +202,10 @@ function script(kept: readonly Kept[], { settings }: Found, backup: string): str
   const paths = kept.flatMap(({ folder, names }) => names.map((name) => join(folder, name)))
   return [
     '#!/bin/sh',
-    '# Brings back what `carabiner remove` took away.',
+    '# Restores what `carabiner remove` removed.',
     'set -e',
     `for path in ${paths.map(shellQuoted).join(' ')}; do`,
-    '  if [ -e "$path" ]; then echo "$path is there already; move it away first" >&2; exit 1; fi',
+    '  if [ -e "$path" ]; then echo "$path already exists; move it away first" >&2; exit 1; fi',
     'done',
     ...kept.flatMap(({ kind, folder }) => [
       typedWords(['mkdir', '-p', folder]),

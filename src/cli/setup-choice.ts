@@ -27,7 +27,7 @@ import { Refusal, usage } from './refusal.js'
 export const CHOICE_OPTIONS = {
   only: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Exactly these hooks: guard,stop.' },
   with: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Add hooks: memory,reminder.' },
-  without: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Take single hooks out again.' },
+  without: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Remove single hooks again.' },
 } as const satisfies OptionTable
 
 export interface NamedChoices {
@@ -58,7 +58,7 @@ export function chosenBy(named: NamedChoices, text: string): readonly Choice[] {
   if (kept !== undefined)
     throw usage(`memory does not work without ${kept}`, `Add memory to --without ${dropped.join(',')}.`)
   if (chosen.length === 0)
-    throw usage('No hook would be left', 'carabiner setup claude-code --remove takes out all of them.')
+    throw usage('No hook would be left', 'carabiner setup claude-code --remove removes all of them.')
   return chosen
 }
 

@@ -44,7 +44,7 @@ export const PLACE_OPTIONS = {
 
 export const SOURCE_OPTIONS = {
   ...PLACE_OPTIONS,
-  'trust-all': { type: 'boolean', help: 'Also run hooks of the project that nobody reviewed.' },
+  'trust-all': { type: 'boolean', help: 'Also run hooks of the project that you have not reviewed.' },
 } as const satisfies OptionTable
 
 export interface Places {
@@ -98,7 +98,7 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted' | 'project'>):
     'PRE_TRUSTED_INVALID',
     `CARABINER_PRE_TRUSTED must be an absolute path, got ${quoted(file)}`,
     {
-      hint: 'Write the whole path of a list outside every project.',
+      hint: 'Give the full path of a list outside every project.',
     },
   )
 }

@@ -34,7 +34,7 @@ describe('a question of one process', () => {
     await asking()
     const id = await raised()
     const { stdout, code } = await project.call(['approvals', 'allow', id])
-    expect([code, stdout]).toEqual([0, `${id} allowed, once, when the agent tries the same call again\n`])
+    expect([code, stdout]).toEqual([0, `${id} allowed once, the next time the agent makes the same call\n`])
     expect((await fire()).code).toBe(0)
     expect((await fire()).code).toBe(3)
     expect(await project.openIds()).not.toEqual([id])
@@ -100,7 +100,7 @@ describe('a question of one process', () => {
     const { session_id: _, ...call } = CALL
     const { code, stdout } = await fire(call)
     expect(code).toBe(3)
-    expect(JSON.parse(stdout).reason).toContain('the payload has no session_id')
+    expect(JSON.parse(stdout).reason).toContain('without a session_id in the payload')
     expect(await project.openIds()).toEqual([])
   })
 
@@ -242,10 +242,10 @@ describe('allow always', () => {
   })
 
   it('nothing is always allowed at first, and there is nothing to revoke', async () => {
-    expect((await project.call(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
+    expect((await project.call(['approvals', 'grants'])).stdout).toContain('no grants in this project')
     const { code, stderr } = await project.call(['approvals', 'revoke', 'x'])
     expect(code).toBe(1)
-    expect(stderr).toContain('No grant is called x')
+    expect(stderr).toContain('There is no grant x')
   })
 })
 
@@ -324,13 +324,13 @@ describe('wrong usage', () => {
   it.each([
     [['alow', 'x'], 'did you mean allow?'],
     [['allow'], 'Which one? carabiner approvals allow ID'],
-    [['list', 'x'], 'takes no "x"'],
-    [['allow', 'k7'], 'too short to be sure'],
-    [['deny', 'k7f3-9qxd', '--always'], '--always means nothing'],
+    [['list', 'x'], 'does not accept "x"'],
+    [['allow', 'k7'], 'too short to identify a question'],
+    [['deny', 'k7f3-9qxd', '--always'], '--always does not work with'],
     [['deny', 'k7f3-9qxd', '--all'], 'Give an ID or --all'],
-    [['allow', '--all'], '--all means nothing'],
-    [['grants', '--watch'], '--watch means nothing'],
-    [['--watch', '--json'], 'give one of them'],
+    [['allow', '--all'], '--all does not work with'],
+    [['grants', '--watch'], '--watch does not work with'],
+    [['--watch', '--json'], 'use one or the other'],
   ])('%j', async (args, expected) => {
     const { code, stdout, stderr } = await project.call(['approvals', ...args])
     expect(code).toBe(64)
@@ -340,6 +340,6 @@ describe('wrong usage', () => {
   it('an id that is unknown', async () => {
     const { code, stderr } = await project.call(['approvals', 'allow', 'aaaa-bbbb'])
     expect(code).toBe(1)
-    expect(stderr).toContain('No question is called aaaa-bbbb')
+    expect(stderr).toContain('There is no question aaaa-bbbb')
   })
 })

@@ -128,7 +128,7 @@ describe('for people', () => {
 
   it('nothing yet', async () => {
     const { stdout, code } = await project.call(['audit'])
-    expect([code, stdout.split('\n')[0]]).toEqual([0, 'nothing is on record for this project yet'])
+    expect([code, stdout.split('\n')[0]]).toEqual([0, 'no entries for this project yet'])
   })
 
   it('what a hook says controls no terminal', async () => {
@@ -190,7 +190,7 @@ describe('U1: a call that a gate should have judged', () => {
     await project.call(['trust', '--yes'])
     expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'matcher' }] })
     const { stdout } = await project.call(['audit', '--unguarded'])
-    expect(stdout).toMatch(/its matcher has a slip\nnext carabiner audit show 1\n$/)
+    expect(stdout).toMatch(/its matcher has a mistake\nnext carabiner audit show 1\n$/)
   })
 
   it.for(['PreTooluse', 'PreToolUsee', 'BeforeTool'])(
@@ -271,7 +271,7 @@ describe('U1: a call that a gate should have judged', () => {
     await fires(ALLOWED, STOP)
     expect(await entries('--unguarded')).toEqual([])
     const { stdout } = await project.call(['audit', '--unguarded'])
-    expect(stdout).toBe('nothing of the kind is on record\n')
+    expect(stdout).toBe('no entries match\n')
   })
 })
 
@@ -489,7 +489,7 @@ describe('list --stats', () => {
 
   it('says where nothing is known', async () => {
     await fires()
-    expect((await project.call(['list', '--stats'])).stdout).toContain('nothing of it is on record')
+    expect((await project.call(['list', '--stats'])).stdout).toContain('no runs on record')
   })
 })
 
@@ -497,16 +497,16 @@ describe('wrong usage', () => {
   it.each([
     [['verfy'], 'did you mean verify?'],
     [['show'], 'Which entry?'],
-    [['show', 'x'], '"x" is no number of an entry'],
-    [['verify', '3'], 'takes no "3"'],
+    [['show', 'x'], '"x" is not the number of an entry'],
+    [['verify', '3'], 'does not accept "3"'],
     [['--decision', 'denyy'], 'did you mean deny?'],
     [['--since', 'yesterday'], 'since must be a time'],
     [['--lines', '-3'], '--lines'],
     [['verify', '--expect', '3'], '--expect must be'],
-    [['tail', '--follow', '--json'], 'give one of them'],
-    [['verify', '--decision', 'deny'], '--decision means nothing to carabiner audit verify'],
-    [['verify', '--follow'], '--follow means nothing'],
-    [['tail', '--expect', `1:${'0'.repeat(64)}`], '--expect means nothing'],
+    [['tail', '--follow', '--json'], 'use one or the other'],
+    [['verify', '--decision', 'deny'], '--decision does not work with carabiner audit verify'],
+    [['verify', '--follow'], '--follow does not work with'],
+    [['tail', '--expect', `1:${'0'.repeat(64)}`], '--expect does not work with'],
     [['3'], 'carabiner audit show 3 shows that entry'],
     [['--kind', 'aproval'], 'did you mean approval?'],
   ])('%j', async (args, expected) => {

@@ -52,7 +52,7 @@ describe('trust', () => {
     symlinkSync('/etc/hostname', join(scene.folder, '.amplifier/hooks/plug/link'))
     expect(await scene.only('untrusted')).toMatchObject({
       severity: 'broken',
-      fix: expect.stringContaining('Put that right'),
+      fix: expect.stringContaining('Fix that, then: carabiner'),
     })
   })
 
@@ -134,7 +134,7 @@ describe('plugins', () => {
     expect(
       (await scene.findings()).map(({ severity, code, file, fix }) => [severity, code, file, fix]),
     ).toEqual([
-      ['broken', 'plugin-interrupted', begun.path, 'Type the same again: that clears this away first.'],
+      ['broken', 'plugin-interrupted', begun.path, 'Run the same command again: it cleans this up first.'],
       ['broken', 'plugin-interrupted', gone.path, 'carabiner uninstall old   # finishes it'],
     ])
     expect(readdirSync(scene.base, { recursive: true }).sort()).toEqual(before)
@@ -159,7 +159,7 @@ describe('plugins', () => {
     const said = found.map(({ text, fix }) => `${text.split(' was ')[0]}: ${fix}`)
     expect(said.sort()).toEqual([
       'an install of fresh: carabiner update fresh   # finishes it',
-      'an install, new or migrate of made: Type the same again: that clears this away first.',
+      'an install, new or migrate of made: Run the same command again: it cleans this up first.',
       'an update of aside: carabiner update aside   # finishes it',
       'an update of aside: carabiner update aside   # finishes it',
       'an update of there: carabiner update there   # finishes it',
@@ -182,7 +182,7 @@ describe('plugins', () => {
     scene.write(join(path, 'guard/hooks.json'), configured(['true']))
     expect(await leftover()).toMatchObject({
       severity: 'warning',
-      text: 'guard lies in here as if it were being replaced, and its hooks are read from here',
+      text: 'guard is in this folder of interrupted work, and its hooks are read from here',
       fix: expect.stringMatching(/^mv \S+\.old-0123456789abcdef\/guard \S+hooks\/guard {3}# if it is yours/),
     })
     scene.write(join(scene.folder, '.amplifier/hooks/guard/hooks.json'), configured(['true']))
@@ -221,7 +221,7 @@ describe('hooks that were migrated', () => {
       [
         'warning',
         7,
-        'and here it is untrusted: nobody runs it',
+        'and here it is untrusted: nothing runs it',
         expect.stringMatching(/^carabiner trust project/),
       ],
     ])
@@ -232,7 +232,7 @@ describe('hooks that were migrated', () => {
       [
         'warning',
         7,
-        'and Claude Code does not ask Carabiner: nobody runs it',
+        'and Claude Code does not run Carabiner: nothing runs it',
         'carabiner setup claude-code --engine',
       ],
     ])
@@ -244,7 +244,7 @@ describe('hooks that were migrated', () => {
       [
         'warning',
         7,
-        'and here it is disabled: nobody runs it',
+        'and here it is disabled: nothing runs it',
         expect.stringMatching(/^carabiner enable project/),
       ],
     ])
@@ -329,7 +329,7 @@ describe('history', () => {
     record({ ...fire({ status: 'failed' }), time: '2026-01-31T12:00:00.000Z' } as Entry)
     expect(await scene.only('failing')).toMatchObject({
       severity: 'warning',
-      text: expect.stringContaining('its script was changed since; 1 of 1 run failed'),
+      text: expect.stringContaining('its script has changed since; 1 of 1 run failed'),
     })
     record({ ...fire({ status: 'failed' }), time: '2126-01-31T12:00:00.000Z' } as Entry)
     expect(await scene.codes()).toEqual(['broken failing'])
@@ -356,7 +356,7 @@ describe('history', () => {
     })
     record(...Array.from({ length: 5 }, () => fire({ ms: 29_000 })))
     expect(await scene.only('slow')).toMatchObject({
-      text: expect.stringContaining('of the 30 s that it may take'),
+      text: expect.stringContaining('of its timeout of 30 s'),
       fix: 'Make it faster, or write "timeout": 59 at ~/.amplifier/hooks/hooks.json:7, in seconds.',
     })
   })
@@ -459,7 +459,7 @@ describe('environment', () => {
     const isEager = Number(process.versions.node.split('.')[0]) < 22
     expect(await scene.codes()).toEqual(isEager ? ['warning ca-certs'] : [])
     vi.stubEnv('NODE_EXTRA_CA_CERTS', join(scene.base, 'none.pem'))
-    expect((await scene.only('ca-certs')).text).toContain('is not there')
+    expect((await scene.only('ca-certs')).text).toContain('does not exist')
   })
 
   it('a project that sets variables for its user', async () => {

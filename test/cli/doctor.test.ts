@@ -113,7 +113,7 @@ describe('configuration', () => {
     const { hooks } = configured(['true']) as { hooks: object }
     scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { ...hooks, PreTooluse: [] } })
     expect((await scene.only('unknown-event')).fix).toBe(
-      `Move what stands at ${file}:14 into PreToolUse at ${file}:3.`,
+      `Move the hooks at ${file}:14 into PreToolUse at ${file}:3.`,
     )
   })
 
@@ -161,7 +161,9 @@ describe('programs', () => {
     scene.write(join(bin, 'nopy3'), SCRIPT, 0o755)
     vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
     scene.ofUser(['nopy x'])
-    expect((await scene.only('program-missing')).fix).toBe('Write nopy3, which is there, in place of nopy.')
+    expect((await scene.only('program-missing')).fix).toBe(
+      'Write nopy3, which is installed, instead of nopy.',
+    )
   })
 
   it('a project brings none of its own: its folder in PATH does not count, nor for hooks of the user', async () => {
@@ -216,19 +218,19 @@ describe('scripts', () => {
       'missing',
       `"$CLAUDE_PROJECT_DIR"/gone.sh`,
       'script-missing',
-      '/gone.sh, or write the path of one that is there at ~/.amplifier/hooks/hooks.json:7',
+      '/gone.sh, or write the path of one that exists at ~/.amplifier/hooks/hooks.json:7',
     ],
     [
       'missing, behind an interpreter',
       `sh "$CLAUDE_PROJECT_DIR"/gone.sh`,
       'script-missing',
-      '/gone.sh, or write the path of one that is there at ~/.amplifier/hooks/hooks.json:7',
+      '/gone.sh, or write the path of one that exists at ~/.amplifier/hooks/hooks.json:7',
     ],
     [
       'a folder',
       '"$CLAUDE_PROJECT_DIR"/sub',
       'script-missing',
-      '/sub/NAME, the file in it that is to run, at ~/.amplifier/hooks/hooks.json:7',
+      '/sub/NAME, the file in it to run, at ~/.amplifier/hooks/hooks.json:7',
     ],
     ['not executable', '"$CLAUDE_PROJECT_DIR"/plain.sh', 'not-executable', 'chmod +x '],
     ['CRLF in its first line', '"$CLAUDE_PROJECT_DIR"/crlf.sh', 'crlf', "perl -pi -e 's/\\r$//' "],
@@ -376,7 +378,7 @@ describe('P9: bash syntax that sh runs', () => {
   it('in a command', async () => {
     scene.ofUser(['[[ -f x ]] && exit 2; exit 0'])
     expect(await scene.only('bash-syntax')).toMatchObject({
-      text: expect.stringContaining('its command uses [[ … ]], which is bash, but sh runs it'),
+      text: expect.stringContaining('its command uses [[ … ]], which is bash syntax, but sh runs it'),
       fix: expect.stringMatching(
         /^Add "shell": "bash" to the hook at ~\/\.amplifier\/hooks\/hooks\.json:\d+\.$/,
       ),

@@ -161,7 +161,7 @@ describe('a trusted gate', () => {
     const asked = ['explain', 'PreToolUse', '--tool', 'Bash', '--hook', 'guard:PreToolUse#1']
     for (const args of [asked, ['doctor']])
       expect((await carabiner(...args)).stdout.replace(/\s+/g, ' ')).toMatch(
-        /the version in the project could not start: .*check\.sh, which is not there; the version that you trusted runs/,
+        /the version in the project could not start: .*check\.sh, which does not exist; the version that you trusted runs/,
       )
   })
 
@@ -289,7 +289,7 @@ describe('carabiner trust --mine', () => {
   it('trusts nothing where nobody can be asked, and nothing in an agent’s shell', async () => {
     await changed()
     const { code, stderr } = await carabiner('trust', '--mine')
-    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can be asked here')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('there is no terminal to ask at')])
     const agent = await project.call(['trust', '--mine', '--yes'], { env: { CLAUDECODE: '1' } })
     expect([agent.code, agent.stderr]).toEqual([1, expect.stringContaining('is for a person')])
     await said(1)
@@ -303,7 +303,7 @@ describe('carabiner trust --mine', () => {
     const run = await carabiner('trust', '--mine', '--yes')
     expect([run.code, run.stdout]).toEqual([
       0,
-      'nothing that you trust here was changed\n1 waits for a first review: carabiner trust theirs\n',
+      'nothing that you trust here has changed\n1 waits for a first review: carabiner trust theirs\n',
     ])
     expect((await carabiner('trust', '--json')).code).toBe(1)
     rmSync(project.path(FOLDER), { recursive: true })

@@ -34,21 +34,21 @@ describe('who would run', () => {
     const { code, stdout, stderr } = await explain(['PreToolUse', '--tool', 'Bash', '--trust-all'])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toBe(`PreToolUse  tool_name "Bash"
-would run, the same number at once
+would run, hooks with the same number at once
   1  project:PreToolUse#1  .amplifier/hooks/hooks.json:7
       ./a.sh
-      --trust-all, for Bash, 30 s, a failure goes on
+      --trust-all, for Bash, 30 s, if it fails: go on
   1  project:PreToolUse#2  .amplifier/hooks/hooks.json:11
       ./b.sh
-      --trust-all, for Bash, 30 s, a failure goes on
+      --trust-all, for Bash, 30 s, if it fails: go on
 would not run
   matcher  project:PreToolUse#3  .amplifier/hooks/hooks.json:20
       matcher "Write" does not match tool_name "Bash"
-what could come of it
+what could happen
   deny    the tool does not run; the reason goes to the model
-  failure of any of them: told, and it goes on ("onFailure": "block" would close the gate)
-  change  project:PreToolUse#1, project:PreToolUse#2 could change tool_input; of one step the last in this order wins
-  ask     if a hook asks: a person (the agent, or carabiner approvals)
+  failure of any hook is reported, and the event goes on ("onFailure": "block" would deny instead)
+  change  project:PreToolUse#1, project:PreToolUse#2 could change tool_input; within one step, the last in this order wins
+  ask     if a hook asks: a person (through the agent or carabiner approvals)
   at most 30 s; context: 10240 bytes each, 10000 tokens a turn
 `)
   })
@@ -134,7 +134,7 @@ nothing else would run: there are no hooks here; `)
   })
 })
 
-describe('what could come of it', () => {
+describe('what could happen', () => {
   const user = (hooks: object) => project.file('../home/.amplifier/hooks/hooks.json', { hooks })
   const handlers = (...hooks: readonly object[]) => [
     { hooks: hooks.map((one) => ({ type: 'command', ...one })) },
@@ -151,12 +151,14 @@ describe('what could come of it', () => {
       ),
     })
     const { deny, failure, change, longest } = await forecast(['PreToolUse', '--tool', 'Bash'])
-    expect(deny).toContain('one of user:PreToolUse#3 comes too late (async)')
-    expect(failure).toBe('of user:PreToolUse#1 counts as a deny; of the others it is told, and it goes on')
+    expect(deny).toContain('a deny from user:PreToolUse#3 comes too late (async)')
+    expect(failure).toBe(
+      'of user:PreToolUse#1 counts as a deny; a failure of the others is reported, and the event goes on',
+    )
     expect(change).toContain('user:PreToolUse#1, user:PreToolUse#2 could change tool_input')
     expect(longest).toBe(10)
     const told = await lines(['PreToolUse', '--tool', 'Bash'])
-    expect(told).toContain('yours, 10 s, a failure denies')
+    expect(told).toContain('yours, 10 s, if it fails: deny')
     expect(told).toContain('yours, async, 60 s')
   })
 
@@ -166,7 +168,7 @@ describe('what could come of it', () => {
     const { longest, caps, ask, deny } = await forecast(['Stop'])
     expect(longest).toBe(8)
     expect(caps[0]).toContain('Stop can be refused 8 times')
-    expect(ask).toContain('a question has no place here')
+    expect(ask).toContain('a hook cannot ask on this event')
     expect(deny).toContain('the agent goes on')
   })
 
@@ -174,8 +176,8 @@ describe('what could come of it', () => {
     user({ SessionEnd: handlers({ command: 'a' }) })
     const { deny, change } = await forecast(['SessionEnd', '--example'])
     expect([deny, change]).toEqual([
-      'has no effect: nothing can be denied on SessionEnd; it is reported',
-      'nobody could change it',
+      'has no effect: nothing can be denied on SessionEnd; the deny is reported',
+      'no hook could change it',
     ])
   })
 
@@ -188,14 +190,14 @@ describe('what could come of it', () => {
   it('which of two that are the same runs', async () => {
     user({ Stop: handlers({ command: 'a' }, { command: 'a' }) })
     const told = await lines(['Stop'])
-    expect(told).toContain('yours, 30 s, a failure goes on, the same as user:Stop#2')
+    expect(told).toContain('yours, 30 s, if it fails: go on, the same as user:Stop#2')
     expect(told).toContainEqual(expect.stringMatching(/^duplicate +user:Stop#2/))
   })
 
   it('--example fills in what was not given', async () => {
     user({ PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'a', if: 'Bash(ls)' }] }] })
     expect(await lines(['PreToolUse', '--example'])).toContain(
-      'yours, for Bash, if Bash(ls), 30 s, a failure goes on',
+      'yours, for Bash, if Bash(ls), 30 s, if it fails: go on',
     )
   })
 })
@@ -216,7 +218,7 @@ describe('why did my hook not run', () => {
   it('nobody trusted it', async () => {
     project.hooks({ PreToolUse: [['Bash', 'cat']] })
     const { text, rest } = await answer(['PreToolUse', '--tool', 'Bash', '--hook', 'PreToolUse#1'])
-    expect(text).toContain('it would not run: it came with the project, and you do not trust it')
+    expect(text).toContain('it would not run: it came with the project, and you have not trusted it')
     expect(rest).toEqual(['next carabiner trust project'])
   })
 
@@ -258,7 +260,7 @@ describe('why did my hook not run', () => {
     expect(text).toBe(`it would not run: matcher ${JSON.stringify(matcher)} does not match tool_name "Bash"`)
     expect(rest).toEqual([
       `next carabiner explain PreToolUse --tool ${tool} --hook 'project:PreToolUse#1' --trust-all`,
-      'next Change the matcher at .amplifier/hooks/hooks.json:7, if it is for Bash too',
+      'next Change the matcher at .amplifier/hooks/hooks.json:7, if it should match Bash too',
     ])
     expect((await again(rest[0])).stdout).toContain('it would run')
   })
@@ -282,14 +284,14 @@ describe('why did my hook not run', () => {
     const next = `next carabiner explain PreToolUse --tool ${tool} --input '${input}' --hook 'project:PreToolUse#1' --trust-all`
     const unsaid = await answer(asked)
     expect(unsaid.text).toBe(
-      `it would run, in step 1 of 1, but only where "if": "${rule}" is for the call; no --input was given`,
+      `it would run, in step 1 of 1, but only if the call fits "if": "${rule}"; no --input was given`,
     )
     expect(unsaid.rest).toEqual([next])
     const no = await answer([...asked, '--input', JSON.stringify(other)])
     expect(no.text).toBe(`it would not run: "if": "${rule}" is not for this call of ${tool}`)
     expect(no.rest).toEqual([
       next,
-      'next Change "if" at .amplifier/hooks/hooks.json:6, if it is for this call too',
+      'next Change "if" at .amplifier/hooks/hooks.json:6, if it should cover this call too',
     ])
     expect((await again(next)).stdout).toContain('it would run, in step 1 of 1\n')
   })
@@ -300,7 +302,7 @@ describe('why did my hook not run', () => {
     const asked = ['--hook', 'PreToolUse#1', '--trust-all', '--tool']
     expect((await answer([...asked, 'Bash'])).text).toBe('it would run, in step 1 of 1')
     expect((await answer([...asked, 'Write'])).rest).toEqual([
-      'next Change "if" at .amplifier/hooks/hooks.json:6, if it is for this call too',
+      'next Change "if" at .amplifier/hooks/hooks.json:6, if it should cover this call too',
     ])
   })
 
@@ -318,7 +320,7 @@ describe('why did my hook not run', () => {
     })
     const { text, rest } = await answer(['PreToolUse', '--hook', 'spy', '--trust-all'])
     expect(text).toContain('it listens to turn_end,')
-    expect((await again(rest[0])).stdout).toContain('it would run, beside the event')
+    expect((await again(rest[0])).stdout).toContain('it would run, as an observer')
   })
 
   it('a setting; a switch', async () => {
@@ -327,14 +329,16 @@ describe('why did my hook not run', () => {
     const { text, rest } = await answer(['--hook', 'Stop#1', '--trust-all'])
     expect(text).toContain(`"enabled": false in ${file}:3`)
     expect(rest).toEqual([
-      'next Take "enabled": false out of ~/.amplifier/settings.json:3, if the hook is wanted',
+      'next Remove "enabled": false from ~/.amplifier/settings.json:3 if you want the hook',
     ])
   })
 
   it('another that is the same runs', async () => {
     project.hooks({ Stop: [['', 'true', 'true']] })
     const { text, rest } = await answer(['--hook', 'Stop#2', '--trust-all'])
-    expect(text).toBe('it would not run: project:Stop#1 runs the same for this event, and once is enough')
+    expect(text).toBe(
+      'it would not run: project:Stop#1 runs the same command for this event, and it runs only once',
+    )
     expect(rest).toEqual(['next carabiner doctor --trust-all'])
   })
 
@@ -349,7 +353,7 @@ describe('why did my hook not run', () => {
   it('it waits for trust, whatever tool is meant', async () => {
     project.hooks({ PreToolUse: [['Bash', 'true']] })
     const { text, rest } = await answer(['--hook', 'PreToolUse#1'])
-    expect(text).toMatch(/^it would not run: it came with the project, and you do not trust it/)
+    expect(text).toMatch(/^it would not run: it came with the project, and you have not trusted it/)
     expect(rest).toEqual(['next carabiner trust project'])
   })
 
@@ -374,7 +378,7 @@ describe('why did my hook not run', () => {
     ['project:Stap#1', 'There is no hook project:Stap#1; did you mean project:Stop#1?'],
     ['Stap#1', 'There is no hook Stap#1; did you mean Stop#1?'],
     ['nothing-like-it', 'There is no hook nothing-like-it'],
-    ['project', 'project is the name of 2 hooks'],
+    ['project', '2 hooks are called project'],
   ])('%s', async (name, expected) => {
     project.hooks({ Stop: [['', 'a', 'b']] })
     const { code, stderr } = await explain(['--hook', name])
@@ -403,16 +407,16 @@ describe('why nothing would run', () => {
   it('nobody trusted it: what it runs, and what to type', async () => {
     project.hooks({ PreToolUse: [['Bash', './guard.sh']] })
     const { reason, next } = await why(['PreToolUse', '--tool', 'Bash'])
-    expect(reason).toBe('1 hook would, but came with the project, and you do not trust it')
+    expect(reason).toBe('1 hook would run, but came with the project, and you have not trusted it')
     expect(next).toEqual([
-      'next carabiner trust project   # shows what it runs, and asks; for one call:',
+      'next carabiner trust project   # shows what it runs, and asks; or, just for this call:',
       'next carabiner explain PreToolUse --tool Bash --trust-all',
     ])
     expect(await lines(['PreToolUse', '--tool', 'Bash'])).toContain('./guard.sh')
   })
 
   it.each([
-    ['Bash', 'bash', 'upper and lower case count'],
+    ['Bash', 'bash', 'case matters'],
     ['Edit', 'MultiEdit', 'write Edit|MultiEdit, or the pattern .*Edit.*'],
     ['mcp__files', 'mcp__files__write', 'the pattern mcp__files__.*'],
     ['Wirte|Read', 'Write', 'it has Wirte, not Write'],
@@ -427,7 +431,7 @@ describe('why nothing would run', () => {
   it('no matcher takes the tool', async () => {
     project.hooks({ PreToolUse: [['Write|Edit', 'a']] })
     const { reason, next } = await why(['PreToolUse', '--tool', 'Bash'])
-    expect(reason).toBe('no matcher takes tool_name "Bash"; there are matchers for "Write|Edit"')
+    expect(reason).toBe('no matcher matches tool_name "Bash"; the matchers are "Write|Edit"')
     expect(next).toEqual(['next carabiner explain PreToolUse --tool Write'])
   })
 
@@ -445,7 +449,7 @@ describe('why nothing would run', () => {
     expect(reason).toContain('"allow_project_hooks": false')
     expect(reason).toContain('settings.json:3')
     expect(next).toEqual([
-      'next Take "allow_project_hooks": false out of ~/.amplifier/settings.json:3, if the hook is wanted',
+      'next Remove "allow_project_hooks": false from ~/.amplifier/settings.json:3 if you want the hook',
     ])
   })
 
@@ -500,7 +504,7 @@ describe('why nothing would run', () => {
     project.file('inner/.git/HEAD', '')
     const inside = { cwd: project.path('inner') }
     const { next, reason } = await why(['Stop'], inside)
-    expect(reason).toContain('1 hook would, but came with the project')
+    expect(reason).toContain('1 hook would run, but came with the project')
     expect(next[0]).toMatch(/^next carabiner trust project {3}#/)
     expect((await project.call(['trust', 'project', '--yes'], inside)).code).toBe(0)
     expect((await lines(['Stop'], inside)).slice(1, 3)).toEqual([

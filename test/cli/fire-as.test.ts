@@ -277,7 +277,7 @@ describe('what cannot be evaluated', () => {
     project.hooks({ PreToolUse: [['Bash', 'sleep 600']] })
     const { code, stdout } = await fireAs('claude-code', ['--timeout', '0.2'], CALL)
     expect(code).toBe(2)
-    expect(stdout).toContain('The hooks were not done within 0.2 seconds')
+    expect(stdout).toContain('The hooks did not finish within 0.2 seconds')
   })
 
   it('D8: in time keeps an agent from stopping once, and then lets it stop aloud', async () => {
@@ -309,10 +309,10 @@ describe('the switch', () => {
 describe('wrong usage is a refusal: any code but 2 would open the gate', () => {
   it.each<[readonly string[], string]>([
     [['fire', '--as', 'claude', 'PreToolUse'], 'claude-code, cline, codex'],
-    [['fire', '--as', 'claude', '--json'], 'There is no host "claude"'],
+    [['fire', '--as', 'claude', '--json'], 'There is no agent "claude"'],
     [['fire', '--as=claude-code', '--timeout', 'soon'], '--timeout must be a number'],
     [['fire', '--as', 'claude-code', '--trustall'], 'did you mean --trust-all?'],
-    [['fire', '--as', 'claude-code', 'PreToolUse', 'Stop'], 'takes no "Stop"'],
+    [['fire', '--as', 'claude-code', 'PreToolUse', 'Stop'], 'does not accept "Stop"'],
     [['fire', '--as'], '--as needs a value'],
     [['fier', '--as', 'claude-code'], 'did you mean fire?'],
   ])('%j', async (args, says) => {

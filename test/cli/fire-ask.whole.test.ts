@@ -90,7 +90,7 @@ describe.skipIf(!hasPython)('A4: fire --ask', () => {
 
   it.each([
     [['--as', 'claude-code'], '--ask is for people, and --as for agents', 2],
-    [['--wait', '5'], '--wait waits for an answer from another: give one of them', 64],
+    [['--wait', '5'], '--wait waits for an answer from another: use one or the other', 64],
   ])('is not given with %j', async (more, said, exit) => {
     const { code, stdout, stderr } = await project.call([...FIRE, '--ask', ...more])
     expect([code, `${stdout}${stderr}`]).toEqual([exit, expect.stringContaining(said)])

@@ -31,7 +31,7 @@ describe('a hook that had no say', () => {
     const { code, stderr } = await record()
     expect([code, project.has(CASES)]).toEqual([1, false])
     expect(stderr).toBe(
-      'carabiner: The case was not recorded: guard:PreToolUse#1 was not asked (untrusted), and carabiner test would ask it\n' +
+      'carabiner: The case was not recorded: guard:PreToolUse#1 did not run (untrusted), but carabiner test would run it\n' +
         '  carabiner trust guard; then record again, or with --trust-all.\n',
     )
   })
@@ -41,7 +41,7 @@ describe('a hook that had no say', () => {
     await type('disable guard --user')
     const { code, stderr } = await record()
     expect([code, project.has(CASES)]).toEqual([1, false])
-    expect(stderr).toContain('guard:PreToolUse#1 was not asked (disabled)')
+    expect(stderr).toContain('guard:PreToolUse#1 did not run (disabled)')
     expect(stderr).toContain('  carabiner enable guard --user; then record again.\n')
   })
 
@@ -55,7 +55,7 @@ describe('a hook that had no say', () => {
     await type('trust guard --yes')
     const { code, stderr } = await record('calls.json')
     expect([code, project.has('calls.json')]).toEqual([1, false])
-    expect(stderr).toContain('other:PreToolUse#1 was not asked (untrusted)')
+    expect(stderr).toContain('other:PreToolUse#1 did not run (untrusted)')
   })
 
   it('is off by its own file: so it is in the test', async () => {
@@ -74,7 +74,9 @@ it('what to type next names the project, in words that a shell takes', async () 
     ['--project', 'my project', '--trust-all'],
     project.base,
   )
-  expect(stderr).toContain(`next carabiner trust guard --project 'my project'   # a file of it has changed\n`)
+  expect(stderr).toContain(
+    `next carabiner trust guard --project 'my project'   # one of its files has changed\n`,
+  )
 })
 
 describe('a trusted plugin that gets a case', () => {

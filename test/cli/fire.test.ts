@@ -106,7 +106,7 @@ describe('exit codes', () => {
     expect([code, stdout, stderr]).toEqual([
       64,
       '',
-      `carabiner: There is no event "${event}"; did you mean ${meant}?\n  An event of your own is named in the payload: {"hook_event_name":"${event}"}\n`,
+      `carabiner: There is no event "${event}"; did you mean ${meant}?\n  To fire an event of your own, name it in the payload: {"hook_event_name":"${event}"}\n`,
     ])
   })
 
@@ -379,7 +379,7 @@ describe('CARABINER_OFF=1', () => {
     expect((await fire(['PreToolUse', '--project', 'nope'], BASH, OFF)).code).toBe(1)
   })
 
-  it('has no effect where the settings of the user say "bypass": false', async () => {
+  it('has no effect where your settings say "bypass": false', async () => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
     project.file('home/.amplifier/settings.json', { hooks: { bypass: false } })
     const { code, stdout } = await fire(['PreToolUse', '--json'], BASH, {

@@ -72,6 +72,6 @@ describe('fire --record', () => {
     const fire = () =>
       project.call(['fire', 'PreToolUse', '--record', record], { input: BASH, env: { CLAUDECODE: '1' } })
     expect((await fire()).stderr).toContain('next carabiner trust guard')
-    expect((await fire()).stderr).toContain('recorded before as')
+    expect((await fire()).stderr).toContain('already recorded as')
   })
 })

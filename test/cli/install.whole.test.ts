@@ -49,7 +49,7 @@ describe('carabiner install', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('PreToolUse on Bash')
     expect(stdout).toContain('echo "not here" >&2')
-    expect(stderr).toContain('guard was shown, and not installed: nobody can be asked here')
+    expect(stderr).toContain('guard was shown but not installed: there is no terminal to ask at')
     expect(installed()).toBe(false)
     expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
   })

@@ -52,7 +52,9 @@ next carabiner migrate --write
     const { code, stdout } = await project.call(['migrate', '--write'])
     expect(code).toBe(0)
     expect(stdout).toContain('migrated 1 hook; 1 entry stays where it is\n')
-    expect(stdout).toContain('next carabiner trust\nnext carabiner migrate --write --remove-source   # or')
+    expect(stdout).toContain(
+      'next carabiner trust\nnext carabiner migrate --write --remove-source   # otherwise',
+    )
     const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
     expect((await project.call(['fire', 'PreToolUse'], call)).stdout).toContain('untrusted')
     await project.call(['trust', '--yes'])
@@ -62,7 +64,7 @@ next carabiner migrate --write
     const moved = await project.call(['migrate', '--write', '--remove-source', '--json'])
     expect(JSON.parse(moved.stdout)).toMatchObject({
       written: true,
-      next: ['carabiner setup claude-code --engine   # Claude Code runs them through it'],
+      next: ['carabiner setup claude-code --engine   # makes Claude Code run them'],
     })
   })
 
@@ -117,7 +119,7 @@ next carabiner migrate --write
   it('says where it looked where there is nothing', async () => {
     const { code, stdout } = await project.call(['migrate', '--write'])
     expect(stdout).toBe(
-      'there is nothing to migrate: no .claude/settings.json, .claude/settings.local.json\n',
+      'nothing to migrate: there is no .claude/settings.json or .claude/settings.local.json\n',
     )
     expect(code).toBe(0)
   })
@@ -139,16 +141,16 @@ next carabiner migrate --write
   })
 
   it.each([
-    [['--to', 'claude'], 'There is no side "claude"'],
+    [['--to', 'claude'], '--to does not accept "claude"'],
     [['--to', 'claude-cod'], 'did you mean claude-code?'],
     [['--wirte'], 'has no option --wirte; did you mean --write?'],
     [['--user', '--project', '.'], 'Give --user or --project, not both'],
-    [['--name', 'x'], '--name goes with a PLUGIN'],
-    [['--yes'], '--yes goes with a PLUGIN'],
-    [['x', '--out', 'y'], '--out goes with --to claude-code'],
+    [['--name', 'x'], '--name needs a PLUGIN'],
+    [['--yes'], '--yes needs a PLUGIN'],
+    [['x', '--out', 'y'], '--out needs --to claude-code'],
     [['x', '--to', 'claude-code'], 'Give --out DIR'],
-    [['x', '--remove-source'], '--remove-source goes with settings'],
-    [['x', 'y'], 'takes no "y"'],
+    [['x', '--remove-source'], '--remove-source is for settings'],
+    [['x', 'y'], 'does not accept "y"'],
   ])('%j is wrong usage', async (args, said) => {
     const { code, stderr, stdout } = await project.call(['migrate', ...args])
     expect(stderr).toContain(said)
@@ -204,7 +206,7 @@ next carabiner migrate ../plugin --write
     expect(shown).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('not allowed here'),
-      stderr: expect.stringContaining('guard was shown, and not migrated: nobody can be asked here'),
+      stderr: expect.stringContaining('guard was shown but not migrated: there is no terminal to ask at'),
     })
     const json = await project.call([...args, '--json'])
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([

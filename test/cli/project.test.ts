@@ -67,7 +67,7 @@ describe('from a folder of the project', () => {
     ['disable', ['disable', 'guard'], 'switched off all of guard'],
     ['untrust', ['untrust', 'guard'], 'untrusted guard'],
     ['uninstall', ['uninstall', 'guard', '--yes'], 'uninstalled guard'],
-    ['approvals grants', ['approvals', 'grants'], 'nothing is always allowed'],
+    ['approvals grants', ['approvals', 'grants'], 'no grants in this project'],
     ['completion', ['completion', '--names', 'plugins'], 'guard'],
   ])('%s is about it', async (_, args, said) => {
     const { code, stdout } = await below(args)
@@ -81,7 +81,7 @@ describe('from a folder of the project', () => {
   })
 
   it('new, install, update, migrate and setup write into it, and say where', async () => {
-    expect((await below(['new', 'other'])).stdout).toContain('made ../../.amplifier/hooks/other:')
+    expect((await below(['new', 'other'])).stdout).toContain('created ../../.amplifier/hooks/other:')
     project.file('../third/hooks.json', HOOKS)
     const third = await below(['install', `${project.base}/third`, '--here', '--yes'])
     expect(third.stdout).toContain(

@@ -148,7 +148,7 @@ describe('the file', () => {
     const again = await record('true', { ...BASH, session_id: 'other' })
     expect(again).toEqual({ file, isNew: false, line: 4, name: 'continue Bash: git push --force' })
     expect(recordedLines(again)).toEqual([
-      `recorded before as "continue Bash: git push --force" in ${file}:4, and nothing has changed`,
+      `already recorded as "continue Bash: git push --force" in ${file}:4, and nothing has changed`,
     ])
     expect(project.read('.amplifier/hooks/gate/hooks.test.json')).toBe(before)
   })
@@ -158,16 +158,16 @@ describe('the file', () => {
     const before = project.read('.amplifier/hooks/gate/hooks.test.json')
     const again = await record('echo "not in $CLAUDE_PLUGIN_ROOT" >&2; exit 2', BASH)
     expect(recordedLines(again)).toEqual([
-      `recorded before as "continue Bash: git push --force" in ${file}:4, which expects something else`,
+      `already recorded as "continue Bash: git push --force" in ${file}:4, which expects something else`,
       '  action: continue before, deny now',
-      'next if that is right, write there "expect": {"action":"deny","reason":"not in {{plugin}}"}',
+      'next if that is right, change it there to "expect": {"action":"deny","reason":"not in {{plugin}}"}',
     ])
     expect(project.read('.amplifier/hooks/gate/hooks.test.json')).toBe(before)
   })
 
   it.each([
-    ['{ "hooks": {} }', '"hooks" means nothing here'],
-    ['{ "cases": [', ':1 this is no JSON'],
+    ['{ "hooks": {} }', '"hooks" is not a key here'],
+    ['{ "cases": [', ':1 this is not valid JSON'],
     ['[]', 'expected { "cases": [ … ] }'],
   ])('that holds something else is left alone: %j', async (text, why) => {
     project.file('.amplifier/hooks/gate/hooks.test.json', text)

@@ -77,7 +77,7 @@ describe('carabiner remove', () => {
     // Listing made a folder of its own, which nothing overwrites.
     mkdirSync(join(data(), 'trust'), { recursive: true })
     const refused = await project.run('sh', ['-c', restore], { env })
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is there already')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('already exists')])
     await project.run('rm', ['-rf', data(), state()])
     expect(await project.run('sh', ['-c', restore], { env })).toMatchObject({ code: 0, stderr: '' })
     expect(read(user())).toBe(registered)
@@ -144,7 +144,7 @@ describe('carabiner remove', () => {
     const { code, stdout } = await remove()
     expect([code, stdout]).toEqual([
       0,
-      'nothing of Carabiner is here\nnext npm uninstall -g carabiner   # the program itself\n',
+      'nothing to remove\nnext npm uninstall -g carabiner   # the program itself\n',
     ])
   })
 
@@ -155,7 +155,7 @@ describe('carabiner remove', () => {
     project.file('.claude/settings.local.json', { hooks: { Stop: [{ hooks: [handler] }] } })
     const { stdout } = await remove('--yes')
     expect(stdout).toContain(
-      'stays .claude/settings.local.json:8 runs Carabiner, and setup on this machine did not',
+      'stays .claude/settings.local.json:8 runs Carabiner, but setup on this machine did not',
     )
     expect(stdout).toContain("stays ~/.local/share/carabiner/mine.txt is not Carabiner's")
     expect(readdirSync(data())).toEqual(['mine.txt'])
@@ -175,7 +175,7 @@ describe('who may', () => {
     await used()
     const before = read(user())
     const { code, stderr } = await remove()
-    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can be asked here')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('there is no terminal to ask at')])
     expect((await remove('--json')).code).toBe(1)
     const no = await project.onTerminal(['remove'], { input: '\n' })
     expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('nothing was removed')])

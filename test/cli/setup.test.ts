@@ -215,10 +215,10 @@ describe('carabiner setup claude-code', () => {
     const installed = read(user())
     const { stdout } = await setup('--remove')
     expect(read(user())).toBe(original)
-    expect(stdout).toContain('taken out of ~/.claude/settings.json')
+    expect(stdout).toContain('removed the hooks from ~/.claude/settings.json')
     const kept = /^before ~(.*)$/m.exec(stdout)?.[1] ?? ''
     expect(read(project.home + kept)).toBe(installed)
-    expect((await setup('--remove')).stdout).toBe('nothing of Carabiner is in ~/.claude/settings.json\n')
+    expect((await setup('--remove')).stdout).toBe('~/.claude/settings.json has no hooks of Carabiner\n')
   })
 
   it('no agent takes it away', async () => {
@@ -229,8 +229,8 @@ describe('carabiner setup claude-code', () => {
       const { code, stderr } = await project.call(args, { env: { [mark]: '1' } })
       expect([code, stderr]).toEqual([
         1,
-        `carabiner: Taking the guard away is for a person, and ${mark} says that an agent is running this\n` +
-          '  Type the same in a terminal of your own.\n',
+        `carabiner: Removing the guard is for a person, and ${mark} says that an agent is running this\n` +
+          '  Run the same command in your own terminal.\n',
       ])
       expect((await project.call([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)
     }
@@ -240,7 +240,7 @@ describe('carabiner setup claude-code', () => {
   it('--remove takes away a file that was made for it', async () => {
     await setup()
     const { stdout } = await setup('--remove')
-    expect(stdout).toContain('removed ~/.claude/settings.json, which was made for them')
+    expect(stdout).toContain('removed ~/.claude/settings.json, which setup had created')
     expect(existsSync(join(project.home, '.claude'))).toBe(false)
   })
 
@@ -355,7 +355,7 @@ describe('a choice of hooks', () => {
     for (const args of [['--only', 'stop'], ['--without', 'guard'], ['--engine']]) {
       const env = { CLAUDECODE: '1' }
       const { code, stderr } = await project.call(['setup', 'claude-code', ...args], { env })
-      expect([code, stderr]).toEqual([1, expect.stringContaining('Taking the guard away is for a person')])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Removing the guard is for a person')])
     }
     expect(read(user())).toBe(before)
     expect((await setup('--without', 'guard')).code).toBe(0)
@@ -468,11 +468,11 @@ describe('settings that are left alone', () => {
 
 describe('usage', () => {
   it.each([
-    [['setup'], 'Give the host to set up'],
-    [['setup', 'claudecode'], 'There is no host "claudecode"; did you mean claude-code?'],
+    [['setup'], 'Which agent? Give its name'],
+    [['setup', 'claudecode'], 'There is no agent "claudecode"; did you mean claude-code?'],
     [['setup', 'claude-code', '--user', '--project'], 'Give --user or --project, not both'],
     [['setup', 'claude-code', '--remove', '--engine'], '--remove takes everything out'],
-    [['setup', 'claude-code', '--project', 'dir'], 'carabiner setup takes no "dir"'],
+    [['setup', 'claude-code', '--project', 'dir'], 'carabiner setup does not accept "dir"'],
   ])('%j exits 64', async (args, why) => {
     const { code, stderr } = await project.call(args)
     expect([code, stderr]).toEqual([64, expect.stringContaining(why)])

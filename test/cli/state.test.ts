@@ -23,7 +23,7 @@ it('how many hooks are ready and what they listen to, and what to type next', as
     '  1 hook ready',
     '  Stop 1',
     'next carabiner explain Stop',
-    'next carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would',
+    'next carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
     '',
   ])
 })
@@ -69,7 +69,7 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   const [said, agent, hook, attempt, ...rest] = stdout.split('\n').slice(1)
   expect([said, agent, hook, attempt, ...rest]).toEqual([
     '  Nothing is set up here yet.',
-    'next carabiner setup claude-code   # guard Claude Code: it says what each hook does',
+    'next carabiner setup claude-code   # guards Claude Code, and says what each hook does',
     'next carabiner new my-guard --matcher Bash   # a first hook, with its tests',
     expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
     '',
@@ -80,7 +80,7 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
     hooks: { ready: 1 },
     diagnostics: [],
     notAsked:
-      '1 hook is ready and no agent asks it: Claude Code is set up with the standard pack only. --engine without --with would take the guard out',
+      '1 hook is ready, but no agent runs it: Claude Code is set up with the standard pack only. --engine without --with would remove the guard',
     next: [
       'carabiner explain PreToolUse --tool Bash',
       'carabiner setup claude-code --engine --with guard,stop,start,preferences   # next to the standard pack',
@@ -106,7 +106,7 @@ it('where Claude Code has hooks: how they come over', async () => {
   project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [handler] }] } })
   const { next } = JSON.parse((await bare('--json')).stdout)
   expect(next).toEqual([
-    'carabiner setup claude-code   # guard Claude Code: it says what each hook does',
+    'carabiner setup claude-code   # guards Claude Code, and says what each hook does',
     'carabiner migrate   # .claude/settings.json has hooks of Claude Code',
     'carabiner new my-guard --matcher Bash   # a first hook, with its tests',
     expect.stringContaining('| carabiner hook pre-tool-use'),
@@ -144,7 +144,7 @@ it('as JSON', async () => {
     diagnostics: [],
     next: [
       'carabiner explain Stop',
-      'carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would',
+      'carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
     ],
   })
 })
@@ -223,7 +223,7 @@ describe('a trusted hook that was changed', () => {
     const { stdout } = await bare()
     expect(stdout).toContain('\n  0 hooks ready\n  1 gate closed: what it would judge is refused\n')
     expect((await bare('list')).stdout).toMatch(
-      /closed {2}project:PreToolUse#1 .*\n +refuses what it would judge/,
+      /closed {2}project:PreToolUse#1 .*\n +refuses every call that it would judge/,
     )
   })
 })

@@ -281,7 +281,7 @@ describe('hooks that nobody trusted', () => {
     expect(told.cases.map(({ status, problem }) => [status, problem])).toEqual(
       ['check.sh', 'check.sh', 'hooks.json', 'link'].map((name) => [
         'failed',
-        `".amplifier/hooks/${name}" in "files" would replace a file of the project that is tested: take it out`,
+        `".amplifier/hooks/${name}" in "files" would replace a file of the project under test: remove it`,
       ]),
     )
     expect([existsSync(project.path('ran')), existsSync(away)]).toEqual([false, false])
@@ -359,7 +359,7 @@ describe('what is tested', () => {
     project.file('rec.json', { cases: [pre({ action: 'continue' })] })
     const { code, stderr } = await project.call(['test', 'rec.json'])
     expect(code).toBe(1)
-    expect(stderr).toContain('rec.json is about no hooks')
+    expect(stderr).toContain('rec.json does not belong to any hooks')
   })
 })
 
@@ -405,14 +405,14 @@ describe.runIf(isLarge)('a case that hangs', () => {
 
 describe('a file that is wrong', () => {
   it.each([
-    ['{\n "cases": [\n  {,}\n ]\n}', 3, 'this is no JSON: unexpected'],
+    ['{\n "cases": [\n  {,}\n ]\n}', 3, 'this is not valid JSON: unexpected'],
     ['[]', 1, 'expected { "cases": [ … ] }, got []'],
     ['{}', 1, 'expected "cases", a list of cases'],
-    ['{\n "case": []\n}', 2, '"case" means nothing here; did you mean cases?'],
+    ['{\n "case": []\n}', 2, '"case" is not a key here; did you mean cases?'],
     ['{\n "cases": {}\n}', 2, '"cases" must be a list of cases, got {}'],
     ['{ "cases": [\n 1\n] }', 2, 'a case must be an object, got 1'],
     ['{ "cases": [\n {}\n] }', 2, 'the case has no "event"'],
-    ['{ "cases": [{ "event": "Stop",\n "expect": {} }] }', 2, 'expected at least one of what to expect'],
+    ['{ "cases": [{ "event": "Stop",\n "expect": {} }] }', 2, 'expected at least one expectation'],
     [
       '{ "cases": [{ "event": "Stop", "expect": {\n "action": "block" } }] }',
       2,
@@ -456,12 +456,12 @@ describe('a file that is wrong', () => {
     [
       '{ "cases": [{ "event": "Stop", "expect": {"action": "deny"},\n "payload": {"hook_event_name": "PreToolUse"} }] }',
       2,
-      'the payload is of "PreToolUse", the case of "Stop"',
+      'the payload is for "PreToolUse", the case for "Stop"',
     ],
     [
       '{ "cases": [{ "event": "Stop", "expect": {\n "action": "deny",\n "action": "continue" } }] }',
       2,
-      '"action" stands twice',
+      '"action" appears twice',
     ],
     [
       '{ "cases": [{ "event": "Stop", "expect": {"action": "deny"},\n "env": {"CARABINER_HOME": "/x"} }] }',
@@ -475,18 +475,14 @@ describe('a file that is wrong', () => {
         `"${name}" would make programs run other code than the hooks`,
       ],
     ),
-    [
-      '{ "cases": [{ "event": "Stop",\n "__proto__": {"skip": true} }] }',
-      2,
-      '"__proto__" means nothing here',
-    ],
+    ['{ "cases": [{ "event": "Stop",\n "__proto__": {"skip": true} }] }', 2, '"__proto__" is not a key here'],
     [
       '{ "cases": [{ "event": "Stop", "expect": {\n "__proto__": {} } }] }',
       2,
-      '"__proto__" means nothing here',
+      '"__proto__" is not a key here',
     ],
     ['{ "cases": [{ "event": 1,\n "expect": [] }] }', 1, '"event" must be the name of an event, got 1'],
-    [`{ "cases":\n ${'['.repeat(100_000)}`, 2, 'this is no JSON'],
+    [`{ "cases":\n ${'['.repeat(100_000)}`, 2, 'this is not valid JSON'],
     [`{ "cases": ["${'x'.repeat(5 << 20)}"] }`, 1, 'the file is larger than 4194304 bytes'],
     ['', 1, 'the file is empty'],
   ])('%j: line %i', async (text, line, problem) => {
@@ -526,9 +522,9 @@ describe('output', () => {
     ]
     const project = plugin('printf "]]>\\001<x>" >&2', cases)
     const { code, stderr } = await project.call(['test', '--junit', 'out/report.xml'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('made the folder out for the report\n')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('created the folder out for the report\n')])
     const again = await project.call(['test', '--junit', 'out/report.xml'])
-    expect(again.stderr).not.toContain('made the folder')
+    expect(again.stderr).not.toContain('created the folder')
     const xml = project.read('out/report.xml')
     expect(xml).toContain('<testsuite name="gate" tests="3" failures="1" errors="0" skipped="1"')
     expect(xml).toContain('name="a &lt;b&gt; &amp; &quot;c&quot;"')
@@ -572,7 +568,7 @@ describe('output', () => {
     expect((await run('--env', 'TOKEN')).code).toBe(0)
     expect(await run('--env', 'TOKEM')).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('--env TOKEM: it is not set here'),
+      stderr: expect.stringContaining('--env TOKEM: the variable is not set'),
     })
     for (const name of ['HOME', 'CARABINER_HOME'])
       expect((await run('--env', name)).stderr).toContain(`every case has its own ${name}`)

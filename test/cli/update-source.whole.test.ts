@@ -52,7 +52,7 @@ describe('a lock file that names another source', () => {
     async (args) => {
       const { code, stdout, stderr } = await project.call(['update', '--here', ...args])
       expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toContain('names another source than the one that you accepted, so nothing was fetched')
+      expect(stderr).toContain('names a different source than the one you accepted, so nothing was fetched')
       expect(stderr).toContain(`\n  was From folder ${join(project.base, 'guard')}\n`)
       expect(stderr).toContain('\n  now From folder ./evil\n')
       expect(stderr).toContain('carabiner uninstall guard --here && carabiner install ./evil --here')
@@ -63,7 +63,7 @@ describe('a lock file that names another source', () => {
   it('with the same files is not followed later because somebody looked at it once', async () => {
     plugin('evil', 'exit 0')
     const looked = await ask('y\nn\n')
-    expect(looked.stdout).toContain('Update it from there from now on?')
+    expect(looked.stdout).toContain('Use the new source for updates from now on?')
     plugin('evil', 'exit 2')
     expect((await update()).code).toBe(1)
     expect(script()).toContain('exit 0')
@@ -219,7 +219,7 @@ describe('a catalog that has a plugin from somewhere else', () => {
     const now = () => readFileSync(join(base, '.amplifier/hooks/guard/guard.sh'), 'utf8')
     const refused = await project.call(['update', scope, '--yes'])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
-    expect(refused.stderr).toContain('The catalog has it from somewhere else than when you accepted it')
+    expect(refused.stderr).toContain('Its source in the catalog has changed since you accepted it')
     expect(refused.stderr).toMatch(/\n {2}was From folder .*\/guard, found as guard@team\n/)
     expect(refused.stderr).toMatch(/\n {2}now From folder .*\/other, found as guard@team\n/)
     expect(now()).toContain('exit 0')

@@ -45,10 +45,7 @@ describe('carabiner update', () => {
     expect((await project.call(['update'])).stdout).toMatch(/^guard is up to date: sha256-/)
     script('exit 2')
     const check = await project.call(['update', '--check'])
-    expect([check.code, check.stdout]).toEqual([
-      1,
-      expect.stringContaining('guard has something new: 1 changed'),
-    ])
+    expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('guard has an update: 1 change')])
     const shown = await project.call(['update'])
     expect(shown.code).toBe(1)
     expect(shown.stdout).toMatch(/-exit 0\n.*\+exit 2\n/)
@@ -123,9 +120,7 @@ describe('carabiner update', () => {
   it('says what it does not know', async () => {
     const { code, stderr } = await project.call(['update', 'nobody'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no plugin called nobody')])
-    expect((await project.call(['update'])).stdout).toContain(
-      'nothing that was installed by Carabiner is here',
-    )
+    expect((await project.call(['update'])).stdout).toContain('no plugins that Carabiner installed')
     expect((await project.call(['update', '--check', '--yes'])).code).toBe(64)
   })
 })
@@ -168,7 +163,7 @@ describe('of a project that nobody trusts', () => {
       env: { NO_COLOR: '1' },
     })
     expect([code, hereScript().includes('exit 2')]).toEqual([0, true])
-    expect(stdout).toContain('what is in the files that run')
+    expect(stdout).toContain('contents of the files that run')
     expect(stdout).not.toMatch(/changed since|-exit 0/)
     expect(stdout).toContain('next carabiner trust guard')
     expect(await state()).toBe('untrusted')

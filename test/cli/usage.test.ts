@@ -22,7 +22,7 @@ describe('usage errors', () => {
     [['status'], 'There is no command "status"; did you mean carabiner, without a command?'],
     [['why'], 'There is no command "why"; did you mean explain?'],
     [['version'], 'There is no command "version"; did you mean --version?'],
-    [['setup'], 'Give the host to set up\n  Type carabiner setup claude-code.'],
+    [['setup'], 'Which agent? Give its name\n  Type carabiner setup claude-code.'],
     [['uninstall'], 'To remove Carabiner itself, type carabiner remove.'],
     [['frobnicate'], 'There is no command "frobnicate"'],
     [['toString'], 'There is no command "toString"'],
@@ -37,9 +37,9 @@ describe('usage errors', () => {
     [['list', '--project='], '--project needs a value: --project DIR'],
     [['list', '--project', 'a', '--project', 'b'], '--project was given twice'],
     [['list', '--trust-all=no'], '--trust-all'],
-    [['list', 'extra'], 'carabiner list takes no "extra"'],
-    [['fire', 'Stop', 'Stop'], 'carabiner fire takes no "Stop"'],
-    [['untrust'], 'Give the name of what is not to be trusted any more, or --all'],
+    [['list', 'extra'], 'carabiner list does not accept "extra"'],
+    [['fire', 'Stop', 'Stop'], 'carabiner fire does not accept "Stop"'],
+    [['untrust'], 'Give the name of what you no longer trust, or --all'],
     [['untrust', 'x', '--all'], 'Give the name'],
     [['trust', '--show', '--yes'], '--show only shows, and --yes trusts'],
     [['trust', '--trust-all'], 'carabiner trust has no option --trust-all'],
@@ -50,7 +50,7 @@ describe('usage errors', () => {
     [['--tool', 'Bash', 'explain'], 'Put the command first: carabiner explain --tool Bash'],
     [
       ['audit', 'tail', '3'],
-      'carabiner audit tail -n 3 lists so many; carabiner audit show 3 shows that entry.',
+      'carabiner audit tail -n 3 lists that many; carabiner audit show 3 shows that entry.',
     ],
   ])('%j exits 64 and says why', async (args, expected) => {
     const { code, stdout, stderr } = await project.call(args)

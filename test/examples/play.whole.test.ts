@@ -117,7 +117,7 @@ describe('npm start -- --all', () => {
       '    $ carabiner fire --as claude-code',
       expect.stringMatching(/^ {6}denied: A person must approve this.*Deploy to production\?$/),
       expect.stringMatching(/^ {4}\$ carabiner approvals allow \S+$/),
-      expect.stringMatching(/^ {6}\S+ allowed, once, when the agent tries the same call again$/),
+      expect.stringMatching(/^ {6}\S+ allowed once, the next time the agent makes the same call$/),
       '    $ carabiner fire --as claude-code',
       '      went on',
       '    $ carabiner audit verify',

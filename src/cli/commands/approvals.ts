@@ -21,16 +21,16 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
-  reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },
-  always: { type: 'boolean', help: 'allow: always from now on, if the hook offers it.' },
+  reason: { type: 'string', value: 'TEXT', help: 'The reason, which the model is told.' },
+  always: { type: 'boolean', help: 'allow: also from now on, if the hook offers it.' },
   watch: { type: 'boolean', help: 'Wait for questions, and ask them at this terminal.' },
   all: {
     type: 'boolean',
-    help: 'deny: all that waits. revoke: all grants of this project.',
+    help: 'deny: every open question. revoke: all grants of this project.',
   },
   project: {
     ...PLACE_OPTIONS.project,
-    help: 'The project of grants, revoke and deny --all.',
+    help: 'The project for grants, revoke and deny --all.',
   },
 } as const
 
@@ -50,27 +50,27 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[ACTION]', '[ID]'],
   completes: [ACTIONS],
   about:
-    'ACTION is list (the default), show, allow, deny, grants or revoke. Questions of all projects wait here for an hour. ' +
-    'An answer is used once, for exactly this call in this session, asked by these hooks. grants are the calls that ' +
-    'are always allowed in this project. deny --all is about all projects, unless --project names one.',
+    'ACTION is list (the default), show, allow, deny, grants or revoke. Questions from all projects wait here for an hour. ' +
+    'An answer counts once: for exactly this call, in this session, asked by these hooks. grants lists the calls that ' +
+    'are always allowed in this project. deny --all covers all projects unless --project names one.',
   options: OPTIONS,
   exits: [
     [0, 'done'],
     [1, 'there is no such question, or it was answered already'],
   ],
   examples: [
-    { does: 'What waits?', line: 'carabiner approvals' },
+    { does: 'Which questions are open?', line: 'carabiner approvals' },
     {
-      does: 'Answer as they come, at this terminal.',
+      does: 'Answer questions at this terminal as they come.',
       line: 'carabiner approvals --watch',
       needs: 'a terminal',
     },
     {
-      does: 'No, and the model is told why.',
+      does: 'Deny, and tell the model why.',
       line: 'carabiner approvals deny k7f3-9qxd --reason "use staging"',
       needs: 'a question',
     },
-    { does: 'No to everything that waits.', line: 'carabiner approvals deny --all --reason "not now"' },
+    { does: 'Deny every open question.', line: 'carabiner approvals deny --all --reason "not now"' },
     { does: 'What is always allowed here?', line: 'carabiner approvals grants' },
   ],
   mayRun({ options, positionals: [action] }) {
@@ -79,9 +79,9 @@ export const command: Command<typeof OPTIONS> = {
     if (options.watch) checkPerson('Answering')
   },
   async run({ options, positionals: [first = 'list', id, ...more] }, output) {
-    const action = chosen(first, ACTIONS, 'carabiner approvals has no')
+    const action = chosen(first, ACTIONS, 'carabiner approvals has no action')
     if (more.length > 0 || (id !== undefined && !TAKES_ID.has(action))) {
-      throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
+      throw usage(`carabiner approvals ${action} does not accept ${JSON.stringify(more[0] ?? id)}`)
     }
     checkOwners('approvals', action, options, OWNERS)
     if (options.all && id !== undefined) throw usage('Give an ID or --all, not both')
@@ -119,7 +119,7 @@ async function list(queue: Approvals, output: Output): Promise<number> {
 }
 
 async function watch(queue: Approvals, output: Output): Promise<number> {
-  if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
+  if (output.json) throw usage('--watch asks a person, and --json is for programs: use one or the other')
   const { watchQuestions } = await import('../approval-watch.js')
   return watchQuestions({ queue, output, record: recordAnswer })
 }
@@ -149,8 +149,8 @@ function oneOf(found: Found, id: string): OneFound {
 
 function unknown(id: string, meant: string | undefined): Refusal {
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
-  return new Refusal('UNKNOWN_QUESTION', `No question is called ${visibleName(id)}${guess}`, {
-    hint: 'carabiner approvals lists what waits; old questions are gone.',
+  return new Refusal('UNKNOWN_QUESTION', `There is no question ${visibleName(id)}${guess}`, {
+    hint: 'carabiner approvals lists the open questions; old ones are removed.',
   })
 }
 
@@ -163,7 +163,7 @@ async function answer(
 ): Promise<number> {
   if (typed.replace(/\W/g, '').length < SHORTEST) {
     throw usage(
-      `${JSON.stringify(typed)} is too short to be sure; give at least ${SHORTEST} letters of the id`,
+      `${JSON.stringify(typed)} is too short to identify a question; give at least ${SHORTEST} characters of the id`,
     )
   }
   const { pending } = oneOf(await queue.get(typed), typed)
@@ -207,8 +207,8 @@ async function denyAll(
 const SHORTEST = 4
 
 const SAID: Readonly<Record<Effect, string>> = {
-  allow: 'allowed, once, when the agent tries the same call again',
-  always: 'allowed from now on, beginning with the same call',
+  allow: 'allowed once, the next time the agent makes the same call',
+  always: 'always allowed from now on, starting with the same call',
   deny: 'denied',
 }
 
@@ -218,10 +218,10 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       return unknown(id, result.nearest)
     case 'expired':
       return new Refusal('QUESTION_EXPIRED', `${result.pending.id} expired at ${result.pending.expires}`, {
-        hint: 'When the agent tries again, it is asked anew.',
+        hint: 'If the agent tries again, a new question is asked.',
       })
     case 'not-offered':
-      return new Refusal('NOT_OFFERED', 'The hooks that ask do not offer this', {
+      return new Refusal('NOT_OFFERED', 'The hooks that ask do not offer this answer', {
         hint: `They offer ${result.options.map(visibleName).join(', ')}.`,
       })
     case 'too-late': {
@@ -231,7 +231,7 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
         'ALREADY_ANSWERED',
         `${result.pending.id} was answered already: ${visible(option)}, by ${visibleName(by)} at ${localTime(at)}${used}`,
         {
-          hint: `It counts until ${localTime(result.pending.expires)}; after that the same call is asked about anew.`,
+          hint: `That answer counts until ${localTime(result.pending.expires)}; after that, the same call raises a new question.`,
         },
       )
     }
@@ -254,7 +254,7 @@ async function revoke(project: string, id: string | undefined, output: Output): 
   const problems = await recordRevoked(project, revoked)
   await output.result({ revoked }, () =>
     revoked.length === 0
-      ? ['nothing is always allowed in this project']
+      ? ['no grants in this project']
       : revoked.map((one) => `revoked ${one.id.slice(0, 8)}  ${visibleName(one.tool || one.event)}`),
   )
   if (problems !== undefined) await output.complain([`carabiner: ${visible(problems)}`])
@@ -267,7 +267,7 @@ function grantCalled(id: string, grants: readonly Grant[]): Grant {
   if (one && called.length === 1) return one
   const what = one
     ? `${called.length} grants begin with ${visibleName(id)}`
-    : `No grant is called ${visibleName(id)}`
+    : `There is no grant ${visibleName(id)}`
   throw new Refusal('UNKNOWN_GRANT', what, {
     hint: 'carabiner approvals grants lists those of this project.',
   })
@@ -330,7 +330,7 @@ async function record(project: string, entries: readonly Entry[]): Promise<strin
     for (const entry of entries) await audit.write(entry)
     return undefined
   } catch (error) {
-    return `this is not on record: ${textOf(error)}`
+    return `this could not be recorded: ${textOf(error)}`
   }
 }
 
@@ -376,7 +376,7 @@ function leftOf(expires: string, now: number): string {
 }
 
 function grantLines(grants: readonly Grant[], paint: Paint): readonly string[] {
-  if (grants.length === 0) return ['nothing is always allowed in this project']
+  if (grants.length === 0) return ['no grants in this project']
   const rows = columns(
     grants.map(({ id, tool, event, hook, about = '', by, created, expires }) => [
       id.slice(0, 8),

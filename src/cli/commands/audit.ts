@@ -32,7 +32,7 @@ const OPTIONS = {
   session: { type: 'string', value: 'ID', help: 'Only this session.' },
   event: { type: 'string', value: 'EVENT', help: 'Only this event.' },
   tool: { type: 'string', value: 'NAME', help: 'Only this tool.' },
-  hook: { type: 'string', value: 'NAME', help: 'Only with this hook.' },
+  hook: { type: 'string', value: 'NAME', help: 'Only entries with this hook.' },
   decision: {
     type: 'string',
     value: 'WHAT',
@@ -52,7 +52,7 @@ const OPTIONS = {
   expect: {
     type: 'string',
     value: 'N:HASH',
-    help: 'verify: require this entry, which you noted elsewhere.',
+    help: 'verify: require this entry, which you saved elsewhere.',
   },
 } as const
 
@@ -81,7 +81,7 @@ export const command: Command<typeof OPTIONS> = {
   completes: [ACTIONS],
   about:
     'tail (the default) lists the newest entries, show prints one in full, verify reads the whole log and names the ' +
-    'first entry that was edited, removed, added or moved. Note the last line of verify elsewhere for --expect: ' +
+    'first entry that was edited, removed, added or moved. Save the last line of verify elsewhere for --expect: ' +
     'nothing else detects a log that was replaced together with its witness.',
   options: OPTIONS,
   exits: [
@@ -91,15 +91,15 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'What was denied in the last hour?', line: 'carabiner audit --decision deny --since 1h' },
     { does: 'Which calls did a gate miss?', line: 'carabiner audit --unguarded' },
-    { does: 'Watch it.', line: 'carabiner audit tail --follow', needs: 'patience' },
-    { does: 'Everything about one entry.', line: 'carabiner audit show 1' },
-    { does: 'Was anything changed?', line: 'carabiner audit verify' },
+    { does: 'Follow new entries.', line: 'carabiner audit tail --follow', needs: 'patience' },
+    { does: 'Show one entry in full.', line: 'carabiner audit show 1' },
+    { does: 'Was the log changed?', line: 'carabiner audit verify' },
   ],
   async run({ options, positionals: [first = 'tail', which, ...more] }, output) {
     const action = actionOf(first)
     if (more.length > 0 || (which !== undefined && action !== 'show')) {
       const extra = more[0] ?? which ?? ''
-      throw usage(`carabiner audit ${action} takes no ${JSON.stringify(extra)}`, lines(action, extra))
+      throw usage(`carabiner audit ${action} does not accept ${JSON.stringify(extra)}`, lines(action, extra))
     }
     checkOwners('audit', action, options, OWNERS)
     const project = projectOf(options)
@@ -119,13 +119,13 @@ export const command: Command<typeof OPTIONS> = {
 /** A number after tail most likely means a count. */
 function lines(action: Action, extra: string): string | undefined {
   return action === 'tail' && /^\d+$/.test(extra)
-    ? `carabiner audit tail -n ${extra} lists so many; carabiner audit show ${extra} shows that entry.`
+    ? `carabiner audit tail -n ${extra} lists that many; carabiner audit show ${extra} shows that entry.`
     : undefined
 }
 
 function actionOf(name: string): Action {
   const number = /^\d+$/.test(name) ? `carabiner audit show ${name} shows that entry.` : undefined
-  return chosen(name, ACTIONS, 'carabiner audit has no', number)
+  return chosen(name, ACTIONS, 'carabiner audit has no action', number)
 }
 
 function filtered(options: Options<typeof OPTIONS>): EntryFilter {
@@ -153,7 +153,7 @@ function numberOf(which: string | undefined): number {
   throw usage(
     which === undefined
       ? 'Which entry? Give its number'
-      : `${JSON.stringify(which)} is no number of an entry`,
+      : `${JSON.stringify(which)} is not the number of an entry`,
     'carabiner audit lists them.',
   )
 }
@@ -215,7 +215,7 @@ async function tail(
   const limit = countOf(options.lines)
   const isFollowed = options.follow
   if (isFollowed && output.json) {
-    throw usage('--json prints one document, and --follow has no end: give one of them')
+    throw usage('--json prints one document, and --follow has no end: use one or the other')
   }
   let damaged = 0
   const onDamaged = () => {
@@ -247,13 +247,13 @@ async function read(log: AuditLog, options: ReadOptions): Promise<StoredEntry[]>
 
 async function nothing(log: AuditLog, project: string): Promise<readonly string[]> {
   const [any] = await read(log, { limit: 1 })
-  if (any) return ['nothing of the kind is on record']
+  if (any) return ['no entries match']
   if (!(await log.isEmpty()))
     return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
   const { packIn } = await import('../why/first-steps.js')
   const pack = packIn(project)
   return [
-    'nothing is on record for this project yet',
+    'no entries for this project yet',
     ...(pack.length > 0
       ? [`Claude Code runs ${pack.join(', ')} itself: what those decide is not in this log`]
       : []),
@@ -295,7 +295,7 @@ function expected(text: string | undefined): Link | undefined {
   if (text === undefined) return undefined
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
-  throw usage(`--expect must be as verify prints it, N:HASH, got ${JSON.stringify(text)}`)
+  throw usage(`--expect must be N:HASH, as verify prints it, got ${JSON.stringify(text)}`)
 }
 
 async function check(log: AuditLog, expect: Link | undefined, output: Output): Promise<number> {
@@ -323,11 +323,9 @@ function verdictLines(folder: string, found: Verification, word: Word, paint: Pa
     ),
     ...(more > 0 ? [`  and ${more} more`] : []),
     ...notes.map((note) => `  note: ${visible(note)}`),
-    ...(torn
-      ? [`  note: ${visible(torn.file)} ends with ${torn.bytes} bytes of a record that was not finished`]
-      : []),
+    ...(torn ? [`  note: ${visible(torn.file)} ends with ${torn.bytes} bytes of an unfinished record`] : []),
   ]
   // Not folded, so that it can be copied.
-  const anchor = ok && last ? [paint.dim(`  to note elsewhere, for --expect: ${last.seq}:${last.hash}`)] : []
+  const anchor = ok && last ? [paint.dim(`  save this elsewhere for --expect: ${last.seq}:${last.hash}`)] : []
   return [...fitted(lines), ...anchor]
 }

@@ -16,7 +16,7 @@ import type { Paint } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
-  name: { type: 'string', value: 'NAME', help: 'add: your name for it instead of its own.' },
+  name: { type: 'string', value: 'NAME', help: 'add: call it by this name instead of its own.' },
 } as const
 
 const ACTIONS = ['list', 'add', 'search', 'remove', 'update'] as const
@@ -39,7 +39,7 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'Your catalogs.', line: 'carabiner catalog' },
     {
-      does: "Another agent's marketplace, as it is.",
+      does: 'Add the marketplace of another agent.',
       line: 'carabiner catalog add https://github.com/anthropics/claude-code --name claude',
       needs: 'a network',
     },
@@ -55,7 +55,7 @@ export const command: Command<typeof OPTIONS> = {
     if (action === 'remove') checkPerson('Removing a catalog')
   },
   async run({ options, positionals: [first = 'list', ...words] }, output) {
-    const action = chosen(first, ACTIONS, 'carabiner catalog has no')
+    const action = chosen(first, ACTIONS, 'carabiner catalog has no action')
     checkOwners('catalog', action, options, { name: ['add'] })
     return asRefusals(() => act(action, words, options.name, output))
   },
@@ -86,7 +86,7 @@ async function act(
 
 function checkCount(action: Action, words: readonly string[], most: number): void {
   const extra = words[most]
-  if (extra !== undefined) throw usage(`carabiner catalog ${action} takes no ${JSON.stringify(extra)}`)
+  if (extra !== undefined) throw usage(`carabiner catalog ${action} does not accept ${JSON.stringify(extra)}`)
 }
 
 function wanted(action: Action, words: readonly string[], what: string): string {
@@ -95,7 +95,7 @@ function wanted(action: Action, words: readonly string[], what: string): string 
   if (word !== undefined) return word
   throw usage(
     `Which one? carabiner catalog ${action} ${what}`,
-    action === 'remove' ? 'carabiner catalog lists them.' : 'carabiner catalog --help shows what it takes.',
+    action === 'remove' ? 'carabiner catalog lists them.' : 'carabiner catalog --help shows how to use it.',
   )
 }
 
@@ -187,7 +187,7 @@ function noteLines(texts: readonly string[], what: string, paint: Paint): readon
   const more = texts.length - MOST_NOTES
   return [
     ...texts.slice(0, MOST_NOTES).flatMap((text) => labelled('note', visible(text), paint.yellow)),
-    ...(more > 0 ? labelled('note', `${more} more ${what}; --json has all of them`, paint.yellow) : []),
+    ...(more > 0 ? labelled('note', `${more} more ${what}; --json lists all of them`, paint.yellow) : []),
   ]
 }
 
@@ -231,13 +231,11 @@ function changeLine({ catalog, added, removed, changed }: CatalogUpdate): string
 }
 
 function movedLines({ moved }: CatalogUpdate, paint: Paint): readonly string[] {
-  const texts = moved.map(({ name, was, now }) => `${name} was from ${was}, and is from ${now} now`)
+  const texts = moved.map(({ name, was, now }) => `${name} came from ${was}, and now comes from ${now}`)
   return noteLines(texts, 'have moved', paint)
 }
 
 async function remove(store: CatalogStore, name: string, output: Output): Promise<number> {
   const gone = store.remove(name)
-  return output.result({ removed: gone.name }, () => [
-    `removed ${gone.name}; what was installed from it stays`,
-  ])
+  return output.result({ removed: gone.name }, () => [`removed ${gone.name}; plugins installed from it stay`])
 }

@@ -13,12 +13,11 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Make your shell complete carabiner: bash, zsh, fish.',
   positionals: ['SHELL'],
   completes: [SHELLS],
-  about:
-    'Prints a script, whose first lines say where to put it. Names of plugins are looked up as you type.',
+  about: 'Prints a script; its first lines say where to put it. Plugin names are looked up as you type.',
   options: OPTIONS,
   examples: [
-    { does: 'In this shell, at once.', line: 'source <(carabiner completion bash)', needs: 'bash' },
-    { does: 'In each new one.', line: 'carabiner completion bash >> ~/.bashrc' },
+    { does: 'In this shell only.', line: 'source <(carabiner completion bash)', needs: 'bash' },
+    { does: 'In every new shell.', line: 'carabiner completion bash >> ~/.bashrc' },
   ],
   async run({ options: { names: kind }, positionals: [shell] }, output, { commands }) {
     if (kind !== undefined) {
@@ -36,6 +35,6 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 function shellNamed(text: string | undefined): Shell {
-  if (text === undefined) throw usage('Give the shell', choiceOf(SHELLS))
+  if (text === undefined) throw usage('Which shell? Give its name', choiceOf(SHELLS))
   return chosen(text, SHELLS, 'There is no completion for')
 }

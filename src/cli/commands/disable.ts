@@ -22,7 +22,7 @@ import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list or its id.' },
   for: { type: 'string', value: 'TIME', help: 'For how long: 30m, 1h, 2d.' },
-  reason: { type: 'string', value: 'TEXT', help: 'Why; list shows it.' },
+  reason: { type: 'string', value: 'TEXT', help: 'The reason, which list shows.' },
   ...SWITCH_OPTIONS,
   plugin: PLACE_OPTIONS.plugin,
   config: PLACE_OPTIONS.config,
@@ -35,11 +35,11 @@ export const command: Command<typeof OPTIONS> = {
   completes: ['plugins'],
   about:
     'NAME is a plugin, or a hook as list shows it. Without NAME it shows what is switched off now. Switches are your ' +
-    'own: they are kept outside the project, and affect nobody else. A hook that changes is a new one, and is on.',
+    'own: they are kept outside the project, and affect nobody else. A hook that changes counts as new, and is on.',
   options: OPTIONS,
   exits: [
     [0, 'switched off'],
-    [1, 'there is no such plugin or hook, or several'],
+    [1, 'no plugin or hook has that name, or several do'],
   ],
   examples: [
     { does: 'What is switched off?', line: 'carabiner disable' },
@@ -63,7 +63,8 @@ export const command: Command<typeof OPTIONS> = {
     const store = new SwitchStore()
     if (name === undefined) {
       const { hook, for: time, reason } = options
-      if ((hook ?? time ?? reason) !== undefined) throw usage('Give the NAME of what to switch off')
+      if ((hook ?? time ?? reason) !== undefined)
+        throw usage('Give the NAME of the plugin or hook to switch off')
       return showAll(store, now, output)
     }
     const until = options.for === undefined ? undefined : new Date(now + lengthOf(options.for)).toISOString()
@@ -100,7 +101,7 @@ const LONGEST_MS = 366 * UNIT_MS.d
 function lengthOf(typed: string): number {
   const hint = 'Give a number and s, m, h, d or w: --for 30m, --for 1h30m, --for 2d.'
   if (!/^(?:\d{1,6}[smhdw])+$/.test(typed)) {
-    throw usage(`--for takes a length of time, not ${JSON.stringify(typed)}`, hint)
+    throw usage(`--for must be a length of time, got ${JSON.stringify(typed)}`, hint)
   }
   let ms = 0
   for (const [, count, unit] of typed.matchAll(/(\d+)([smhdw])/g)) {

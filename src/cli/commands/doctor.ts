@@ -21,7 +21,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
   about:
     'Checks files, trust, plugins, programs, scripts, matchers, Claude Code, duplicates, the audit, its own folders and the ' +
     'environment; runs no hook. Each finding has a place and a fix. broken: a hook does not run, or not as its file ' +
-    'says. warning: it runs, but may surprise you. note: somebody decided so.',
+    'says. warning: it runs, but may surprise you. note: somebody chose this.',
   options: SOURCE_OPTIONS,
   exits: [
     [0, 'nothing is broken'],
@@ -34,7 +34,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       line: 'carabiner doctor --config .claude/settings.json',
     },
     {
-      does: 'For CI: one finding an entry; exit 1 where something is broken.',
+      does: 'For CI: one entry per finding; exits 1 if something is broken.',
       line: 'carabiner doctor --json',
     },
   ],

@@ -33,7 +33,7 @@ export const command: Command<typeof OPTIONS> = {
   completes: ['plugins'],
   about:
     'NAME is a plugin, which is switched on with all its hooks, or one hook as list shows it. Hooks that wait for trust ' +
-    'still wait. Works from the record of what you switched off, so the plugin may be gone.',
+    'still wait. Uses the record of what you switched off, so it works even if the plugin is gone.',
   options: OPTIONS,
   exits: [
     [0, 'switched on'],
@@ -46,7 +46,10 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals: [name] }, output) {
     checkScope(options)
     if (name === undefined) {
-      throw usage('Give the NAME of what to switch on', 'carabiner disable shows what is switched off.')
+      throw usage(
+        'Give the NAME of the plugin or hook to switch on',
+        'carabiner disable shows what is switched off.',
+      )
     }
     const now = Date.now()
     const store = new SwitchStore()
@@ -109,7 +112,7 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
     'NOT_SWITCHED_OFF',
     why === undefined ? `${message}${guess(off, name, hook)}` : `${message}, but it does not run: ${why}`,
     {
-      hint: 'carabiner disable shows what is switched off, carabiner list what every hook waits for.',
+      hint: 'carabiner disable shows what is switched off; carabiner list shows the state of every hook.',
     },
   )
 }

@@ -49,11 +49,11 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[EVENT]'],
   about:
     "Runs nothing. EVENT defaults to the payload's hook_event_name, or to the event of --hook. Shows the order (hooks " +
-    'with the same number run at once), the terms of each hook, and the effect of a deny, a failure, a change or a ' +
+    'with the same number run at once), the settings of each hook, and the effect of a deny, a failure, a change or a ' +
     'question. If nothing would run, it says the most likely reason and what to type next.',
   options: OPTIONS,
   examples: [
-    { does: 'Who is asked before a command runs?', line: 'carabiner explain PreToolUse --tool Bash' },
+    { does: 'Which hooks run before a shell command?', line: 'carabiner explain PreToolUse --tool Bash' },
     {
       does: 'Why did my hook not run?',
       line: 'carabiner explain PreToolUse --tool Bash --hook project:PreToolUse#1',

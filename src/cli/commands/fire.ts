@@ -28,7 +28,7 @@ const OPTIONS = {
   timeout: {
     type: 'string',
     value: 'SECONDS',
-    help: 'Limit the whole fire; hooks it cuts short have failed.',
+    help: 'Time limit for the whole event; hooks it cuts short fail.',
   },
   ask: { type: 'boolean', help: 'Ask you at this terminal.' },
   wait: {
@@ -43,7 +43,7 @@ const OPTIONS = {
   },
   as: {
     type: 'string',
-    value: 'HOST',
+    value: 'AGENT',
     completes: HOST_NAMES,
     help: 'Be a hook of this agent: read and answer in its format.',
   },
@@ -55,10 +55,10 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[EVENT]'],
   about:
     "Reads the payload as JSON from standard input or from a file. EVENT defaults to the payload's hook_event_name. " +
-    'Waits for async hooks, and returns when every hook process is gone. Without --ask it does not ask you: a question ' +
+    'Waits for async hooks, and returns when every hook process has ended. Without --ask it does not ask you: a question ' +
     'waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as, the payload, the ' +
     "answer and the exit code are in the agent's format; a call that cannot be evaluated in time, and a question that " +
-    `nobody answers, are denied. HOST is one of ${HOST_NAMES.join(', ')}.`,
+    `nobody answers, are denied. AGENT is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
   exits: [
     [ACTIONS.continue.exit, 'go on (continue, respond)'],
@@ -66,7 +66,7 @@ export const command: Command<typeof OPTIONS> = {
     [ACTIONS.deny.exit, 'denied'],
     [ACTIONS.ask_user.exit, 'a person must approve'],
     [ACTIONS.abort_turn.exit, 'the turn or the agent is aborted'],
-    [64, 'wrong usage (with --as 2: nothing passes by mistake)'],
+    [64, 'wrong usage (2 with --as, so that nothing passes by mistake)'],
   ],
   examples: [
     {
@@ -96,7 +96,7 @@ export const command: Command<typeof OPTIONS> = {
     const wait = secondsOf('wait', options.wait)
     if (options.as !== undefined) {
       if (options.record !== undefined)
-        throw usage('--record is for people, and --as for agents: give one of them')
+        throw usage('--record is for people, and --as for agents: use one or the other')
       const reply = new HostReply(options.as, named, output)
       return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin }, output)
     }
@@ -136,9 +136,11 @@ function checkAsking({
   wait?: string | undefined
   as?: string | undefined
 }): void {
-  if (ask && as !== undefined) throw usage('--ask is for people, and --as for agents: give one of them')
+  if (ask && as !== undefined) throw usage('--ask is for people, and --as for agents: use one or the other')
   if (ask && wait !== undefined)
-    throw usage('--ask asks at this terminal, and --wait waits for an answer from another: give one of them')
+    throw usage(
+      '--ask asks at this terminal, and --wait waits for an answer from another: use one or the other',
+    )
 }
 
 /** Shown while fire waits. Loaded then: most events end without a question. */
@@ -213,7 +215,7 @@ async function checkSpelling(named: string | undefined, payload: Payload, source
   if (hooks.some(({ events }) => events !== 'all' && events.includes(named))) return
   throw usage(
     `There is no event ${JSON.stringify(named)}; did you mean ${meant}?`,
-    `An event of your own is named in the payload: ${JSON.stringify({ hook_event_name: named })}`,
+    `To fire an event of your own, name it in the payload: ${JSON.stringify({ hook_event_name: named })}`,
   )
 }
 
@@ -228,7 +230,7 @@ function secondsOf(option: string, text: string | undefined): number | undefined
 function nothingSent(named: string | undefined): Payload {
   if (named !== undefined) return {}
   throw new Refusal('PAYLOAD_INVALID', 'The payload is empty, and no EVENT was given', {
-    hint: `Send it, as in: echo '{"hook_event_name":"Stop"}' | carabiner fire`,
+    hint: `For example: echo '{"hook_event_name":"Stop"}' | carabiner fire`,
   })
 }
 
@@ -306,10 +308,12 @@ async function bypassed(
     })
   } catch (error) {
     const isNeeded = settings.audit_on_failure === 'block'
-    const then = isNeeded ? 'so that CARABINER_OFF=1 has no effect' : 'and nothing is guarded'
-    await output.complain([plainText(`carabiner: the bypass is not on record, ${then}: ${textOf(error)}`)])
+    const then = isNeeded ? 'so CARABINER_OFF=1 has no effect' : 'and nothing is guarded'
+    await output.complain([
+      plainText(`carabiner: the bypass could not be recorded, ${then}: ${textOf(error)}`),
+    ])
     if (isNeeded)
-      throw new Refusal('NOT_RECORDED', 'The bypass cannot be put on record, and the settings want that')
+      throw new Refusal('NOT_RECORDED', 'The bypass could not be recorded, and the settings require that')
   }
   return payload
 }

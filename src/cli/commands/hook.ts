@@ -25,7 +25,7 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Run a hook of the standard pack (for settings files).',
   positionals: ['NAME'],
   completes: [PACK_NAMES],
-  about: `Reads an event from standard input, and answers in the format of the host that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
+  about: `Reads an event from standard input, and answers in the format of the agent that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
   options: OPTIONS,
   examples: [
     {
@@ -40,7 +40,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   exits: [
     [0, 'answered; the answer is on standard output'],
-    [2, 'blocked, or a guard could not judge'],
+    [2, 'blocked, or the guard could not decide'],
   ],
   async run(given, output, { stdin }) {
     const name = nameIn(given)
@@ -77,7 +77,7 @@ async function changeLock(
   output: Output,
 ): Promise<number> {
   if (name !== 'stop') throw usage('--lock, --unlock and --goal are for carabiner hook stop', helpFor('hook'))
-  if (lock === unlock) throw usage('Give one of --lock and --unlock', helpFor('hook'))
+  if (lock === unlock) throw usage('Use either --lock or --unlock', helpFor('hook'))
   if (unlock && goal !== undefined) throw usage('--goal goes with --lock', helpFor('hook'))
   const projectDir = projectDirOf(undefined, process.env, userHome())
   const state = openState({ projectDir })
@@ -87,7 +87,7 @@ async function changeLock(
 
 function locked(state: PackState, projectDir: string, goal: string | undefined): string {
   attempt(() => setLockMode(state, Date.now(), goal))
-  return `Locked: the agent in ${projectDir} does not stop. carabiner hook stop --unlock lets it.`
+  return `Locked: the agent in ${projectDir} keeps going. To let it stop: carabiner hook stop --unlock`
 }
 
 function unlocked(state: PackState, projectDir: string): string {
@@ -101,7 +101,7 @@ function attempt(work: () => unknown): void {
     work()
   } catch (error) {
     throw new Refusal('STATE_FAILED', `The lock could not be changed: ${textOf(error)}`, {
-      hint: 'CARABINER_HOME names another folder for what Carabiner keeps.',
+      hint: 'Set CARABINER_HOME to keep Carabiner’s files in another folder.',
     })
   }
 }

@@ -54,9 +54,9 @@ export const command: Command<typeof OPTIONS> = {
   completes: ['file'],
   about:
     'SOURCE is a folder (./x), git (https://…, ssh://…, git@host:…, a path with #REF), npm:NAME@VERSION, an archive ' +
-    '(.tgz, .tar.gz, .tar; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or with ' +
-    '--here into the project; hooks.lock.json beside keeps where it came from, its commit and the hash of its files. ' +
-    'What you install is trusted by that. Runs nothing of it.',
+    '(.tgz, .tar.gz, .tar; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or into the ' +
+    'project with --here; hooks.lock.json beside it records the source, the commit and the hash of the files. ' +
+    'Installing a plugin also trusts it. Runs none of its code.',
   options: OPTIONS,
   exits: [
     [0, 'installed, or installed already'],
@@ -80,9 +80,9 @@ export const command: Command<typeof OPTIONS> = {
   },
   run({ options, positionals: [text] }, output) {
     if (text === undefined)
-      throw usage('Give what is to be installed', 'carabiner install --help shows which sources there are.')
+      throw usage('Give the SOURCE of the plugin', 'carabiner install --help lists the kinds of sources.')
     if (options['no-trust'] && !options.here)
-      throw usage('--no-trust is for --here: what is yours needs no trust')
+      throw usage('--no-trust works only with --here: your own plugins need no trust')
     const target = targetOf(options) ?? userTarget()
     return asRefusals(async () => {
       const prepared = await withProgress(`fetching ${visible(text)}`, output, () =>
@@ -159,8 +159,8 @@ async function install(installation: Installation): Promise<number> {
     return EXIT.failed
   }
   if (isMoved) throw movedAway(installation)
-  throw new Refusal('NOT_INSTALLED', `${name} was shown, and not installed: nobody can be asked here`, {
-    hint: 'Look at the above; on a terminal the same command asks, and --yes installs without asking.',
+  throw new Refusal('NOT_INSTALLED', `${name} was shown but not installed: there is no terminal to ask at`, {
+    hint: 'Review it above. In a terminal the same command asks you; --yes installs without asking.',
   })
 }
 
@@ -202,8 +202,8 @@ function movedAway({ prepared: { name }, how: { project } }: Installation): Refu
   const update = visible(typed(['update', name, '--accept-moved', '--yes'], { project }))
   return new Refusal(
     'SOURCE_MOVED',
-    `The catalog has ${name} from somewhere else than when you accepted it; nothing was changed`,
-    { hint: `On a terminal the same command asks; ${update} takes it.` },
+    `The source of ${name} in the catalog has changed since you accepted it; nothing was changed here`,
+    { hint: `In a terminal the same command asks you; ${update} accepts the new source.` },
   )
 }
 
@@ -214,13 +214,13 @@ async function already(installation: Installation): Promise<number> {
   const { prepared, target, how, output } = installation
   const { name, entry } = prepared
   const source = findSource(acceptedSource(target, name), entry)
-  if (source.state !== 'accepted') checkPerson('Saying where a plugin comes from')
+  if (source.state !== 'accepted') checkPerson('Choosing the source of a plugin')
   if (source.state === 'moved-by-catalog') {
     if (!output.json) await output.print([`${name} is installed already.`, ...sourceLines(source)])
     if (!(await isYes('Update it from there?', output))) throw movedAway(installation)
   }
   const isPinned = await pinInstalled(prepared, target)
-  const pinned = isPinned ? '; it is updated from where you named now' : ''
+  const pinned = isPinned ? '; updates now come from the source you named' : ''
   if (!output.json)
     await output.print([`${visibleName(name)} is installed already, and has not changed${pinned}`])
   const wasTrusted = await isTrusted(name, target)

@@ -43,7 +43,7 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'list',
-  summary: 'List every hook: its file, what it runs, whether it may.',
+  summary: 'List every hook: its file, what it runs, its state.',
   positionals: [],
   about:
     'Runs nothing. Broken files are reported, and do not hide the others. Hooks of the standard pack that Claude Code ' +
@@ -53,7 +53,7 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'The hooks of this project and your own.', line: 'carabiner list' },
     {
-      does: "What another agent's settings would bring.",
+      does: "The hooks in another agent's settings.",
       line: 'carabiner list --config .claude/settings.json',
     },
     { does: 'Which of them are slow, fail, or deny?', line: 'carabiner list --stats' },
@@ -178,7 +178,7 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
 
 function ran(hook: Counted): string {
   const { command, kind, state, why, kept, role, stats, cannotStart } = hook
-  if (isClosedGate(hook)) return 'refuses what it would judge'
+  if (isClosedGate(hook)) return 'refuses every call that it would judge'
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
@@ -188,11 +188,11 @@ function ran(hook: Counted): string {
   return `${what}${aside}${off}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
-const KEPT = { modified: 'it was changed since', missing: 'the project has it no more' } as const
+const KEPT = { modified: 'it has changed since', missing: 'the project no longer has it' } as const
 
 /** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31 12:00:00`. */
 function statsText(stats: HookStats | null): string {
-  if (!stats) return 'nothing of it is on record'
+  if (!stats) return 'no runs on record'
   const { runs, failures, denies, asks, skipped, medianMs, last } = stats
   const counts = [
     counted(runs, 'run'),

@@ -35,7 +35,7 @@ const OPTIONS = {
   'remove-source': { type: 'boolean', help: 'Remove migrated hooks from the files they came from.' },
   name: { type: 'string', value: 'NAME', help: 'A new name for the plugin.' },
   out: { type: 'string', value: 'DIR', help: 'Where to put a plugin for Claude Code.' },
-  yes: { type: 'boolean', help: 'For a plugin: do not ask, take what is shown.' },
+  yes: { type: 'boolean', help: 'For a plugin: do not ask, migrate what is shown.' },
   full: { type: 'boolean', help: 'For a plugin: show the whole text of every file.' },
 } as const
 
@@ -65,10 +65,10 @@ export const command: Command<typeof OPTIONS> = {
   mayRun({ options }) {
     if (options.yes) checkPerson('Migrating a plugin')
     // Migrated hooks wait for trust: until then nothing runs them.
-    if (options['remove-source'] && options.write) checkPerson('Taking hooks out of their files')
+    if (options['remove-source'] && options.write) checkPerson('Removing hooks from their files')
   },
   async run({ options, positionals: [plugin] }, output) {
-    const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, 'There is no side')
+    const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, '--to does not accept')
     if (options.user && options.project !== undefined) throw usage('Give --user or --project, not both')
     checkPluginOptions(options, plugin, direction)
     try {
@@ -92,19 +92,19 @@ async function move(plugin: string, direction: Direction, options: Given, output
 function checkPluginOptions(options: Given, plugin: string | undefined, direction: Direction): void {
   if (plugin === undefined) {
     const given = (['name', 'out', 'yes', 'full'] as const).find((key) => (options[key] ?? false) !== false)
-    if (given !== undefined) throw usage(`--${given} goes with a PLUGIN`)
+    if (given !== undefined) throw usage(`--${given} needs a PLUGIN`)
     return
   }
   if (options['remove-source'])
-    throw usage('--remove-source goes with settings; a plugin’s folder is yours to remove')
+    throw usage('--remove-source is for settings; remove a plugin’s folder yourself')
   if (direction === 'claude-code' && options.out === undefined) {
     throw usage(
-      'Give --out DIR, the folder that is to hold the plugin',
+      'Give --out DIR, the folder to put the plugin in',
       'claude --plugin-dir DIR/NAME runs it there.',
     )
   }
   if (options.out === undefined) return
-  if (direction === 'carabiner') throw usage('--out goes with --to claude-code')
+  if (direction === 'carabiner') throw usage('--out needs --to claude-code')
   if (isOurs(options.out))
     throw usage(`${visible(options.out)} is where Carabiner keeps hooks`, 'Give another --out DIR.')
 }
@@ -127,7 +127,7 @@ async function migrate(direction: Direction, options: Given, output: Output): Pr
     const backups = await carryOut(shown, plan)
     if (backups) return tell(shown, backups, options, output)
   }
-  throw new SetupProblem('The files were changed by others each time they were to be changed', 'Try again.')
+  throw new SetupProblem('The files kept changing while Carabiner tried to write them', 'Try again.')
 }
 
 async function tell(
@@ -167,8 +167,8 @@ async function tell(
 }
 
 function sentence({ moved, changes, left, sources, files }: Migration, isDone: boolean): string {
-  const places = files.pairs.map(({ from }) => visible(shortPath(from.path))).join(', ')
-  if (sources.length === 0) return `there is nothing to migrate: no ${places}`
+  const places = files.pairs.map(({ from }) => visible(shortPath(from.path))).join(' or ')
+  if (sources.length === 0) return `nothing to migrate: there is no ${places}`
   const fresh = counted(moved.filter(({ isNew }) => isNew).length, 'hook')
   const there = moved.filter(({ isNew }) => !isNew).length
   const rest = [
@@ -194,12 +194,12 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
       : []),
     ...(isHere ? [] : [RESTART]),
     ...(isHere && options['remove-source']
-      ? ['carabiner setup claude-code --engine   # Claude Code runs them through it']
+      ? ['carabiner setup claude-code --engine   # makes Claude Code run them']
       : []),
     ...(options['remove-source'] || moved.length === 0
       ? []
       : [
-          `${again(options, ['--write', '--remove-source'])}   # or an agent that reads both places runs them twice`,
+          `${again(options, ['--write', '--remove-source'])}   # otherwise an agent that reads both places runs them twice`,
         ]),
   ]
 }

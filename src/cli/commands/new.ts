@@ -44,11 +44,11 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Create a working plugin, with tests.',
   positionals: ['NAME'],
   about:
-    'Writes hooks.json, a script without dependencies, hooks.test.json and a README, and trusts them as they are. Your ' +
-    'later changes run after `carabiner trust --mine`. Overwrites nothing.',
+    'Writes hooks.json, a script without dependencies, hooks.test.json and a README, and trusts them. Your ' +
+    'later changes run after `carabiner trust --mine`. Never overwrites a file.',
   options: OPTIONS,
   exits: [
-    [0, 'made and trusted'],
+    [0, 'created and trusted'],
     [1, 'the name is taken, or it could not be written or trusted'],
   ],
   examples: [
@@ -60,7 +60,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [name] }, output) {
     if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
-    const language = chosen(options.lang ?? 'bash', LANGUAGE_NAMES, 'There is no --lang')
+    const language = chosen(options.lang ?? 'bash', LANGUAGE_NAMES, '--lang does not accept')
     const wanted = wantedOf(name, options.event, options.matcher)
     const project = projectFolder(options)
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
@@ -125,7 +125,7 @@ async function place(files: readonly NewFile[], folder: string): Promise<void> {
 }
 
 function isThere(folder: string): Refusal {
-  return new Refusal('ALREADY_THERE', `There is something at ${fromHere(folder)} already`, {
+  return new Refusal('ALREADY_THERE', `${fromHere(folder)} already exists`, {
     hint: OTHER_PLACE,
   })
 }
@@ -176,9 +176,9 @@ async function tell(
     })
   }
   await output.print([
-    `made ${here}: ${names.join(', ')}`,
+    `created ${here}: ${names.join(', ')}`,
     ...(problem === undefined
-      ? [`trusted as it is: it runs ${isElsewhere ? `with --plugin ${path}` : 'from now on'}`]
+      ? [`trusted: it runs ${isElsewhere ? `with --plugin ${path}` : 'from now on'}`]
       : []),
     ...nextLines([`carabiner test ${path}`], painter(1)),
   ])

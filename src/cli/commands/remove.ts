@@ -51,7 +51,7 @@ export const command: Command<typeof OPTIONS> = {
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
       throw new Refusal('SETTINGS_UNUSABLE', error.message, {
-        hint: error.hint ?? 'Nothing that Carabiner keeps was removed.',
+        hint: error.hint ?? 'Carabiner’s own files were left in place.',
       })
     }
   },
@@ -59,8 +59,8 @@ export const command: Command<typeof OPTIONS> = {
 
 async function isAgreed(output: Output): Promise<boolean> {
   if (!canAsk(output)) {
-    throw new Refusal('NOT_REMOVED', 'Nothing was removed: nobody can be asked here', {
-      hint: 'On a terminal the same command asks; --yes removes without asking.',
+    throw new Refusal('NOT_REMOVED', 'Nothing was removed: there is no terminal to ask at', {
+      hint: 'In a terminal the same command asks you; --yes removes without asking.',
     })
   }
   const isYes = await agrees('Remove all of this? A backup is kept.', output)
@@ -96,7 +96,7 @@ function foundLines({ settings, kept, left }: Found, paint: Paint): readonly str
 }
 
 async function shown(found: Found, output: Output): Promise<number> {
-  const nothing = ['nothing of Carabiner is here']
+  const nothing = ['nothing to remove']
   return output.result({ removed: false, ...foundData(found), backup: null, restore: null }, (paint) => [
     ...(isEmpty(found) ? nothing : foundLines(found, paint)),
     ...(isEmpty(found)
@@ -109,7 +109,7 @@ async function told(done: Removed, output: Output): Promise<number> {
   const { settings, backup, restore } = done
   const document = { removed: true, ...foundData(done), backup: backup ?? null, restore }
   return output.result(document, (paint) => [
-    ...settings.map(({ plan }) => `taken out of ${visible(shortPath(plan.file.path))}`),
+    ...settings.map(({ plan }) => `removed the hooks from ${visible(shortPath(plan.file.path))}`),
     ...(backup === undefined ? [] : [`backup ${visible(shortPath(backup))}`]),
     ...labelled('restore', restore, paint.dim, 0, Infinity),
     ...nextLines(

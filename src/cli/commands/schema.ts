@@ -17,7 +17,7 @@ export const command: Command = {
   options: {},
   examples: [
     { does: 'Which files have a schema?', line: 'carabiner schema' },
-    { does: 'That of hooks.json.', line: 'carabiner schema hooks' },
+    { does: 'The schema of hooks.json.', line: 'carabiner schema hooks' },
     {
       does: 'For an editor without the network; then "$schema": "./hooks.schema.json".',
       line: 'carabiner schema hooks > hooks.schema.json',

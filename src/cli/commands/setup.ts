@@ -56,14 +56,14 @@ const MOST_TRIES = 5
 
 const OPTIONS = {
   ...CHOICE_OPTIONS,
-  yes: { type: 'boolean', help: 'Do not ask: take the usual hooks, or those that are there.' },
+  yes: { type: 'boolean', help: 'Do not ask: use the default hooks, or those already there.' },
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
   project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
   engine: { type: 'boolean', help: "The project's own hooks; --with guard keeps the guard." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the file.' },
-  remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
-  prune: { type: 'boolean', help: 'Take out hooks of the pack whose program is gone.', hidden: true },
+  remove: { type: 'boolean', help: 'Remove everything that setup added.' },
+  prune: { type: 'boolean', help: 'Remove hooks of the pack whose program is gone.', hidden: true },
 } as const
 
 interface Wish {
@@ -83,14 +83,14 @@ interface Wish {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'setup',
-  summary: 'Register hooks with a host: claude-code.',
-  positionals: ['HOST'],
+  summary: 'Register hooks with an agent: claude-code.',
+  positionals: ['AGENT'],
   completes: [HOSTS],
   about:
     'Registers hooks of the standard pack in settings.json of Claude Code: at a terminal it lists them and asks which. ' +
     `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code runs the hooks of the ` +
     'project you are in instead; --with keeps hooks of the pack. All other settings stay as they are. Run it again to add or drop hooks, and after ' +
-    'Node or Carabiner moved: it repairs its own entries.',
+    'Node or Carabiner has moved: it repairs its own entries.',
   options: OPTIONS,
   exits: [
     [0, 'done, or nothing to do'],
@@ -102,12 +102,12 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup claude-code --engine' },
     { does: 'Run them, and the guard as well.', line: 'carabiner setup claude-code --engine --with guard' },
-    { does: 'As if it had never been there.', line: 'carabiner setup claude-code --remove' },
+    { does: 'Remove all of it again.', line: 'carabiner setup claude-code --remove' },
   ],
   async run({ options, positionals: [host] }, output) {
     checkHost(host)
     checkOptions(options)
-    if (options.remove && !options['dry-run']) checkPerson('Taking the guard away')
+    if (options.remove && !options['dry-run']) checkPerson('Removing the guard')
     try {
       await setUp(await wishOf(options, output), output)
       return EXIT.ok
@@ -174,8 +174,8 @@ async function wanted(options: Given, place: SettingsPlace, output: Output): Pro
 function checkHost(host: string | undefined): void {
   if (host !== undefined && HOSTS.includes(host)) return
   const known = `Type carabiner setup ${HOSTS.join(' or carabiner setup ')}.`
-  if (host === undefined) throw usage('Give the host to set up', known)
-  throw usage(`There is no host ${JSON.stringify(host)}${didYouMean(host, HOSTS)}`, known)
+  if (host === undefined) throw usage('Which agent? Give its name', known)
+  throw usage(`There is no agent ${JSON.stringify(host)}${didYouMean(host, HOSTS)}`, known)
 }
 
 /** Claude Code takes the folder that it is started in: one with settings of its own is meant, whatever is further up. */
@@ -198,7 +198,7 @@ function notesOn({ script }: Program): readonly string[] {
   const here = envProblems(projectEnvOf(undefined, process.env, userHome()))
   if (!/[\\/]_npx[\\/]/.test(script)) return here
   return [
-    `${script} is in the cache of npx, which may be emptied; npm install -g carabiner, and run this again`,
+    `${script} is in the npx cache, which may be emptied. Type npm install -g carabiner, then run this again`,
     ...here,
   ]
 }
@@ -209,15 +209,11 @@ async function setUp(wish: Wish, output: Output): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const plan = wish.plan()
     if (!plan.changes || wish.dry) return tell(wish, plan, undefined, output)
-    if (!wish.remove && hasGuard(plan.file.text) && !hasGuard(plan.after))
-      checkPerson('Taking the guard away')
+    if (!wish.remove && hasGuard(plan.file.text) && !hasGuard(plan.after)) checkPerson('Removing the guard')
     const done = await carryOut(plan, wish.plan)
     if (done) return tell(wish, plan, done, output)
   }
-  throw new SetupProblem(
-    'The settings were changed by others each time they were to be changed',
-    'Try again.',
-  )
+  throw new SetupProblem('The settings kept changing while Carabiner tried to write them', 'Try again.')
 }
 
 async function tell(
@@ -284,16 +280,16 @@ function replacedIn({ file, after = '' }: Plan, done: boolean): readonly string[
     ).length
   const lost = (call: OwnCommand['call']) => (calls(after, call) > 0 ? 0 : calls(file.text ?? '', call))
   const [engine, pack] = [lost('fire'), lost('hook')]
-  const out = done ? 'taken out' : 'to be taken out'
+  const out = done ? 'removed' : 'to be removed'
   return [
     ...(engine > 0
       ? [
-          `${engine === 1 ? '1 entry of --engine is' : `${engine} entries of --engine are`} ${out}: Claude Code no longer asks the hooks of projects. Bring them back: carabiner setup claude-code --engine`,
+          `${engine === 1 ? '1 entry of --engine is' : `${engine} entries of --engine are`} ${out}: Claude Code no longer runs the hooks of projects. To restore them: carabiner setup claude-code --engine`,
         ]
       : []),
     ...(pack > 0
       ? [
-          `${counted(pack, 'hook')} of the standard pack ${pack === 1 ? 'is' : 'are'} ${out}. Bring them back: carabiner setup claude-code`,
+          `${counted(pack, 'hook')} of the standard pack ${pack === 1 ? 'is' : 'are'} ${out}. To restore them: carabiner setup claude-code`,
         ]
       : []),
   ]
@@ -303,11 +299,11 @@ function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, don
   const where = visible(shortPath(file.path))
   const hooks = counted(entries.length, 'hook')
   if (!changes)
-    return remove ? `nothing of Carabiner is in ${where}` : `${hooks} registered in ${where}: nothing to do`
+    return remove ? `${where} has no hooks of Carabiner` : `${hooks} registered in ${where}: nothing to do`
   if (!done)
-    return `nothing was written; ${remove ? 'they would be taken out' : `${hooks} would be registered`}`
+    return `nothing was written; ${remove ? 'the hooks would be removed' : `${hooks} would be registered`}`
   if (!remove) return `registered ${hooks} in ${where}`
-  return after === undefined ? `removed ${where}, which was made for them` : `taken out of ${where}`
+  return after === undefined ? `removed ${where}, which setup had created` : `removed the hooks from ${where}`
 }
 
 function diffIn(plan: Plan): string {

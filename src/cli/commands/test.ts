@@ -54,20 +54,21 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'All plugins of this project.', line: 'carabiner test', needs: 'cases' },
     {
-      does: 'One of them, again and again.',
+      does: 'One plugin, again after every change.',
       line: 'carabiner test .amplifier/hooks/guard --watch',
       needs: 'cases',
     },
     { does: 'For CI.', line: 'carabiner test --junit report.xml', needs: 'cases' },
     {
-      does: 'Make a case of a call.',
+      does: 'Turn a call into a test case.',
       line: 'carabiner fire PreToolUse --payload call.json --record .amplifier/hooks/guard/hooks.test.json',
       needs: 'a payload',
     },
   ],
   async run({ options, positionals: [where = defaultPlace()] }, output) {
     const { filter, junit, watch } = options
-    if (watch && output.json) throw usage('--watch never ends, and --json is one document: give one of them')
+    if (watch && output.json)
+      throw usage('--watch never ends, and --json is one document: use one or the other')
     const interruption = new Interruption()
     const env = Object.fromEntries(options.env.map((name) => [name, handedOn(name)]))
     const run = { where, filter, junit, env, output, signal: interruption.signal, told: new Set<string>() }
@@ -135,7 +136,8 @@ async function say(lines: readonly string[], { output, told }: Run): Promise<voi
 function handedOn(name: string): string {
   if (isOfTheStage(name)) throw usage(`--env ${name}: every case has its own ${name}`)
   const value = process.env[name]
-  if (value === undefined) throw usage(`--env ${name}: it is not set here`, `Set it first: export ${name}=…`)
+  if (value === undefined)
+    throw usage(`--env ${name}: the variable is not set`, `Set it first: export ${name}=…`)
   return value
 }
 
@@ -153,7 +155,7 @@ function checkSome(suites: readonly Suite[], { filter, where }: Run): void {
       'NO_CASES',
       `"cases" is empty in ${suites.map(({ subject }) => shortPath(subject.file)).join(', ')}`,
       {
-        hint: 'carabiner fire --record FILE makes a case of a call.',
+        hint: 'carabiner fire --record FILE turns a call into a case.',
       },
     )
   }
@@ -231,7 +233,7 @@ async function writeReport(
     const folder = dirname(resolve(file))
     const isMade = mkdirSync(folder, { recursive: true }) !== undefined
     writeFileSync(file, junitXml(suites, results))
-    if (isMade) await output.complain([`made the folder ${shortPath(folder)} for the report`])
+    if (isMade) await output.complain([`created the folder ${shortPath(folder)} for the report`])
   } catch (error) {
     throw new Refusal('REPORT_NOT_WRITTEN', `The report cannot be written to ${file}: ${textOf(error)}`)
   }
@@ -252,7 +254,7 @@ async function watching(run: Run): Promise<number> {
       for (const text of untold)
         await output.complain([`carabiner: some changes will not be seen: ${plainData(text)}`])
       untold.clear()
-      if (!signal.aborted) await output.print(['waiting for changes; Ctrl-C ends'])
+      if (!signal.aborted) await output.print(['waiting for changes; press Ctrl-C to stop'])
     } while (await watch.next(signal))
   } finally {
     await watch.close()

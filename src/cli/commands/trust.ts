@@ -37,7 +37,7 @@ import { exitOf, type Unmet, unmetIn } from '../why/unmet.js'
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
   show: { type: 'boolean', help: 'Only show, including what is already trusted.' },
-  mine: { type: 'boolean', help: 'Take your own changes; show only what changed.' },
+  mine: { type: 'boolean', help: 'Accept your own changes; show only what changed.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
   payload: {
     type: 'string',
@@ -55,24 +55,24 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'WHAT is the name or path of a plugin or hook file; default: everything that waits. Shows what would run on which ' +
     'events, what to look at closely, what changed since you last trusted it, the files that run and the names of the ' +
-    'others; then asks. Exactly what was shown is trusted: a plugin is copied, and the copy runs. Runs nothing. What you ' +
-    'trust guards on as you trusted it until you review the new version, or take trust back with `carabiner untrust`.',
+    'others; then asks. Exactly what was shown is trusted: a plugin is copied, and the copy runs. Runs nothing. If it ' +
+    'changes, the version you trusted keeps running until you review the new one, or use `carabiner untrust`.',
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
     [1, 'something is untrusted or missing; with --json also if only shown'],
   ],
   examples: [
-    { does: 'Show what there is, with the digests for --pre-trusted.', line: 'carabiner trust --show' },
+    { does: 'Show everything, with the digests for --pre-trusted.', line: 'carabiner trust --show' },
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
-    { does: 'You changed your own hook: see the change, and take it.', line: 'carabiner trust --mine' },
+    { does: 'You changed your own hook: see the change, and accept it.', line: 'carabiner trust --mine' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
   mayRun({ options }) {
     if (options.yes) checkPerson('Trusting')
   },
   async run({ options, positionals: whats }, output, { stdin }) {
-    if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
+    if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: use one or the other')
     const loaded =
       options.payload === undefined ? undefined : (await readPayload(options.payload, { stdin })).payload
     const { found, unmet } = await withProgress('reading', output, async () => {
@@ -126,12 +126,11 @@ function unitsCalled(
   if (gone) throw new Refusal('UNKNOWN_UNIT', gone.why.replace(/\.$/, ''), { hint: gone.repair })
   const names = [...new Set(units.map(({ name }) => name))]
   const places =
-    otherPlace(what, given) ??
-    'A plugin that lies elsewhere is named with --plugin DIR, a file with --config FILE.'
+    otherPlace(what, given) ?? 'Name a plugin elsewhere with --plugin DIR, a file with --config FILE.'
   throw new Refusal('UNKNOWN_UNIT', `Nothing here is called ${visibleName(what)}${didYouMean(what, names)}`, {
     hint:
       names.length === 0
-        ? `Nothing came with this project. ${places}`
+        ? `This project has nothing to trust. ${places}`
         : `${choiceOf(names.map(visibleName))} ${places}`,
   })
 }
@@ -200,8 +199,8 @@ async function showAll(shown: readonly Shown[], how: How, output: Output): Promi
   return EXIT.ok
 }
 
-const NOTHING_CAME = 'nothing came with this project: there is nothing to trust'
-const NOT_CHANGED = 'nothing that you trust here was changed'
+const NOTHING_CAME = 'this project has nothing to trust'
+const NOT_CHANGED = 'nothing that you trust here has changed'
 
 interface Idle {
   readonly shown: readonly Shown[]
@@ -253,9 +252,9 @@ async function decide(
   if (!yes && !mayAsk) {
     throw new Refusal(
       'NOT_TRUSTED',
-      `${counted(waiting.length, 'unit')} shown, and nothing was trusted: nobody can be asked here`,
+      `${counted(waiting.length, 'unit')} shown, but nothing was trusted: there is no terminal to ask at`,
       {
-        hint: 'Look at the above; on a terminal the same command asks, and --yes trusts without asking.',
+        hint: 'Review it above. In a terminal the same command asks you; --yes trusts without asking.',
       },
     )
   }

@@ -33,13 +33,13 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['NAME…'],
   completes: ['plugins'],
   about:
-    'Removes its folder, its entry in hooks.lock.json, your trust with the copy, and the data that it kept. If it is ' +
+    'Removes its folder, its entry in hooks.lock.json, its trusted copy, your trust and its own data. If it is ' +
     'installed both for you and in this project, say which with --user or --here. With several names, nothing is ' +
-    'removed if one of them is unknown or is to stay.',
+    'removed if one of them is unknown or you keep it.',
   options: OPTIONS,
   exits: [
-    [0, 'gone'],
-    [1, 'there is no such plugin, or it was left'],
+    [0, 'removed'],
+    [1, 'there is no such plugin, or you kept it'],
   ],
   examples: [
     { does: 'Remove it completely.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
@@ -118,12 +118,13 @@ function meant(name: string, options: GivenScope): Meant {
 /** Files that cannot be fetched again are not removed without asking. */
 async function mayGo({ name, path, state }: Meant, isSure: boolean, output: Output): Promise<boolean> {
   if (isSure || state === 'ok' || state === 'missing') return true
-  const why = state === 'modified' ? 'has files that were changed since' : 'was not installed by Carabiner'
+  const why =
+    state === 'modified' ? 'has files that were changed after the install' : 'was not installed by Carabiner'
   if (!canAsk(output)) {
     throw new Refusal('NOT_UNINSTALLED', `${visibleName(name)} ${why}, and its files are nowhere else`, {
-      hint: `Look at ${visible(shortPath(path))}; --yes removes it all the same.`,
+      hint: `Look at ${visible(shortPath(path))}; --yes removes it anyway.`,
     })
   }
   await output.print([`${visibleName(name)} ${why}: ${visible(shortPath(path))}`])
-  return agrees('Remove it all the same?', output)
+  return agrees('Remove it anyway?', output)
 }

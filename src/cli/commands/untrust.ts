@@ -30,11 +30,11 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['WHAT|--all'],
   completes: ['plugins'],
   about:
-    'WHAT is the name of a plugin or hook file in this project, its path, or the start of its digest. Works from the record of what you trusted, ' +
-    'so the project may be gone. The trusted copy is removed.',
+    'WHAT is the name of a plugin or hook file in this project, its path, or the start of its digest. Uses the record of what you trusted, ' +
+    'so it works even if the project is gone. The trusted copy is removed.',
   options: OPTIONS,
   exits: [
-    [0, 'not trusted any more'],
+    [0, 'no longer trusted'],
     [1, 'it was not trusted, or trust could not be taken back'],
   ],
   examples: [{ does: 'Trust nothing in this project any more.', line: 'carabiner untrust --all' }],
@@ -42,7 +42,7 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals: [what] }, output) {
     if ((what === undefined) !== options.all) {
       throw usage(
-        'Give the name of what is not to be trusted any more, or --all',
+        'Give the name of what you no longer trust, or --all',
         'carabiner trust --show lists the names.',
       )
     }
@@ -55,7 +55,7 @@ export const command: Command<typeof OPTIONS> = {
     if (what !== undefined && gone.length === 0) throw notTrusted(what, ofProject(recordsIn(store), project))
     return output.result({ untrusted: gone }, (paint) =>
       gone.length === 0
-        ? ['nothing of this project is trusted']
+        ? ['nothing in this project is trusted']
         : [
             ...fitted(
               gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`),
@@ -88,7 +88,7 @@ function recordsIn(store: TrustStore): readonly TrustRecord[] {
     return store.records()
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error), {
-      hint: 'Give the path of what is not to be trusted any more: that needs no other record.',
+      hint: 'Give the path of what you no longer trust: that needs no other record.',
     })
   }
 }
@@ -129,7 +129,7 @@ function notTrusted(what: string, own: readonly TrustRecord[]): Refusal {
     'UNKNOWN_UNIT',
     `Nothing that you trust in this project is called ${visibleName(what)}${didYouMean(what, names)}`,
     {
-      hint: names.length === 0 ? 'Nothing of this project is trusted.' : `You trust ${list}; or give a path.`,
+      hint: names.length === 0 ? 'Nothing in this project is trusted.' : `You trust ${list}; or give a path.`,
     },
   )
 }

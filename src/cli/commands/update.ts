@@ -30,7 +30,7 @@ import {
 } from '../plugins/plugin-commands.js'
 import { differenceData, reviewScreen, type Shown } from '../plugins/print-review.js'
 import { pageScreen, reviewData, shownPlugin, trustShown } from '../plugins/review.js'
-import { nextLines, shortPath } from '../print/lines.js'
+import { counted, nextLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'
@@ -38,7 +38,7 @@ import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,
-  check: { type: 'boolean', help: 'Only check: exit 1 if there is anything new.' },
+  check: { type: 'boolean', help: 'Only check: exits 1 if there is an update.' },
   yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
   overwrite: { type: 'boolean', help: 'Replace files that were changed by hand.' },
   'accept-moved': {
@@ -61,18 +61,19 @@ export const command: Command<typeof OPTIONS> = {
     'would run, then asks. A tag that has moved to another commit is refused, and so is a different source.',
   options: OPTIONS,
   exits: [
-    [0, 'all are as new as their sources'],
-    [1, 'something new was left, or could not be fetched'],
+    [0, 'everything is up to date'],
+    [1, 'an update was not installed, or could not be fetched'],
   ],
   examples: [
-    { does: 'Is there anything new?', line: 'carabiner update --check' },
+    { does: 'Are there updates?', line: 'carabiner update --check' },
     { does: 'Look at what changed, and decide.', line: 'carabiner update' },
   ],
   mayRun({ options }) {
     if (options.yes) checkPerson('Updating')
   },
   run({ options, positionals }, output) {
-    if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
+    if (options.check && options.yes)
+      throw usage('--check only looks, and --yes replaces: use one or the other')
     return asRefusals(async () => {
       const { found, problems } = await meant(positionals, options)
       if (!output.json && problems.length > 0)
@@ -142,7 +143,7 @@ async function meant(names: readonly string[], options: How): Promise<Meant> {
 }
 
 function nothing({ here, user, project }: GivenScope): readonly string[] {
-  const text = 'nothing that was installed by Carabiner is here'
+  const text = 'no plugins that Carabiner installed'
   return here || user
     ? [text]
     : [text, ...nextLines([visible(typed(['update', '--here'], { project }))], painter(1))]
@@ -233,13 +234,14 @@ async function outdated(
   output: Output,
 ): Promise<Result> {
   const pins = `from ${pinOf(before)} to ${pinOf(prepared.entry)}`
-  if (!output.json) await output.print([`${name} has something new: ${differences.length} changed, ${pins}`])
+  if (!output.json)
+    await output.print([`${name} has an update: ${counted(differences.length, 'change')}, ${pins}`])
   return { isDone: false, data: { ...data, state: 'outdated' } }
 }
 
 /** Why the user did not agree; undefined if they did. */
 async function disagreement(output: Output, leftOut: LeftOut | undefined): Promise<string | undefined> {
-  if (!canAsk(output)) return 'nobody can be asked here; --yes replaces without asking'
+  if (!canAsk(output)) return 'there is no terminal to ask at; --yes replaces without asking'
   return (await agrees('Replace it with this?', output, leftOut)) ? undefined : 'you did not agree'
 }
 
@@ -262,7 +264,7 @@ async function tellUpdated(
 function refusalOf({ isModified }: Update, { problems }: Shown, { overwrite }: How): string | undefined {
   if (problems[0] !== undefined) return problems[0]
   return isModified && !overwrite
-    ? 'files of it were changed by hand, and would be lost; --overwrite replaces them'
+    ? 'some of its files were changed by hand and would be lost; --overwrite replaces them'
     : undefined
 }
 
@@ -274,7 +276,7 @@ async function left(name: string, why: string, data: object, output: Output): Pr
 const PINS = ['source', 'ref', 'path', 'commit', 'tag', 'version'] as const
 
 /** Fetching from a new source once does not accept it for later updates. */
-const FROM_NOW_ON = 'Its files are the same. Update it from there from now on?'
+const FROM_NOW_ON = 'Its files are the same. Use the new source for updates from now on?'
 
 /** The files are the same, but their pin may have moved: the lock file is updated. */
 async function current(update: Update, data: object, { target, how, output }: Run): Promise<Result> {

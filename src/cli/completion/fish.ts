@@ -35,7 +35,7 @@ end
 complete -c carabiner -e
 complete -c carabiner -f
 ${named.map(({ name, summary }) => `complete -c carabiner -n ${START} -a ${name} -d ${quoted(summary)}`).join('\n')}
-complete -c carabiner -n ${START} -a help -d 'Say more about one command.'
+complete -c carabiner -n ${START} -a help -d 'Explain one command.'
 complete -c carabiner -n '__carabiner_at help 1' -a ${quoted(names)}
 ${commands.flatMap(linesOf).join('\n')}
 `

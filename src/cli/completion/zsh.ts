@@ -10,7 +10,7 @@ _carabiner_commands() {
   local -a commands
   commands=(
 ${named.map(({ name, summary }) => `    ${quoted(`${name}:${summary.replaceAll(':', '\\:')}`)}`).join('\n')}
-    'help:Say more about one command.'
+    'help:Explain one command.'
   )
   _describe -t commands command commands
 }

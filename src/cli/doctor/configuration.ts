@@ -52,7 +52,7 @@ function joinEvent({ code, text, file, line }: Diagnostic): string | undefined {
     const events: unknown = isObject(root) ? root.hooks : undefined
     if (!isObject(events) || !Object.hasOwn(events, meant)) return undefined
     const there = placeOf({ file, line: json.lineOf(under(under(null, 'hooks'), meant)) })
-    return `Move what stands at ${placeOf({ file, ...(line !== undefined && { line }) })} into ${meant} at ${there}.`
+    return `Move the hooks at ${placeOf({ file, ...(line !== undefined && { line }) })} into ${meant} at ${there}.`
   } catch {
     return undefined
   }
@@ -133,7 +133,7 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
   ],
   [
     /the key "(.+?)" appears twice/,
-    ([, key], at) => `Move the content of "${key}" at ${at} into the later one, and remove it here.`,
+    ([, key], at) => `Move the content of "${key}" at ${at} into the later one, and remove this one.`,
   ],
   [
     /there is no event /,

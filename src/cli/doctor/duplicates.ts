@@ -127,7 +127,7 @@ function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
         code: 'registration',
         file: second.file,
         line: second.line,
-        text: `${second.agent} has carabiner fire for ${second.event} here and at ${placeOf(first)}: every hook is asked twice`,
+        text: `${second.agent} has carabiner fire for ${second.event} here and at ${placeOf(first)}: every hook runs twice`,
         fix: `Remove one of them: ${placeOf(second)} or ${placeOf(first)}.`,
       } satisfies Finding,
     ]
@@ -219,12 +219,12 @@ function orphan(
     modified: () => typedTake(sources),
     disabled: () => undoOf({ id, scope: origin.scope, source: origin.source }, spec, project),
   }
-  const why = state === 'ready' ? 'Claude Code does not ask Carabiner' : `here it is ${state}`
+  const why = state === 'ready' ? 'Claude Code does not run Carabiner' : `here it is ${state}`
   return {
     severity: 'warning',
     code: 'nobody-runs',
     ...where,
-    text: `${placeOf({ file })} does not have it any more since it was migrated, and ${why}: nobody runs it`,
+    text: `${placeOf({ file })} no longer has it since it was migrated, and ${why}: nothing runs it`,
     fix: fixes[state](),
   }
 }

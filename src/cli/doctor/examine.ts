@@ -83,9 +83,9 @@ async function attempt(check: () => Checked | Promise<Checked>): Promise<Checked
   try {
     return await check()
   } catch (error) {
-    const text = `this could not be looked at: ${textOf(error)}`
-    const fix = 'Look at what the message names; CARABINER_DEBUG=1 shows more.'
-    return { what: 'not looked at', findings: [{ severity: 'broken', code: 'check-failed', text, fix }] }
+    const text = `this check failed: ${textOf(error)}`
+    const fix = 'Check what the message names; CARABINER_DEBUG=1 shows more.'
+    return { what: 'not checked', findings: [{ severity: 'broken', code: 'check-failed', text, fix }] }
   }
 }
 

@@ -128,7 +128,7 @@ function failing(
       severity: isLast && !isChanged ? 'broken' : 'warning',
       code: 'failing',
       ...at(hook),
-      text: `${what}${isChanged ? '; its script was changed since' : ''}; ${failures} of ${counted(runs, 'run')} failed`,
+      text: `${what}${isChanged ? '; its script has changed since' : ''}; ${failures} of ${counted(runs, 'run')} failed`,
       fix: isLast
         ? `${again(hook, entry, project)}   # tries it again: the next good run clears this; ${look} lists what failed`
         : `${look}   # lists what failed`,
@@ -170,7 +170,7 @@ function slow(
   const timeoutMs = hook.timeout * 1000
   const usually = `it takes ${duration(medianMs)} (median of ${counted(runs, 'run')})`
   if (p95Ms > timeoutMs * 0.8) {
-    const text = `${usually}, and at times ${duration(p95Ms)} of the ${hook.timeout} s that it may take`
+    const text = `${usually}, and sometimes ${duration(p95Ms)} of its timeout of ${hook.timeout} s`
     const fix = `Make it faster, or write "timeout": ${Math.ceil(p95Ms / 500)} at ${placeOf(at(hook))}, in seconds.`
     return [{ severity: 'warning', code: 'slow', ...at(hook), text, fix }]
   }
@@ -205,7 +205,7 @@ function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
       severity: severityOf(code),
       code,
       ...at(hook),
-      text: `when it last ran (${localTime(entry.time)}), its answer did not count as it stands: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
+      text: `when it last ran (${localTime(entry.time)}), its answer did not count as written: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
       fix: instead(text) ?? DIAGNOSTIC_CODES[code as keyof typeof DIAGNOSTIC_CODES].todo,
     }))
 }
@@ -237,7 +237,7 @@ async function damage(audit: AuditLog, { sources }: Facts): Promise<readonly Fin
         code: 'audit-unwitnessed',
         file: audit.place,
         text: visible(problem.unwitnessed),
-        fix: 'Put right what it says: let only yourself write there, and let nothing but a folder stand in its place.',
+        fix: 'Fix what it says: make sure that it is a folder, and that only you can write there.',
       },
     ]
   const { project } = sources
@@ -247,7 +247,7 @@ async function damage(audit: AuditLog, { sources }: Facts): Promise<readonly Fin
       code: 'audit-broken',
       file: resolve(audit.place, problem.file),
       ...(problem.line > 0 && { line: problem.line }),
-      text: `the audit is not as it was written: ${problem.what}`,
+      text: `the audit was changed or damaged: ${problem.what}`,
       fix: typed(['audit', 'verify'], sourcesOf(project)),
     },
   ]

@@ -108,7 +108,7 @@ export function unquoted({ line, spec: { place }, where }: HookCommand): readonl
     severity: 'broken',
     code: 'unquoted-path',
     ...where,
-    text: `$${name} stands without quotes, and is ${JSON.stringify(folders[name])}: the blank makes two words of it`,
+    text: `$${name} is not quoted, and its value ${JSON.stringify(folders[name])} has a space: the shell splits it into words`,
     fix: `Put it in quotes: \\"$${name}\\" in the file.`,
   }))
 }

@@ -30,13 +30,13 @@ function certificates(): readonly Finding[] {
   if (!file) return []
   const [major = ''] = process.versions.node.split('.')
   if (!existsSync(file)) {
-    const text = `NODE_EXTRA_CA_CERTS names ${file}, which is not there: every Node program warns about it`
+    const text = `NODE_EXTRA_CA_CERTS names ${file}, which does not exist: every Node program warns about it`
     return [
       {
         severity: 'warning',
         code: 'ca-certs',
         text,
-        fix: 'unset NODE_EXTRA_CA_CERTS   # or set it to a file that is there',
+        fix: 'unset NODE_EXTRA_CA_CERTS   # or set it to a file that exists',
       },
     ]
   }
@@ -45,7 +45,7 @@ function certificates(): readonly Finding[] {
     {
       severity: 'warning',
       code: 'ca-certs',
-      text: `NODE_EXTRA_CA_CERTS is set, and Node ${major} reads these certificates at every start: about 0.1 s for each hook in JavaScript, and each carabiner`,
+      text: `NODE_EXTRA_CA_CERTS is set, and Node ${major} reads these certificates at every start: about 0.1 s for each hook in JavaScript, and for each run of carabiner`,
       fix: 'Use Node 22 or later, or unset NODE_EXTRA_CA_CERTS where agents are started.',
     },
   ]
@@ -107,7 +107,7 @@ function insideProject(folder: string): Finding {
     severity: 'broken',
     code: 'folder-in-project',
     file: folder,
-    text: `what Carabiner keeps (trust, grants, audit) lies in the project, which would decide about itself: ${shortPath(folder)}`,
+    text: `Carabiner's own files (trust, grants, audit) are in the project, which could then decide about itself: ${shortPath(folder)}`,
     fix: `Unset CARABINER_HOME and XDG_*_HOME, or ${ELSEWHERE} outside of the project.`,
   }
 }
@@ -119,16 +119,14 @@ function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
   } catch (error) {
     // The folder above reports this itself.
     if (!isTop && (error as NodeJS.ErrnoException).code === 'ENOTDIR') return []
-    return [unusable(folder, textOf(error), 'Let this user read what is above it')]
+    return [unusable(folder, textOf(error), 'Let this user read the folders above it')]
   }
   if (!stats) return isTop ? missing(folder) : []
   if (!stats.isDirectory())
-    return [unusable(folder, 'it is no folder', `mv ${quoted(folder)} ${quoted(`${folder}.old`)}`)]
+    return [unusable(folder, 'it is not a folder', `mv ${quoted(folder)} ${quoted(`${folder}.old`)}`)]
   return [
     ...byOthers(folder, stats),
-    ...(isWritable(folder)
-      ? []
-      : [unusable(folder, 'it cannot be written', `chmod u+rwx ${quoted(folder)}`)]),
+    ...(isWritable(folder) ? [] : [unusable(folder, 'it is not writable', `chmod u+rwx ${quoted(folder)}`)]),
   ]
 }
 
@@ -136,7 +134,7 @@ function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
 function missing(folder: string): readonly Finding[] {
   const above = nearestAbove(folder)
   if (above === undefined || isWritable(above)) return []
-  const why = `it is missing, and cannot be made in ${shortPath(above)}`
+  const why = `it is missing, and cannot be created in ${shortPath(above)}`
   return [unusable(folder, why, `chmod u+rwx ${quoted(above)}`)]
 }
 
@@ -170,7 +168,7 @@ function unusable(folder: string, why: string, todo: string): Finding {
     code: 'folder-unusable',
     file: folder,
     text: `Carabiner cannot keep anything in ${shortPath(folder)} (${why}): no trust, no audit, no state of sessions`,
-    fix: `${todo}   # or ${ELSEWHERE} that can be written`,
+    fix: `${todo}   # or ${ELSEWHERE} that is writable`,
   }
 }
 
@@ -192,7 +190,7 @@ function open(folder: string, how: string, fix: string): Finding {
     severity: 'broken',
     code: 'folder-open',
     file: folder,
-    text: `${shortPath(folder)} ${how}: what is in it may be anybody's, and is not relied on`,
+    text: `${shortPath(folder)} ${how}: anybody may have written what is in it, so it is not used`,
     fix,
   }
 }

@@ -62,7 +62,7 @@ function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['wher
     code: 'matcher-ignored',
     ...where,
     text: `its matcher ${shown(pattern)} has no effect: ${name} has nothing to match, and the hook runs every time`,
-    fix: `Remove "matcher": ${shown(pattern)} at ${placeOf(where)}; what ${name} is about, the hook reads in what it gets.`,
+    fix: `Remove "matcher": ${shown(pattern)} at ${placeOf(where)}; the hook can read what ${name} is about from its input.`,
   }
 }
 

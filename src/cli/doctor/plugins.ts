@@ -43,7 +43,7 @@ function interrupted(
       severity: 'warning',
       code: 'plugin-leftover',
       file: path,
-      text: `${visibleName(aside)} lies in here as if it were being replaced, and its hooks are read from here`,
+      text: `${visibleName(aside)} is in this folder of interrupted work, and its hooks are read from here`,
       fix: `mv ${from} ${to}   # if it is yours; else rm -r ${from}`,
     }
   }
@@ -52,7 +52,7 @@ function interrupted(
       severity: 'note',
       code: 'plugin-leftover',
       file: path,
-      text: 'this folder is called like half done work of Carabiner, and is none of it: nothing in it is used',
+      text: 'the name of this folder looks like interrupted work of Carabiner, but it is not: nothing in it is used',
       fix: `rm -r ${shellQuoted(fromHere(path))}   # if it is not yours`,
     }
   }
@@ -69,7 +69,7 @@ function interrupted(
     severity: 'broken',
     code: 'plugin-interrupted',
     file: path,
-    text: `${what} was interrupted, and is half done`,
+    text: `${what} was interrupted halfway`,
     fix,
   }
 }
@@ -104,7 +104,7 @@ function halfDone(
   if (!isLocked) {
     return {
       what: `an install, new or migrate of ${shown}`,
-      fix: 'Type the same again: that clears this away first.',
+      fix: 'Run the same command again: it cleans this up first.',
     }
   }
   return {
@@ -123,7 +123,7 @@ function unreadable(text: string): Finding {
     fix:
       file === undefined
         ? 'Let this user read what it names.'
-        : `Restore ${shortPath(file)} from version control; or remove it: what is installed stays, but cannot be updated.`,
+        : `Restore ${shortPath(file)} from version control; or remove it: installed plugins stay, but cannot be updated.`,
   }
 }
 

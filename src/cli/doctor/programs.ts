@@ -60,8 +60,8 @@ function missing(command: HookCommand, lookUps: LookUps): readonly Finding[] {
         code: 'program-missing',
         ...where,
         text: isLinked
-          ? `it runs ${name}, which PATH leads to only in the project itself; that is not used`
-          : `it runs ${name}, and no folder of PATH has it`,
+          ? `it runs ${name}, which PATH finds only inside the project; that one is not used`
+          : `it runs ${name}, which is not in any folder of PATH`,
         fix: replacement(name, command, lookUps) ?? `Install ${name}, or write its full path in the command.`,
       },
     ]
@@ -80,7 +80,7 @@ function replacement(name: string, command: HookCommand, lookUps: LookUps): stri
   const other = others.find(
     (one) => one !== name && one !== '' && lookUps.find(one, command).missing.length === 0,
   )
-  return other === undefined ? undefined : `Write ${other}, which is there, in place of ${name}.`
+  return other === undefined ? undefined : `Write ${other}, which is installed, instead of ${name}.`
 }
 
 /** With "args", no shell splits the command into words. */
@@ -95,7 +95,7 @@ function oneWord({ line, where, reading }: HookCommand): readonly Finding[] {
       severity: 'broken',
       code: 'program-missing',
       ...where,
-      text: `with "args" no shell reads "command", so that the program is called ${JSON.stringify(command)} as a whole`,
+      text: `with "args", no shell splits "command", so ${JSON.stringify(command)} as a whole is taken for the name of the program`,
       fix: `Write "command": ${JSON.stringify(program)}, "args": ${list}.`,
     },
   ]

@@ -77,7 +77,7 @@ function returns({ line, where }: HookCommand): readonly Finding[] {
 /** What runs a command without a "shell" of its own. On macOS it is bash, and on many Linux systems it is not. */
 const SH = '/bin/sh'
 const IS_BASH = /\/bash$/.test(realOf(SH)) || process.platform === 'darwin'
-const ENDS = 'sh may end with 2 there, which reads as a block, or skip it'
+const ENDS = 'sh may exit with 2 there, which counts as a block, or skip it'
 
 function bashInCommand({ line, where }: HookCommand): readonly Finding[] {
   const only = line.args === undefined && line.shell !== 'bash' ? bashOnly(line.command) : undefined
@@ -87,7 +87,7 @@ function bashInCommand({ line, where }: HookCommand): readonly Finding[] {
       severity: IS_BASH ? 'warning' : 'broken',
       code: 'bash-syntax',
       ...where,
-      text: `its command uses ${visible(only)}, which is bash, but sh runs it: ${ENDS}`,
+      text: `its command uses ${visible(only)}, which is bash syntax, but sh runs it: ${ENDS}`,
       fix: `Add "shell": "bash" to the hook at ${placeOf(where)}.`,
     },
   ]
@@ -106,7 +106,7 @@ function bashInScript(
       severity: IS_BASH ? 'warning' : 'broken',
       code: 'bash-syntax',
       ...where,
-      text: `${name} uses ${visible(only)}, which is bash, but sh runs it: ${ENDS}`,
+      text: `${name} uses ${visible(only)}, which is bash syntax, but sh runs it: ${ENDS}`,
       fix:
         by === undefined
           ? `Write #!/usr/bin/env bash as the first line of ${name}.`
@@ -144,7 +144,7 @@ function ofScript(script: Script, command: HookCommand, seen: Set<string>): read
   if (typeAt(path) === 'folder') {
     if (script.by !== undefined) return [] // an interpreter may accept a folder
     const text = `it runs ${shown(path)}, which is a folder`
-    const fix = `Write ${shown(path)}/NAME, the file in it that is to run, at ${placeOf(where)}.`
+    const fix = `Write ${shown(path)}/NAME, the file in it to run, at ${placeOf(where)}.`
     return [{ severity: 'broken', code: 'script-missing', ...where, text, fix }]
   }
   return [...relative(script, command), ...ofFile(path, script, command)]
@@ -166,7 +166,7 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
       severity: 'broken',
       code: 'unquoted-path',
       ...where,
-      text: `the path ${JSON.stringify(whole)} has blanks and no quotes, so that the shell takes it for several words`,
+      text: `the path ${JSON.stringify(whole)} has spaces and no quotes, so the shell takes it for several words`,
       fix: `Put it in quotes: ${JSON.stringify(`"${whole}"`)} in the file.`,
     }
   }
@@ -178,11 +178,11 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
     code: 'script-missing',
     ...where,
     text: isRelative
-      ? `it runs ${visible(path)}, and there is no ${shown(place)}: a hook starts in the project, not where its file lies`
-      : `it runs ${shown(path)}, which is not there`,
+      ? `it runs ${visible(path)}, but ${shown(place)} does not exist: a hook starts in the project, not in the folder of its file`
+      : `it runs ${shown(path)}, which does not exist`,
     fix:
       near ??
-      `Put the script at ${shown(place)}, or write the path of one that is there at ${placeOf(where)}${
+      `Put the script at ${shown(place)}, or write the path of one that exists at ${placeOf(where)}${
         spec.place.plugin && !path.startsWith(unit.path)
           ? `; files of the plugin are in "\${CLAUDE_PLUGIN_ROOT}"`
           : ''
@@ -216,7 +216,7 @@ function relative({ path, by }: Script, { where, spec, reading }: HookCommand): 
       severity: 'warning',
       code: 'relative-path',
       ...where,
-      text: `${by === undefined ? 'it runs' : `${by} reads`} ${visible(path)}, which is found only while the agent works in the folder of the project itself`,
+      text: `${by === undefined ? 'it runs' : `${by} reads`} ${visible(path)}, which is found only while the agent works in the project folder`,
       fix: instead(path, `"$CLAUDE_PROJECT_DIR"/${shellQuoted(bare)}`, where),
     },
   ]
@@ -244,13 +244,13 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   if (isStarted && firstLine(bytes).endsWith('\r')) {
     broken(
       'crlf',
-      `the first line of ${name} ends as on Windows (CRLF): no program is called like that`,
+      `the first line of ${name} ends with CRLF, as on Windows: no program has such a name`,
       unix(typed),
     )
   } else if (isShell && bytes.includes('\r\n')) {
     broken(
       'crlf',
-      `lines of ${name} end as on Windows (CRLF), and a shell takes the \\r for part of a word`,
+      `${name} has Windows line endings (CRLF), and a shell takes the \\r for part of a word`,
       unix(typed),
     )
   } else if (isStarted) findings.push(...interpreter(bytes, name, command))
@@ -264,7 +264,7 @@ function shown(path: string): string {
 }
 
 function unix(typed: string): string {
-  return `perl -pi -e 's/\\r$//' ${typed}   # "*.sh text eol=lf" in .gitattributes keeps it so`
+  return `perl -pi -e 's/\\r$//' ${typed}   # "*.sh text eol=lf" in .gitattributes keeps it that way`
 }
 
 function interpreter(
@@ -280,7 +280,7 @@ function interpreter(
         ? file
         : undefined
   if (gone !== undefined) {
-    const text = `the first line of ${name} asks for ${gone}, which is not ${program ? 'in any folder of PATH' : 'there'}`
+    const text = `the first line of ${name} asks for ${gone}, which ${program ? 'is not in any folder of PATH' : 'does not exist'}`
     const fix = `Install ${basename(gone)}, or write another first line, such as #!/bin/sh, into ${name}.`
     return [{ severity: 'broken', code: 'interpreter-missing', ...where, text, fix }]
   }

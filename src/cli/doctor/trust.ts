@@ -64,7 +64,7 @@ async function waiting({ untrusted, expectations, sources, project }: Facts): Pr
       code: state,
       file: path,
       text: `${what}: ${visible(problem ?? why)}`,
-      fix: problem === undefined ? todo : `Put that right, then: ${todo}`,
+      fix: problem === undefined ? todo : `Fix that, then: ${todo}`,
     }
   })
   if (expectations.some(({ state }) => state === 'unreadable')) return waits
@@ -88,7 +88,7 @@ function staleRecords(records: Records, project: string): readonly Finding[] {
       severity: 'note',
       code: 'trust-stale',
       file: path,
-      text: `${visibleName(name)} was trusted at ${localTime(since)}, and is not there any more`,
+      text: `${visibleName(name)} was trusted at ${localTime(since)}, and no longer exists`,
       fix: `carabiner untrust ${shellQuoted(visible(name))}`,
     }))
 }
@@ -109,7 +109,7 @@ function bySettings({ specs }: Facts): readonly Finding[] {
       text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${what}: ${names.join(', ')}`,
       fix:
         place.file === undefined
-          ? `Take back ${what} in the host’s settings.`
+          ? `Undo ${what} in the host’s settings.`
           : `Remove ${what} at ${placeOf(place)}.`,
     }
   })
@@ -129,7 +129,7 @@ function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
   const what = hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  const is = about ? 'is' : 'which is not there (any more), is'
+  const is = about ? 'is' : 'which no longer exists, is'
   return {
     severity: 'note',
     code: about ? 'switched-off' : 'switch-stale',
@@ -181,7 +181,7 @@ async function grants({ hooks, project }: Facts): Promise<readonly Finding[]> {
     .map(({ id, tool, event, created }) => ({
       severity: 'note',
       code: 'grant-stale',
-      text: `what was always allowed on ${localTime(created)} (${visibleName(tool || event)}) was asked by a hook that is gone or changed: it is asked again`,
+      text: `the grant of ${localTime(created)} for ${visibleName(tool || event)} belongs to a hook that is gone or has changed: a person is asked again`,
       fix: `carabiner approvals revoke ${id.slice(0, 8)}`,
     }))
 }
@@ -204,6 +204,6 @@ function unreadable(code: FindingCode, text: string): Finding {
     severity: 'broken',
     code,
     text: visible(text),
-    fix: 'Look at the folder that it names, or set CARABINER_HOME to another one.',
+    fix: 'Check the folder that it names, or set CARABINER_HOME to another one.',
   }
 }

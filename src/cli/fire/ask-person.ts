@@ -28,7 +28,7 @@ interface AskingPlace {
   readonly isKnown: boolean
 }
 
-const UNKNOWN_CALL = 'the payload has no session_id, by which the same call would be known again'
+const UNKNOWN_CALL = 'without a session_id in the payload, the same call cannot be recognized again'
 
 const NO_SESSION: Unanswered = {
   unanswered: `A person must approve this, and cannot do so later: ${UNKNOWN_CALL}. Add one, or have it answered now: --ask asks at this terminal, --wait SECONDS waits for an answer from another one.`,

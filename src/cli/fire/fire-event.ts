@@ -184,7 +184,7 @@ function endOf({ seconds, startedAt }: HostPatience): number {
 
 function late(until: HostPatience): AbortSignal {
   const controller = new AbortController()
-  const why = new Refusal('HOOK_TIMEOUT', `The hooks were not done within ${until.seconds} seconds`)
+  const why = new Refusal('HOOK_TIMEOUT', `The hooks did not finish within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()
   setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
   return controller.signal
@@ -194,7 +194,9 @@ function late(until: HostPatience): AbortSignal {
 export function misspelt(event: string): readonly Diagnostic[] {
   const meant = nearEvent(event)
   if (meant === undefined || nearMissOf(event)) return []
-  return [{ code: 'custom-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
+  return [
+    { code: 'custom-event', text: `${event} is taken for an event of your own; did you mean ${meant}?` },
+  ]
 }
 
 function withExample(event: string, error: Error): Refusal {
@@ -275,7 +277,7 @@ function withToolName(payload: Payload, names: readonly string[], explain: Expla
   const all = new Set(asked.flatMap(({ hooks }) => hooks))
   const found = asked.find(({ hooks }) => hooks.length === all.size)
   if (found) return found.payload
-  throw new Refusal('CONFIG_INVALID', `Some hooks are for ${names.join(' or ')}, others for ${own} alone`, {
+  throw new Refusal('CONFIG_INVALID', `Some hooks are for ${names.join(' or ')}, others only for ${own}`, {
     hint: `It is the same tool here: write ${[...new Set([...names, own])].join('|')} as their matcher.`,
   })
 }

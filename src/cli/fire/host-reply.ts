@@ -92,7 +92,7 @@ export class HostReply {
     this.#doubt(meant.find(canBlock) ?? (meant[0] as string), payload)
     throw usage(
       `The command line says ${named}, the payload says ${sentAs}${this.#didYouMean(named)}`,
-      'Leave the EVENT out, or send the payload of that event.',
+      'Leave out EVENT, or send the payload of that event.',
     )
   }
 
@@ -104,7 +104,7 @@ export class HostReply {
     this.#doubt(meant === called ? 'PreToolUse' : meant, payload)
     throw usage(
       `There is no event ${called}${this.#didYouMean(called)}`,
-      'Leave the EVENT out where the payload names it.',
+      'Leave out EVENT if the payload names it.',
     )
   }
 
@@ -208,7 +208,7 @@ function wordsOf(why: unknown): string {
 }
 
 function unknownHost(name: string): never {
-  throw usage(`There is no host ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
+  throw usage(`There is no agent ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
 }
 
 export function lossOf(notices: readonly Diagnostic[]): Refusal {

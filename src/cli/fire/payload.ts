@@ -51,7 +51,7 @@ export function checkExact(event: string, path: string | undefined): void {
   if (path === undefined || resolveEvent(event).deny !== 'block') return
   throw new Refusal(
     'PAYLOAD_INVALID',
-    `${path} is a number that cannot be kept exactly: hooks would judge another one than the tool gets`,
+    `${path} is a number that cannot be kept exactly: hooks would judge a different number than the tool gets`,
     { hint: 'Send it as a string, or with fewer digits.' },
   )
 }
@@ -121,7 +121,7 @@ function readFile(file: string): Buffer {
 
 function unreadable(what: string, error: unknown): Refusal {
   return new Refusal('PAYLOAD_UNREADABLE', `The payload cannot be read from ${what}: ${textOf(error)}`, {
-    hint: 'Check the path and its permissions, or pipe the payload; what takes long to make goes into a file.',
+    hint: 'Check the path and its permissions, or pipe the payload; if it takes long to produce, write it to a file first.',
   })
 }
 
@@ -146,7 +146,7 @@ export function eventOf(command: string, named: string | undefined, payload: Pay
   if (named && carried && resolveEvent(named).name !== resolveEvent(carried).name) {
     throw usage(
       `The command line says ${named}, the payload's hook_event_name says ${carried}`,
-      'Leave the EVENT out, or send the payload of that event.',
+      'Leave out EVENT, or send the payload of that event.',
     )
   }
   const event = named || carried
@@ -156,14 +156,11 @@ export function eventOf(command: string, named: string | undefined, payload: Pay
       'PAYLOAD_INVALID',
       'Which event? The payload has no hook_event_name, and no EVENT was given',
       {
-        hint: 'Name it, as in: carabiner fire PreToolUse',
+        hint: 'For example: carabiner fire PreToolUse',
       },
     )
   }
-  throw usage(
-    'Which event? No EVENT was given',
-    `Name it, as in: carabiner ${command} PreToolUse --tool Bash`,
-  )
+  throw usage('Which event? No EVENT was given', `For example: carabiner ${command} PreToolUse --tool Bash`)
 }
 
 /** The event that a misspelt name most likely means. */

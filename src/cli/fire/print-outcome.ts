@@ -109,7 +109,7 @@ function effects(outcome: ToldOutcome, paint: Paint): readonly Effect[] {
       return [`to the user, ${level}`, `(${source}) ${text}`, level === 'info' ? String : yellow]
     }),
     ...(host ? [['to the host', JSON.stringify(host), green] as const] : []),
-    ...(permission === 'allow' ? [['allowed', 'by a hook: the host need not ask', green] as const] : []),
+    ...(permission === 'allow' ? [['allowed', 'by a hook: the agent need not ask', green] as const] : []),
   ]
 }
 

@@ -48,7 +48,7 @@ async function checkHeard(
     if (!spec || isOffByItself(spec)) continue
     throw new Refusal(
       'NOT_RECORDED',
-      `The case was not recorded: ${visibleName(name)} was not asked (${why}), and carabiner test would ask it`,
+      `The case was not recorded: ${visibleName(name)} did not run (${why}), but carabiner test would run it`,
       { hint: why === 'disabled' ? onAgain(spec, project) : trusting(source, sources) },
     )
   }
@@ -82,7 +82,7 @@ function typedTrustAgain(file: string, sources: Sources, project: string): reado
   if (realOf(project) === realOf(homedir()) || !isBelow(path, hooksDir)) return []
   const [plugin, ...inside] = path.slice(hooksDir.length + 1).split(/[/\\]/)
   if (plugin === undefined || inside.length === 0) return []
-  return [`next ${typedTrust([plugin], sources)}   # a file of it has changed`]
+  return [`next ${typedTrust([plugin], sources)}   # one of its files has changed`]
 }
 
 // ---- trust that is kept ----------------------------------------------------------------------------------------

@@ -119,9 +119,9 @@ async function review(move: PluginMove, target: Target, { how, output }: PluginM
 
 async function isYes(name: string, output: Output, leftOut: LeftOut | undefined): Promise<boolean> {
   if (output.json) return false
-  if (canAsk(output)) return agrees('Take this over?', output, leftOut)
-  throw new Refusal('NOT_MIGRATED', `${name} was shown, and not migrated: nobody can be asked here`, {
-    hint: 'Look at the above; on a terminal the same command asks, and --yes takes it without asking.',
+  if (canAsk(output)) return agrees('Migrate this plugin?', output, leftOut)
+  throw new Refusal('NOT_MIGRATED', `${name} was shown but not migrated: there is no terminal to ask at`, {
+    hint: 'Review it above. In a terminal the same command asks you; --yes migrates without asking.',
   })
 }
 

@@ -43,7 +43,7 @@ function missingIn(target: Target): readonly Expectation[] {
     return [
       lost(
         unit,
-        `What is installed cannot be told: ${textOf(error)}.`,
+        `The list of installed plugins cannot be read: ${textOf(error)}.`,
         'Restore that file from version control.',
       ),
     ]

@@ -45,7 +45,10 @@ export function userTarget(): Target {
 function projectTarget(given: GivenScope): Target {
   const base = projectFolder(given)
   if (realOf(base) === realOf(homedir())) {
-    throw usage('This folder is your home: what is installed there is for all projects', 'Leave out --here.')
+    throw usage(
+      'This folder is your home, and what you install there is for all projects',
+      'Leave out --here.',
+    )
   }
   return { scope: 'project', base }
 }
@@ -98,7 +101,7 @@ export async function asRefusals<T>(work: () => Promise<T>): Promise<T> {
     if (syscall === undefined) throw error
     const where = path === undefined ? 'Something' : visibleName(path)
     throw new Refusal('NOT_WRITTEN', `${where} cannot be read or written: ${textOf(error)}`, {
-      hint: 'Look who may write there, and whether there is room; the same command goes on from here.',
+      hint: 'Check the permissions and the free space there, then run the same command again.',
     })
   }
 }
@@ -136,16 +139,16 @@ export async function checkSource(source: FoundSource, terms: SourceTerms, outpu
   const isEnough = !isTrusted && source.state === 'accepted'
   const todo =
     isTrusted && source.state === 'moved-by-catalog'
-      ? 'On a terminal you are asked; --accept-moved takes it without asking.'
-      : `${isEnough ? `Trust it first: ${visible(typedTrust([name], { project }))}; or let --overwrite replace it.` : 'On a terminal you are asked.'} ${namedAnew(source, terms)}`
+      ? 'In a terminal you are asked; --accept-moved accepts it without asking.'
+      : `${isEnough ? `Trust it first: ${visible(typedTrust([name], { project }))}; or let --overwrite replace it.` : 'In a terminal you are asked.'} ${namedAnew(source, terms)}`
   throw new SourceProblem(code, `${why}, so nothing was fetched`, source, todo)
 }
 
 const REASONS: Readonly<Record<FoundSource['state'], string>> = {
   accepted: 'You accepted where it comes from',
-  'moved-by-project': 'The lock file of this project names another source than the one that you accepted',
-  'moved-by-catalog': 'The catalog has it from somewhere else than when you accepted it',
-  unknown: 'The lock file of this project says where it comes from, and you have not accepted that',
+  'moved-by-project': 'The lock file of this project names a different source than the one you accepted',
+  'moved-by-catalog': 'Its source in the catalog has changed since you accepted it',
+  unknown: 'The lock file of this project names its source, and you have not accepted that source',
 }
 
 /** The command line that installs from a source the user knows. */

@@ -87,7 +87,7 @@ export function reviewScreen(shown: Shown, isFull = false): Screen {
   const after = (files: Bounds): Sections => ({
     'files, copied when you trust them': fileRows(review, review?.files ?? [], files),
     'scripts outside, not copied': fileRows(review, review?.scripts ?? [], files),
-    'scripts that a command names, and that are not there': (review?.lacking ?? []).map(named),
+    'scripts that a command names, but that do not exist': (review?.lacking ?? []).map(named),
     programs: review ? programRows(review, isFull) : [],
   })
   const start = [...head(shown, paint), ...sectionLines(before, paint)]
@@ -100,7 +100,7 @@ export function reviewScreen(shown: Shown, isFull = false): Screen {
   const middle = sectionLines(
     {
       [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changes.rows,
-      'what is in the files that run': content.rows,
+      'contents of the files that run': content.rows,
     },
     paint,
   )
@@ -257,7 +257,7 @@ function hookRows(
     ...Object.entries(env).map(([key, value]) => ({
       text: `sets ${visibleName(key)} to ${visibleName(value)}`,
     })),
-    ...(gets === '' ? [] : [{ text: `gets ${gets} of the environment` }]),
+    ...(gets === '' ? [] : [{ text: `gets ${gets} from the environment` }]),
   ]
 }
 
@@ -432,7 +432,7 @@ function sizeOf({ size, link }: ReviewedFile): string {
 
 function remarkOf(file: ReviewedFile): string {
   if (file.link !== undefined) return ` to ${visibleName(file.link)}`
-  return `${isExecutable(file) ? ', executable' : ''}${file.isText ? '' : ', no text'}`
+  return `${isExecutable(file) ? ', executable' : ''}${file.isText ? '' : ', not text'}`
 }
 
 function programRows({ programs, missing }: Review, isFull: boolean): readonly Row[] {

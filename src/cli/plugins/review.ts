@@ -64,7 +64,7 @@ function openStore(places: Places): TrustStore {
     return trustStore({ preTrusted: preTrusted(list, projectFolder(places)) })
   } catch (error) {
     throw new Refusal('PRE_TRUSTED_INVALID', textOf(error), {
-      hint: 'carabiner trust --show prints the lines of such a file.',
+      hint: 'carabiner trust --show prints the lines for this file.',
     })
   }
 }
@@ -79,8 +79,8 @@ export function show({ store, units }: Units, unit: Unit): Shown {
     const review = store.look(unit)
     return { ...known, review, risks: remarksOn(review, hooks), problems: review.problems }
   } catch (error) {
-    const todo = 'look at that folder, or set CARABINER_HOME to another one'
-    const problem = `What you trust cannot be read (${textOf(error)}); ${todo}.`
+    const todo = 'check that folder, or set CARABINER_HOME to another one'
+    const problem = `Your trust records cannot be read (${textOf(error)}); ${todo}.`
     return { ...known, review: undefined, risks: [], problems: [problem] }
   }
 }

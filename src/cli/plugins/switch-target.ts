@@ -61,7 +61,7 @@ export function oneCalled<T extends SwitchTarget>(targets: readonly T[], name: s
 }
 
 export function ambiguous(meant: readonly SwitchTarget[], name: string): Refusal {
-  return new Refusal('AMBIGUOUS_NAME', `${visibleName(name)} is the name of ${meant.length}`, {
+  return new Refusal('AMBIGUOUS_NAME', `${meant.length} plugins or hooks are called ${visibleName(name)}`, {
     hint: `Say which: ${meant.map((one) => visibleName(fullName(one))).join(', ')}.`,
   })
 }
@@ -83,7 +83,7 @@ function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: str
     {
       hint:
         plugins.length === 0
-          ? 'There are no hooks here; carabiner explain PreToolUse names the files that are looked for.'
+          ? 'There are no hooks here; carabiner explain PreToolUse lists the files that Carabiner looks for.'
           : `${choiceOf([...new Set(plugins)].map(visibleName))} carabiner list shows every hook.`,
     },
   )

@@ -84,13 +84,13 @@ function cells(entry: ShownEntry): Cells | undefined {
       return [
         '(the log)',
         'recovered',
-        oneLine(entry.why ?? `${entry.bytes} bytes without an end are in ${entry.file}`),
+        oneLine(entry.why ?? `${entry.bytes} bytes of an unfinished record are in ${entry.file}`),
       ]
     case 'pruned':
       return [
         '(the log)',
         'pruned',
-        `${entry.first} to ${entry.last} were removed: the log had grown to its bound`,
+        `${entry.first} to ${entry.last} were removed to keep the log within its size limit`,
       ]
     default:
       return undefined
@@ -117,10 +117,10 @@ function missed({ unguarded = [] }: Fire): string {
 /** Why a gate did not judge. Other codes are shown as they are. */
 const WHY: Readonly<Record<string, string>> = {
   disabled: 'switched off',
-  matcher: 'its matcher has a slip',
+  matcher: 'its matcher has a mistake',
   stale: 'not shown the final call',
   failed: 'it failed',
-  HOOK_TIMEOUT: 'it was not done in time',
+  HOOK_TIMEOUT: 'it did not finish in time',
   HOOK_EXIT: 'its program ended with an error',
   HOOK_FAILED: 'it failed',
   ANSWER_INVALID: 'its answer was not valid',
@@ -224,7 +224,7 @@ function callLines(kept: KeptCall | undefined, id: string | undefined, paint: Pa
   if (!kept)
     return id === undefined
       ? []
-      : [paint.dim('    the call itself is not there: it was too old, or could not be written')]
+      : [paint.dim('    the call itself was not kept: it is too old, or could not be written')]
   const { call, exact, changes, failures } = kept
   return [
     ...indented(gistOf(kept), 4),

@@ -8,15 +8,15 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
   $schema: 'Where this schema is.',
   description: 'For people.',
   sequential: 'Run the cases one after the other, because the hooks write into their own folder.',
-  cases: 'Each an event, and what the hooks are to make of it.',
+  cases: 'Each case is an event, and what the hooks should decide.',
 }
 
 const CASE_WORDS: Readonly<Record<string, string>> = {
-  name: 'What it shows.',
+  name: 'What the case shows.',
   event: 'The event that is fired, such as "PreToolUse".',
-  payload: 'What the event carries; what a host always sends is filled in.',
-  payloadFile: 'The same in a file of JSON, by its path from the folder of this one.',
-  expect: 'What must hold; all of it.',
+  payload: 'The data of the event; fields that agents always send are filled in.',
+  payloadFile: 'A JSON file with the payload, relative to the folder of this file.',
+  expect: 'What must be true; all of it.',
   files: 'Files of the project it runs in, by path.',
   env: 'Variables for the hooks.',
   timeout: 'Seconds for the case.',
@@ -24,13 +24,13 @@ const CASE_WORDS: Readonly<Record<string, string>> = {
 }
 
 const EXPECTATION_WORDS: Readonly<Record<keyof Expectation, string>> = {
-  action: 'What is decided.',
-  reason: 'Contained in the reason; null for none.',
+  action: 'The decision.',
+  reason: 'Text that the reason contains; null for none.',
   permission: 'Whether a hook allowed the call by itself.',
-  context: 'Contained in what the model is told beside; null for nothing.',
-  messages: 'Contained in what the user is told; null for nothing.',
+  context: 'Text that the context for the model contains; null for none.',
+  messages: 'Text that the messages to the user contain; null for none.',
   modified: 'A part of the data after every change, or whether anything was changed.',
-  response: 'A part of the answer in place of the operation.',
+  response: 'A part of the answer that replaces the operation.',
   ran: 'The names of all hooks that ran.',
   failed: 'The names of all hooks that failed; without it none may.',
 }

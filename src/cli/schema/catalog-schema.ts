@@ -5,7 +5,7 @@ import { ENTRY_NAME } from '../../plugins/sources/source.js'
 import { type Schema, TEXT, TEXTS, WRITTEN } from './shapes.js'
 
 const COMMIT = {
-  description: 'The commit it must be.',
+  description: 'The commit it must have.',
   type: 'string',
   pattern: '^[0-9a-fA-F]{40}$',
 } as const
@@ -22,7 +22,7 @@ export function catalogSchema(): Schema {
       name: { description: 'What the catalog calls itself.', ...TEXT },
       description: { description: 'For people.', ...TEXT },
       plugins: {
-        description: 'What can be had.',
+        description: 'The plugins to install from.',
         type: 'array',
         maxItems: 5000,
         items: { $ref: '#/$defs/plugin' },
@@ -44,8 +44,8 @@ function pluginSchema(): Schema {
       },
       description: { description: 'What it does, in a sentence.', ...TEXT },
       version: { description: 'Its version.', ...TEXT },
-      keywords: { description: 'Words it is found by.', ...TEXTS },
-      source: { description: 'Where it is to be had.', $ref: '#/$defs/source' },
+      keywords: { description: 'Words to find it by.', ...TEXTS },
+      source: { description: 'Where to get it.', $ref: '#/$defs/source' },
       commit: COMMIT,
       integrity: {
         description: 'The digest that its content must have.',

@@ -12,7 +12,7 @@ const TYPES = Object.keys(EVENT_KINDS) as readonly HandlerType[]
 export function handlerDefinitions(): Readonly<Record<string, Schema>> {
   return {
     groups: {
-      description: 'A list of groups; a single one will do.',
+      description: 'A list of groups, or a single group.',
       anyOf: [{ type: 'array', items: { $ref: '#/$defs/group' } }, { $ref: '#/$defs/group' }],
     },
     group: {
@@ -24,7 +24,10 @@ export function handlerDefinitions(): Readonly<Record<string, Schema>> {
             'When to run: "" or "*" always; "Write|Edit" a list of names; anything else a regular expression.',
           anyOf: [TEXT, { type: 'object', properties: { tool_name: TEXT }, additionalProperties: false }],
         },
-        sequential: { description: 'One after the other, each with what those before it changed.', ...FLAG },
+        sequential: {
+          description: 'Run the hooks one after another, each with the changes of those before it.',
+          ...FLAG,
+        },
         description: { description: 'For people.' },
         hooks: { description: 'What to run.', type: 'array', items: { $ref: '#/$defs/hook' } },
       },
@@ -76,7 +79,7 @@ const GROUPS = { $ref: '#/$defs/groups' }
 /** Canonical names, which editors suggest. */
 export function eventProperties(): Readonly<Record<string, Schema>> {
   const entries = knownEvents().map(({ name, when, matcher, deny, denyMeans }) => {
-    const matched = matcher === null ? 'Its matcher is ignored.' : `The matcher is held against ${matcher}.`
+    const matched = matcher === null ? 'Its matcher is ignored.' : `The matcher is compared with ${matcher}.`
     const denied = deny === 'none' ? 'Nothing can be denied.' : `A deny: ${denyMeans}.`
     return [name, { description: `${capital(when)}. ${matched} ${denied}`, ...GROUPS }] as const
   })

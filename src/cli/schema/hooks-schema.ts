@@ -30,16 +30,15 @@ export function hooksSchema(): Schema {
     type: 'object',
     properties: {
       $schema: TEXT,
-      carabiner: { description: 'Of a plugin: the format that it was written for. Default 1.', const: 1 },
+      carabiner: { description: 'For a plugin: the format it was written for. Default 1.', const: 1 },
       description: { description: 'For people.' },
       matching: {
-        description:
-          'Whether a matcher that is a pattern may be found anywhere in the name, or must be the whole of it.',
+        description: 'Whether a pattern may match any part of a name, or must match all of it.',
         enum: ['search', 'fullmatch'],
         default: 'search',
       },
       priority: {
-        description: 'Of a plugin: hooks with a lower number run before. Default 20.',
+        description: 'For a plugin: hooks with a lower number run first. Default 20.',
         type: 'number',
       },
       env: {
@@ -81,7 +80,7 @@ export function hooksSchema(): Schema {
 export function settingsSchema(): Schema {
   return {
     title: 'Settings of Carabiner',
-    description: '.amplifier/settings.json, yours or of a project; a project can only tighten.',
+    description: '.amplifier/settings.json, yours or of a project; a project can only make it stricter.',
     type: 'object',
     properties: {
       $schema: TEXT,
@@ -104,7 +103,7 @@ const OF_PROCESSES = { processes: { $ref: '#/$defs/processes' }, defaults: OBJEC
 /** Claude Code's keys at the top of either file. */
 function switches(): Readonly<Record<string, Schema>> {
   return {
-    disableAllHooks: { description: 'Run no hook at all; of a project, none of its own.', ...FLAG },
+    disableAllHooks: { description: 'Run no hook at all; in a project, none of its own.', ...FLAG },
     allowedHttpHookUrls: { description: SETTING_WORDS.allowed_http_urls, ...REACH.allowed_http_urls },
     httpHookAllowedEnvVars: {
       description: SETTING_WORDS.http_allowed_env_vars,
@@ -119,29 +118,29 @@ const SETTING_WORDS: Readonly<Record<keyof MergedSettings, string>> = {
   on_failure: '"block" closes every gate whose hook fails.',
   injection_size_limit: 'Bytes of one injection; null for no limit.',
   injection_budget_per_turn: 'Tokens of all injections of one turn; null for no limit.',
-  stop_block_cap: 'How often Stop may be refused with no tool call between.',
+  stop_block_cap: 'How often Stop may be refused without a tool call in between.',
   stop_block_total: 'How often Stop may be refused since the last prompt.',
   recheck:
     'For gates that judged a call before it was rewritten: "final" shows them the final call, "all" runs them again with all effects, "skipped" only warns you.',
   protect_system_messages: 'Revert what hooks change in system messages on ModelRequest.',
-  audit_on_failure: '"block" closes every gate whose event cannot be put on record.',
+  audit_on_failure: '"block" closes every gate whose event cannot be recorded.',
   audit_calls:
     'Whether the audit keeps the calls that gates judged, without secrets; false keeps digests only.',
   allowed_http_urls: 'URLs that http hooks may call, with * for any text; null for any.',
   http_allowed_env_vars: 'Variables that headers of http hooks may use; null for those that a hook lists.',
   allowed_private_hosts: 'Hosts, hosts with a port, or ranges of this network that http hooks may call.',
-  model: 'Whom prompt and agent hooks ask, where the host has no model of its own.',
+  model: 'The model that prompt and agent hooks ask, if the host has none of its own.',
   mcp_servers: 'Servers whose tools MCP hooks call, by name.',
   enabled: 'Whether any hook runs.',
   allow_user_hooks: 'Whether your own hooks run.',
   allow_project_hooks: 'Whether hooks of projects run.',
   default_timeout: 'Seconds for a hook that names none.',
   max_timeout: 'The most seconds that a hook may have.',
-  env: 'What of the environment hooks get: all of it, or what they need.',
+  env: 'Which variables of the environment hooks get: all of them, or only those they need.',
   trust_missing:
     'What happens to gates that you trusted and that are no longer in the project: they go on running, everything that they would judge is refused, or you are only told.',
   bypass: 'Whether CARABINER_OFF=1 is obeyed.',
-  audit: 'Whether the command line keeps an audit; "fsync": one that outlives a power cut.',
+  audit: 'Whether the command line keeps an audit; "fsync" keeps one that survives a power cut.',
 }
 
 const REACH: { readonly [K in keyof ReachSettings]: Schema } = {

@@ -19,13 +19,10 @@ const FIELDS: {
     allow: ['Only these commands run, in the patterns of "if": "git *".', LIST],
     deny: ['These commands do not run.', LIST],
     protectedBranches: ['No direct commits to these branches.', LIST],
-    denyList: ['Whether the pack’s own list of what is not done holds.', FLAG],
+    denyList: ['Whether the pack’s own list of forbidden commands applies.', FLAG],
   },
-  selfProtection: [
-    'Hook folders, settings of agents and Carabiner’s own folders are not changed, by no tool.',
-    FLAG,
-  ],
-  protect: ['More paths like these: ~/…, absolute, or relative to the project.', LIST],
+  selfProtection: ['No tool may change hook folders, settings of agents or Carabiner’s own folders.', FLAG],
+  protect: ['More paths to protect: ~/…, absolute, or relative to the project.', LIST],
   memory: {
     enabled: [
       'Whether hooks remember sessions. Default: as they were registered, with --memory or without.',
@@ -34,15 +31,15 @@ const FIELDS: {
     maxBytes: ['How much of it one event adds to the context.', count(0, 65_536)],
     agentRecords: ['How many answers of one agent.', count(0, 20)],
   },
-  preferences: ['A text for every session and prompt. Yours alone to set.', TEXT],
+  preferences: ['A text for every session and prompt. Only you can set it.', TEXT],
   workflow: {
-    enabled: ['Whether the model is reminded of a workflow. Yours alone to set.', FLAG],
+    enabled: ['Whether the model is reminded of a workflow. Only you can set it.', FLAG],
     text: ['Instead of the built-in reminder.', TEXT],
   },
   lock: { maxIterations: ['How often lock mode keeps one session from stopping.', count(0, 10_000)] },
   reflection: {
-    command: ['A program and its arguments. Yours alone to set.', { ...LIST, minItems: 1 }],
-    timeout: ['Its seconds.', count(1, 110)],
+    command: ['A program and its arguments. Only you can set it.', { ...LIST, minItems: 1 }],
+    timeout: ['Its timeout in seconds.', count(1, 110)],
     interval: ['Seconds between two runs.', count(0, 86_400)],
   },
 }
@@ -50,7 +47,7 @@ const FIELDS: {
 export function packSchema(): Schema {
   return {
     title: 'Settings of the standard pack',
-    description: '~/.amplifier/pack.json, or that of a project, which can only tighten.',
+    description: '~/.amplifier/pack.json, or that of a project, which can only make it stricter.',
     type: 'object',
     properties: propertiesIn(FIELDS, DEFAULTS),
     additionalProperties: false,

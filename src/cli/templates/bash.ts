@@ -29,14 +29,14 @@ printf '%s\\n' '${JSON.stringify(sample.answer)}'
   }
   const stop = sample.isStop
     ? `
-# It was asked to go on already: once is enough.
+# The agent was kept going once already: let it stop now.
 if [[ $input =~ \\"stop_hook_active\\":[[:space:]]*true ]]; then
   exit 0
 fi
 `
     : ''
   return `${stop}
-# Where jq is missing, all of the event is looked at.${hint(sample.field)}
+# Without jq, the whole event is searched.${hint(sample.field)}
 subject=$(jq -c '.${sample.field}' <<<"$input" 2>/dev/null) || subject=$input
 if [[ $subject == *'${sample.word}'* ]]; then
 ${refusal(sample)}
@@ -45,7 +45,7 @@ fi
 }
 
 function hint(field: string): string {
-  return field === 'tool_input' ? " The command of Bash alone: jq -r '.tool_input.command'" : ''
+  return field === 'tool_input' ? " For the Bash command alone: jq -r '.tool_input.command'" : ''
 }
 
 function refusal({ reason, answer }: Extract<Sample, { readonly does: 'refuse' }>): string {

@@ -55,7 +55,7 @@ function source(facts: ScriptFacts): string {
   return `#!/usr/bin/env node
 // ${facts.name}: runs ${facts.when} (${facts.event}).
 ${facts.answers.map((line) => `// ${line}\n`).join('')}«
-/** What of Node is used here. */
+/** The parts of Node that this script uses. */
 declare const process: {
     readonly stdin: AsyncIterable<string> & { readonly isTTY?: boolean; setEncoding(encoding: 'utf8'): void };
     readonly stdout: { write(text: string): void };
@@ -102,13 +102,13 @@ function work(sample: Sample): string {
 `
   }
   const stop = sample.isStop
-    ? `    // It was asked to go on already: once is enough.
+    ? `    // The agent was kept going once already: let it stop now.
     if (event.stop_hook_active === true)
         return undefined;
 `
     : ''
-  return `/** Why not; undefined where there is no objection. */
-function objectionTo(event«: Event»)«: string | undefined» {
+  return `/** The reason to refuse; undefined to let it pass. */
+function reasonToRefuse(event«: Event»)«: string | undefined» {
 ${stop}    const subject = JSON.stringify(event.${sample.field} ?? '');
     return subject.includes('${sample.word}') ? '${sample.reason}' : undefined;
 }
@@ -120,7 +120,7 @@ function act(sample: Sample): string {
     return `        process.stdout.write(JSON.stringify(answerTo(event)) + '\\n');
 `
   }
-  return `        const reason = objectionTo(event);
+  return `        const reason = reasonToRefuse(event);
         if (reason !== undefined) {
 ${refusal(sample)}        }
 `

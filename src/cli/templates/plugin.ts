@@ -55,11 +55,11 @@ function json(value: unknown): string {
 function readme({ name, event, matcher }: Wanted, language: Language, { executable }: Script): string {
   const { when, denyMeans, deny } = resolveEvent(event)
   const script = language === 'ts' ? 'hook.mts' : (executable[0] ?? '')
-  const effect = deny === 'none' ? 'It can tell, not refuse' : `If it refuses: ${denyMeans}`
+  const effect = deny === 'none' ? 'It can report, but not refuse' : `If it refuses: ${denyMeans}`
   const build =
     language === 'ts'
       ? `
-\`hook.mjs\` is what runs: after a change of \`hook.mts\`, \`npm run build\` makes it again. Node 20 does not run
+\`hook.mjs\` is the file that runs. After changing \`hook.mts\`, type \`npm run build\`. Node 20 cannot run
 TypeScript, so both are kept.
 `
       : ''
@@ -71,7 +71,7 @@ Runs ${when} (${event}${matcher === undefined ? '' : `, matcher \`${matcher}\``}
 |---|---|
 | \`hooks.json\` | when it runs |
 | \`${script}\` | what it does |
-| \`hooks.test.json\` | what it is to decide |
+| \`hooks.test.json\` | what it should decide |
 
 \`\`\`sh
 carabiner test .           # in this folder, after every change

@@ -41,7 +41,7 @@ function work(sample: Sample): string {
 `
   }
   const stop = sample.isStop
-    ? `    # It was asked to go on already: once is enough.
+    ? `    # The agent was kept going once already: let it stop now.
     if event.get("stop_hook_active") is True:
         return 0
 `

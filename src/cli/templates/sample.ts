@@ -54,7 +54,7 @@ export function sampleOf(wanted: Wanted): Sample {
 
 /** Events without a sample, and why. */
 export const WITHOUT_SAMPLE: Partial<Record<EventName, string>> = {
-  WorktreeCreate: 'a hook of it has to make the worktree itself, and to print its path',
+  WorktreeCreate: 'its hook must create the worktree itself and print its path',
 }
 
 // ---- refusing -------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ function refusing(wanted: Wanted, kind: EventKind, { field, value }: SampleSubje
     event,
     payload: { ...base, [field]: value },
     expect: { ...expect, ran: [hook] },
-    ...(unmatched && { skip: `put something into the payload that ${wanted.matcher ?? ''} matches` }),
+    ...(unmatched && { skip: `add a value to the payload that ${wanted.matcher ?? ''} matches` }),
   })
   return {
     does: 'refuse',
@@ -87,11 +87,11 @@ function refusing(wanted: Wanted, kind: EventKind, { field, value }: SampleSubje
     isStop,
     cases: [
       one(
-        `${isStop ? 'goes on while there is' : 'refuses what has'} ${word} in it`,
+        `${isStop ? 'keeps going while it finds' : 'refuses input that contains'} ${word}`,
         around(isStop ? `One ${word} is left.` : word),
         kind.deny === 'tell' ? { action: 'continue', context: reason } : { action: 'deny', reason },
       ),
-      one('has no objection to anything else', around(isStop ? 'All is done.' : 'fine'), {
+      one('lets everything else pass', around(isStop ? 'All is done.' : 'fine'), {
         action: 'continue',
         failed: [],
       }),
@@ -127,7 +127,7 @@ function saying(wanted: Wanted, kind: EventKind): Saying {
           ...(toModel ? { context: text } : { messages: text }),
           ran: [`${event}#1`],
         },
-        ...(!payload && { skip: `put something into the payload that ${wanted.matcher ?? ''} matches` }),
+        ...(!payload && { skip: `add a value to the payload that ${wanted.matcher ?? ''} matches` }),
       },
     ],
   }
@@ -189,10 +189,10 @@ export function factsOf({ name, event }: Wanted, sample: Sample): ScriptFacts {
   const answers =
     sample.does === 'refuse' && !sample.answer
       ? [
-          'Exit code 0 has no objection. Exit code 2 refuses, and what stands on standard error is the reason:',
+          'Exit code 0 changes nothing. Exit code 2 refuses, with the text on standard error as the reason:',
           `${denyMeans}.`,
         ]
-      : ['What it prints is its answer, as JSON; if it prints nothing, it has none.']
+      : ['It answers by printing JSON. If it prints nothing, it has no answer.']
   return {
     name,
     event,

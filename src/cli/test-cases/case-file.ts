@@ -80,12 +80,12 @@ function broken(file: string, line: number, text: string): CaseFile {
 export function casesIn(file: string, text: string): CaseFile {
   const json = new JsonText(text)
   const parsed = json.parse()
-  if ('problem' in parsed) return broken(file, parsed.line, `this is no JSON: ${parsed.problem}`)
+  if ('problem' in parsed) return broken(file, parsed.line, `this is not valid JSON: ${parsed.problem}`)
   const value = frozenCopy(parsed.value, 'the file')
   if (!isObject(value)) return broken(file, 1, `expected { "cases": [ … ] }, got ${shown(value)}`)
   const reader = new CaseReader(file, json)
   for (const { key, line } of json.doubleKeys()) {
-    reader.sayAt(line, `${shown(key)} stands twice in one object, and this one would not count`)
+    reader.sayAt(line, `${shown(key)} appears twice in one object, and this one would be ignored`)
   }
   if (!reader.check(value, null, FILE)) return { cases: [], sequential: false, problems: reader.problems }
   if (value.cases === undefined) reader.say(null, 'expected "cases", a list of cases')
@@ -159,14 +159,14 @@ function checkMeant({ event, expect, files = {}, env = {} }: Written, at: At, re
   }
   reader.check(expect, under(at, 'expect'), EXPECTATION)
   if (Object.keys(expect).length === 0) {
-    reader.say(under(at, 'expect'), 'expected at least one of what to expect, such as "action"')
+    reader.say(under(at, 'expect'), 'expected at least one expectation, such as "action"')
   }
 }
 
 function variableProblem(name: string): string | undefined {
   if (isOfTheStage(name)) return 'is set for the case itself; {{home}} and {{project}} stand for its folders'
   if (loadsCode(name))
-    return 'would make programs run other code than the hooks; carabiner test --env NAME hands on your own'
+    return 'would make programs run other code than the hooks; carabiner test --env NAME passes on your own'
   return undefined
 }
 
@@ -223,7 +223,7 @@ function payloadOf(
   }
   const { hook_event_name: carried } = read
   if (carried === undefined || (typeof carried === 'string' && isSameEvent(carried, event))) return read
-  reader.say(place, `the payload is of ${shown(carried)}, the case of ${shown(event)}`)
+  reader.say(place, `the payload is for ${shown(carried)}, the case for ${shown(event)}`)
   return undefined
 }
 
@@ -237,7 +237,7 @@ function fromFile(path: string): Payload | string {
     const read = readPlain(path, MOST_BYTES)
     if ('problem' in read) return `it ${read.problem}`
     const parsed = new JsonText(read.text).parse()
-    if ('problem' in parsed) return `line ${parsed.line} is no JSON: ${parsed.problem}`
+    if ('problem' in parsed) return `line ${parsed.line} is not valid JSON: ${parsed.problem}`
     const value = frozenCopy(parsed.value, 'the payload')
     return isObject(value) ? value : `it must be a JSON object, got ${shown(value)}`
   } catch (error) {
@@ -301,8 +301,8 @@ class CaseReader {
       const where = under(at, key)
       if (!field) {
         const known = Object.keys(fields).filter((name) => name !== '$schema')
-        const meant = didYouMean(key, known) || `; there is ${known.join(', ')}`
-        this.say(where, `${shown(key)} means nothing here${meant}`)
+        const meant = didYouMean(key, known) || `; the keys are ${known.join(', ')}`
+        this.say(where, `${shown(key)} is not a key here${meant}`)
       } else if (!field[1](one)) {
         this.say(where, `${shown(key)} must be ${field[0]}, got ${shown(one)}`)
       }

@@ -52,7 +52,7 @@ export class CaseStage {
     if (!isBelow(realOf(path), this.folders.project))
       throw new Error(`${shown} leads out of the project, through a link`)
     if (isCopied)
-      throw new Error(`${shown} in "files" would replace a file of the project that is tested: take it out`)
+      throw new Error(`${shown} in "files" would replace a file of the project under test: remove it`)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, withFolders(text, this.folders))
     if (text.startsWith('#!')) chmodSync(path, 0o755)

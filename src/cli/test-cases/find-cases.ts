@@ -85,9 +85,13 @@ function besideOf(file: string): Subject {
   const project = projectAround(dirname(file))
   const hooksDir = hooksDirOf(project)
   if (!isFolder(hooksDir)) {
-    throw new Refusal('NO_CASES', `${shortPath(file)} is about no hooks: no plugin and no project has it`, {
-      hint: `Put it beside the hooks.json of a plugin, as ${CASE_FILE}, or into a project with .amplifier/hooks.`,
-    })
+    throw new Refusal(
+      'NO_CASES',
+      `${shortPath(file)} does not belong to any hooks: it is in no plugin and in no project`,
+      {
+        hint: `Put it beside the hooks.json of a plugin, as ${CASE_FILE}, or into a project with .amplifier/hooks.`,
+      },
+    )
   }
   const plugins = namesIn(hooksDir).map((name) => realOf(join(hooksDir, name)))
   return { ...ofProject(project, file), plugins: plugins.filter(isPlugin) }

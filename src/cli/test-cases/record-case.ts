@@ -70,11 +70,11 @@ export function recordCase(file: string, call: Call): Recorded {
 export function recordedLines({ file, name, line, isNew, changed }: Recorded): readonly string[] {
   const where = `${JSON.stringify(name)} in ${file}:${line}`
   if (isNew) return [`recorded as ${where}`]
-  if (!changed) return [`recorded before as ${where}, and nothing has changed`]
+  if (!changed) return [`already recorded as ${where}, and nothing has changed`]
   return [
-    `recorded before as ${where}, which expects something else`,
+    `already recorded as ${where}, which expects something else`,
     ...changed.misses.map(({ what, expected, received }) => `  ${what}: ${expected} before, ${received} now`),
-    `next if that is right, write there "expect": ${JSON.stringify(changed.expect)}`,
+    `next if that is right, change it there to "expect": ${JSON.stringify(changed.expect)}`,
   ]
 }
 
@@ -272,6 +272,6 @@ function write(path: string, text: string): void {
 
 function notRecorded(path: string, why: string): Refusal {
   return new Refusal('NOT_RECORDED', `The case was not added to ${placeOf({ file: path })}: ${why}`, {
-    hint: 'Name a hooks.test.json, or a file that is not there yet.',
+    hint: 'Name a hooks.test.json, or a file that does not exist yet.',
   })
 }

@@ -70,7 +70,9 @@ export function staleLines(subjects: readonly Subject[]): readonly string[] {
     const stale = namesIn(plugin).find((name) => isStale(plugin, name))
     if (stale === undefined) return []
     const old = visible(shortPath(join(plugin, compiledName(stale))))
-    return [`carabiner: ${old} is older than ${visible(stale)}, and it is what runs; ${buildOf(plugin)}`]
+    return [
+      `carabiner: ${old} is older than ${visible(stale)}, but it is the file that runs; ${buildOf(plugin)}`,
+    ]
   })
 }
 

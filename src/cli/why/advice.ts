@@ -53,7 +53,7 @@ function unknownEvent({ kind, sources }: Question): Advice {
   const meant = nearEvent(kind.name)
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
   return {
-    reason: `there is no event ${shown(kind.name)}, and hooks of files listen to known events only${guess}`,
+    reason: `there is no event ${shown(kind.name)}, and hooks in files listen only to known events${guess}`,
     next: [typed(['explain', meant ?? 'PreToolUse'], sources)],
   }
 }
@@ -92,12 +92,12 @@ function refused(question: Question, specs: readonly ConfiguredHook[]): Advice {
 function untrusted({ kind, value, sources }: Question, those: readonly Candidate[]): Advice {
   const [they, were] = those.length === 1 ? ['it', 'was'] : ['them', 'were']
   const isModified = those.every(({ why }) => why === 'modified')
-  const why = isModified ? `${were} changed since you trusted ${they}` : `you do not trust ${they}`
+  const why = isModified ? `${were} changed since you trusted ${they}` : `you have not trusted ${they}`
   const names = those.map(({ origin }) => origin.source)
   return {
-    reason: `${counted(those.length, 'hook')} would, but came with the project, and ${why}`,
+    reason: `${counted(those.length, 'hook')} would run, but came with the project, and ${why}`,
     next: [
-      `${isModified ? typedTake(sources) : typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; for one call:`,
+      `${isModified ? typedTake(sources) : typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; or, just for this call:`,
       typed(['explain', kind.name, ...valueOption(kind, value)], sources, true),
     ],
   }
@@ -108,7 +108,7 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
   const patterns = those.map((one) => listedOf(question, one)?.matcher ?? '').filter((one) => one !== '')
   const example = takenBy(patterns[0] ?? '')
   if (value === '') {
-    const reason = `which hooks run depends on ${kind.matcher}, and none was given; there are matchers for ${shownSome(patterns)}`
+    const reason = `which hooks run depends on ${kind.matcher}, and none was given; the matchers are ${shownSome(patterns)}`
     return { reason, next: [askedWith(kind, example ?? 'Bash', sources)] }
   }
   for (const one of those) {
@@ -121,7 +121,7 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
     }
   }
   return {
-    reason: `no matcher takes ${kind.matcher} ${shown(value)}; there are matchers for ${shownSome(patterns)}`,
+    reason: `no matcher matches ${kind.matcher} ${shown(value)}; the matchers are ${shownSome(patterns)}`,
     next: example === undefined ? [typed(['list'], sources)] : [askedWith(kind, example, sources)],
   }
 }
@@ -153,7 +153,7 @@ function lost({ kind, notices, sources }: Question): Advice | undefined {
   if (!first) return undefined
   const place = placeOf(first)
   return {
-    reason: `nobody listens to ${kind.name}, and a file has a mistake: ${first.text}`,
+    reason: `no hook listens to ${kind.name}, and a file has a mistake: ${first.text}`,
     next: [place === '' ? typed(['list'], sources) : `Correct ${place}`],
   }
 }
@@ -198,7 +198,7 @@ export function undoOf(
   if (spec?.disabled) {
     const { setting, ...place } = spec.disabled
     const where = placeOf(place) || 'the host’s settings'
-    return `Take ${setting} out of ${where}, if the hook is wanted`
+    return `Remove ${setting} from ${where} if you want the hook`
   }
   const off = switchOver(hook, projectKey(project), new SwitchStore().inForce(Date.now()))
   return off ? undoing(off) : 'carabiner disable   # shows what is switched off'

@@ -69,11 +69,11 @@ function projectAbove(project: string): string | undefined {
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
   const { engine, pack } = registeredIn(project)
   if (engine || (pack && !hasHooks)) return []
-  if (!hasHooks) return ['carabiner setup claude-code   # guard Claude Code: it says what each hook does']
+  if (!hasHooks) return ['carabiner setup claude-code   # guards Claude Code, and says what each hook does']
   return [
     pack
       ? `${askAsWell(pack)}   # next to the standard pack`
-      : `${ASK}   # no agent asks these hooks yet: Claude Code would`,
+      : `${ASK}   # no agent runs these hooks yet; then Claude Code does`,
   ]
 }
 
@@ -92,8 +92,8 @@ export function notAsked(
   const { engine, pack } = registeredIn(project)
   if (ready === 0 || engine || !pack) return undefined
   const those =
-    ready === 1 ? '1 hook is ready and no agent asks it' : `${ready} hooks are ready and no agent asks them`
-  const alone = pack.includes('guard') ? '. --engine without --with would take the guard out' : ''
+    ready === 1 ? '1 hook is ready, but no agent runs it' : `${ready} hooks are ready, but no agent runs them`
+  const alone = pack.includes('guard') ? '. --engine without --with would remove the guard' : ''
   return {
     text: `${those}: Claude Code is set up with the standard pack only${alone}`,
     fix: askAsWell(pack),

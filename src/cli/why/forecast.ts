@@ -66,7 +66,7 @@ function standingOf({ state, scope }: ListedHook, trustAll: boolean): string {
   return scope === 'user' ? 'yours' : "the program's own"
 }
 
-/** `trusted, for Bash, 30 s, a failure goes on`. */
+/** `trusted, for Bash, 30 s, if it fails: go on`. */
 export function termsText(terms: Terms, kind: EventKind): string {
   const { standing, matcher, timeout, closes, async, sameAs } = terms
   const parts = [
@@ -75,7 +75,7 @@ export function termsText(terms: Terms, kind: EventKind): string {
     terms.if === undefined ? '' : `if ${oneLine(terms.if, 60)}`,
     async ? 'async' : '',
     `${timeout} s`,
-    kind.deny === 'none' || async ? '' : closes ? 'a failure denies' : 'a failure goes on',
+    kind.deny === 'none' || async ? '' : closes ? 'if it fails: deny' : 'if it fails: go on',
     sameAs ? `the same as ${sameAs.join(', ')}` : '',
   ]
   return parts.filter((part) => part !== '').join(', ')
@@ -126,22 +126,23 @@ export function forecastOf(prospect: Prospect): Forecast {
 }
 
 function denyText({ kind, runners }: Prospect): string {
-  if (kind.deny === 'none') return `has no effect: nothing can be denied on ${kind.name}; it is reported`
+  if (kind.deny === 'none')
+    return `has no effect: nothing can be denied on ${kind.name}; the deny is reported`
   const late = runners.filter(isDetached).map(({ name }) => name)
-  const but = late.length > 0 ? `; one of ${some(late)} comes too late (async)` : ''
+  const but = late.length > 0 ? `; a deny from ${some(late)} comes too late (async)` : ''
   return `${kind.denyMeans}${but}`
 }
 
 function failureText({ kind, runners, settings }: Prospect): string {
-  if (kind.deny === 'none') return 'is told, and nothing else happens'
+  if (kind.deny === 'none') return 'is reported, and nothing else happens'
   const failClosed = settings.on_failure === 'block'
   const closing = runners.filter(
     ({ listed }) => listed && closesOnFailure(kind, listed.onFailure, failClosed),
   )
   if (closing.length === 0)
-    return 'of any of them: told, and it goes on ("onFailure": "block" would close the gate)'
-  if (closing.length === runners.length) return 'of any of them counts as a deny'
-  return `of ${some(closing.map(({ name }) => name))} counts as a deny; of the others it is told, and it goes on`
+    return 'of any hook is reported, and the event goes on ("onFailure": "block" would deny instead)'
+  if (closing.length === runners.length) return 'of any hook counts as a deny'
+  return `of ${some(closing.map(({ name }) => name))} counts as a deny; a failure of the others is reported, and the event goes on`
 }
 
 /** The field that each key of Claude Code's format changes. */
@@ -157,10 +158,10 @@ function changeText({ kind, runners }: Prospect): string {
     if (isDetached(one) || one.listed?.role !== 'intercept') return false
     return one.listed.kind === 'process' || one.listed.kind === 'function' || field !== undefined
   })
-  if (able.length === 0) return 'nobody could change it'
+  if (able.length === 0) return 'no hook could change it'
   const what = field === undefined ? 'it' : CHANGED[field]
   const names = some(able.map(({ name }) => name))
-  return `${names} could change ${what}${able.length > 1 ? '; of one step the last in this order wins' : ''}`
+  return `${names} could change ${what}${able.length > 1 ? '; within one step, the last in this order wins' : ''}`
 }
 
 function isDetached({ spec }: Runner): boolean {
@@ -168,13 +169,13 @@ function isDetached({ spec }: Runner): boolean {
 }
 
 function askText({ kind, permissions, grants }: Prospect): string {
-  if (kind.deny !== 'block') return 'nobody: a question has no place here, and is reported'
+  if (kind.deny !== 'block') return 'nobody: a hook cannot ask on this event, and a question is reported'
   const first = permissions > 0 ? `${counted(permissions, 'PermissionRequest hook')} first, then ` : ''
   const always =
     grants > 0
       ? `; ${counted(grants, 'call')} of this kind ${grants === 1 ? 'is' : 'are'} always allowed`
       : ''
-  return `if a hook asks: ${first}a person (the agent, or carabiner approvals)${always}`
+  return `if a hook asks: ${first}a person (through the agent or carabiner approvals)${always}`
 }
 
 function longestOf({ plan, runners }: Prospect): number {
@@ -189,7 +190,7 @@ function longestOf({ plan, runners }: Prospect): number {
 
 function capsOf({ kind, settings }: Prospect): readonly string[] {
   const { stop_block_cap, stop_block_total, injection_size_limit, injection_budget_per_turn } = settings
-  const stops = `Stop can be refused ${stop_block_cap} times with no tool call between, ${stop_block_total} times since the last prompt`
+  const stops = `Stop can be refused ${stop_block_cap} times without a tool call in between, ${stop_block_total} times since the last prompt`
   const size = injection_size_limit === null ? 'any size' : `${injection_size_limit} bytes`
   const budget = injection_budget_per_turn === null ? 'no limit' : `${injection_budget_per_turn} tokens`
   return [...(kind.name === 'Stop' ? [stops] : []), `context: ${size} each, ${budget} a turn`]

@@ -43,7 +43,7 @@ export function hookCalled(hooks: readonly ListedHook[], name: string): readonly
   const names = [...new Set(found.map((hook) => hook.name))]
   if (names.length === 1) return found
   if (names.length > 1) {
-    throw new Refusal('AMBIGUOUS_NAME', `${visibleName(name)} is the name of ${names.length} hooks`, {
+    throw new Refusal('AMBIGUOUS_NAME', `${names.length} hooks are called ${visibleName(name)}`, {
       hint: `Say which: ${names.slice(0, 20).map(visibleName).join(', ')}.`,
     })
   }
@@ -54,8 +54,8 @@ export function hookCalled(hooks: readonly ListedHook[], name: string): readonly
   throw new Refusal('UNKNOWN_HOOK', `There is no hook ${visibleName(name)}${guess}`, {
     hint:
       hooks.length === 0
-        ? 'There are no hooks here: carabiner doctor says whether a file has a mistake.'
-        : 'carabiner list shows every hook; one that is missing there has a mistake in its file: carabiner doctor.',
+        ? 'There are no hooks here; carabiner doctor says whether a file has a mistake.'
+        : 'carabiner list shows every hook; if it is missing there, its file has a mistake: carabiner doctor.',
   })
 }
 
@@ -119,7 +119,7 @@ function yes(asked: Asked): Verdict {
   const { text, next } = inOrder(asked)
   const other = hasInput ? [] : ruled(asked, rule)
   if (!fault && other.length > 0) {
-    const where = `but only where "if": ${JSON.stringify(rule)} is for the call; no --input was given`
+    const where = `but only if the call fits "if": ${JSON.stringify(rule)}; no --input was given`
     return { runs: true, text: `it would run, ${text}, ${where}`, next: other }
   }
   if (!fault) return { runs: true, text: `it would run, ${text}`, next }
@@ -134,7 +134,7 @@ function inOrder({ hook, plan, kind, payload, sources }: Asked): Pick<Verdict, '
   if (step < 0) {
     const when = plan.approvers.includes(name)
       ? 'after the others, on the final call'
-      : 'beside the event, with its outcome'
+      : 'as an observer, with the outcome of the event'
     return { text: when, next: [] }
   }
   const lanes = plan.steps[step]?.lanes ?? []
@@ -164,8 +164,8 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
       const unit = untrusted.find(({ hooks }) => hooks.includes(hook.name))
       const reason =
         why === 'untrusted'
-          ? 'it came with the project, and you do not trust it'
-          : 'it was changed since it was trusted'
+          ? 'it came with the project, and you have not trusted it'
+          : 'it has changed since you trusted it'
       return no(`${reason}${unit ? `. ${unit.why}` : ''}`, [
         why === 'modified' ? typedTake(sources) : typedTrust([hook.source], sources),
       ])
@@ -184,11 +184,13 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
       return unmatched(asked, detail, place)
     case 'if':
       return kind.matcher === 'tool_name'
-        ? no(detail, [...ruled(asked, rule), `Change "if" at ${place}, if it is for this call too`])
+        ? no(detail, [...ruled(asked, rule), `Change "if" at ${place}, if it should cover this call too`])
         : no(detail, [`Take "if" out of the hook at ${place}`])
     case 'duplicate':
       return no(
-        sameAs.length > 0 ? `${sameAs.join(', ')} runs the same for this event, and once is enough` : detail,
+        sameAs.length > 0
+          ? `${sameAs.join(', ')} runs the same command for this event, and it runs only once`
+          : detail,
         [typed(['doctor'], sources)],
       )
     default:
@@ -205,9 +207,12 @@ function unmatched({ hook, kind, value, sources }: Asked, detail: string, place:
   const other =
     example === undefined ? [] : [askedWith(kind, example, sources, optionOf('--hook', hook.name))]
   if (value !== '')
-    return no(detail, [...other, `Change the matcher at ${place}, if it is for ${oneLine(value, 60)} too`])
+    return no(detail, [
+      ...other,
+      `Change the matcher at ${place}, if it should match ${oneLine(value, 60)} too`,
+    ])
   return no(
-    `its matcher ${JSON.stringify(pattern)} is held against ${kind.matcher}, and none was given`,
+    `its matcher ${JSON.stringify(pattern)} is compared with ${kind.matcher}, and none was given`,
     other.length > 0 ? other : [`Look at the matcher at ${place}`],
   )
 }

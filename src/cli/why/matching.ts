@@ -60,7 +60,7 @@ export function nearMiss(pattern: string, value: string): string | undefined {
 function otherCase(pattern: string, value: string): string | undefined {
   // Lower case would turn \W into \w.
   if (pattern.includes('\\')) return undefined
-  return takes(pattern.toLowerCase(), value.toLowerCase()) ? `upper and lower case count` : undefined
+  return takes(pattern.toLowerCase(), value.toLowerCase()) ? 'case matters' : undefined
 }
 
 /** `Edit` is a name, not a pattern: it takes neither MultiEdit nor mcp__server__Edit. */

@@ -118,7 +118,7 @@ function running(question: Question, { terms, faults }: Explained, paint: Paint)
   })
   const part = (label: string, those: typeof told) =>
     those.length === 0 ? [] : [label, ...those.flatMap(({ lines }) => lines)]
-  const order = atOnce ? paint.dim(', the same number at once') : ''
+  const order = atOnce ? paint.dim(', hooks with the same number at once') : ''
   return [
     ...part(
       `would run${order}`,
@@ -183,7 +183,7 @@ function forecastLines(
     ['at most', [`${longest} s`, ...caps].join('; ')],
   ]
   return [
-    'what could come of it',
+    'what could happen',
     ...rows.flatMap(([label, text]) => labelled(label.padEnd(7), text, paint.dim, 2)),
   ]
 }

@@ -23,8 +23,8 @@ export async function unmetIn(places: Places, known: readonly Expectation[]): Pr
 }
 
 export const EXITS: Command['exits'] = [
-  [EXIT.ok, 'what was trusted here is here as it was trusted'],
-  [EXIT.failed, 'something that was trusted, listed or installed is changed or missing'],
+  [EXIT.ok, 'everything you trusted here is unchanged'],
+  [EXIT.failed, 'something trusted, listed or installed has changed or is missing'],
 ]
 
 /** A gate that is missing or changed fails the command, so that a script notices. */

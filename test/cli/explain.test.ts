@@ -416,7 +416,8 @@ describe('why nothing would run', () => {
   })
 
   it.each([
-    ['Bash', 'bash', 'case matters'],
+    ['Bash', 'bash', 'case matters; write Bash|bash, or name the tool Bash if the agent is yours'],
+    ['Bash', 'run_shell_command', "run_shell_command may be the agent's name for Bash; write Bash|run_shell"],
     ['Edit', 'MultiEdit', 'write Edit|MultiEdit, or the pattern .*Edit.*'],
     ['mcp__files', 'mcp__files__write', 'the pattern mcp__files__.*'],
     ['Wirte|Read', 'Write', 'it has Wirte, not Write'],

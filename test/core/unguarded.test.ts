@@ -2,6 +2,7 @@
 
 import {
   type AuditRecord,
+  askUser,
   createHooks,
   deny,
   type HooksOptions,
@@ -149,6 +150,69 @@ test.for([
   ['|', '', false],
 ] as const)('matcher %s and %s', ([pattern, value, slip]) => {
   expect(isSlip(pattern, value)).toBe(slip)
+})
+
+describe('a gate whose matcher has another name for the tool', () => {
+  async function calls(tools: readonly string[], matcher = 'Bash', options: HooksOptions = {}) {
+    const shown: string[] = []
+    const hooks = await createHooks({ globals: false, display: ({ text }) => shown.push(text), ...options })
+    hooks.register('PreToolUse', () => deny('no'), { name: 'gate', matcher })
+    hooks.register('PreToolUse', () => proceed(), { name: 'sees all' })
+    const session = hooks.session({ id: 's' })
+    const outcomes = []
+    for (const tool_name of tools)
+      outcomes.push(await session.fire('PreToolUse', { tool_name, tool_input: { command: 'ls' } }))
+    return { shown, outcomes, last: outcomes.at(-1) }
+  }
+
+  test.for([
+    ['Bash', 'bash', 'Bash'],
+    ['Bash', 'run_shell_command', 'Bash'],
+    ['Bash|Write', 'shell', 'Bash'],
+    ['Ba.*', 'execute_bash', 'Bash'],
+    ['Write|Edit', 'write_file', 'Write'],
+    ['read', 'Read', 'read'],
+    ['web_fetch', 'WebFetch', 'web_fetch'],
+  ] as const)('%s misses %s, and says so', async ([matcher, tool, name]) => {
+    const { last, shown } = await calls([tool], matcher)
+    expect(last).toMatchObject({ action: 'continue', diagnostics: [{ code: 'matcher-missed' }] })
+    expect(shown).toEqual([
+      `gate did not see this call: the matcher "${matcher}" does not match the tool "${tool}". If it is the same tool, name it "${name}", or change the matcher.`,
+    ])
+    expect(last?.messages).toMatchObject([{ level: 'warning', text: shown[0] }])
+  })
+
+  test('warns once per session and tool, and leaves a diagnostic each time', async () => {
+    const { outcomes, shown } = await calls(['bash', 'bash', 'shell', 'bash'])
+    expect(shown).toHaveLength(2)
+    expect(outcomes.map(({ messages }) => messages.length)).toEqual([1, 0, 1, 0])
+    expect(outcomes.map(({ diagnostics }) => diagnostics.length)).toEqual([1, 1, 1, 1])
+  })
+
+  test.for([
+    ['Bash', 'Bash'],
+    ['Bash', 'Write'],
+    ['Edit', 'MultiEdit'],
+    ['Bash', 'deploy'],
+    ['*', 'bash'],
+  ] as const)('%s and %s: nothing to say', async ([matcher, tool]) => {
+    const { last, shown } = await calls([tool], matcher)
+    expect([last?.diagnostics, shown]).toEqual([[], []])
+  })
+
+  test('is not told of where it is switched off', async () => {
+    const { shown } = await calls(['bash'], 'Bash', { admit: skipping('disabled') })
+    expect(shown).toEqual([])
+  })
+
+  test('of a PermissionRequest is told with the question', async () => {
+    const hooks = await createHooks({ globals: false })
+    hooks.register('PreToolUse', () => askUser('Sure?'))
+    hooks.register('PermissionRequest', () => deny('no'), { name: 'gate', matcher: 'Bash' })
+    const outcome = await hooks.session({ id: 's' }).fire('PreToolUse', { ...CALL, tool_name: 'bash' })
+    expect(outcome.diagnostics).toMatchObject([{ code: 'matcher-missed' }])
+    expect(outcome.messages).toMatchObject([{ level: 'warning', text: outcome.diagnostics[0]?.text }])
+  })
 })
 
 describe('the call behind a record', () => {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CATALOGUE } from '../../src/core/events/catalogue.js'
+import { CATALOGUE, toolNamesLike } from '../../src/core/events/catalogue.js'
 import { AGENT_PROGRAMS, AGENT_VARIABLES, markAmong } from '../../src/files/agent-shell.js'
 import { processesIn } from '../../src/files/process.js'
 import { HOST_NAMES, HOSTS, type HostName, hostNamed } from '../../src/hosts/hosts.js'
@@ -92,6 +92,13 @@ describe.each(HOSTS)('$name', ({ title, events = {}, tools = {}, can, timeout, t
         .flat()
         .filter((name) => /^(?:Bash|Read|Write|Edit)$/.test(name)),
     )
+  })
+
+  it('has tools that an embedder is warned of, should a gate have their other name', () => {
+    const own = /^(?:Bash|Read|Write|Edit|MultiEdit|multiedit)$/
+    for (const [tool, names] of Object.entries(tools))
+      if (!own.test(tool))
+        expect([tool, toolNamesLike(tool)]).toEqual([tool, expect.arrayContaining([...names])])
   })
 
   it('waits for some time', () => {

@@ -1,6 +1,7 @@
 // Matchers: what one takes, why it just misses a value, and what to type to ask about a call that it takes.
 
 import { nearest } from '../../core/base/text.js'
+import { toolNamesLike } from '../../core/events/catalogue.js'
 import type { EventKind } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -54,7 +55,16 @@ const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 export function nearMiss(pattern: string, value: string): string | undefined {
   if (value === '') return undefined
   const names = EXACT.test(pattern) ? pattern.split(/[|,]/).map((name) => name.trim()) : []
-  return otherCase(pattern, value) ?? part(names, value) ?? misspelt(names, value)
+  const remark = otherCase(pattern, value)
+  return sameTool(pattern, value, remark) ?? remark ?? part(names, value) ?? misspelt(names, value)
+}
+
+/** An agent calls the tool otherwise than Claude Code does: its own side can be corrected too. */
+function sameTool(pattern: string, value: string, remark: string | undefined): string | undefined {
+  const name = toolNamesLike(value).find((one) => takes(pattern, one))
+  if (name === undefined) return undefined
+  const why = remark ?? `${value} may be the agent's name for ${name}`
+  return `${why}; write ${pattern}|${value}, or name the tool ${name} if the agent is yours`
 }
 
 function otherCase(pattern: string, value: string): string | undefined {

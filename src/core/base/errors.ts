@@ -249,6 +249,11 @@ export const DIAGNOSTIC_CODES = {
       'A matcher fits no known tool or value, misspells one, or has the wrong case. The hook may never run.',
     todo: 'Write the name as the diagnostic says. carabiner explain shows what a matcher fits.',
   },
+  'matcher-missed': {
+    means:
+      "A gate did not see a tool call, because its matcher has another name for what is most likely the same tool: `Bash` for an agent's `bash` or `run_shell_command`.",
+    todo: "Name the agent's tool as the diagnostic says, with Claude Code's fields, or add the tool's name to the matcher.",
+  },
   'timeout-clamped': {
     means:
       'A timeout is above max_timeout or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',

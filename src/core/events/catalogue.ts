@@ -141,6 +141,39 @@ export function formerNamesOf(tool: string): readonly string[] {
     : []
 }
 
+/** Other agents' names for Claude Code's most guarded tools, in lower case and without separators. */
+const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Bash: [
+    ...['bash', 'executebash', 'executecommand', 'execute', 'runcommand', 'runcommands', 'execcommand'],
+    ...['shell', 'shellcommand', 'runshellcommand', 'developershell', 'runterminalcommand', 'terminal'],
+    ...['powershell', 'exec', 'runbash', 'runterminalcmd', 'runshell'],
+  ],
+  Read: [
+    ...['read', 'readfile', 'readfiles', 'readmanyfiles', 'readfilegemini', 'readcode', 'fsread', 'view'],
+    ...['viewfile', 'openfile'],
+  ],
+  Write: [
+    ...['write', 'writefile', 'writetofile', 'writefilegemini', 'writecode', 'fswrite', 'create'],
+    ...['createfile', 'newrule', 'applypatch', 'editor', 'fileeditor', 'strreplaceeditor', 'savefile'],
+  ],
+  Edit: [
+    ...['edit', 'editfile', 'replace', 'replaceinfile', 'replacestringinfile', 'strreplace', 'writecode'],
+    ...['fswrite', 'applypatch', 'editor', 'fileeditor', 'strreplaceeditor', 'searchreplace'],
+  ],
+}
+
+/** Claude Code's names for a tool that another agent has under this name, or in other case. Empty for its own names. */
+export function toolNamesLike(tool: string): readonly string[] {
+  if (Object.hasOwn(OTHER_TOOL_NAMES, tool)) return []
+  const letters = bareLetters(tool)
+  return Object.keys(OTHER_TOOL_NAMES).filter((name) => OTHER_TOOL_NAMES[name]?.includes(letters))
+}
+
+/** In lower case and without separators. */
+export function bareLetters(name: string): string {
+  return name.toLowerCase().replace(/[-_ .]/g, '')
+}
+
 const toolCall = { tool_name: 'string', tool_input: 'object' } as const
 const stopped = {
   stop_hook_active: 'boolean',

@@ -8,7 +8,7 @@ import { isPromise, type MaybePromise, unlessAborted } from '../base/promise.js'
 import { plainText, visible } from '../base/text.js'
 import { deadlineIn, timestamp } from '../base/time.js'
 import { actionRow, endsChain } from '../events/actions.js'
-import { checkRequired, type EventKind, openPayload, resolveEvent } from '../events/events.js'
+import { checkRequired, type EventKind, matcherValue, openPayload, resolveEvent } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
@@ -25,6 +25,7 @@ import { record } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
+import { missedOver } from './unguarded.js'
 
 export interface FireOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
@@ -67,8 +68,12 @@ export async function fireEvent(
   if (kind.custom && !isOfSkill && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
   session.turns.goTo(turn, kind.callsModel === true)
-  const news = untold(session, session.takeNews())
-  const sending = { session, untimed, kind, listeners, state, data, options, deadline, startedAt, news }
+  const missed = missedOver(kind, listeners, data, engine.embedder.admit)
+  const isTold = missed !== undefined && !isFirst(session, matcherValue(kind, data as Data))
+  const found = untold(session, session.takeNews())
+  const news = missed ? [...found, missed] : found
+  const told = isTold ? missed : undefined
+  const sending = { session, untimed, kind, listeners, state, data, options, deadline, startedAt, news, told }
   if (isHeard(sending)) return fireHeard(sending)
   const advanced = advance(session, kind, state)
   if (isPromise(advanced)) await advanced
@@ -90,6 +95,8 @@ interface Sending {
   readonly deadline: number
   readonly startedAt: number
   readonly news: readonly Diagnostic[]
+  /** One of them that the session was warned of before. */
+  readonly told: Diagnostic | undefined
 }
 
 /** Whether any hook listens, or the event has effects to deliver. Most events end here. */
@@ -140,7 +147,7 @@ async function fireHeard(sending: Sending): Promise<FireResult> {
 
 /** The pending effects that the event delivers. A prompt that is not sent delivers none. */
 function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> {
-  const { session, kind, news } = sending
+  const { session, kind, news, told } = sending
   const isDropped = kind.startsTurn && endsChain(action)
   const taken = endsSession(sending)
     ? takeAll(session)
@@ -148,7 +155,7 @@ function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> 
       ? takePending(session)
       : NOTHING_PENDING
   if (news.length === 0) return taken
-  return isPromise(taken) ? taken.then((late) => withNews(news, late)) : withNews(news, taken)
+  return isPromise(taken) ? taken.then((late) => withNews(news, late, told)) : withNews(news, taken, told)
 }
 
 /** One event on its path through a session. */
@@ -256,7 +263,9 @@ class Firing {
     const { tool_use_id: _, ...call } = event.data
     const payload = openPayload(kind, {}, call, { timestamp: timestamp(this.#session.engine.now()) })
     const request = { ...event, name: kind.name, data: payload }
-    const judgement = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
+    const judged = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
+    const missed = missedOver(kind, listeners, payload, this.#session.engine.embedder.admit)
+    const judgement = missed ? withMissed(this.#session, judged, missed) : judged
     const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
     this.show(kind, listeners, judgement.event, outcome)
     return judgement
@@ -425,26 +434,51 @@ function untold(session: SessionContext, news: readonly Diagnostic[]): readonly 
   )
 }
 
+/** Whether the session was not yet warned that gates miss this tool. */
+function isFirst(session: SessionContext, tool: string): boolean {
+  const id = `missed ${sha256(tool).slice(0, 16)}`
+  if (session.claimed.has(id)) return false
+  session.claimed.add(id)
+  return claimOnce(session, id)
+}
+
+/** The question to a person goes on, and says which gates did not see the call. */
+function withMissed(session: SessionContext, judgement: Judgement, missed: Diagnostic): Judgement {
+  const { kind, event, merged, diagnostics } = judgement
+  const warnings = isFirst(session, matcherValue(kind, event.data)) ? [warningOf(missed)] : []
+  return {
+    ...judgement,
+    merged: { ...merged, messages: [...warnings, ...merged.messages] },
+    diagnostics: [missed, ...diagnostics],
+  }
+}
+
 /** Problems that leave out a hook. All others are only in the diagnostics. */
 const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...LOSSES,
   'config-kept',
   'unknown-event',
   'matcher-invalid',
+  'matcher-missed',
   'setting-invalid',
   ...ABOUT_TRUST,
 ])
 
 /** A gate that is missing because of a mistake in a file must not look like one that approved. */
-function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
-  const losses = news.filter(({ code }) => WARNED.has(code))
-  const warnings = losses.map(({ text, file, line }): Message => {
-    const place = file === undefined ? '' : ` (${visible(file)}${line === undefined ? '' : `:${line}`})`
-    return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }
-  })
+function withNews(
+  news: readonly Diagnostic[],
+  { injections, messages, diagnostics }: Pending,
+  told: Diagnostic | undefined,
+): Pending {
+  const losses = news.filter((one) => WARNED.has(one.code) && one !== told)
   return {
     injections,
-    messages: [...warnings, ...messages],
+    messages: [...losses.map(warningOf), ...messages],
     diagnostics: [...news, ...diagnostics],
   }
+}
+
+function warningOf({ text, file, line }: Diagnostic): Message {
+  const place = file === undefined ? '' : ` (${visible(file)}${line === undefined ? '' : `:${line}`})`
+  return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }
 }

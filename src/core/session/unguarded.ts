@@ -1,16 +1,18 @@
 // Gates that should have judged a call that went on, but did not: they were switched off, not trusted, failed, or have a mistake in the matcher.
 
-import { LOSSES } from '../base/errors.js'
+import { type Diagnostic, LOSSES } from '../base/errors.js'
 import type { Data } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
+import { shown } from '../base/text.js'
 import { endsChain } from '../events/actions.js'
+import { bareLetters, toolNamesLike } from '../events/catalogue.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { isGate } from '../hooks/gate.js'
 import type { Hook } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import { isServerName, toolOfRule } from '../hooks/matcher.js'
 import type { Trace } from '../hooks/outcome.js'
-import { idleSkip } from '../run/plan.js'
+import { type Admit, idleSkip } from '../run/plan.js'
 import { hasGoneOn, type Ran } from '../run/trace.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
 import type { HookList } from './engine.js'
@@ -88,10 +90,77 @@ function slipsOf({ kind, data, listeners }: Judged): readonly Hook[] {
   return [...listeners.interceptors, ...listeners.approvers].filter(
     (hook) =>
       hook.matcher !== null &&
-      isSlip(hook.matcher.pattern, value) &&
+      (isSlip(hook.matcher.pattern, value) || isForOtherName(hook, value)) &&
       !matches(hook, value) &&
       isGate(kind, hook),
   )
+}
+
+/** Its matcher takes Claude Code's name for the tool, and this is another agent's. */
+function isForOtherName(hook: Hook, value: string): boolean {
+  return toolNamesLike(value).some((name) => matches(hook, name))
+}
+
+/** A gate, and the tool's name that its matcher takes. */
+interface MissedGate {
+  readonly hook: Hook
+  readonly name: string
+}
+
+/** For each set of listeners, the gates that miss each tool. */
+const missedGates = new WeakMap<Listeners, Map<string, readonly MissedGate[]>>()
+const MOST_TOOLS = 512
+
+/**
+ * Says which gates miss a call because its tool's name differs from theirs only in case or separators, or is another
+ * agent's name for the same tool.
+ */
+export function missedOver(
+  kind: EventKind,
+  listeners: Listeners | undefined,
+  data: object,
+  admit: Admit | undefined,
+): Diagnostic | undefined {
+  if (!listeners || kind.matcher !== 'tool_name' || kind.deny !== 'block') return undefined
+  const tool = matcherValue(kind, data as Data)
+  const gates = missedBy(kind, listeners, tool).filter(({ hook }) => wouldRun(hook, admit))
+  const [first] = gates
+  if (!first) return undefined
+  const others = gates.length > 1 ? ` and ${gates.length - 1} more` : ''
+  const text =
+    `${first.hook.name}${others} did not see this call: the matcher ${shown(first.hook.matcher?.pattern)} does not ` +
+    `match the tool ${shown(tool)}. If it is the same tool, name it ${shown(first.name)}, or change the matcher.`
+  return { code: 'matcher-missed', text }
+}
+
+/** An admission that throws is a failure of that hook, which is told when it is due. */
+function wouldRun(hook: Hook, admit: Admit | undefined): boolean {
+  try {
+    return !admit || admit(hook) === true
+  } catch {
+    return false
+  }
+}
+
+function missedBy(kind: EventKind, listeners: Listeners, tool: string): readonly MissedGate[] {
+  const known = missedGates.get(listeners) ?? new Map<string, readonly MissedGate[]>()
+  missedGates.set(listeners, known)
+  const found = known.get(tool)
+  if (found) return found
+  if (known.size >= MOST_TOOLS) known.clear()
+  const letters = bareLetters(tool)
+  const gates = [...listeners.interceptors, ...listeners.approvers].flatMap((hook) => {
+    if (hook.matcher === null || matches(hook, tool) || !isGate(kind, hook)) return []
+    const names = [...toolNamesLike(tool), ...meaningOf(hook.matcher.pattern).names]
+    const name = names.find((one) => matches(hook, one) && isLike(one, letters, tool))
+    return name === undefined ? [] : [{ name, hook }]
+  })
+  known.set(tool, gates)
+  return gates
+}
+
+function isLike(name: string, letters: string, tool: string): boolean {
+  return letters !== '' && (bareLetters(name) === letters || toolNamesLike(tool).includes(name))
 }
 
 function misspelt({ kind, data }: Judged, hook: Hook): Unguarded {
@@ -101,10 +170,10 @@ function misspelt({ kind, data }: Judged, hook: Hook): Unguarded {
 
 /** Whether the author of a matcher most likely meant this value: `bash` for Bash, `mcp__git` for its tools, `Bash(git *)`. */
 export function isSlip(pattern: string, value: string): boolean {
-  const letters = lettersOf(value)
+  const letters = bareLetters(value)
   if (letters === '') return false
   const { tool, names } = meaningOf(pattern)
-  return tool === value || names.some((name) => lettersOf(name) === letters || isServerOf(name, value))
+  return tool === value || names.some((name) => bareLetters(name) === letters || isServerOf(name, value))
 }
 
 interface Meaning {
@@ -130,8 +199,4 @@ function meaningOf(pattern: string): Meaning {
 
 function isServerOf(name: string, value: string): boolean {
   return isServerName(name) && value.startsWith(`${name}__`)
-}
-
-function lettersOf(word: string): string {
-  return word.toLowerCase().replace(/[-_ ]/g, '')
 }

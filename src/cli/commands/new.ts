@@ -69,7 +69,7 @@ export const command: Command<typeof OPTIONS> = {
     await place(files, folder)
     const isElsewhere = options.dir !== undefined
     const problem = await trustNew(folder, project, isElsewhere)
-    await tell({ wanted, language, folder, files, isElsewhere, problem }, output)
+    await tell({ wanted, language, project, folder, files, isElsewhere, problem }, output)
     return problem === undefined ? EXIT.ok : EXIT.failed
   },
 }
@@ -154,6 +154,7 @@ async function trustNew(folder: string, project: string, isElsewhere: boolean): 
 interface Made {
   readonly wanted: Wanted
   readonly language: Language
+  readonly project: string
   readonly folder: string
   readonly files: readonly NewFile[]
   readonly isElsewhere: boolean
@@ -161,7 +162,7 @@ interface Made {
 }
 
 async function tell(
-  { wanted, language, folder, files, isElsewhere, problem }: Made,
+  { wanted, language, project, folder, files, isElsewhere, problem }: Made,
   output: Output,
 ): Promise<void> {
   const here = fromHere(folder)
@@ -175,12 +176,16 @@ async function tell(
       ...(problem !== undefined && { why: problem }),
     })
   }
+  // A hook that no agent asks does not run.
+  const { setupStep } = await import('../why/first-steps.js')
+  const setup = isElsewhere || problem !== undefined ? [] : setupStep(project, true)
+  const runs = setup.length > 0 ? 'trusted as it is' : 'trusted: it runs from now on'
   await output.print([
     `created ${here}: ${names.join(', ')}`,
     ...(problem === undefined
-      ? [`trusted: it runs ${isElsewhere ? `with --plugin ${path}` : 'from now on'}`]
+      ? [isElsewhere ? `trusted: it runs with --plugin ${path}` : runs]
       : []),
-    ...nextLines([`carabiner test ${path}`], painter(1)),
+    ...nextLines([`carabiner test ${path}`, ...setup], painter(1)),
   ])
   if (problem !== undefined) {
     await output.complain([`carabiner: ${basename(folder)} was not trusted: ${problem}`])

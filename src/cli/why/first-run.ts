@@ -3,7 +3,7 @@
 import { quoted } from '../../core/base/text.js'
 import { type Context, readCommandLine } from '../command.js'
 import { answerTo, isLeaving } from '../confirm.js'
-import type { Output } from '../output.js'
+import { Output, plainData } from '../output.js'
 import { columns } from '../print/lines.js'
 import { GUARDED_CALL, TRY_GUARD } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
@@ -31,13 +31,28 @@ const STEPS: readonly Step[] = [
     does: 'See the guard block a call',
     line: TRY_GUARD,
     async run(output, context) {
-      await output.print([`$ ${TRY_GUARD}`])
-      await called(['hook', 'pre-tool-use'], output, { ...context, stdin: GUARDED_CALL })
-      await output.print(['The call was denied, and nothing ran.', 'next carabiner setup claude-code'])
+      const reason = await denialOf(GUARDED_CALL, context)
+      const said = reason === undefined ? ['The call was not denied.'] : [`denied: ${reason}`, DENIED]
+      await output.print([`$ ${TRY_GUARD}`, ...said, 'next carabiner setup claude-code'])
       return EXIT.ok
     },
   },
 ]
+
+const DENIED = 'The call was denied, and nothing ran.'
+
+/** The guard's reason. Its answer is for an agent. Undefined if it does not deny. */
+async function denialOf(call: string, context: Context): Promise<string | undefined> {
+  let answer = ''
+  const quiet = new Output(false, (fd, text) => {
+    if (fd === 1) answer += text
+  })
+  await called(['hook', 'pre-tool-use'], quiet, { ...context, stdin: call })
+  const { hookSpecificOutput: said } = JSON.parse(answer || '{}') as {
+    hookSpecificOutput?: { permissionDecision: string; permissionDecisionReason: string }
+  }
+  return said?.permissionDecision === 'deny' ? plainData(said.permissionDecisionReason) : undefined
+}
 
 /** `found`: lines about what is wrong already, shown below the list. */
 export async function firstRun(

@@ -211,4 +211,9 @@ export class FileOrigin implements Origin {
     this.#at = at
     Object.defineProperty(this, 'line', FileOrigin.#lineProperty)
   }
+
+  /** The line of its group's matcher. */
+  matcherLine(): number {
+    return this.#text.lineOf(under(this.#at?.parent?.parent ?? null, 'matcher'))
+  }
 }

@@ -48,14 +48,15 @@ export function slipsOf(matcher: Matcher, kind: EventKind): Slips {
   if (odd.length === 0) return NO_SLIPS
   const meant = new Map(odd.map((name) => [name, meantBy(name, known)]))
   const right = pattern.replace(/[\w-]+/g, (name) => meant.get(name) ?? name)
-  const slips = odd.flatMap((name) => {
+  const wrong = odd.flatMap((name) => {
     const wanted = meant.get(name)
-    if (wanted === undefined) return []
-    const { text, isCertain } = slip(name, wanted, kind)
-    return [{ text, fix: `Write ${right}.`, isCertain, mayBeFine: listed.includes(wanted) }]
+    return wanted === undefined ? [] : [{ name, wanted, mayBeFine: listed.includes(wanted) }]
   })
   const takesSome = listed.some((name) => known.includes(name))
-  if (slips.length > 0) return { slips, takesNone: !takesSome && slips.length === odd.length }
+  if (wrong.length > 0) {
+    const slips = together(wrong).map((some) => ({ ...slip(some, kind), fix: `Write ${right}.` }))
+    return { slips, takesNone: !takesSome && wrong.length === odd.length }
+  }
   return takesSome || kind.matcher === 'tool_name'
     ? NO_SLIPS
     : { slips: [nothing(pattern, known, kind)], takesNone: true }
@@ -77,18 +78,41 @@ interface Listening {
   readonly matcher: string | null
 }
 
-function slip(name: string, wanted: string, kind: EventKind): Pick<Slip, 'text' | 'isCertain'> {
+/** A name in a list that is not known, and the likely meaning. */
+interface Wrong {
+  readonly name: string
+  readonly wanted: string
+  readonly mayBeFine: boolean
+}
+
+type SomeWrong = readonly [Wrong, ...Wrong[]]
+
+/** One mistake is told once, however many names it has. */
+function together(wrong: readonly Wrong[]): readonly SomeWrong[] {
+  const isServer = ({ name }: Wrong) => isServerName(name)
+  const others = [true, false].map((mayBeFine) =>
+    wrong.filter((one) => !isServer(one) && one.mayBeFine === mayBeFine),
+  )
+  return [...wrong.filter(isServer).map((one) => [one]), ...others].filter(
+    (some): some is SomeWrong & Wrong[] => some.length > 0,
+  )
+}
+
+function slip(some: SomeWrong, kind: EventKind): Omit<Slip, 'fix'> {
+  const [{ name, mayBeFine }] = some
   if (isServerName(name)) {
     const text = `the matcher ${shown(name)} must match a whole name, but that server’s tools are called ${name}__…`
-    return { text, isCertain: true }
+    return { text, isCertain: true, mayBeFine }
   }
-  const isCase = wanted.toLowerCase() === name.toLowerCase()
+  const isCase = some.every((one) => one.wanted.toLowerCase() === one.name.toLowerCase())
+  const names = some.map((one) => shown(one.name)).join(' or ')
+  const wanted = [...new Set(some.map((one) => one.wanted))].join(' and ')
   const what =
     kind.matcher === 'tool_name'
       ? 'no tool of Claude Code or a similar agent'
       : `no ${kind.matcher} of ${kind.name}`
-  const text = `${what} is called ${shown(name)}; did you mean ${wanted}?${isCase ? ' Case matters' : ''}`
-  return { text, isCertain: false }
+  const text = `${what} is called ${names}; did you mean ${wanted}?${isCase ? ' Case matters' : ''}`
+  return { text, isCertain: false, mayBeFine }
 }
 
 /** The most likely meaning of an unknown name. */

@@ -191,6 +191,17 @@ describe('U1: a call that a gate should have judged', () => {
     expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'matcher' }] })
     const { stdout } = await project.call(['audit', '--unguarded'])
     expect(stdout).toMatch(/its matcher has a mistake\nnext carabiner audit show 1\n$/)
+    const { stdout: one } = await project.call(['audit', 'show', '1'])
+    expect(one.match(/matcher "bash" does not match/g)).toHaveLength(1)
+  })
+
+  it('by a gate that failed, which is told once', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'exit 1']] })
+    await unguarded({ args: ['--trust-all'] })
+    const { stdout } = await project.call(['audit', 'show', '1'])
+    expect(stdout.match(/exited with 1/g)).toHaveLength(1)
+    expect(stdout).toContain('did not judge it: its program ended with an error')
+    expect(stdout).not.toContain('failed: ')
   })
 
   it.for(['PreTooluse', 'PreToolUsee', 'BeforeTool'])(

@@ -258,6 +258,12 @@ describe('scripts', () => {
     expect(await scene.only(code)).toMatchObject({ severity: 'broken', fix: expect.stringContaining(fix) })
   })
 
+  it('in the home: what to type begins with ~, which no quote holds', async () => {
+    scene.writeHome('my hooks/plain.sh', SCRIPT)
+    scene.ofUser(['"$HOME/my hooks/plain.sh"'])
+    expect(await scene.only('not-executable')).toMatchObject({ fix: "chmod +x ~/'my hooks/plain.sh'" })
+  })
+
   it.each([
     ['python3 "$CLAUDE_PROJECT_DIR"/lines.py'],
     ['node "$CLAUDE_PROJECT_DIR"/tool'],
@@ -437,7 +443,11 @@ describe('matchers', () => {
 
   it('every name of a list is put right at once', async () => {
     scene.ofUser(['true'], 'PreToolUse', 'Wirte|bash')
-    expect((await scene.findings()).map(({ fix }) => fix)).toEqual(['Write Write|Bash.', 'Write Write|Bash.'])
+    expect(await scene.only('matcher-never')).toMatchObject({
+      text: expect.stringMatching(/ is called "Wirte" or "bash"; did you mean Write and Bash\?$/),
+      fix: 'Write Write|Bash.',
+      line: 5,
+    })
   })
 
   it.each([['Bash'], ['Task'], ['.*Edit'], ['mcp__files__.*'], ['mcp__files__read'], ['MyOwnTool'], ['*']])(

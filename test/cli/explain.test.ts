@@ -236,7 +236,7 @@ describe('why did my hook not run', () => {
     project.hooks({ PreToolUse: [['Wirte', 'true']] })
     const given = await answer(['PreToolUse', '--tool', 'Write', '--hook', 'PreToolUse#1', '--trust-all'])
     expect(given.text).toContain('it has Wirte, not Write')
-    expect(given.rest).toEqual(['next Correct the matcher at .amplifier/hooks/hooks.json:7'])
+    expect(given.rest).toEqual(['next Correct the matcher at .amplifier/hooks/hooks.json:5'])
     const none = await answer(['--hook', 'PreToolUse#1', '--trust-all'])
     expect(none.rest).toEqual([
       `next carabiner explain PreToolUse --tool Wirte --hook 'project:PreToolUse#1' --trust-all`,
@@ -260,7 +260,7 @@ describe('why did my hook not run', () => {
     expect(text).toBe(`it would not run: matcher ${JSON.stringify(matcher)} does not match tool_name "Bash"`)
     expect(rest).toEqual([
       `next carabiner explain PreToolUse --tool ${tool} --hook 'project:PreToolUse#1' --trust-all`,
-      'next Change the matcher at .amplifier/hooks/hooks.json:7, if it should match Bash too',
+      'next Change the matcher at .amplifier/hooks/hooks.json:5, if it should match Bash too',
     ])
     expect((await again(rest[0])).stdout).toContain('it would run')
   })
@@ -426,7 +426,7 @@ describe('why nothing would run', () => {
     const { reason, next } = await why(['PreToolUse', '--tool', tool])
     expect(reason).toContain('project:PreToolUse#1 nearly matches')
     expect(reason).toContain(expected)
-    expect(next).toEqual(['next Correct the matcher at .amplifier/hooks/hooks.json:7'])
+    expect(next).toEqual(['next Correct the matcher at .amplifier/hooks/hooks.json:5'])
   })
 
   it('no matcher takes the tool', async () => {

@@ -322,7 +322,9 @@ describe('a choice of hooks', () => {
       /^ {4}guard .*\n {2}\+ reminder .*\n {2}\+ transcript /,
     )
     expect(registered()).toEqual(['pre-tool-use', 'workflow-classification-reminder', 'pre-compact'])
-    expect((await setup('--without', 'reminder')).stdout).toContain('\n  - reminder ')
+    const { stdout: less } = await setup('--without', 'reminder')
+    expect(less).toContain('\n  - reminder ')
+    expect(less).toMatch(/\n\d hooks stay registered in ~\/\.claude\/settings\.json\n/)
     expect(registered()).toEqual(['pre-tool-use', 'pre-compact'])
     expect((await setup()).stdout).toContain('2 hooks registered in ~/.claude/settings.json: nothing to do')
   })

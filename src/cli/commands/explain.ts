@@ -9,6 +9,7 @@ import type { ListedHook } from '../../hooks.js'
 import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
 import type { Command } from '../command.js'
+import { matcherPlace } from '../doctor/facts.js'
 import { eventOf, examplePayload, type Payload, readAsSent, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { projectLine } from '../print/lines.js'
@@ -257,6 +258,7 @@ async function tellOne(
     sources,
     untrusted,
     sameAs: terms?.sameAs ?? [],
+    matcherAt: spec && matcherPlace(spec),
     undo: hook.state === 'disabled' ? undoOf(hook, spec, projectFolder(sources)) : undefined,
     rule: terms?.if,
     hasInput: data.tool_input !== undefined,

@@ -182,9 +182,7 @@ async function tell(
   const runs = setup.length > 0 ? 'trusted as it is' : 'trusted: it runs from now on'
   await output.print([
     `created ${here}: ${names.join(', ')}`,
-    ...(problem === undefined
-      ? [isElsewhere ? `trusted: it runs with --plugin ${path}` : runs]
-      : []),
+    ...(problem === undefined ? [isElsewhere ? `trusted: it runs with --plugin ${path}` : runs] : []),
     ...nextLines([`carabiner test ${path}`, ...setup], painter(1)),
   ])
   if (problem !== undefined) {

@@ -302,8 +302,20 @@ function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, don
     return remove ? `${where} has no hooks of Carabiner` : `${hooks} registered in ${where}: nothing to do`
   if (!done)
     return `nothing was written; ${remove ? 'the hooks would be removed' : `${hooks} would be registered`}`
+  if (!remove && onlyLoses(file.text, after))
+    return `${hooks} ${entries.length === 1 ? 'stays' : 'stay'} registered in ${where}`
   if (!remove) return `registered ${hooks} in ${where}`
   return after === undefined ? `removed ${where}, which setup had created` : `removed the hooks from ${where}`
+}
+
+/** Whether entries of ours were taken out, and none came in. */
+function onlyLoses(before = '', after = ''): boolean {
+  const own = (text: string) =>
+    (commandsIn('Claude Code', '', text) ?? [])
+      .map(({ command }) => command)
+      .filter((one) => ownCommand({ command: one }))
+  const [had, has] = [own(before), own(after)]
+  return has.length < had.length && has.every((command) => had.includes(command))
 }
 
 function diffIn(plan: Plan): string {

@@ -18,16 +18,15 @@ import type { Checked, Finding } from './finding.js'
 
 export function duplicates(facts: Facts): Checked {
   const { files, commands, problems } = agentCommands(facts)
-  return {
-    what: `${counted(facts.specs.length, 'hook')} against each other, and ${counted(files.length, 'file')} of other agents`,
-    findings: [
-      ...among(wanted(facts)),
-      ...elsewhere(wanted(facts), commands, files),
-      ...takenOver(facts, commands),
-      ...firedTwice(commands),
-      ...problems.flatMap(({ agent, ...finding }) => (agent === AGENT ? [] : [finding])),
-    ],
-  }
+  const findings = [
+    ...among(wanted(facts)),
+    ...elsewhere(wanted(facts), commands, files),
+    ...takenOver(facts, commands),
+    ...firedTwice(commands),
+    ...problems.flatMap(({ agent, ...finding }) => (agent === AGENT ? [] : [finding])),
+  ]
+  const compared = `${counted(facts.specs.length, 'hook')}, ${counted(files.length, 'settings file')} of agents`
+  return { what: findings.length === 0 ? 'none' : compared, findings }
 }
 
 // ---- among our files -----------------------------------------------------------------------------------------------

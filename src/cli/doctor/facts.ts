@@ -1,6 +1,7 @@
 // The facts that all checks share, gathered once: hooks as written in files, and as loaded. Runs nothing.
 
 import { homedir } from 'node:os'
+import { FileOrigin } from '../../config/config-file.js'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
 import type { Diagnostic } from '../../core/base/errors.js'
@@ -39,6 +40,13 @@ export async function gather(sources: Sources): Promise<Facts> {
   const { specs, files } = await readFiles(sources)
   const [project, home] = [projectFolder(sources), homedir()]
   return { sources, project, home, specs, files: [...files.keys()], ...known }
+}
+
+/** The place of a hook's matcher, which may have a line of its own. */
+export function matcherPlace({ hook: { origin } }: ConfiguredHook): Pick<Written['where'], 'file' | 'line'> {
+  const { file, line } = origin
+  const at = origin instanceof FileOrigin ? origin.matcherLine() : line
+  return { ...(file !== undefined && { file }), ...(at !== undefined && { line: at }) }
 }
 
 /** A hook in a file, with its place for findings. */

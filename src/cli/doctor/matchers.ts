@@ -6,14 +6,18 @@ import { shown } from '../../core/base/text.js'
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
-import { type Facts, type Written, wanted } from './facts.js'
+import { type Facts, matcherPlace, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 export function matchers(facts: Facts): Checked {
   const those = wanted(facts)
+  const withTimeout = those.filter(({ spec }) => 'common' in spec && spec.common.timeout !== undefined).length
   const withMatcher = those.filter(({ spec }) => spec.hook.matcher !== null)
   return {
-    what: `${counted(withMatcher.length, 'matcher')}, ${counted(those.length, 'timeout')}`,
+    what: [
+      counted(withMatcher.length, 'matcher'),
+      ...(withTimeout > 0 ? [counted(withTimeout, 'timeout')] : []),
+    ].join(', '),
     findings: [
       ...once(withMatcher.filter((one) => !isTold(one, facts)).flatMap(ofMatcher)),
       ...those.flatMap(likeMilliseconds),
@@ -41,8 +45,9 @@ function once(findings: readonly Finding[]): readonly Finding[] {
   )
 }
 
-function ofMatcher({ spec: { hook }, where }: Written): readonly Finding[] {
-  const { matcher, events } = hook
+function ofMatcher({ spec, where: { hook } }: Written): readonly Finding[] {
+  const { matcher, events } = spec.hook
+  const where = { hook, ...matcherPlace(spec) }
   const [event] = events === 'all' ? [] : events
   if (!matcher || event === undefined) return []
   const kind = resolveEvent(event)

@@ -10,7 +10,8 @@ import type { SimpleCommand } from '../../shell/simple-command.js'
 import { pathAt, typeAt } from '../../trust/file-reading.js'
 import { completionsOf, INTERPRETERS, isRunner, SHELLS } from '../../trust/known-programs.js'
 import { findPrograms, shebangOf } from '../../trust/program-search.js'
-import { counted, fromHere, placeOf, shortPath } from '../print/lines.js'
+import { counted, placeOf, shortPath } from '../print/lines.js'
+import { typedPath } from '../print/next-command.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding, FindingCode } from './finding.js'
 import { commandOf, type HookCommand, joinedPath, unquoted } from './hook-command.js'
@@ -228,7 +229,7 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   const { where } = command
   const isStarted = script.by === undefined
   const name = shown(path)
-  const typed = shellQuoted(fromHere(path))
+  const typed = typedPath(path)
   // What came with a project is trusted with its mode.
   const again =
     command.spec.hook.origin.scope === 'project' ? '   # then, if you trusted it: carabiner trust --mine' : ''

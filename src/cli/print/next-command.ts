@@ -2,6 +2,7 @@
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Sources } from '../sources.js'
+import { fromHere, shortPath } from './lines.js'
 
 /** Claude Code reads its settings when it starts. */
 export const RESTART = 'Restart Claude Code: /hooks lists them there'
@@ -26,6 +27,14 @@ export function typed(words: readonly string[], sources: Given, trustAll = sourc
   ]
     .map(shellQuoted)
     .join(' ')
+}
+
+/** A path for a shell: relative below the current folder, else from the home. In quotes, `~` would be a plain letter. */
+export function typedPath(path: string): string {
+  const short = shortPath(path)
+  return short.startsWith('~/') && short !== fromHere(path)
+    ? `~/${shellQuoted(short.slice(2))}`
+    : shellQuoted(fromHere(path))
 }
 
 /** A value that looks like an option would be taken for one. */

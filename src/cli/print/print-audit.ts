@@ -189,9 +189,10 @@ export function entryDetails(stored: ShownEntry, paint: Paint): readonly string[
   ])
 }
 
-/** Each of them has lines of its own. */
+/** The call, and hooks that did not judge or failed, have lines of their own. */
 function withoutCall({ kept: _, ...entry }: ShownEntry): StoredEntry {
-  return ('unguarded' in entry ? { ...entry, unguarded: [] } : entry) as StoredEntry
+  const isFire = (entry.kind === 'fire' || entry.kind === 'late') && Array.isArray(entry.hooks)
+  return (isFire ? { ...entry, unguarded: [], hooks: [] } : entry) as StoredEntry
 }
 
 function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): readonly string[] {
@@ -199,9 +200,9 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
   const about = [`session ${session}`, agent && `agent ${agent}`, turn, `in ${duration(ms)}`]
   return [
     `  ${about.filter(Boolean).join(', ')}`,
-    ...(entry.unguarded ?? []).flatMap((one) => unguardedLines(one, paint)),
+    ...(entry.unguarded ?? []).flatMap((one) => unguardedLines(one, hooks, paint)),
     `  call ${digest}`,
-    ...callLines(kept, entry.call, paint),
+    ...callLines(kept, entry, paint),
     ...hooks.flatMap((hook) => hookLines(hook, paint)),
     ...injections.map(
       ({ source, bytes, digest: text }) =>
@@ -213,14 +214,24 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
   ]
 }
 
-function unguardedLines({ hook, why, detail }: Unguarded, paint: Paint): readonly string[] {
+/** The lines of a hook that was asked, or skipped, say the rest. */
+function unguardedLines(
+  { hook, why, detail }: Unguarded,
+  hooks: readonly AuditedHook[],
+  paint: Paint,
+): readonly string[] {
+  const isTold = hooks.some((one) => one.name === hook && one.detail === detail)
   return [
     `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${wordsFor(why)}`,
-    ...(detail === undefined ? [] : indented(detail, 4)),
+    ...(detail === undefined || isTold ? [] : indented(detail, 4)),
   ]
 }
 
-function callLines(kept: KeptCall | undefined, id: string | undefined, paint: Paint): readonly string[] {
+function callLines(
+  kept: KeptCall | undefined,
+  { call: id, hooks }: Pick<Fire, 'call' | 'hooks'>,
+  paint: Paint,
+): readonly string[] {
   if (!kept)
     return id === undefined
       ? []
@@ -235,7 +246,7 @@ function callLines(kept: KeptCall | undefined, id: string | undefined, paint: Pa
         `  ${hook} changed ${path}: ${shownValue(before)} → ${shownValue(after)}`,
     ),
     ...failures
-      .filter(({ stderr }) => stderr !== '')
+      .filter(({ stderr }) => stderr !== '' && !hooks.some(({ detail }) => detail === stderr))
       .flatMap(({ hook, stderr }) => [`  ${hook} printed`, ...indented(stderr, 4)]),
   ]
 }

@@ -11,6 +11,7 @@ import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/switches.js'
 import { BYPASSED } from '../bypass.js'
+import { matcherPlace } from '../doctor/facts.js'
 import { nearEvent } from '../fire/payload.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { optionOf, typed, typedTake, typedTrust } from '../print/next-command.js'
@@ -79,7 +80,7 @@ function refused(question: Question, specs: readonly ConfiguredHook[]): Advice {
   const why = NEARNESS.find((reason) => candidates.some((one) => one.why === reason)) ?? 'matcher'
   const those = candidates.filter((one) => one.why === why)
   if (why === 'untrusted' || why === 'modified') return untrusted(question, those)
-  if (why === 'matcher') return unmatched(question, those)
+  if (why === 'matcher') return unmatched(question, those, specs)
   const [first] = those
   const reason = `${first?.name} listens, but ${first?.detail ?? why}`
   const listed = first && listedOf(question, first)
@@ -103,7 +104,11 @@ function untrusted({ kind, value, sources }: Question, those: readonly Candidate
   }
 }
 
-function unmatched(question: Question, those: readonly Candidate[]): Advice {
+function unmatched(
+  question: Question,
+  those: readonly Candidate[],
+  specs: readonly ConfiguredHook[],
+): Advice {
   const { kind, value, sources } = question
   const patterns = those.map((one) => listedOf(question, one)?.matcher ?? '').filter((one) => one !== '')
   const example = takenBy(patterns[0] ?? '')
@@ -114,7 +119,8 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
   for (const one of those) {
     const remark = nearMiss(listedOf(question, one)?.matcher ?? '', value)
     if (remark === undefined) continue
-    const place = placeOf(one.origin)
+    const spec = specOf(specs, { name: one.name, ...one.origin })
+    const place = placeOf(spec ? matcherPlace(spec) : one.origin)
     return {
       reason: `${one.name} nearly matches: ${one.detail}; ${remark}`,
       next: [place === '' ? 'Correct its matcher' : `Correct the matcher at ${place}`],

@@ -67,6 +67,8 @@ export interface Asked {
   readonly sources: Sources
   readonly untrusted: readonly Untrusted[]
   readonly sameAs: readonly string[]
+  /** The place of its matcher. */
+  readonly matcherAt: Parameters<typeof placeOf>[0] | undefined
   /** What switches it on again, if it is off. */
   readonly undo: string | undefined
   /** Its `if`, and whether there is an input to test it with. */
@@ -181,7 +183,7 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
           { ...one, why: hook.state, ...(hook.why !== undefined && { detail: hook.why }) },
           kind,
         )
-      return unmatched(asked, detail, place)
+      return unmatched(asked, detail)
     case 'if':
       return kind.matcher === 'tool_name'
         ? no(detail, [...ruled(asked, rule), `Change "if" at ${place}, if it should cover this call too`])
@@ -199,7 +201,8 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
 }
 
 /** A hook for other tools is fine, but a near miss is a mistake. */
-function unmatched({ hook, kind, value, sources }: Asked, detail: string, place: string): Verdict {
+function unmatched({ hook, kind, value, sources, matcherAt }: Asked, detail: string): Verdict {
+  const place = placeOf(matcherAt ?? hook) || 'its file'
   const pattern = hook.matcher ?? ''
   const remark = nearMiss(pattern, value)
   if (remark !== undefined) return no(`${detail}; ${remark}`, [`Correct the matcher at ${place}`])

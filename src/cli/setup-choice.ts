@@ -1,8 +1,9 @@
 // Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
 
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { didYouMean, quoted } from '../core/base/text.js'
 import { userHome } from '../files/homes.js'
+import { realOf } from '../files/within.js'
 import {
   ALL_CHOICES,
   CHOICES,
@@ -87,10 +88,15 @@ function choicesCalled(names: string): readonly Choice[] {
     })
 }
 
-function ownIn(text = ''): readonly (OwnCommand & { readonly command: string })[] {
-  return (commandsIn('Claude Code', '', text) ?? []).flatMap(({ command }) => {
+interface Registered extends OwnCommand {
+  readonly command: string
+  readonly event: string | undefined
+}
+
+function ownIn(text = ''): readonly Registered[] {
+  return (commandsIn('Claude Code', '', text) ?? []).flatMap(({ command, event }) => {
     const own = ownCommand({ command })
-    return own ? [{ ...own, command }] : []
+    return own ? [{ ...own, command, event }] : []
   })
 }
 
@@ -104,6 +110,25 @@ export function hasGuard(text: string | undefined): boolean {
 
 export function hasEngine(text: string | undefined): boolean {
   return ownIn(text).some(({ call }) => call === 'fire')
+}
+
+/** The first hook that can block a call or keep the agent working, and that `after` lacks or runs with another program. */
+export function lostGate(
+  before: string | undefined,
+  after: string | undefined,
+): 'guard' | 'gate' | undefined {
+  const left = new Set(gatesIn(after))
+  if (gatesIn(before).every((gate) => left.has(gate))) return undefined
+  return hasGuard(before) && !hasGuard(after) ? 'guard' : 'gate'
+}
+
+function gatesIn(text: string | undefined): readonly string[] {
+  const program = (path = '') => (isAbsolute(path) ? realOf(path) : path)
+  return ownIn(text)
+    .filter(({ call, name }) => call === 'fire' || ['pre-tool-use', 'stop'].includes(packName(name) ?? ''))
+    .map(({ call, name, event, node, script }) =>
+      JSON.stringify([event, call, call === 'hook' ? packName(name) : name, program(node), program(script)]),
+    )
 }
 
 export function setupCount(text: string | undefined): number {

@@ -364,6 +364,42 @@ describe('a choice of hooks', () => {
     expect((await project.call(['doctor'])).stdout).toContain('but not the guard: no tool call is checked')
   })
 
+  it('no agent takes out the engine or stop, or has another program run the guard', async () => {
+    const agent = (...args: string[]) =>
+      project.call(['setup', 'claude-code', ...args], { env: { CLAUDECODE: '1' } })
+    const refused = async (...args: string[]) => {
+      const before = read(user())
+      const { code, stderr } = await agent(...args)
+      expect([args, code, stderr]).toEqual([
+        args,
+        1,
+        expect.stringContaining('Removing or changing hooks that can block is for a person'),
+      ])
+      expect(read(user())).toBe(before)
+    }
+    await setup('--engine', '--yes')
+    for (const args of [['--only', 'reminder'], ['--without', 'guard'], ['--yes']]) await refused(...args)
+    expect((await agent('--engine', '--with', 'guard')).code).toBe(0)
+    await setup('--only', 'guard,stop,reminder')
+    await refused('--without', 'stop')
+    expect((await agent('--without', 'reminder')).code).toBe(0)
+    expect((await agent('--with', 'transcript')).code).toBe(0)
+    writeFileSync(user(), read(user()).replaceAll(process.execPath, '/opt/other/bin/node'))
+    await refused()
+    await refused('--with', 'memory')
+    expect((await agent('--dry-run')).code).toBe(0)
+    expect((await setup()).code).toBe(0)
+  })
+
+  it('an agent keeps entries that name the same program by a link', async () => {
+    await setup('--only', 'guard')
+    const link = join(project.home, 'node')
+    symlinkSync(process.execPath, link)
+    writeFileSync(user(), read(user()).replaceAll(process.execPath, link))
+    const { code } = await project.call(['setup', 'claude-code'], { env: { CLAUDECODE: '1' } })
+    expect([code, read(user()).includes(process.execPath)]).toEqual([0, true])
+  })
+
   it.each([
     [['--only', 'guard,stp'], 'There is no hook "stp"; did you mean stop?\n  Choose from guard, stop, '],
     [['--only', 'guard', '--with', 'stop'], '--only names all hooks'],

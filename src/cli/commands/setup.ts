@@ -45,6 +45,7 @@ import {
   chosenBy,
   hasEngine,
   hasGuard,
+  lostGate,
   namesChoices,
   pickedFrom,
 } from '../setup-choice.js'
@@ -209,7 +210,9 @@ async function setUp(wish: Wish, output: Output): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const plan = wish.plan()
     if (!plan.changes || wish.dry) return tell(wish, plan, undefined, output)
-    if (!wish.remove && hasGuard(plan.file.text) && !hasGuard(plan.after)) checkPerson('Removing the guard')
+    const lost = lostGate(plan.file.text, plan.after)
+    if (lost)
+      checkPerson(lost === 'guard' ? 'Removing the guard' : 'Removing or changing hooks that can block')
     const done = await carryOut(plan, wish.plan)
     if (done) return tell(wish, plan, done, output)
   }

@@ -180,7 +180,8 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
   const because = answer.reason ? ` (${answer.reason})` : ''
   if (answer.by === 'default' && answer.reason)
     return `Approval failed - denied by default: ${prompt}${because}`
-  if (answer.by === 'default') return `Approval timeout - denied by default: ${prompt}`
+  if (answer.by === 'default')
+    return `Approval timeout - denied by default: ${prompt} (nobody answered within ${question.timeout} s; the hook's approvalTimeout sets how long)`
   if (answer.by === 'host') return `No approval system available: ${prompt}`
   return `User denied: ${prompt}${because}`
 }

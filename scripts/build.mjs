@@ -5,9 +5,16 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { bundle } from './bundle.mjs'
-import { bundleLibrary } from './library.mjs'
-import { inputsDigest, keepUpToDate } from './output.mjs'
+
+const [{ bundle }, { bundleLibrary }, { inputsDigest, keepUpToDate }] = await Promise.all([
+  import('./bundle.mjs'),
+  import('./library.mjs'),
+  import('./output.mjs'),
+]).catch((error) => {
+  if (!/^Cannot find package/.test(error?.message)) throw error
+  console.error('The packages that Carabiner is built with are missing: run npm install first.')
+  process.exit(1)
+})
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 

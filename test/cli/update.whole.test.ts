@@ -64,6 +64,8 @@ describe('carabiner update', () => {
     script('echo "not any more" >&2; exit 2')
     commit()
     expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(0)
+    const check = await project.call(['update', '--check'])
+    expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('guard has an update')])
     const { code, stdout } = await project.call(['update', '--here', '--yes'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('updated guard')])
     expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
@@ -195,7 +197,9 @@ describe('of a project that nobody trusts', () => {
     expect([bare.code, JSON.parse(bare.stdout).plugins]).toEqual([0, []])
     const check = await project.call(['update', '--check'])
     expect([check.stdout, check.stderr]).toEqual([
-      expect.stringContaining('next carabiner update --here'),
+      expect.stringMatching(
+        /^1 plugin of this project was not checked: you do not trust it\nnext carabiner update --here --check\n$/,
+      ),
       '',
     ])
   })

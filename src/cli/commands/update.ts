@@ -55,7 +55,8 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[NAME…]'],
   completes: ['plugins'],
   about:
-    'NAME defaults to all plugins installed for you, or with --here to those of this project. Fetches by ' +
+    'NAME defaults to all plugins installed for you, or with --here to those of this project; --check looks at both. ' +
+    'Fetches by ' +
     'hooks.lock.json: the same branch, range of versions and folder. In a project it fetches only plugins that you ' +
     'trust or overwrite, from the source that you accepted, or after asking you. Shows every changed line and what ' +
     'would run, then asks. A tag that has moved to another commit is refused, and so is a different source.',
@@ -75,7 +76,7 @@ export const command: Command<typeof OPTIONS> = {
     if (options.check && options.yes)
       throw usage('--check only looks, and --yes replaces: use one or the other')
     return asRefusals(async () => {
-      const { found, problems } = await meant(positionals, options)
+      const { found, problems, left } = await meant(positionals, options)
       if (!output.json && problems.length > 0)
         await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
       const results: Result[] = []
@@ -84,7 +85,7 @@ export const command: Command<typeof OPTIONS> = {
       if (output.json) {
         const diagnostics = problems.map((text) => ({ code: 'lock-unreadable', text }))
         await output.document({ plugins: results.map(({ data }) => data), diagnostics })
-      } else if (results.length === 0) await output.print(nothing(options))
+      } else if (results.length === 0 || left > 0) await output.print(nothing(options, left))
       return results.every(({ isDone }) => isDone) && problems.length === 0 ? EXIT.ok : EXIT.failed
     })
   },
@@ -113,13 +114,20 @@ interface Meant {
   readonly found: readonly Named[]
   /** Sentences. Problems with the project's lock file do not stop updates of the user's own plugins. */
   readonly problems: readonly string[]
+  /** Plugins of the project that `--check` does not look at, because the user does not trust them. */
+  readonly left: number
 }
 
-/** A project's lock file counts only if the user names the project or the plugin. */
+/**
+ * A project's lock file counts only if the user names the project or the plugin. `--check` also looks at plugins of the
+ * project that the user trusts.
+ */
 async function meant(names: readonly string[], options: How): Promise<Meant> {
-  const asked = targetOf(options) ?? (names.length === 0 ? userTarget() : undefined)
+  const isLookingAtAll = names.length === 0 && options.check
+  const asked = targetOf(options) ?? (names.length === 0 && !options.check ? userTarget() : undefined)
   const found: Named[] = []
   const told: string[] = []
+  let left = 0
   for (const target of asked ? [asked] : allTargets(options)) {
     const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
     if (!options.check) await finishInterrupted(target)
@@ -130,8 +138,13 @@ async function meant(names: readonly string[], options: How): Promise<Meant> {
       throw new PluginProblem('LOCK_INVALID', problems[0])
     }
     told.push(...problems)
-    const locked = plugins.filter(({ state }) => state !== 'unlocked')
-    found.push(...locked.map(({ name, path }) => ({ name, path, target })))
+    for (const { name, path, state } of plugins) {
+      if (state === 'unlocked') continue
+      const isLeft =
+        !asked && isLookingAtAll && target.scope === 'project' && !(await isTrusted(name, target))
+      if (isLeft) left++
+      else found.push({ name, path, target })
+    }
   }
   const unknown = names.find((name) => installedAs(name, found).length === 0)
   if (unknown !== undefined) {
@@ -139,14 +152,27 @@ async function meant(names: readonly string[], options: How): Promise<Meant> {
     throw told[0] === undefined ? notInstalled(unknown, known) : new PluginProblem('LOCK_INVALID', told[0])
   }
   const named = new Set(names.flatMap((name) => installedAs(name, found)))
-  return { found: names.length === 0 ? found : found.filter((one) => named.has(one)), problems: told }
+  return { found: names.length === 0 ? found : found.filter((one) => named.has(one)), problems: told, left }
 }
 
-function nothing({ here, user, project }: GivenScope): readonly string[] {
-  const text = 'no plugins that Carabiner installed'
+function nothing(
+  { here, user, project, check }: GivenScope & Pick<How, 'check'>,
+  left: number,
+): readonly string[] {
+  const those = `${counted(left, 'plugin')} of this project`
+  const text =
+    left > 0
+      ? `${those} ${left === 1 ? 'was' : 'were'} not checked: you do not trust ${left === 1 ? 'it' : 'them'}`
+      : 'no plugins that Carabiner installed'
   return here || user
     ? [text]
-    : [text, ...nextLines([visible(typed(['update', '--here'], { project }))], painter(1))]
+    : [
+        text,
+        ...nextLines(
+          [visible(typed(['update', '--here', ...(check ? ['--check'] : [])], { project }))],
+          painter(1),
+        ),
+      ]
 }
 
 /** A plugin that cannot be fetched does not stop the others. */

@@ -144,7 +144,7 @@ it('calls ready only what can start and can match, in the words of the bare comm
   project.hooks({ PreToolUse: [['Bash', './gone.sh', 'true']], PostToolUse: [['bash', 'true']] })
   const { stdout } = await list('--trust-all')
   expect(stdout).toMatch(
-    /cannot start +project:PreToolUse#1 .*\n +\.\/gone\.sh\n +it runs \.\/gone\.sh, and /,
+    /cannot start +project:PreToolUse#1 .*\n +\.\/gone\.sh\n +it runs \.\/gone\.sh, but /,
   )
   expect(stdout).toMatch(/ready +project:PreToolUse#2 /)
   expect(stdout).toMatch(/matches nothing +project:PostToolUse#1 /)

@@ -1,5 +1,6 @@
 // Audit entries for people: one line each, or one entry in full.
 
+import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import { actionRow, isAction } from '../../core/events/actions.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
@@ -210,8 +211,17 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
     ),
     ...(kept?.injections ?? []).flatMap(({ source, text }) => indented(`${source}: ${text}`, 4)),
     ...(approval === undefined ? [] : approvalLines(approval)),
-    ...noticeLines(diagnostics, paint, 2),
+    ...noticeLines(
+      diagnostics.filter((one) => !isToldBy(entry, one)),
+      paint,
+      2,
+    ),
   ]
+}
+
+/** The line of an unguarded gate says it. */
+function isToldBy({ unguarded = [] }: Fire, { code, text }: Diagnostic): boolean {
+  return code === 'matcher-missed' && unguarded.some(({ hook }) => text.startsWith(`${hook} `))
 }
 
 /** The lines of a hook that was asked, or skipped, say the rest. */

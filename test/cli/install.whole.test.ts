@@ -104,16 +104,21 @@ describe('carabiner install', () => {
     project.file('../guard/guard.sh', `#!/bin/sh\n${'true\n'.repeat(200)}`, 0o755)
     const pager = project.file(
       '../bin/less',
-      '#!/bin/sh\nwc -l > "$0.seen"; echo "$*/$LESS" > "$0.how"\n',
+      '#!/bin/sh\nwc -l > "$0.seen"; echo "$*" > "$0.how"; env | sed "s/=.*//" | sort > "$0.env"\n',
       0o755,
     )
     const full = ['install', '../guard', '--full']
-    const env = { PATH: `${dirname(pager)}:${process.env.PATH}`, LESS: '+q' }
+    // A lesskey file of a project could set what less writes and hides; so could a terminal of its own.
+    const hostile = { LESS: '+q', XDG_CONFIG_HOME: project.folder, TERMINFO: project.folder, MORE: '+9' }
+    const env = { PATH: `${dirname(pager)}:${process.env.PATH}`, TERM: 'xterm', ...hostile }
     const { stdout } = await project.onTerminal(full, { input: 'n\n', env })
     expect(Number(readFileSync(`${pager}.seen`, 'utf8'))).toBeGreaterThan(200)
-    expect(readFileSync(`${pager}.how`, 'utf8')).toBe('-R -X/\n')
+    expect(readFileSync(`${pager}.how`, 'utf8')).toBe('-R -X\n')
+    const names = readFileSync(`${pager}.env`, 'utf8').trimEnd().split('\n')
+    const own = ['LESSHISTFILE', 'LESSSECURE', 'PATH', 'PWD', 'TERM']
+    expect(names.filter((name) => !/^(?:LANG|LC_\w+|COLORTERM|SHLVL|_|OLDPWD)$/.test(name))).toEqual(own)
     expect(stdout).toContain('Install this? [y/N]')
-    expect(stdout).not.toContain('what is in the files')
+    expect(stdout).not.toContain('contents of the files')
     project.file('evil', '#!/bin/sh\necho evil\n', 0o755)
     const evil = project.file('../bin/evil', '#!/bin/sh\necho evil\n', 0o755)
     // Only known pagers run, and one that shows nothing is none.
@@ -121,14 +126,14 @@ describe('carabiner install', () => {
       const through = `PAGER='${name}' PATH=.:/none exec "$@"`
       const own = await project.onTerminal(full, { input: 'n\n', through })
       expect(own.stdout).not.toContain('evil')
-      expect(own.stdout).toContain('what is in the files')
+      expect(own.stdout).toContain('contents of the files')
     }
     const offs: readonly Record<string, string>[] = [{ PAGER: 'cat' }, { PAGER: '' }, { CLAUDECODE: '1' }]
     for (const off of offs)
       expect((await project.onTerminal(full, { input: 'n\n', env: { ...env, ...off } })).stdout).toContain(
-        'what is in the files',
+        'contents of the files',
       )
-    expect((await project.onTerminal([...full, '--yes'], { env })).stdout).toContain('what is in the files')
+    expect((await project.onTerminal([...full, '--yes'], { env })).stdout).toContain('contents of the files')
     await project.carabiner(['uninstall', 'guard', '--yes'])
     const short = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
     expect(short.stdout).toMatch(/and \d+ more lines: --full shows all/)

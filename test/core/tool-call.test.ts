@@ -219,7 +219,8 @@ describe('after the tool', () => {
   test.each([
     ['a text', 'a secret', 'redacted'],
     ['an object with the same fields', { out: 'a secret', code: 0 }, { out: 'redacted', code: 0, note: 1 }],
-    ['a list of the same', [{ out: 'a' }, 'b'], ['c', { out: 'd' }, 'e']],
+    ['a list of the same', [{ out: 'a' }, 'b'], [{ out: 'c' }, 'd', 'e']],
+    ['a long list', Array(50_000).fill(['secret']), Array(50_000).fill(['redacted'])],
     ['a field that was never set', { out: 'a', err: undefined }, { out: 'b' }],
   ])('replaced by what can stand in for it (%s) it is still ok', async (_, result, replaced) => {
     const session = (await createHooks({ globals: false })).session()
@@ -233,6 +234,7 @@ describe('after the tool', () => {
     ['a field of another type', { code: 0 }, { code: '0' }],
     ['null', 'a secret', null],
     ['an item of another type', ['a'], ['a', 1]],
+    ['a list in another order', [{ out: 'a' }, 'b'], ['b', { out: 'a' }]],
     ['anything for nothing', undefined, 'text'],
     ['anything for an object of a class', new Map([['a', 1]]), [['a', 1, 2]]],
   ])('replaced by something else (%s) it is what a hook responded', async (_, result, replaced) => {

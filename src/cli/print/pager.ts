@@ -27,16 +27,18 @@ export function paged(lines: readonly string[]): boolean {
     const args = Object.hasOwn(PAGERS, name) ? PAGERS[name] : undefined
     if (!args) continue
     const input = `${lines.join('\n')}\n`
-    const { error } = spawnSync(name, args, { input, stdio: ['pipe', 'inherit', 'inherit'], env })
-    if (!error) return true
+    const { status } = spawnSync(name, args, { input, stdio: ['pipe', 'inherit', 'inherit'], env })
+    // One that was killed, or could not start, may have shown nothing.
+    if (status === 0) return true
   }
   return false
 }
 
-/** Without options that a variable would add: `LESS=+q` quits at once. less must neither run programs nor open files. */
+/** What a pager needs. HOME, XDG_CONFIG_HOME and TERMINFO would lead it to files of a project that hide text or write files. */
+const NEEDED = /^(?:PATH|TERM|COLORTERM|LANG|LC_\w+)$/
+
+/** less must neither run programs, nor open or write files. */
 function pagerEnvironment(): NodeJS.ProcessEnv {
-  const own = Object.entries(programEnvironment()).filter(
-    ([name]) => !/^(?:LESS|MORE|MOST|MOAR|MOOR|OV)/.test(name),
-  )
-  return { ...Object.fromEntries(own), LESSSECURE: '1' }
+  const own = Object.entries(programEnvironment()).filter(([name]) => NEEDED.test(name))
+  return { ...Object.fromEntries(own), LESSSECURE: '1', LESSHISTFILE: '-' }
 }

@@ -136,14 +136,15 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 /**
- * Whether a value can replace another: text for text, and an object with at least the same fields. Nothing can replace a
- * value that is not plain data.
+ * Whether a value can replace another: text for text, an object with at least the same fields, a list with such items in
+ * the same order. Nothing can replace a value that is not plain data.
  */
 export function hasFormOf(value: Json | undefined, other: unknown): boolean {
   if (typeof other !== 'object') return JSON_TYPES.includes(typeof other) && typeof value === typeof other
   if (other === null) return value === null
   if (Array.isArray(other)) {
-    const isLike = (item: Json, i: number) => [other[i], ...other].some((one) => hasFormOf(item, one))
+    // Each item is compared once: a list of lists would take for ever.
+    const isLike = (item: Json, i: number) => hasFormOf(item, other[Math.min(i, other.length - 1)])
     return Array.isArray(value) && value.every(isLike)
   }
   if (!isPlain(other) || !isObject(value)) return false

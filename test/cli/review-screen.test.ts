@@ -165,7 +165,7 @@ describe('a changed line', () => {
     expect(signed(lines)).toEqual([...one, ...one])
     expect(leftOut).toBeUndefined()
     // The list of files gives way first.
-    expect(lines.join('\n')).toMatch(/files, copied when you trust them\n {2}│ and 1\d more files: --full/)
+    expect(lines.join('\n')).toMatch(/files, copied when you trust them\n {2}│ 1\d files: --full/)
   })
 
   it('that a flood or its own length hides is counted, where it is asked and in the summary', () => {

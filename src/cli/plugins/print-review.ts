@@ -407,7 +407,8 @@ function fileRows(
   files: readonly ReviewedFile[],
   bounds: Bounds,
 ): readonly Row[] {
-  if (!review) return []
+  if (!review || files.length === 0) return []
+  if (bounds.files === 0) return [{ text: `${counted(files.length, 'file')}: --full shows all` }]
   const own = new Set(files)
   const ordered = inReadingOrder(review)
     .map(({ file }) => file)

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
 import { makePrivate, namesIn } from '../files/folder.js'
-import { dataHome, HOME_FOLDERS, stateHome } from '../files/homes.js'
+import { backupPrefix, dataHome, HOME_FOLDERS, RESTORE_SCRIPT, stateHome } from '../files/homes.js'
 import {
   carryOut,
   type Plan,
@@ -134,16 +134,14 @@ export async function removed(found: Found): Promise<Removed> {
     return { ...found, backup: before[0], restore }
   }
   const backup = backedUp(kept, found)
-  return { ...found, kept, backup, restore: typedWords(['sh', join(backup, SCRIPT)]) }
+  return { ...found, kept, backup, restore: typedWords(['sh', join(backup, RESTORE_SCRIPT)]) }
 }
-
-const SCRIPT = 'restore.sh'
 
 function backedUp(kept: readonly Kept[], found: Found): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  const backup = freeName(`${dataHome()}-backup-${stamp}`)
+  const backup = freeName(`${backupPrefix()}${stamp}`)
   makePrivate(backup)
-  writeFileSync(join(backup, SCRIPT), script(kept, found, backup), { mode: 0o600 })
+  writeFileSync(join(backup, RESTORE_SCRIPT), script(kept, found, backup), { mode: 0o600 })
   for (const [i, { plan }] of found.settings.entries())
     writeFileSync(join(backup, `${i + 1}-${basename(plan.file.path)}`), plan.file.text ?? '', { mode: 0o600 })
   for (const { kind, folder, names } of kept) {
@@ -185,7 +183,7 @@ function copied(from: string, to: string): void {
 function stuck(from: string, to: string, error: unknown): Refusal {
   const backup = dirname(dirname(to))
   return new Refusal('NOT_REMOVED', `${visible(shortPath(from))} could not be moved: ${textOf(error)}`, {
-    hint: `The rest is in ${visible(shortPath(backup))}, and ${SCRIPT} there restores it.`,
+    hint: `The rest is in ${visible(shortPath(backup))}, and ${RESTORE_SCRIPT} there restores it.`,
   })
 }
 

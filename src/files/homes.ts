@@ -15,6 +15,14 @@ export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
   return join(xdgFolder(env.XDG_STATE_HOME) ?? join(userHome(), '.local', 'state'), 'carabiner')
 }
 
+/** What the names of backup folders of `carabiner remove` begin with. */
+export function backupPrefix(env: NodeJS.ProcessEnv = process.env): string {
+  return `${dataHome(env)}-backup-`
+}
+
+/** In a backup folder: brings everything back. */
+export const RESTORE_SCRIPT = 'restore.sh'
+
 /** Everything that Carabiner keeps in them. Other files there belong to somebody else. */
 export const HOME_FOLDERS = {
   data: [

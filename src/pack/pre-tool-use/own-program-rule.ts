@@ -24,6 +24,7 @@ interface Deciding {
 
 const FOR_THE_USER = { finding: kept('decides what may run here') }
 const TAKEN_AWAY = kept('removes the guard')
+const RESTORED = kept('restores what the user trusted before')
 
 /** The findings for all other commands. The first that applies is used. */
 const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
@@ -53,7 +54,15 @@ const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
 export function ownProgramFindings(call: Call, places: Places): Finding[] {
   const words = wordsBehind(call, places)
   if (words) return decided(words)
+  if (isRestoring(call, places)) return [RESTORED]
   return [...replaced(call), ...ofAgents(call)]
+}
+
+/** Runs the script in a backup of `carabiner remove`, or gives it to a program that may run it. */
+function isRestoring({ name, command, args, folders }: Call, places: Places): boolean {
+  if (effectsOf(name) !== undefined) return false
+  const program = { text: command.program, known: true, glob: false }
+  return [program, ...args].some((word) => places.isRestoring(word, folders))
 }
 
 /** The arguments of a call to Carabiner. Undefined for any other program, and for programs that only read or print words. */

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { dataHome, stateHome } from '../../files/homes.js'
+import { backupPrefix, dataHome, RESTORE_SCRIPT, stateHome } from '../../files/homes.js'
 import { isBelow, realOf } from '../../files/within.js'
 import type { PackContext } from '../pack-hook.js'
 import { isFolder, linksBy, namesIn, treeOf } from './on-disk.js'
@@ -88,7 +88,7 @@ export class Places {
       ...OF_AGENTS.map((path) => placeOf(path, OF_AGENTS_WHAT, 'deny')),
       ...OF_GIT.map((path) => placeOf(path, "git's commit checks", 'ask')),
     ]
-    const own = [dataHome(env), stateHome(env), ...ownProgram()]
+    const own = [dataHome(env), stateHome(env), `${backupPrefix(env)}*`, ...ownProgram()]
     const named = settings.protect.map((path) => this.absolute(path, this.projectDir))
     return {
       // Paths that the settings name stay protected even without self-protection.
@@ -144,6 +144,19 @@ export class Places {
   /** Whether a file belongs to the program that runs this guard. */
   isOwnProgram(path: string): boolean {
     return ownProgram().some((folder) => isBelow(path, folder))
+  }
+
+  /** Whether it can be the script that brings back what `carabiner remove` removed. */
+  isRestoring(word: Word, folders: readonly string[]): boolean {
+    if (!isWild(word) && !/restore/i.test(word.text)) return false // most words, without a look at the disk
+    const script = `${backupPrefix(this.#context.env)}*/${RESTORE_SCRIPT}`
+    const scripts = [script, realOf(script)].map(partsOf)
+    return folders
+      .flatMap((folder) => waysOf(this.absolute(word.text, folder)))
+      .map(partsOf)
+      .some((parts) =>
+        scripts.some((one) => parts.length === one.length && beginsAt(parts, 0, one, isWild(word), true)),
+      )
   }
 
   /** The protected place that a path is, is in, or (deep) contains. */
@@ -212,9 +225,9 @@ export class Places {
     return roots.flatMap((root) => {
       const path = join(root, place.path)
       if (!path.includes('*')) return existsSync(path) ? [path, ...filesIn(path, treeOf(path))] : []
-      return filesIn(dirname(path), namesIn(dirname(path))).filter((file) =>
-        isIn(partsOf(file), partsOf(root).length, place, false, true),
-      )
+      return filesIn(dirname(path), namesIn(dirname(path)))
+        .filter((file) => isIn(partsOf(file), partsOf(root).length, place, false, true))
+        .flatMap((file) => (place.isFolder ? [file, ...filesIn(file, treeOf(file))] : [file]))
     })
   }
 }

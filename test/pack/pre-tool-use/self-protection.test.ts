@@ -232,6 +232,38 @@ g() { rm "$@"; }; g .claude/settings.json
     expect(await project.verdict('touch secrets/x')).toBe('none')
   })
 
+  it('the backup that `carabiner remove` made', async () => {
+    const backup = `${project.data}-backup-20261116-101010`
+    project.run('mkdir', ['-p', `${backup}/data/trust`])
+    project.run('touch', [`${backup}/restore.sh`])
+    for (const command of [
+      `echo x >> ${backup}/restore.sh`,
+      `cp src/a.ts ${backup}/data/trust/x`,
+      `rm -rf ${backup}`,
+      `rm -rf ${project.data}-b*`,
+      `mv ${backup} /tmp/x`,
+      `mkdir -p ${project.data}-backup-20991231-235959`,
+      `sh ${backup}/restore.sh`,
+      `sh ${project.data}-backup-*/restore.sh`,
+      `sh -x ${project.data}-b*/re*.sh`,
+      `${backup}/restore.sh`,
+      `. ${backup}/restore.sh`,
+      `cd ${backup} && sh restore.sh`,
+      `cd ${backup} && sh ./Restore.sh`,
+      `bash -c 'sh ${backup}/restore.sh'`,
+      `sudo sh ${backup}/restore.sh`,
+    ])
+      expect([command, await project.verdict(command)]).toEqual([command, 'deny'])
+    for (const command of [
+      `cat ${backup}/restore.sh`,
+      `ls -la ${project.data}-backup-*`,
+      `grep -r x ${backup}`,
+      'sh restore.sh',
+      `rm -f ${project.root}/other*.log`,
+    ])
+      expect([command, await project.verdict(command)]).toEqual([command, 'none'])
+  })
+
   it('is off if the user says so', async () => {
     const settings = { selfProtection: false }
     expect(await project.verdict('touch .claude/settings.json', { settings })).toBe('none')

@@ -12,7 +12,7 @@ import type { Call, Script } from './shell-script.js'
 import type { Word } from './word.js'
 
 /** Commands that only print something or run hooks. */
-const READING = /^(?:list|explain|doctor|fire|test|audit|schema|completion|help)$/
+const READING = /^(?:list|explain|doctor|docs|fire|test|audit|schema|completion|help)$/
 /** With one of these options, the other commands only print too. */
 const TELLING = /^(?:--(?:show|check|dry-run|help)|-h)$/
 

@@ -259,6 +259,9 @@ carabiner catalog update
 carabiner setup claude-code --remove --dry-run
 carabiner remove --dry-run
 carabiner explain --hook disable
+carabiner docs remove
+carabiner docs setup
+carabiner remove --keep-state --dry-run --json
 make -C "$DIR" install
 npm --prefix "$DIR" update
 env -u CLAUDECODE npm test

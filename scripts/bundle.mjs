@@ -67,9 +67,15 @@ export async function bundle(outdir, more = []) {
       // Loaded at once, because guards parse every command.
       plugins: [onlyHooks(isGuard), lateModules(['unbash']), ...more],
     }),
-    ...['fire-program', 'list-program', 'full-program'].map((name) =>
+    ...['fire-program', 'full-program'].map((name) =>
       build({ ...asFunction, entryPoints: [cli(`start/${name}`)], plugins: [lateModules(), ...more] }),
     ),
+    build({
+      ...asFunction,
+      entryPoints: [cli('start/list-program')],
+      // Loaded at once, because list checks whether every hook can start.
+      plugins: [lateModules(['unbash']), ...more],
+    }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
     ),

@@ -3,6 +3,7 @@
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -23,7 +24,7 @@ import {
   recordedSettings,
   userSettings,
 } from '../hosts/claude-code/setup.js'
-import type { SettingsPlace } from '../hosts/settings-file.js'
+import { readSettings, type SettingsPlace } from '../hosts/settings-file.js'
 import { SetupProblem } from '../hosts/setup-problem.js'
 import { recordedFiles } from '../hosts/setup-record.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
@@ -88,6 +89,7 @@ function keptIn(kind: Kept['kind'], folder: string): readonly Kept[] {
 }
 
 function filesIn(folder: string): number {
+  if (!lstatSync(folder).isDirectory()) return 1 // somebody put a file or a link there
   return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => !one.isDirectory())
     .length
 }
@@ -118,52 +120,143 @@ export interface Removed extends Found {
   readonly restore: string
 }
 
-/** Settings first: if one of them cannot be changed, its hooks still find what they need. */
+/** Settings first: if one of them cannot be changed, its hooks still find what they need. All of it is done, or none. */
 export async function removed(found: Found): Promise<Removed> {
+  const { settings, kept } = found
+  const backup = kept.length === 0 ? undefined : prepared(found)
+  const undo: (() => unknown)[] = []
   const before: string[] = []
-  for (const { place, plan } of found.settings) {
-    const done = await carryOut(plan, () => planRemove(place))
-    if (!done)
-      throw new SetupProblem(`${place.path} was changed by another program in the meantime`, 'Try again.')
-    if (done.backup !== undefined) before.push(done.backup)
+  try {
+    for (const one of settings) {
+      const done = await carryOut(one.plan, () => planRemove(one.place))
+      if (!done)
+        throw new SetupProblem(
+          `${one.place.path} was changed by another program in the meantime`,
+          'Try again.',
+        )
+      undo.push(() => putBack(one))
+      if (done.backup !== undefined) before.push(done.backup)
+    }
+    if (backup !== undefined) moveAll(kept, backup, undo)
+  } catch (error) {
+    throw await undone(error, undo, found, backup)
   }
-  // The record of what was just taken out is new.
-  const kept = found.kept.flatMap(({ kind, folder }) => keptIn(kind, folder))
-  if (kept.length === 0) {
-    const restore = setups(found.settings).map(typedWords).join(' && ')
-    return { ...found, backup: before[0], restore }
-  }
-  const backup = backedUp(kept, found)
-  return { ...found, kept, backup, restore: typedWords(['sh', join(backup, RESTORE_SCRIPT)]) }
-}
-
-function backedUp(kept: readonly Kept[], found: Found): string {
-  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  const backup = freeName(`${backupPrefix()}${stamp}`)
-  makePrivate(backup)
-  writeFileSync(join(backup, RESTORE_SCRIPT), script(kept, found, backup), { mode: 0o600 })
-  for (const [i, { plan }] of found.settings.entries())
-    writeFileSync(join(backup, `${i + 1}-${basename(plan.file.path)}`), plan.file.text ?? '', { mode: 0o600 })
-  for (const { kind, folder, names } of kept) {
-    const target = join(backup, kind)
-    mkdirSync(target, 0o700)
-    for (const name of names) moved(join(folder, name), join(target, name))
-  }
+  if (backup === undefined)
+    return { ...found, backup: before[0], restore: setups(settings).map(typedWords).join(' && ') }
+  // The backup has the records as they were before the hooks were taken out.
+  rmSync(join(dataHome(), RECORDS), { recursive: true, force: true })
   for (const { folder } of kept.toReversed()) removeEmpty(folder)
-  return backup
+  return { ...found, backup, restore: typedWords(['sh', join(backup, RESTORE_SCRIPT)]) }
 }
 
-function freeName(path: string): string {
-  let free = path
-  for (let i = 2; existsSync(free); i++) free = `${path}-${i}`
-  return free
+const RECORDS = 'setup' satisfies (typeof HOME_FOLDERS)['data'][number]
+
+/** A backup folder with everything that is not moved. */
+function prepared({ settings, kept }: Found): string {
+  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+  const backup = newFolder(`${backupPrefix()}${stamp}`)
+  try {
+    for (const { kind } of kept) mkdirSync(join(backup, kind), 0o700)
+    for (const [i, { plan }] of settings.entries()) {
+      const { file, after } = plan
+      const { saved, left } = savedNames(i, plan)
+      const mode = (file.stats?.mode ?? 0o600) & 0o777
+      writeFileSync(join(backup, saved), file.text ?? '', { mode })
+      if (left !== '') writeFileSync(join(backup, left), after ?? '', { mode: 0o600 })
+    }
+    writeFileSync(join(backup, RESTORE_SCRIPT), restoreScript({ settings, kept }, backup), { mode: 0o600 })
+    const data = kept.find(({ kind, names }) => kind === 'data' && names.includes(RECORDS))
+    if (data) copy(join(data.folder, RECORDS), join(backup, data.kind, RECORDS))
+    return backup
+  } catch (error) {
+    rmSync(backup, { recursive: true, force: true })
+    throw unwritten(backup, error)
+  }
+}
+
+/** `left`: the text that remains, or nothing if the file goes. */
+function savedNames(i: number, { file, after }: Plan): { readonly saved: string; readonly left: string } {
+  const saved = `${i + 1}-${basename(file.path)}`
+  return { saved, left: after === undefined ? '' : `${saved}.left` }
+}
+
+function moveAll(kept: readonly Kept[], backup: string, undo: (() => unknown)[]): void {
+  for (const { kind, folder, names } of kept) {
+    for (const name of names.filter((one) => kind !== 'data' || one !== RECORDS)) {
+      const [from, to] = [join(folder, name), join(backup, kind, name)]
+      undo.push(() => moveBack(to, from))
+      moved(from, to)
+    }
+  }
+}
+
+// ---- undoing it -----------------------------------------------------------------------------------------------
+
+const NOTHING_DONE = 'Nothing was removed: the hooks are registered as before.'
+
+async function undone(
+  error: unknown,
+  undo: readonly (() => unknown)[],
+  { settings }: Found,
+  backup: string | undefined,
+): Promise<unknown> {
+  const problems: unknown[] = []
+  for (const step of undo.toReversed()) {
+    try {
+      await step()
+    } catch (problem) {
+      problems.push(problem)
+    }
+  }
+  if (problems.length === 0) {
+    if (backup !== undefined) rmSync(backup, { recursive: true, force: true })
+    return error
+  }
+  const files = settings.map(({ place }) => visible(shortPath(place.path))).join(', ')
+  const rest =
+    backup === undefined ? '' : ` To restore the rest: ${typedWords(['sh', join(backup, RESTORE_SCRIPT)])}`
+  return new Refusal('NOT_REMOVED', `${textOf(error)}. This could not be undone: ${textOf(problems[0])}`, {
+    hint: `Hooks may be missing in ${files}: nothing is guarded without them.${rest}`,
+  })
+}
+
+/** With its record, so that it can be removed again. */
+async function putBack({ place, plan }: Settings): Promise<void> {
+  const back: Plan = { ...plan, file: readSettings(place), after: plan.file.text }
+  await carryOut(back, () => back)
+}
+
+/** If it could not be moved as a whole, some of it still is where it was. */
+function moveBack(from: string, to: string): void {
+  if (!existsSync(from)) return
+  if (existsSync(to)) copy(from, to, false)
+  else moved(from, to)
+}
+
+/** Created here, so that nobody else writes into it. */
+function newFolder(path: string): string {
+  makePrivate(dirname(path))
+  for (let i = 1; ; i++) {
+    const free = i === 1 ? path : `${path}-${i}`
+    try {
+      mkdirSync(free, 0o700)
+      return free
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw unwritten(free, error)
+    }
+  }
+}
+
+function unwritten(backup: string, error: unknown): Refusal {
+  const what = `The backup ${visible(shortPath(backup))} could not be written: ${textOf(error)}`
+  return new Refusal('NOT_REMOVED', what, { hint: NOTHING_DONE })
 }
 
 function moved(from: string, to: string): void {
   try {
     renameSync(from, to)
   } catch (error) {
-    if (!isCode(error, 'EXDEV')) throw stuck(from, to, error)
+    if (!isCode(error, 'EXDEV')) throw stuck(from, error)
     copied(from, to)
   }
 }
@@ -171,19 +264,27 @@ function moved(from: string, to: string): void {
 /** To another file system. Nothing is removed before its copy is complete. */
 function copied(from: string, to: string): void {
   try {
-    // Without a filter, Node 22 and 24 forget the modes of folders.
-    const filter = () => true
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter })
+    copy(from, to)
+  } catch (error) {
+    rmSync(to, { recursive: true, force: true })
+    throw stuck(from, error)
+  }
+  try {
     rmSync(from, { recursive: true, force: true })
   } catch (error) {
-    throw stuck(from, to, error)
+    throw stuck(from, error)
   }
 }
 
-function stuck(from: string, to: string, error: unknown): Refusal {
-  const backup = dirname(dirname(to))
+function copy(from: string, to: string, force = true): void {
+  // Without a filter, Node 22 and 24 forget the modes of folders.
+  const filter = () => true
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter, force })
+}
+
+function stuck(from: string, error: unknown): Refusal {
   return new Refusal('NOT_REMOVED', `${visible(shortPath(from))} could not be moved: ${textOf(error)}`, {
-    hint: `The rest is in ${visible(shortPath(backup))}, and ${RESTORE_SCRIPT} there restores it.`,
+    hint: NOTHING_DONE,
   })
 }
 
@@ -195,23 +296,57 @@ function removeEmpty(folder: string): void {
   }
 }
 
-/** What brings it back, for a shell. It does not overwrite what came since. */
-function script(kept: readonly Kept[], { settings }: Found, backup: string): string {
-  const paths = kept.flatMap(({ folder, names }) => names.map((name) => join(folder, name)))
+// ---- bringing it back -----------------------------------------------------------------------------------------
+
+/** For a shell. Each step marks what it did, so that the script can be run again. */
+const RESTORING = `failed=0
+missed() { echo "not restored: $1" >&2; failed=1; }
+# NAME PATH
+check() {
+  if [ ! -e "$backup/$1.restored" ] && [ -e "$2" ]; then missed "$2 already exists; move it away, then run this again"; fi
+}
+kept() {
+  if [ -e "$backup/$1.restored" ]; then return; fi
+  if (umask 077 && mkdir -p "\${2%/*}") && rm -rf "$2.restoring" && cp -a "$backup/$1" "$2.restoring" && mv "$2.restoring" "$2"
+  then : > "$backup/$1.restored"; echo "restored $2"
+  else missed "$2"; fi
+}
+# FILE, the text it had, the text it was left with, the folder it is in, what registers the hooks
+settings() {
+  if [ ! -d "$4" ]; then missed "$1, because $4 is gone"; return; fi
+  if cmp -s "$backup/$2" "$1"; then return; fi
+  if [ -n "$3" ] && cmp -s "$backup/$3" "$1"; then cp -p "$1" "$1.restoring" && cat "$backup/$2" > "$1.restoring"
+  elif [ -z "$3" ] && [ ! -e "$1" ]; then mkdir -p "\${1%/*}" && cp -p "$backup/$2" "$1.restoring"
+  else missed "$1, because it has changed since. To register its hooks: $5"; return; fi
+  if [ $? = 0 ] && mv -f "$1.restoring" "$1"; then echo "restored $1"; else missed "$1"; fi
+}`
+
+function restoreScript({ settings, kept }: Pick<Found, 'settings' | 'kept'>, backup: string): string {
+  const names = kept.flatMap(({ kind, folder, names }) =>
+    names.map((name) => [`${kind}/${name}`, join(folder, name)]),
+  )
   return [
     '#!/bin/sh',
-    '# Restores what `carabiner remove` removed.',
-    'set -e',
-    `for path in ${paths.map(shellQuoted).join(' ')}; do`,
-    '  if [ -e "$path" ]; then echo "$path already exists; move it away first" >&2; exit 1; fi',
-    'done',
-    ...kept.flatMap(({ kind, folder }) => [
-      typedWords(['mkdir', '-p', folder]),
-      typedWords(['cp', '-a', `${join(backup, kind)}/.`, folder]),
-    ]),
-    ...setups(settings).map(typedWords),
+    '# Restores what `carabiner remove` removed. It overwrites nothing that came since, and can be run again.',
+    `backup=${shellQuoted(backup)}`,
+    RESTORING,
+    ...names.map((words) => typedWords(['check', ...words])),
+    'if [ $failed = 1 ]; then exit 1; fi',
+    ...names.map((words) => typedWords(['kept', ...words])),
+    ...settings.map((one, i) => {
+      const { saved, left } = savedNames(i, one.plan)
+      const again = setups([one]).map(typedWords).join(' && ')
+      return typedWords(['settings', one.plan.file.real, saved, left, folderOf(one.plan), again])
+    }),
+    'exit $failed',
     '',
   ].join('\n')
+}
+
+/** The folder that the removal leaves. */
+function folderOf({ file, after, installed }: Plan): string {
+  const [created] = after === undefined ? (installed?.folders ?? []) : []
+  return dirname(created ?? file.real)
 }
 
 function setups(settings: readonly Settings[]): readonly (readonly string[])[] {

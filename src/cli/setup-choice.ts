@@ -1,6 +1,6 @@
 // Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
 
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { didYouMean, quoted } from '../core/base/text.js'
 import { userHome } from '../files/homes.js'
 import { realOf } from '../files/within.js'
@@ -139,7 +139,9 @@ export function setupCount(text: string | undefined): number {
 export function setupAgain({ path, within }: SettingsPlace, text: string | undefined): readonly Words[] {
   const [folder = ''] = within
   const isProject = path === join(folder, '.claude', 'settings.json') && folder !== userHome()
-  const setup = ['carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
+  const isUsual = isProject || path === join(userHome(), '.claude', 'settings.json')
+  const where = isUsual ? [] : ['env', `CLAUDE_CONFIG_DIR=${dirname(path)}`]
+  const setup = [...where, 'carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
   const chosen = choicesIn(text ?? '')
   const names = chosen.length > 0 ? chosen.join(',') : undefined
   const how = hasEngine(text)

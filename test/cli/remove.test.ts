@@ -68,7 +68,13 @@ describe('carabiner remove', () => {
 
     const backup = join(project.home, /^backup ~\/(.*)$/m.exec(stdout)?.[1] ?? '')
     expect(statSync(backup).mode & 0o777).toBe(0o700)
-    expect(readdirSync(backup)).toEqual(['1-settings.json', 'data', 'restore.sh', 'state'])
+    expect(readdirSync(backup)).toEqual([
+      '1-settings.json',
+      '1-settings.json.left',
+      'data',
+      'restore.sh',
+      'state',
+    ])
     expect(read(join(backup, '1-settings.json'))).toBe(registered)
     expect(readdirSync(join(backup, 'data/audit'))).toHaveLength(1)
 
@@ -104,6 +110,35 @@ describe('carabiner remove', () => {
       const backup = join(project.home, /^backup ~\/(.*)$/m.exec(stdout)?.[1] ?? '')
       const modes = [name, `${name}/inner`].map((path) => statSync(join(backup, 'state', path)).mode & 0o777)
       expect(modes).toEqual([0o700, 0o700])
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
+  })
+
+  it.skipIf(!isElsewhere(MEMORY))('removes nothing if something cannot be moved', async () => {
+    const elsewhere = mkdtempSync(`${MEMORY}/carabiner-`)
+    try {
+      await used()
+      const env = { XDG_STATE_HOME: elsewhere }
+      await project.call(['list'], { env })
+      const [first, second] = HOME_FOLDERS.state.toReversed()
+      for (const name of [first, second])
+        mkdirSync(join(elsewhere, 'carabiner', name as string), { recursive: true })
+      await project.run('mkfifo', [join(elsewhere, 'carabiner', first as string, 'pipe')])
+      const kept = () =>
+        [data(), elsewhere]
+          .flatMap((one) => readdirSync(one, { recursive: true, encoding: 'utf8' }).sort())
+          .filter((name) => !name.startsWith('setup/'))
+      const before = [read(user()), kept()]
+      const { code, stderr } = await project.call(['remove', '--yes'], { env })
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${first} could not be moved: `)])
+      expect(stderr).toContain('Nothing was removed: the hooks are registered as before.')
+      expect(read(user())).toBe(before[0])
+      expect(kept()).toEqual(before[1])
+      expect(readdirSync(dirname(data()))).toEqual(['carabiner'])
+      // Nor is the record lost by which the file gets its bytes back.
+      await remove('--yes')
+      expect(read(user())).toBe('{\n\t"model": "x"\n}')
     } finally {
       rmSync(elsewhere, { recursive: true })
     }
@@ -167,6 +202,73 @@ describe('carabiner remove', () => {
     const { code, stderr } = await remove('--yes')
     expect([code, stderr]).toEqual([1, expect.stringContaining('is not valid JSON')])
     expect(existsSync(join(data(), 'trust'))).toBe(true)
+  })
+})
+
+describe('restore.sh', () => {
+  const restore = async () => {
+    const [backup = ''] = readdirSync(dirname(data())).filter((name) => name.includes('-backup-'))
+    return project.run('sh', [join(dirname(data()), backup, 'restore.sh')])
+  }
+
+  it('restores hooks of the pack next to the engine, and a file that setup created', async () => {
+    await project.call(['setup', 'claude-code', '--engine', '--with', 'guard,memory'])
+    const registered = read(user())
+    await remove('--yes')
+    expect(existsSync(user())).toBe(false)
+    expect(await restore()).toMatchObject({ code: 0, stderr: '' })
+    expect(read(user())).toBe(registered)
+    await remove('--yes')
+    expect(existsSync(dirname(user()))).toBe(false)
+  })
+
+  it('restores the settings in CLAUDE_CONFIG_DIR', async () => {
+    const env = { CLAUDE_CONFIG_DIR: join(project.home, 'cc') }
+    await project.call(['setup', 'claude-code'], { env })
+    const registered = read(join(project.home, 'cc/settings.json'))
+    const undone = await project.call(['remove', '--keep-state', '--yes', '--json'], { env })
+    expect(JSON.parse(undone.stdout).restore).toContain(
+      `env CLAUDE_CONFIG_DIR=${join(project.home, 'cc')} carabiner setup claude-code --only guard`,
+    )
+    await project.call(['setup', 'claude-code'], { env })
+    await project.call(['remove', '--yes'], { env })
+    expect(await restore()).toMatchObject({ code: 0, stderr: '' })
+    expect([read(join(project.home, 'cc/settings.json')), existsSync(user())]).toEqual([registered, false])
+  })
+
+  it('goes on past settings that it cannot restore, names them, and can be run again', async () => {
+    await used()
+    const places = ['a', 'b', 'c'].map((name) => join(project.base, name))
+    for (const place of places) {
+      mkdirSync(join(place, '.git'), { recursive: true })
+      await project.call(['setup', 'claude-code', '--project', '--only', 'guard'], { cwd: place })
+    }
+    const [a = '', b = '', c = ''] = places.map((place) => join(place, '.claude/settings.json'))
+    const registered = read(c)
+    await remove('--yes')
+    rmSync(dirname(dirname(a)), { recursive: true })
+    mkdirSync(dirname(b))
+    writeFileSync(b, '{"model":"y"}')
+    for (const times of [1, 2]) {
+      const { code, stderr } = await restore()
+      expect([times, code, stderr.split('\n').sort()]).toEqual([
+        times,
+        1,
+        [
+          '',
+          `not restored: ${a}, because ${dirname(dirname(a))} is gone`,
+          `not restored: ${b}, because it has changed since. To register its hooks: cd ${dirname(dirname(b))} && ` +
+            'carabiner setup claude-code --project --only guard',
+        ],
+      ])
+      expect([read(b), read(c)]).toEqual(['{"model":"y"}', registered])
+      expect(read(user())).toContain('hook pre-tool-use')
+    }
+    mkdirSync(dirname(dirname(a)))
+    rmSync(b)
+    expect(await restore()).toMatchObject({ code: 0, stderr: '' })
+    expect([read(a), read(b)]).toEqual([registered, registered])
+    expect((await project.call(['list'])).stdout).toContain('1 ready')
   })
 })
 

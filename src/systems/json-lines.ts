@@ -22,23 +22,29 @@ export interface Written {
   readonly value: { readonly [key: string]: unknown }
 }
 
-/** The outermost objects. Takes linear time. */
-export function* objectsIn(text: string): Generator<Written> {
+/** The outermost objects. Takes linear time, and so may leave out objects that are nested in other text: `leaveOut` is told. */
+export function* objectsIn(text: string, leaveOut?: () => void): Generator<Written> {
   let patience = PATIENCE * text.length
   let after = 0
   /** The end of the outermost span that was not an object. */
   let noneBefore = 0
   // An outer span comes before those in it.
-  for (const { start, end } of spansIn(text).sort((a, b) => a.start - b.start || b.end - a.end)) {
-    const isInside = start < noneBefore
-    if (start < after || (isInside && end - start > patience)) continue
+  const spans = spansIn(text).sort((a, b) => a.start - b.start || b.end - a.end)
+  for (const [i, { start, end }] of spans.entries()) {
+    // Innermost spans do not overlap, so they need no patience.
+    const isInside = start < noneBefore && (spans[i + 1]?.start ?? end) < end
+    if (start < after) continue
+    if (isInside && end - start > patience) {
+      leaveOut?.()
+      continue
+    }
     const one = text.slice(start, end)
     const value = parsed(one)
     if (value) {
       yield { at: start, text: one, value }
       after = end
     } else if (isInside) patience -= end - start
-    else noneBefore = end
+    else noneBefore = Math.max(noneBefore, end)
   }
 }
 
@@ -51,6 +57,16 @@ export function textAround(text: string): string {
     after = one.at + one.text.length
   }
   return rest + text.slice(after)
+}
+
+/** Whether there may be objects that were left out. */
+export function hasUnread(text: string): boolean {
+  let isLeftOut = false
+  const leaveOut = () => {
+    isLeftOut = true
+  }
+  for (const _ of objectsIn(text, leaveOut)) if (isLeftOut) break
+  return isLeftOut
 }
 
 /** An object begins with a key, or is empty. */

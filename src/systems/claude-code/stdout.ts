@@ -6,7 +6,7 @@ import { rankOf } from '../../core/events/actions.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { approvalTerms } from '../amplifier.js'
 import { canClose, closingAmong, type Entry, entriesIn, type Found, readsLikeRefusal } from '../closing.js'
-import { objectsIn, textAround } from '../json-lines.js'
+import { hasUnread, objectsIn, textAround } from '../json-lines.js'
 import { type Answer, closingOn, decisionOf, NO_ANSWER, readAnswer, type Source } from './answer.js'
 import { encode } from './encode.js'
 import { canBlock, honouredOn } from './honoured.js'
@@ -33,8 +33,8 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
   const answer = closingAnswer(event, text, note)
   if (answer) return { kind: 'answer', answer }
   if (parsed) return { kind: 'broken', problem: parsed.problem }
+  if (mayRefuse(event, text)) return { kind: 'broken', problem: UNREADABLE }
   if (!mayAnswer(event, text)) return { kind: 'text', text }
-  if (canBlock(event) && readsLikeRefusal(textAround(text))) return { kind: 'broken', problem: UNREADABLE }
   if (holdsVerdict(text)) note({ code: 'answer-misplaced', text: NOT_ALONE })
   return { kind: 'text', text }
 }
@@ -95,6 +95,15 @@ export function closingAnswer(
 /** Plain text that is context may well be about hooks. */
 function mayAnswer(event: HookEvent, text: string): boolean {
   return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
+}
+
+/** Whether it contains something like a refusal that could not be read. */
+function mayRefuse(event: HookEvent, text: string): boolean {
+  if (!canBlock(event)) return false
+  if (mayAnswer(event, text) && readsLikeRefusal(textAround(text))) return true
+  // Text around a refusal can make it too costly to read, also on events where plain text is context.
+  const inner = unquoted(text)
+  return hasUnread(inner) && readsLikeRefusal(textAround(inner))
 }
 
 /** Whether text holds an answer, but not on its own lines. */

@@ -52,6 +52,26 @@ describe('stdout', () => {
     expect(read('SessionStart', { code: 2, stdout: 'text' }).result).toEqual({ action: 'continue' })
   })
 
+  it('with a refusal in more braces than can be looked into is a refusal, or a failure, on every event that can block', () => {
+    const wrapped = (braces: number, inner: string) =>
+      `looking at:\n${'{\n'.repeat(braces)}${inner}\n${'}\n'.repeat(braces)}done`
+    const outer = '{"decision":"block","items":[\n{"a":1}\n]}'
+    for (const name of ['UserPromptSubmit', 'UserPromptExpansion', 'PreCompact', 'PreToolUse', 'Stop']) {
+      const saidBy = (stdout: string) => {
+        const { result, error } = read(name, { stdout })
+        return [name, result?.action ?? error?.code]
+      }
+      for (const braces of [3, 20, 40, 400])
+        expect(saidBy(wrapped(braces, JSON.stringify(BLOCK)))).toEqual([name, 'deny'])
+      expect(saidBy(wrapped(3, outer))).toEqual([name, 'deny'])
+      expect(saidBy(wrapped(400, outer))).toEqual([name, 'ANSWER_INVALID'])
+    }
+    const harmless = wrapped(400, '{"decision":"approve","items":[\n{"a":1}\n]}')
+    expect(read('UserPromptSubmit', { stdout: harmless }).result?.contextInjection).toBe(harmless)
+    const talk = 'x\n{\n{\nthe hook prints "decision": "block"\n}\n}\n.'
+    expect(read('UserPromptSubmit', { stdout: talk }).result?.contextInjection).toBe(talk)
+  })
+
   it('of another kind of JSON is plain text', () => {
     for (const stdout of ['[1,2]', '"deny"', '5', 'null']) {
       expect(read(BASH, { stdout })).toMatchObject({ result: { action: 'continue' }, notes: [] })

@@ -1,11 +1,21 @@
 // The end of a log: head.json beside it, and the position of the next line.
 
-import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { timestamp } from '../../core/base/time.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
+import { ifThere } from '../../files/if-there.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
 import type { Link, RecoveredEntry } from '../audit-log.js'
 import { markOf, START } from './chain.js'
@@ -132,6 +142,8 @@ export interface Found {
   readonly position: Position
   /** Whether head.json must be created. */
   readonly headless: boolean
+  /** Whether nothing was ever recorded here. */
+  readonly isNew: boolean
   /** Entries about the head and the witness that must be written. */
   readonly said: readonly RecoveredEntry[]
 }
@@ -144,7 +156,9 @@ export function findPosition(folder: string, names: readonly string[], witness: 
   const end = furthest(head, seen)
   const segments = ownSegments(segmentsAmong(names), end)
   const found = lastLineOf(folder, segments, names)
-  const isNew = found === undefined && read === undefined && seen === undefined
+  // A writer that was killed while it made the first files leaves them empty.
+  const isBlank = read === undefined || ifThere(() => lstatSync(headPath(folder)))?.size === 0
+  const isNew = found === undefined && isBlank && (seen === undefined || seen.seq === 0)
   const said = [
     ...(isNew ? [] : headTroubles(read, seen)),
     ...(head?.witness && !seen ? [recovered('witness', problemOf(witness))] : []),
@@ -153,7 +167,7 @@ export function findPosition(folder: string, names: readonly string[], witness: 
       : []),
     ...(seen && isReplaced(folder, segments, seen) ? [recovered('head', OTHER_LOG)] : []),
   ]
-  return { position: positionOf(found, segments, end), headless: read === undefined, said }
+  return { position: positionOf(found, segments, end), headless: read === undefined, isNew, said }
 }
 
 const OTHER_LOG = 'the log is not the one written last'

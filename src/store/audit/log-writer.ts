@@ -123,7 +123,7 @@ export class LogWriter {
       path === undefined ? undefined : openWitness(path, found.position, this.#options.onTrouble)
     const marked = { witness: witness !== undefined }
     try {
-      if (found.headless) head.write({ ...found.position, ...marked })
+      if (found.headless || found.isNew) head.write({ ...found.position, ...marked })
       const batch = this.#batch(texts, found)
       this.#put(batch, found.position, syncs)
       // The order matters: a reader of the witness then finds the head at least as far, and the log at least as far as the head.
@@ -147,7 +147,9 @@ export class LogWriter {
     if (statsOf(segmentPath(folder, left.segment + 1)) || (left.witness && !statsOf(witness)))
       return undefined
     const { size } = statsOf(segmentPath(folder, left.segment)) ?? {}
-    return size === left.size ? { position: left, headless: false, said: [], notes: [] } : undefined
+    return size === left.size
+      ? { position: left, headless: false, isNew: false, said: [], notes: [] }
+      : undefined
   }
 
   #find(): Found & Noted {

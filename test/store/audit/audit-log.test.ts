@@ -34,6 +34,14 @@ describe('a line', () => {
     expect(verify(folder)).toMatchObject({ ok: true, records: 3, last: { seq: 3, hash: prev } })
   })
 
+  it('is the first one where a writer was killed before it wrote any', () => {
+    const { log, folder } = workplace()
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(join(folder, 'head.json'), '', { mode: 0o600 })
+    log.append([entry('a')])
+    expect(verify(folder)).toMatchObject({ ok: true, records: 1, problems: [] })
+  })
+
   it('goes on from what another process wrote', () => {
     const { log, folder, dataDir, projectDir } = workplace()
     const other = new FileAuditLog({ dataDir, projectDir })

@@ -118,7 +118,7 @@ describe('a lock file that names another source', () => {
     const env = { CLAUDECODE: '1' }
     const typed = await project.call(['install', './evil', '--here'], { env })
     expect([typed.code, typed.stderr]).toEqual([1, expect.stringContaining('is for a person')])
-    expect((await update()).stderr).toContain('names another source')
+    expect((await update()).stderr).toContain('names a different source')
   })
 })
 
@@ -202,7 +202,7 @@ describe('a catalog that has a plugin from somewhere else', () => {
     const [guard, other] = [join(project.base, 'guard'), join(project.base, 'other')]
     const { stdout } = await catalog('other')
     expect(stdout.replace(/\s+/g, ' ')).toContain(
-      `note guard was from folder ${guard}, and is from folder ${other} now`,
+      `note guard came from folder ${guard}, and now comes from folder ${other}`,
     )
     await catalog('guard')
     await project.call(['catalog', 'add', '../team'])

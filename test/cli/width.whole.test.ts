@@ -95,7 +95,7 @@ describe.skipIf(!isInstalled('python3'))('on a terminal', () => {
   it.each([40, 60, 80, 120])('of %i columns every line fits', async (columns) => {
     await scene()
     for (const args of COMMANDS) {
-      const { stdout } = await project.onTerminal(args, { columns, env: { NO_COLOR: '1' } })
+      const { stdout } = await project.onTerminal(args, { columns, env: { NO_COLOR: '1', PAGER: 'cat' } })
       const lines = stdout.split('\r\n').map((line) => line.slice(line.lastIndexOf('\r') + 1))
       const wide = lines.filter((line) => columnsOf(line) > columns && !WHOLE.test(line))
       expect(wide, args.join(' ')).toEqual([])

@@ -61,7 +61,9 @@ describe('what a command says a shell may offer', () => {
   it.each(['approvals', 'catalog', 'audit', 'setup'] as const)('is all that %s has', async (name) => {
     const { stderr } = await project.call([name, 'qqqqqqqq'])
     const [words] = (await COMMANDS[name]()).command.completes ?? []
-    expect(stderr).toMatch(name === 'setup' ? `knows ${words}.\n` : `${choiceOf(words as string[])}\n`)
+    expect(stderr).toMatch(
+      name === 'setup' ? `carabiner setup ${words}.\n` : `${choiceOf(words as string[])}\n`,
+    )
   })
 })
 
@@ -83,7 +85,7 @@ describe('names of plugins', () => {
 
 describe('a shell that is none', () => {
   it.each([
-    [[], 'carabiner: Give the shell\n  Choose bash, zsh or fish.\n'],
+    [[], 'carabiner: Which shell? Give its name\n  Choose bash, zsh or fish.\n'],
     [
       ['bahs'],
       'carabiner: There is no completion for "bahs"; did you mean bash?\n  Choose bash, zsh or fish.\n',

@@ -152,7 +152,9 @@ describe('A4: without a terminal', () => {
   it('a call without a session is not raised, and the reason says what helps', async () => {
     const { code, stdout, stderr } = await project.call([...STRANGER, '--json'])
     expect([code, stderr]).toEqual([3, ''])
-    expect(JSON.parse(stdout).reason).toMatch(/no session_id, .* Add one, or .* --ask .* --wait SECONDS/)
+    expect(JSON.parse(stdout).reason).toMatch(
+      /without a session_id .* Add one, or .* --ask .* --wait SECONDS/,
+    )
     expect(await project.openIds()).toEqual([])
   })
 
@@ -160,7 +162,7 @@ describe('A4: without a terminal', () => {
     const { code, stdout } = await project.call([...STRANGER, '--wait', '0.2', '--json'])
     expect(code).toBe(3)
     expect(JSON.parse(stdout).reason).toMatch(
-      /nobody answered in time. A later answer does not count: .* no session_id/,
+      /nobody answered in time. A later answer does not count: without a session_id/,
     )
     await expect.poll(() => project.openIds()).toEqual([])
   })

@@ -34,7 +34,7 @@ describe('a plugin that is installed', () => {
   it('is pinned anew where the same content is named otherwise', async () => {
     await install('../guard#main')
     const { stdout } = await install('../guard#v1')
-    expect(stdout).toContain('it is updated from where you named now')
+    expect(stdout).toContain('updates now come from the source you named')
     expect(lock()).toMatchObject({ kind: 'git', ref: 'v1', tag: true })
     expect((await install('../guard#v1')).stdout).toBe('guard is installed already, and has not changed\n')
   })

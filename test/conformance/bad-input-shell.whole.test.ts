@@ -744,7 +744,7 @@ describe('a configuration file that is hostile', NO_HANG, () => {
       action: 'deny',
       reason: 'the gate says no',
     })
-    expect(texts((await project.open()).diagnostics)).toEqual([expect.stringContaining('nowhere')])
+    expect(texts((await project.open()).diagnostics)).toEqual([expect.stringContaining('the link is broken')])
   })
 
   const handler = '{"type":"command","command":"exit 0"}'

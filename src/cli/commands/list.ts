@@ -2,7 +2,7 @@
 
 import { isClosedGate } from '../../config/closed-gate.js'
 import type { Diagnostic } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
+import { plainText, visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { CHOICES, choicesOf } from '../../hosts/claude-code/entries.js'
@@ -128,7 +128,7 @@ async function listLines(
     ...nextLines(hooks.length === 0 && pack.some(({ name }) => name === 'guard') ? [ASK_GUARD] : [], paint),
     ...nextLines(plainData(first), paint),
     ...(broken ? nextLines([`Correct ${placeOf(plainData(broken))}`], paint) : []),
-    ...nextLines(nextOf({ hooks, untrusted, expectations }, sources), paint),
+    ...nextLines(plainData(nextOf({ hooks, untrusted, expectations }, sources)), paint),
   ]
 }
 
@@ -183,7 +183,7 @@ function ran(hook: Counted): string {
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const off = state === 'disabled' && why ? `\n${why}` : ''
-  const fault = cannotStart === undefined ? '' : `\n${cannotStart}`
+  const fault = cannotStart === undefined ? '' : `\n${plainText(cannotStart)}`
   const instead = kept === undefined ? '' : `\nas you trusted it: ${KEPT[kept]}`
   return `${what}${aside}${off}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }

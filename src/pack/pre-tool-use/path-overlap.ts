@@ -38,21 +38,12 @@ export function canBe(part: string, name: string, wild: boolean, dots: boolean):
   if (part === name) return true
   const partIsWild = wild && isPattern(part)
   const nameIsWild = isPattern(name)
-  if (partIsWild && nameIsWild) return endsMeet(simple(part), simple(name))
+  if (partIsWild && nameIsWild) return true
   if (partIsWild) {
     if (name.startsWith('.') && !dots && /^[*?[]|^[!+]\(/.test(part)) return false
     return fits(piecesOf(simple(part)), name)
   }
   return nameIsWild && fits(piecesOf(simple(name)), part)
-}
-
-/** Whether what two patterns begin and end with can be in one name. */
-function endsMeet(a: string, b: string): boolean {
-  const [startA, startB] = [a, b].map((one) => one.slice(0, one.indexOf('*'))) as [string, string]
-  const [endA, endB] = [a, b].map((one) => one.slice(one.lastIndexOf('*') + 1)) as [string, string]
-  return (
-    (startA.startsWith(startB) || startB.startsWith(startA)) && (endA.endsWith(endB) || endB.endsWith(endA))
-  )
 }
 
 /** Whether the parts from `at` on can be these names. */

@@ -175,8 +175,11 @@ function sign(): string {
   return drawn
 }
 
+/** Until a sign is drawn no text has a mark, and drawing one would load Node's cryptography. */
+const NO_MARK = /(?!)/g
+
 function marks(): RegExp {
-  return new RegExp(`${sign()}(\\d)%`, 'g')
+  return drawn === undefined ? NO_MARK : new RegExp(`${drawn}(\\d)%`, 'g')
 }
 
 /** The text as a shell would read it, with a mark for each of our variables. */
@@ -187,7 +190,10 @@ export function markedText(hook: UnitHook, unit: Unit, variables: readonly Varia
     hook.args === undefined
       ? inSkill(hook.command)
       : `${circumstances(hook, unit)}${[inSkill(hook.command), ...hook.args].map(inQuotes).join(' ')}`
-  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `${sign()}${i}%`), text)
+  return variables.reduce(
+    (marked, { name }, i) => marked.replace(patternOf(name), () => `${sign()}${i}%`),
+    text,
+  )
 }
 
 /** A process's folder and variables, written as shell. */
@@ -232,5 +238,5 @@ export function readable(text: string, variables: readonly Variable[]): string {
 
 /** Whether the shell leaves a variable as it is: in single quotes, or after a backslash. */
 export function isUnfilled(written: string): boolean {
-  return written.startsWith(`'${sign()}`) || written.startsWith(`\\${sign()}`)
+  return drawn !== undefined && (written.startsWith(`'${drawn}`) || written.startsWith(`\\${drawn}`))
 }

@@ -5,9 +5,8 @@ import type { Configuration } from './configuration.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import type { MaybePromise } from './core/base/promise.js'
 import type { EventArgument } from './core/events/events.js'
-import type { FailurePolicy, Handler, Hook, HookDef, IsOwn, RegisterOptions } from './core/hooks/hook.js'
+import type { FailurePolicy, Hook, HookDef, Register } from './core/hooks/hook.js'
 import type { HookRole } from './core/hooks/kinds.js'
-import type { MatcherSpec } from './core/hooks/matcher.js'
 import type { Plan } from './core/run/plan.js'
 import { type Engine, explainEvent } from './core/session/engine.js'
 import { Session, type SessionOptions } from './core/session/session.js'
@@ -70,16 +69,7 @@ export class Hooks implements AsyncDisposable {
   }
 
   /** Adds a hook to every session. Returns a function that removes it, which may be called more than once. */
-  register<
-    const N extends string,
-    const M extends MatcherSpec = MatcherSpec,
-    Own extends boolean = false,
-    R extends HookRole = 'intercept',
-  >(
-    event: EventArgument<N, IsOwn<Own, R>>,
-    handler: Handler<N, M>,
-    options?: RegisterOptions<M, Own, R>,
-  ): () => void {
+  readonly register: Register = (event, handler, options) => {
     const off = this.#engine.registry.register(event, handler, options)
     this.#engine.noteRegistered(event, handler, options)
     return off

@@ -173,7 +173,19 @@ export interface RegisterOptions<
 }
 
 /** Observers may also be told of things that are not events. */
-export type IsOwn<Own, R> = Own extends true ? true : R extends 'observe' ? true : false
+type IsOwn<Own, R> = Own extends true ? true : R extends 'observe' ? true : false
+
+/** Adds a hook. The types of its data follow from the event and the matcher. Returns a function that removes the hook. */
+export type Register = <
+  const N extends string,
+  const M extends MatcherSpec = MatcherSpec,
+  Own extends boolean = false,
+  R extends HookRole = 'intercept',
+>(
+  event: EventArgument<N, IsOwn<Own, R>>,
+  handler: Handler<N, M>,
+  options?: RegisterOptions<M, Own, R>,
+) => () => void
 
 const DEFAULT_TIMEOUT = 60
 

@@ -32,13 +32,11 @@ import {
   type HookDef,
   type HookEvent,
   handlerOf,
-  type IsOwn,
   type Origin,
+  type Register,
   type RegisterOptions,
 } from '../hooks/hook.js'
 import { HookSet, inOrder, type Listeners } from '../hooks/hook-set.js'
-import type { HookRole } from '../hooks/kinds.js'
-import type { MatcherSpec } from '../hooks/matcher.js'
 import type { Outcome } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone, runOnFinal } from '../run/dispatch.js'
 import { skipOf } from '../run/plan.js'
@@ -151,32 +149,11 @@ export class HookRegistry {
    * Adds a hook for one event, or for every event with `*`. Returns a function that removes it, which may be called more
    * than once. Throws for a mistake in the options.
    */
-  register<
-    const N extends string,
-    const M extends MatcherSpec = MatcherSpec,
-    Own extends boolean = false,
-    R extends HookRole = 'intercept',
-  >(
-    event: EventArgument<N, IsOwn<Own, R>>,
-    handler: Handler<N, M>,
-    options: RegisterOptions<M, Own, R> = {},
-  ): () => void {
-    return this.#register(event, handler as Handler<never>, options).off
-  }
+  readonly register: Register = (event, handler, options = {}) =>
+    this.#register(event, handler as Handler<never>, options as RegisterOptions).off
 
   /** The same as `register`. */
-  on<
-    const N extends string,
-    const M extends MatcherSpec = MatcherSpec,
-    Own extends boolean = false,
-    R extends HookRole = 'intercept',
-  >(
-    event: EventArgument<N, IsOwn<Own, R>>,
-    handler: Handler<N, M>,
-    options?: RegisterOptions<M, Own, R>,
-  ): () => void {
-    return this.register(event, handler, options)
-  }
+  readonly on: Register = (event, handler, options) => this.register(event, handler, options)
 
   /** Adds hook values in order, all or none. Returns a function that removes all of them. */
   registerHooks(defs: readonly HookDef[]): () => void {

@@ -12,10 +12,8 @@ import {
   resolveEvent,
   resolveNotice,
 } from '../events/events.js'
-import type { Handler, HookDef, IsOwn, RegisterOptions, SessionInfo } from '../hooks/hook.js'
+import type { HookDef, Register, SessionInfo } from '../hooks/hook.js'
 import type { HookSet } from '../hooks/hook-set.js'
-import type { HookRole } from '../hooks/kinds.js'
-import type { MatcherSpec } from '../hooks/matcher.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
 import type { Plan } from '../run/plan.js'
 import { Background, type Engine, explainEvent, type Layers } from './engine.js'
@@ -184,16 +182,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** A hook of this session and its children. */
-  register<
-    const N extends string,
-    const M extends MatcherSpec = MatcherSpec,
-    Own extends boolean = false,
-    R extends HookRole = 'intercept',
-  >(
-    event: EventArgument<N, IsOwn<Own, R>>,
-    handler: Handler<N, M>,
-    options?: RegisterOptions<M, Own, R>,
-  ): () => void {
+  readonly register: Register = (event, handler, options) => {
     this.#refuseClosed()
     const off = this.#registry().register(event, handler, options)
     this.#engine.noteRegistered(event, handler, options)

@@ -46,6 +46,8 @@ export interface Example {
   readonly line: string
   /** What the example needs to work as written. */
   readonly needs?: string
+  /** The status it exits with, if that is not 0. */
+  readonly exits?: number
 }
 
 export interface Command<T extends OptionTable = OptionTable> {

@@ -116,7 +116,7 @@ describe('a question', () => {
       const { queue, folder } = at
       const before = readdirSync(folder).length
       expect(() => queue.raise(next(), { project })).toThrow(
-        /1000 questions of \/somewhere\/project wait .* carabiner approvals deny --all/,
+        /1000 questions of \/somewhere\/project are waiting .* carabiner approvals deny --all/,
       )
       expect(readdirSync(folder)).toHaveLength(before)
       expect(queue.raise(question, { project }).isNew).toBe(false)

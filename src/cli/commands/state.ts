@@ -53,6 +53,7 @@ export const command: Command<typeof OPTIONS> = {
     {
       does: 'Would the guard allow this command?',
       line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner hook pre-tool-use`,
+      exits: 2,
     },
     {
       does: 'Would my own hooks allow it?',

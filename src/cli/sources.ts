@@ -67,8 +67,16 @@ export function sourcesOf(project: string | undefined): Sources {
 
 export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
 
-/** The named project, else the one around the current directory. */
-export function projectOf({ project }: Pick<Places, 'project'>): string {
+const projects = new WeakMap<Pick<Places, 'project'>, string>()
+
+/** The named project, else the one around the current directory. A command looks once. */
+export function projectOf(places: Pick<Places, 'project'>): string {
+  const known = projects.get(places) ?? projectNow(places)
+  projects.set(places, known)
+  return known
+}
+
+function projectNow({ project }: Pick<Places, 'project'>): string {
   try {
     return project === undefined ? projectAround(resolve('.')) : realOf(resolve(project))
   } catch {

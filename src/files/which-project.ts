@@ -71,10 +71,15 @@ const INDEXES = ['trust-projects', 'listed-projects']
 
 /** Whether anything is trusted in this folder. Takes constant time, however many records there are. */
 function hasRecords(projectDir: string): boolean {
-  return INDEXES.some((name) => existsSync(indexFolder(join(dataHome(), name), projectDir)))
+  const name = indexName(projectDir)
+  return INDEXES.some((index) => existsSync(join(dataHome(), index, name)))
 }
 
 /** The folder in the index of trust records that exists if a project has any. */
 export function indexFolder(index: string, projectDir: string): string {
-  return join(index, digest(projectDir).slice(0, 32))
+  return join(index, indexName(projectDir))
+}
+
+function indexName(projectDir: string): string {
+  return digest(projectDir).slice(0, 32)
 }

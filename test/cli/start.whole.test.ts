@@ -59,6 +59,8 @@ it('list starts no program, opens no connection, and needs no loader of modules'
     'fs/promises',
     'module',
     'zlib',
+    'stream',
+    'worker_threads',
   ]
   expect(others.filter((name) => loaded.includes(name))).toEqual([])
 })

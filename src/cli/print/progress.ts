@@ -1,7 +1,7 @@
 // A progress line on the terminal, for work that takes longer than a second. A thread of its own writes it: most of our
 // work reads files without a pause, and a timer would never get its turn.
 
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Output } from '../output.js'
 import { isTerminal } from './terminal.js'
 
@@ -17,7 +17,9 @@ export async function withProgress<T>(
   work: (end: () => void) => Promise<T>,
 ): Promise<T> {
   if (output.json || !isTerminal(STDERR)) return work(() => undefined)
-  const progress = new Progress(what)
+  // Without a terminal nothing needs the module, which takes a tenth of a start.
+  const threads = await import('node:worker_threads')
+  const progress = new Progress(what, threads)
   try {
     return await work(() => progress.end())
   } finally {
@@ -35,10 +37,10 @@ class Progress {
   readonly #cells = new Int32Array(new SharedArrayBuffer(8))
   readonly #thread: Worker
 
-  constructor(what: string) {
+  constructor(what: string, threads: { readonly Worker: typeof Worker }) {
     const columns = process.stderr.columns || USUAL_COLUMNS
     const workerData = { cells: this.#cells, what, room: columns - 1, quietMs: QUIET_MS }
-    this.#thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], env: {} })
+    this.#thread = new threads.Worker(THREAD, { eval: true, workerData, execArgv: [], env: {} })
     this.#thread.unref()
     // It only says what is going on.
     this.#thread.on('error', () => undefined)

@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type St
 import { textOf } from '../core/base/errors.js'
 import type { Origin } from '../core/hooks/hook.js'
 import { type JsonPath, JsonText, under } from './json-text.js'
-import type { Notes } from './notes.js'
+import type { Advice, Notes } from './notes.js'
 import type { Owner } from './owner.js'
 
 /** A file that could be read and parsed. */
@@ -16,7 +16,7 @@ export interface ConfigFile {
 }
 
 /** Returns the problem with a parsed value as a whole, if there is one. */
-export type Shape = (value: unknown) => { readonly problem: string; readonly key?: string } | undefined
+export type Shape = (value: unknown) => (Omit<Problem, 'line'> & { readonly key?: string }) | undefined
 
 /** `missing` is normal; `broken` has already been reported. */
 export type Found = ConfigFile | 'missing' | 'broken'
@@ -29,7 +29,7 @@ export type Convert = (text: string) => (Partial<Problem> & { readonly json?: st
 
 const asItIs: Convert = (text) => ({ json: text })
 
-interface Problem {
+interface Problem extends Advice {
   readonly problem: string
   readonly line?: number
 }
@@ -88,13 +88,13 @@ export class ConfigFiles {
     if ('problem' in file) return this.#broken(path, file, shape)
     if (text.includes('\uFFFD') && !isUtf8(bytes)) {
       const damage = 'the file is not UTF-8: unreadable bytes were replaced by \uFFFD'
-      this.#notes.add('config-invalid', damage, { path, line: 1 })
+      this.#notes.add('config-invalid', damage, { path, line: 1 }, { todo: 'Save the file as UTF-8.' })
     }
     return file
   }
 
-  #broken(path: string, { problem, line = 1 }: Problem, shape: Shape): Found {
-    this.#notes.add('config-invalid', `the file ${problem}`, { path, line })
+  #broken(path: string, { problem, line = 1, todo }: Problem, shape: Shape): Found {
+    this.#notes.add('config-invalid', `the file ${problem}`, { path, line }, { todo })
     return this.#lastGood(path, shape)
   }
 
@@ -112,15 +112,23 @@ export class ConfigFiles {
 function parse(path: string, text: string, shape: Shape): ConfigFile | Problem {
   const json = new JsonText(text)
   const parsed = json.parse()
-  if ('problem' in parsed) return { problem: `is not valid JSON: ${parsed.problem}`, line: parsed.line }
+  if ('problem' in parsed) {
+    const todo = parsed.endsEarly ? TO_CLOSE : TO_CORRECT
+    return { problem: `is not valid JSON: ${parsed.problem}`, line: parsed.line, todo }
+  }
   const wrong = shape(parsed.value)
   if (wrong)
     return {
-      problem: wrong.problem,
+      ...wrong,
       line: json.lineOf(wrong.key === undefined ? null : under(null, wrong.key)),
     }
   return { path, json, value: parsed.value }
 }
+
+const TO_CLOSE =
+  'Close what is open at the end of the file, a bracket or a quote; a file without hooks is {"hooks": {}}.'
+const TO_CORRECT =
+  'Look for a comma or bracket that is missing, or one too many, here or just before; or for a " inside a text, which needs a \\ before it.'
 
 // ---- reading --------------------------------------------------------------------------------------------------
 
@@ -133,10 +141,13 @@ function readBounded(path: string): Buffer | Problem | undefined {
     return readFile(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return isLink(path) ? { problem: 'is a broken link' } : undefined
+    if (code === 'ENOENT') return isLink(path) ? BROKEN_LINK : undefined
     return code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${textOf(error)}` }
   }
 }
+
+export const TO_RELINK = 'Put a file where the link leads, or remove the link.'
+const BROKEN_LINK: Problem = { problem: 'is a broken link', todo: TO_RELINK }
 
 export function isLink(path: string): boolean {
   try {

@@ -15,10 +15,10 @@ import type { Entry, Group } from './hook-group.js'
 import type { compileIf } from './if-rule.js'
 import { under } from './json-text.js'
 import type { Merge, Silence, Terms } from './merged-settings.js'
-import type { Notes } from './notes.js'
+import type { Notes, Where } from './notes.js'
 import type { Names } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
-import { loweredText, timeoutOf } from './timeout.js'
+import { lowered, timeoutOf } from './timeout.js'
 
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
@@ -61,7 +61,10 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const { projectDir } = owner.place
   const places = { home: making.home, projectDir }
   const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, places)
-  if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
+  if (rule?.problem) {
+    const todo = rule.todo ?? 'Remove "if", or correct it.'
+    notes.add('unknown-key', `${name}: ${rule.problem}`, placeIn(entry, 'if'), { todo })
+  }
   const onFailure = common.onFailure ?? 'continue'
   const terms = merge.terms[owner.scope]
   const timeoutIn = ({ [entry.format]: limits }: Terms) =>
@@ -69,8 +72,10 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const timeout = timeoutIn(terms)
   // A project must not open its gates by shortening the default timeout.
   const isShortened = timeoutIn(merge.terms.user).seconds > timeout.seconds
-  if (timeout.remark)
-    note(entry, 'timeout', 'timeout-clamped', `${name}: the timeout of ${timeout.remark}`, notes)
+  if (timeout.remark) {
+    const { text, todo } = timeout.remark
+    notes.add('timeout-clamped', `${name}: the timeout of ${text}`, placeIn(entry, 'timeout'), { todo })
+  }
   const timeoutMs = timeout.seconds * 1000
   const detached = kindOf(entry.handler).isDetached?.(handler) ?? false
   const hook: Unrun = {
@@ -243,8 +248,9 @@ function withinLimits(
   const timeouts = Object.entries(handler.timeouts).map(([role, seconds]) => {
     if (seconds <= most) return [role, seconds]
     if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, most]
-    const text = `${key}: the ${role} timeout of ${loweredText(seconds, most)}`
-    notes.add('timeout-clamped', text, { file, at: under(under(at, 'timeouts'), role) })
+    const { text, todo } = lowered(seconds, most)
+    const where = { file, at: under(under(at, 'timeouts'), role) }
+    notes.add('timeout-clamped', `${key}: the ${role} timeout of ${text}`, where, { todo })
     return [role, most]
   })
   return { ...handler, timeouts: Object.fromEntries(timeouts) }
@@ -255,8 +261,6 @@ function cappedRoles(entry: ProcessEntry, { timeouts }: ProcessHandler): readonl
   return (['intercept', 'approve'] as const).filter((role) => timeouts[role] < entry.handler.timeouts[role])
 }
 
-type Remark = 'unknown-key' | 'timeout-clamped'
-
-function note({ file, at }: Entry, key: string, code: Remark, text: string, notes: Notes): void {
-  notes.add(code, text, { file, at: under(at, key) })
+function placeIn({ file, at }: Entry, key: string): Where {
+  return { file, at: under(at, key) }
 }

@@ -1,6 +1,7 @@
 // Runs a hook from the copy of its folder, and explains failures that the copy causes.
 
 import { HookError, isHookError } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
 import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 
 export interface Copied {
@@ -49,7 +50,7 @@ function explained(error: unknown, said: string, { copy, original }: Copied): un
   if (!isHookError(error)) return error
   const text = `${error.message}\n${said}`
   const isNamed = text.includes(copy)
-  const isStuck = error.code === 'HOOK_EXIT' && error.message.startsWith('exited with 126')
+  const isStuck = error.code === 'HOOK_EXIT' && isObject(error.cause) && error.cause.exitCode === 126
   if (isStuck)
     return hinted(error, error.message, `${error.hint} Then accept the change: carabiner trust --mine`)
   const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)

@@ -9,7 +9,7 @@ import { dataHome } from '../files/homes.js'
 import { isOwn } from '../files/project-folders.js'
 import { realOf } from '../files/within.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
-import { type ConfigFiles, isLink } from './config-file.js'
+import { type ConfigFiles, isLink, TO_RELINK } from './config-file.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
@@ -222,7 +222,8 @@ function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
 /** Reports a plugin, or its part with the hooks, that is a broken link. */
 function checkLink(path: string, notes: Notes): void {
   if (existsSync(path) || !isLink(path)) return
-  notes.add('config-invalid', 'the link is broken, so no hooks are read', { path, line: 1 })
+  const text = 'the link is broken, so no hooks are read'
+  notes.add('config-invalid', text, { path, line: 1 }, { todo: TO_RELINK })
 }
 
 /** Plugins from the last time the folder could be read. Their hooks stay in force. */
@@ -239,7 +240,10 @@ function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
 
 function explicitFile(path: string, { sources, files, notes }: Search): readonly HookDocument[] {
   const file = files.read(path, hooksShape)
-  if (file === 'missing') notes.add('config-invalid', 'the file does not exist', { path, line: 1 })
+  if (file === 'missing') {
+    const todo = 'Name another file, or write this one.'
+    notes.add('config-invalid', 'the file does not exist', { path, line: 1 }, { todo })
+  }
   if (typeof file !== 'object') return []
   const hooksDir = dirname(path)
   const place = { projectDir: projectDirOf(sources) ?? hooksDir, hooksDir }
@@ -256,10 +260,9 @@ function explicitPlugin(root: string, { sources, files, notes }: Search): readon
   const plugin = readPluginFolder(root, false, pluginSources('named', sources), files, notes)
   if (!plugin.isPlugin) {
     const expected = 'hooks/hooks.json, hooks.json or a file that .claude-plugin/plugin.json names'
-    notes.add('config-invalid', `no plugin with hooks was found here: expected ${expected}`, {
-      path: root,
-      line: 1,
-    })
+    const text = `no plugin with hooks was found here: expected ${expected}`
+    const todo = 'Name the folder of a plugin, or put a hooks.json into this one.'
+    notes.add('config-invalid', text, { path: root, line: 1 }, { todo })
   }
   return plugin.documents
 }

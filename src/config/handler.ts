@@ -1,9 +1,10 @@
 // Checks hook entries field by field against the table of kinds. Nothing from a file is used before it passes here.
 
 import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
-import { didYouMean, nearest, shown } from '../core/base/text.js'
+import { nearest, shown } from '../core/base/text.js'
 import type { Fields } from '../runners/kind.js'
 import { EVENT_KINDS, type HandlerType } from '../runners/kinds.js'
+import { type Advice, changeOf } from './notes.js'
 
 /** Fields that any handler may have, and that the engine itself reads. */
 export interface CommonFields {
@@ -67,14 +68,14 @@ export interface ReadHandler {
   readonly remark?: HandlerProblem
 }
 
-export interface HandlerProblem {
+export interface HandlerProblem extends Advice {
   readonly problem: string
   readonly key?: string
 }
 
 export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
   const { type } = entry
-  if (!isHandlerType(type)) return { problem: typeProblem(type), key: 'type' }
+  if (!isHandlerType(type)) return typeProblem(type)
   const fields: Record<string, unknown> = {}
   const common: Record<string, unknown> = {}
   const remark = policyRemark(entry.onFailure)
@@ -90,6 +91,7 @@ export function policyRemark(policy: unknown): HandlerProblem | undefined {
   return {
     problem: `"onFailure" must be ${wanted}, got ${shown(policy)}; "block" is in force`,
     key: 'onFailure',
+    ...changeOf('onFailure', policy, wanted),
   }
 }
 
@@ -97,16 +99,25 @@ function isHandlerType(type: unknown): type is HandlerType {
   return typeof type === 'string' && Object.hasOwn(EVENT_KINDS, type)
 }
 
-function typeProblem(type: unknown): string {
-  const known = `the types are ${TYPES.join(', ')}`
-  if (type === undefined) return `it has no "type"; ${known}`
-  const meant = typeof type === 'string' ? didYouMean(type, Object.keys(EVENT_KINDS)) : ''
-  return `${shown(type)} is not a hook type${meant || `; ${known}`}`
+function typeProblem(type: unknown): HandlerProblem {
+  const known = TYPES.join(', ')
+  if (type === undefined) {
+    const todo = `Add "type": "command" to it, or another of ${known}.`
+    return { problem: `it has no "type"; the types are ${known}`, key: 'type', todo }
+  }
+  const meant = typeof type === 'string' ? nearest(type, Object.keys(EVENT_KINDS)) : undefined
+  const guess = meant === undefined ? `; the types are ${known}` : `; did you mean ${meant}?`
+  return {
+    problem: `${shown(type)} is not a hook type${guess}`,
+    key: 'type',
+    todo: meant === undefined ? `Write one of ${known} in place of ${shown(type)}.` : `Write ${meant}.`,
+  }
 }
 
 function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
   const key = EVENT_KINDS[type].required.find((required: string) => entry[required] === undefined)
-  return key === undefined ? undefined : { problem: `a hook of type ${type} needs "${key}"` }
+  if (key === undefined) return undefined
+  return { problem: `a hook of type ${type} needs "${key}"`, todo: `Add "${key}": "…" to the hook.` }
 }
 
 /** Copies valid fields to `target`; returns the first problem. */
@@ -119,10 +130,17 @@ function pick(
     const { key, accepts, wanted } = known[i] as Known
     const value = entry[key]
     if (value === undefined) continue
-    if (!accepts(value)) return { problem: `"${key}" must be ${wanted}, got ${shown(value)}`, key }
+    if (!accepts(value)) return wrongValue(key, value, wanted)
     target[key] = value
   }
   return undefined
+}
+
+function wrongValue(key: string, value: unknown, wanted: string): HandlerProblem {
+  const number = key === 'timeout' && typeof value === 'string' ? Number(value) : 0
+  // A number in quotes only loses them.
+  const right = number > 0 && Number.isFinite(number) ? String(number) : wanted
+  return { problem: `"${key}" must be ${wanted}, got ${shown(value)}`, key, ...changeOf(key, value, right) }
 }
 
 const NONE: readonly string[] = []

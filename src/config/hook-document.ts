@@ -2,14 +2,25 @@
 
 import { sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
-import { didYouMean, shown } from '../core/base/text.js'
+import { nearest, shown } from '../core/base/text.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
 import type { ConfigFile, Shape } from './config-file.js'
-import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
+import {
+  type Entry,
+  groupFor,
+  isRemark,
+  type Reading,
+  readGroup,
+  readGroups,
+  removalOf,
+  type Shared,
+  say,
+} from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
 import { DEFAULT_MERGED, type GivenSetting, isSetting, SESSION_SETTINGS } from './merged-settings.js'
+import { changeOf } from './notes.js'
 import type { Owner } from './owner.js'
 import { type ProcessEntry, readProcesses } from './process-entry.js'
 import { CLAUDE_KEYS } from './reach-settings.js'
@@ -21,6 +32,7 @@ import {
   type UnknownName,
   unknownEvent,
   unknownName,
+  unknownSetting,
 } from './stray-names.js'
 
 /** A place that may hold hooks: a whole file, or a part of plugin.json. */
@@ -61,11 +73,13 @@ const DEFAULT_PRIORITY = 20
 
 /** The minimum shape of a hooks file: without it, nothing is read. */
 export const hooksShape: Shape = (value) => {
-  if (!isObject(value)) return { problem: `must be a JSON object, got ${shown(value)}` }
+  if (!isObject(value)) return { problem: `must be a JSON object, got ${shown(value)}`, todo: WHOLE }
   const { hooks } = value
   if (!Object.hasOwn(value, 'hooks') || isObject(hooks) || Array.isArray(hooks)) return undefined
-  return { problem: `must have an object as "hooks", got ${shown(hooks)}`, key: 'hooks' }
+  return { problem: `must have an object as "hooks", got ${shown(hooks)}`, key: 'hooks', todo: WHOLE }
 }
+
+const WHOLE = 'Write {"hooks": { … }}, with events in it.'
 
 export function readDocument(document: HookDocument, shared: Shared): Contents {
   const { owner, role, file, at, format = 'amplifier' } = document
@@ -107,7 +121,13 @@ function valueAt(value: unknown, at: JsonPath): unknown {
 function matchingOf(reading: Reading, matching: unknown, at: JsonPath): Matching {
   if (matching === undefined || matching === 'search' || matching === 'fullmatch') return matching ?? 'search'
   const text = `"matching" must be "search" or "fullmatch", got ${shown(matching)}; "search" is in force`
-  say(reading, 'setting-invalid', text, under(at, 'matching'))
+  say(
+    reading,
+    'setting-invalid',
+    text,
+    under(at, 'matching'),
+    changeOf('matching', matching, '"search" or "fullmatch"'),
+  )
   return 'search'
 }
 
@@ -115,12 +135,12 @@ function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): 
   if (priority === undefined || reading.role === 'settings') return DEFAULT_PRIORITY
   if (reading.role !== 'plugin') {
     const text = '"priority" works only in a plugin’s hooks.json; it is ignored here'
-    say(reading, 'unknown-key', text, under(at, 'priority'))
+    say(reading, 'unknown-key', text, under(at, 'priority'), { todo: removalOf('priority') })
     return DEFAULT_PRIORITY
   }
   if (typeof priority === 'number' && Number.isFinite(priority)) return priority
   const text = `"priority" must be a number, got ${shown(priority)}; ${DEFAULT_PRIORITY} is in force`
-  say(reading, 'setting-invalid', text, under(at, 'priority'))
+  say(reading, 'setting-invalid', text, under(at, 'priority'), changeOf('priority', priority, 'a number'))
   return DEFAULT_PRIORITY
 }
 
@@ -135,6 +155,7 @@ function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): Docu
       'entry-invalid',
       `"env" was left out: it must be an object of strings, got ${shown(env)}`,
       where,
+      changeOf('env', env, 'an object of strings'),
     )
     return undefined
   }
@@ -144,7 +165,7 @@ function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): Docu
     if (typeof text === 'string' && isVariable(name, text)) found[name] = text
     else {
       const what = `the variable ${shown(name)} of "env" was left out: its value must be a string, got ${shown(value)}`
-      say(reading, 'entry-invalid', what, under(where, name))
+      say(reading, 'entry-invalid', what, under(where, name), changeOf(name, value, 'a string'))
     }
   }
   return Object.keys(found).length > 0 ? found : undefined
@@ -174,7 +195,7 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
   if (fields.disableAllHooks !== undefined) {
     if (role === 'plugin') {
       const text = '"disableAllHooks" has no effect in a plugin: it may not silence others'
-      say(reading, 'unknown-key', text, under(at, 'disableAllHooks'))
+      say(reading, 'unknown-key', text, under(at, 'disableAllHooks'), { todo: removalOf('disableAllHooks') })
     } else give(reading, 'disableAllHooks', fields.disableAllHooks, under(at, 'disableAllHooks'))
   }
   if (role !== 'plugin') {
@@ -184,7 +205,7 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
   }
   for (const key of Object.keys(fields).filter((name) => ABOUT_TRUST.test(name))) {
     const text = `"${key}" is ignored: a file cannot decide whether it is trusted; use carabiner trust`
-    say(reading, 'setting-ignored', text, under(at, key))
+    say(reading, 'setting-ignored', text, under(at, key), { todo: removalOf(key) })
   }
   // Other agents' settings files may use the same keys.
   if (role === 'settings') {
@@ -194,7 +215,8 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
   const isOurs = (key: string) => key === 'enabled' || (role !== 'explicit' && isSetting(key))
   for (const key of Object.keys(fields).filter(isOurs)) {
     const text = `"${key}" is not a key of a hooks file and is ignored; set it under "hooks" in settings.json`
-    say(reading, 'unknown-key', text, under(at, key))
+    const todo = `Move "${key}" to settings.json, under "hooks".`
+    say(reading, 'unknown-key', text, under(at, key), { todo })
   }
 }
 
@@ -205,7 +227,9 @@ function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath
     (name) => /^process(?:es)?$/i.test(name) && name !== 'processes',
   )) {
     if (reading.role === 'settings' || !isObject(fields[key])) continue
-    say(reading, 'entry-invalid', `${shown(key)} was left out; did you mean "processes"?`, under(at, key))
+    const text = `${shown(key)} was left out; did you mean "processes"?`
+    const todo = `Write "processes" in place of ${shown(key)}.`
+    say(reading, 'entry-invalid', text, under(at, key), { todo })
   }
   if (processes !== undefined && reading.role !== 'settings') {
     readProcesses(reading, processes, under(at, 'processes'), undefined)
@@ -217,7 +241,7 @@ function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath
   }
   for (const name of isObject(hooks.builtins) ? Object.keys(hooks.builtins) : []) {
     const text = `the built-in hook ${shown(name)} was left out: it is part of PicoClaw; register a function instead`
-    say(reading, 'entry-unsupported', text, under(under(inside, 'builtins'), name))
+    say(reading, 'entry-unsupported', text, under(under(inside, 'builtins'), name), { todo: removalOf(name) })
   }
 }
 
@@ -237,7 +261,10 @@ function readHooks(reading: DocumentReading, value: unknown, at: JsonPath, depth
   reading.hooksKeys++
   if (Array.isArray(value)) readList(reading, value, at)
   else if (isObject(value)) readEvents(reading, value, at, depth)
-  else say(reading, 'entry-invalid', `"hooks" must be an object of events, got ${shown(value)}`, at)
+  else {
+    const text = `"hooks" must be an object of events, got ${shown(value)}`
+    say(reading, 'entry-invalid', text, at, changeOf('hooks', value, 'an object of events'))
+  }
 }
 
 function readList(reading: DocumentReading, list: readonly unknown[], at: JsonPath): void {
@@ -247,7 +274,7 @@ function readList(reading: DocumentReading, list: readonly unknown[], at: JsonPa
     const name = isObject(group) ? group.event : undefined
     if (typeof name !== 'string') {
       const text = `an entry was left out: it must be an object with "event" and "hooks", got ${shown(group)}`
-      say(reading, 'entry-invalid', text, where)
+      say(reading, 'entry-invalid', text, where, { todo: groupFor(group, '"event": "PreToolUse", ') })
       continue
     }
     const event = knownEvent(name)
@@ -264,8 +291,8 @@ function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, dept
     const event = knownEvent(name)
     if (!event)
       depth === BARE
-        ? readOther(reading, name, value, where)
-        : readNoEvent(reading, name, value, where, depth)
+        ? readOther(reading, { name, value, events }, where)
+        : readNoEvent(reading, { name, value, events }, where, depth)
     else if (name === event.name || !Object.hasOwn(events, event.name)) {
       // In another agent's file, `stop` or `setup` may mean anything.
       if (depth === BARE && name !== event.name && !Array.isArray(value)) continue
@@ -276,18 +303,29 @@ function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, dept
 
 function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): void {
   const text = `${name} was left out: it is another name for ${event}, which this file also has; it is probably meant for another agent, and its hooks would run twice`
-  say(reading, 'unknown-event', text, at)
+  say(reading, 'unknown-event', text, at, { todo: `Move its hooks to ${event}, or remove them.` })
 }
 
-function sayUnknown({ shared, file }: Reading, { text, meant }: UnknownName, at: JsonPath): void {
-  shared.notes.add('unknown-event', text, { file, at }, meant)
+/** A key cannot stand twice, so the hooks move if the right event is there already. */
+function sayUnknown(reading: Reading, unknown: UnknownName, at: JsonPath, events?: Fields): void {
+  const { text, meant } = unknown
+  const isThere = meant !== undefined && events !== undefined && Object.hasOwn(events, meant)
+  const line = isThere ? reading.file.json.lineOf(under(at?.parent ?? null, meant)) : 0
+  const advice = isThere ? { meant, todo: `Move its hooks into ${meant} of line ${line}.` } : unknown
+  say(reading, 'unknown-event', text, at, advice)
+}
+
+/** A key among the events that is not one of them. */
+interface Other {
+  readonly name: string
+  readonly value: unknown
+  readonly events: Fields
 }
 
 /** Handles keys under `hooks` that are not events: remarks, settings, a nested wrapper, and typos. */
 function readNoEvent(
   reading: DocumentReading,
-  name: string,
-  value: unknown,
+  { name, value, events }: Other,
   at: JsonPath,
   depth: number,
 ): void {
@@ -304,25 +342,29 @@ function readNoEvent(
         'unknown-key',
         `${shown(name)} is a setting: it belongs in settings.json, under "hooks"`,
         at,
+        { todo: `Move ${shown(name)} to settings.json, under "hooks".` },
       )
   } else if (takesSettings && (typeof value !== 'object' || value === null)) {
-    const meant = didYouMean(name, SETTING_NAMES)
-    say(reading, 'setting-invalid', `there is no setting ${shown(name)}${meant || '; it is ignored'}`, at)
-  } else sayUnknown(reading, unknownName(name, SETTING_NAMES, holdsGroups(value)), at)
+    const meant = nearest(name, SETTING_NAMES)
+    const { text, todo } = unknownSetting(name, meant)
+    say(reading, 'setting-invalid', meant === undefined ? `${text}; it is ignored` : text, at, { todo })
+  } else sayUnknown(reading, unknownName(name, SETTING_NAMES, holdsGroups(value)), at, events)
 }
 
 const SETTING_NAMES = Object.keys(DEFAULT_MERGED)
 
 /** Handles the top level of a file without `hooks`. Reports only keys that look like lost hooks. */
-function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
+function readOther(reading: DocumentReading, { name, value, events }: Other, at: JsonPath): void {
   if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name) || /^process(?:es)?$/i.test(name))
     return
   const ours = reading.role === 'root' || reading.role === 'plugin'
-  if (holdsGroups(value)) sayUnknown(reading, unknownEvent(name), at)
-  else if (/^hooks?$/i.test(name))
-    say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at)
-  else if (ours && typeof value === 'object' && value !== null) {
-    say(reading, 'unknown-key', `${shown(name)} is not an event and is ignored; events go under "hooks"`, at)
+  if (holdsGroups(value)) sayUnknown(reading, unknownEvent(name), at, events)
+  else if (/^hooks?$/i.test(name)) {
+    const todo = `Write "hooks" in place of ${shown(name)}.`
+    say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at, { todo })
+  } else if (ours && typeof value === 'object' && value !== null) {
+    const text = `${shown(name)} is not an event and is ignored; events go under "hooks"`
+    say(reading, 'unknown-key', text, at, { todo: removalOf(name) })
   }
 }
 
@@ -344,7 +386,8 @@ function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentRead
   if (role === 'plugin' && !suspicious) return
   for (const { key, line } of file.json.doubleKeys()) {
     const lost = `the key ${shown(key)} appears twice in one object: this value is lost, and the last one counts`
-    shared.notes.once(`double ${key} ${line}`, 'entry-invalid', lost, { path: file.path, line })
+    const todo = `Move the content of ${shown(key)} into the later one, and remove this one.`
+    shared.notes.once(`double ${key} ${line}`, 'entry-invalid', lost, { path: file.path, line }, { todo })
   }
 }
 

@@ -18,7 +18,7 @@ import {
 } from './handler.js'
 import { type JsonPath, under } from './json-text.js'
 import type { CompiledMatcher, Matchers, Matching } from './matchers.js'
-import type { Notes } from './notes.js'
+import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Names, Owner } from './owner.js'
 
 /** Shared by the handlers of one group. */
@@ -65,9 +65,17 @@ export interface Reading {
   hooksKeys: number
 }
 
-export function say(reading: Reading, code: DiagnosticCode, text: string, at: JsonPath): void {
-  reading.shared.notes.add(code, text, { file: reading.file, at })
+export function say(
+  reading: Reading,
+  code: DiagnosticCode,
+  text: string,
+  at: JsonPath,
+  advice?: Advice,
+): void {
+  reading.shared.notes.add(code, text, { file: reading.file, at }, advice)
 }
+
+export const HANDLER = '{"type": "command", "command": "…"}'
 
 /** True for keys that are only for people. */
 export function isRemark(key: string): boolean {
@@ -83,7 +91,8 @@ export function readGroups(reading: Reading, event: EventKind, value: unknown, a
   } else if (isObject(value)) readGroup(reading, event, value, at)
   else {
     const text = `the hooks of ${event.name} were left out: they must be a list of groups, got ${shown(value)}`
-    say(reading, 'entry-invalid', text, at)
+    const todo = `Write [{"hooks": [${HANDLER}]}] in place of ${shown(value)}.`
+    say(reading, 'entry-invalid', text, at, { todo })
   }
 }
 
@@ -92,17 +101,18 @@ export function readGroup(reading: Reading, event: EventKind, group: unknown, at
   const read = checkGroup(reading, event, group)
   if ('problem' in read) {
     const text = `a group of ${event.name} in ${owner.source} was left out: ${read.problem}`
-    say(reading, 'entry-invalid', text, read.key === undefined ? at : under(at, read.key))
+    say(reading, 'entry-invalid', text, read.key === undefined ? at : under(at, read.key), read)
     return
   }
   const { fields, handlers, compiled } = read
-  for (const { code, text } of compiled.remarks) {
-    say(reading, code, `${owner.source}, ${event.name}: ${text}`, under(at, 'matcher'))
+  for (const { code, text, todo } of compiled.remarks) {
+    say(reading, code, `${owner.source}, ${event.name}: ${text}`, under(at, 'matcher'), { todo })
   }
   for (const key of Object.keys(fields)) {
     if (isGroupKey(key, fields[key]) || isRemark(key)) continue
     const where = { file: reading.file, at: under(at, key) }
-    shared.notes.once(`group ${key}`, 'unknown-key', groupKeyText(key, fields[key]), where)
+    const { text, todo } = oddGroupKey(key, fields[key])
+    shared.notes.once(`group ${key}`, 'unknown-key', text, where, { todo })
   }
   const common = { spec: fields.matcher, matcher: compiled.matcher, sequential: fields.sequential === true }
   const inside = under(at, 'hooks')
@@ -118,44 +128,64 @@ interface CheckedGroup {
 }
 
 function checkGroup(reading: Reading, event: EventKind, group: unknown): CheckedGroup | HandlerProblem {
-  if (!isObject(group)) return { problem: `it must be an object with "hooks", got ${shown(group)}` }
+  if (!isObject(group))
+    return { problem: `it must be an object with "hooks", got ${shown(group)}`, todo: groupFor(group) }
   if (group.hooks !== undefined) reading.hooksKeys++
-  if (!Array.isArray(group.hooks)) return { problem: withoutHooks(group) }
+  if (!Array.isArray(group.hooks)) return withoutHooks(group)
   const compiled = reading.shared.matchers.compile(group.matcher, event, reading.matching)
-  if ('problem' in compiled) return { problem: compiled.problem, key: 'matcher' }
+  if ('problem' in compiled) return { ...compiled, key: 'matcher' }
   return { fields: group, handlers: group.hooks, compiled }
 }
 
-function withoutHooks(group: Fields): string {
-  if (group.hooks !== undefined) return `"hooks" must be a list of handlers, got ${shown(group.hooks)}`
-  const flat = Object.keys(group).some((key) => isHandlerKey(key))
-  return flat ? 'a handler must be inside the "hooks": [ … ] of a group' : 'it has no "hooks"'
+/** What to write in place of a value that is no group. */
+export function groupFor(value: unknown, event = ''): string {
+  return `Write {${event}"matcher": "Bash", "hooks": [${HANDLER}]} in place of ${shown(value)}, or remove it.`
+}
+
+function withoutHooks({ hooks, ...group }: Fields): HandlerProblem {
+  if (hooks !== undefined) {
+    const problem = `"hooks" must be a list of handlers, got ${shown(hooks)}`
+    return { problem, ...changeOf('hooks', hooks, `a list such as [${HANDLER}]`) }
+  }
+  if (Object.keys(group).some((key) => isHandlerKey(key))) {
+    const problem = 'a handler must be inside the "hooks": [ … ] of a group'
+    return { problem, todo: 'Write {"hooks": [ … ]} around it.' }
+  }
+  return { problem: 'it has no "hooks"', todo: `Add "hooks": [${HANDLER}] to it, or remove it.` }
 }
 
 function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknown, at: JsonPath): void {
   const { owner, file, format, priority, shared } = reading
   const name = shared.names.next(owner, event.name)
-  const handler = isObject(raw)
-    ? readHandler(raw)
-    : { problem: `a handler must be an object, got ${shown(raw)}`, key: undefined }
+  const handler = isObject(raw) ? readHandler(raw) : noHandler(raw)
   if ('problem' in handler) {
     const where = handler.key === undefined ? at : under(at, handler.key)
-    say(reading, 'entry-invalid', `${name} was left out: ${handler.problem}`, where)
+    say(reading, 'entry-invalid', `${name} was left out: ${handler.problem}`, where, handler)
     return
   }
   const { type, others, common, remark } = handler
-  if (remark) say(reading, 'entry-invalid', `${name}: ${remark.problem}`, under(at, remark.key ?? 'type'))
+  if (remark)
+    say(reading, 'entry-invalid', `${name}: ${remark.problem}`, under(at, remark.key ?? 'type'), remark)
   for (const key of others) {
     if (isRemark(key)) continue
     const where = { file, at: under(at, key) }
-    shared.notes.once(`handler ${key}`, 'unknown-key', handlerKeyText(type, key), where)
+    const { text, todo } = oddHandlerKey(type, key)
+    shared.notes.once(`handler ${key}`, 'unknown-key', text, where, { todo })
   }
   if (common.once && owner.place.skillDir === undefined) {
     const text = '"once" has no effect in a configuration file: the hook runs every time'
-    shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') })
+    const todo = 'Remove "once".'
+    shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') }, { todo })
   }
   const entry = { owner, file, format, at, event, name, group, priority }
   reading.entries.push({ ...entry, handler: withVariables(handler, reading.env) })
+}
+
+function noHandler(raw: unknown): HandlerProblem {
+  return {
+    problem: `a handler must be an object, got ${shown(raw)}`,
+    todo: `Write ${HANDLER} in place of ${shown(raw)}, or remove it.`,
+  }
 }
 
 /** A handler's own variables override those of its file. */
@@ -171,39 +201,70 @@ function isGroupKey(key: string, value: unknown): boolean {
   return key === 'sequential' && typeof value === 'boolean'
 }
 
-const GROUP_TODO: Readonly<Record<string, string>> = {
-  once: 'hooks of a configuration file run every time',
-  enabled: 'remove the entry to disable it',
-  priority: 'it belongs at the top of a plugin’s hooks.json',
-  parallel: 'hooks of a group run in parallel unless it is "sequential"',
+/** Why the key is not needed, and what to do: to remove it, unless something else is said. */
+type Habits = Readonly<Record<string, readonly [why: string, todo?: string]>>
+
+const TOP_OF_PLUGIN = 'it belongs at the top of a plugin’s hooks.json'
+const PRIORITY = [
+  TOP_OF_PLUGIN,
+  'Move "priority" to the top of a plugin’s hooks.json, or remove it.',
+] as const
+const ENABLED = [
+  'remove the entry to disable it',
+  'Remove the entry to disable it, or else "enabled".',
+] as const
+
+const GROUP_HABITS: Habits = {
+  once: ['hooks of a configuration file run every time'],
+  enabled: ENABLED,
+  priority: PRIORITY,
+  parallel: ['hooks of a group run in parallel unless it is "sequential"'],
 }
 
-const HANDLER_TODO: Readonly<Record<string, string>> = {
-  matcher: 'it belongs on the group',
-  sequential: 'it belongs on the group',
-  enabled: 'remove the entry to disable it',
-  priority: 'it belongs at the top of a plugin’s hooks.json',
-  timeoutSec: 'write "timeout", in seconds',
-  timeout_ms: 'write "timeout", in seconds',
-  run_in_background: 'write "async": true',
-  blocking: 'a command blocks with exit code 2',
+const HANDLER_HABITS: Habits = {
+  matcher: ['it belongs on the group', 'Move "matcher" to the group around the hook.'],
+  sequential: ['it belongs on the group', 'Move "sequential" to the group around the hook.'],
+  enabled: ENABLED,
+  priority: PRIORITY,
+  timeoutSec: ['write "timeout", in seconds', 'Write "timeout", in seconds, in place of "timeoutSec".'],
+  timeout_ms: ['write "timeout", in seconds', 'Write "timeout", in seconds, in place of "timeout_ms".'],
+  run_in_background: ['write "async": true', 'Write "async": true in place of "run_in_background".'],
+  blocking: ['a command blocks with exit code 2'],
 }
 
-function groupKeyText(key: string, value: unknown): string {
-  if (key === 'sequential') return `"sequential" must be true or false, got ${shown(value)}; it is ignored`
-  const todo = own(GROUP_TODO, key) ?? (isHandlerKey(key) ? 'it belongs on the handler, inside "hooks"' : '')
-  return `${shown(key)} is not a key of a group and is ignored${todo ? `: ${todo}` : ''}`
+interface OddKey extends Advice {
+  readonly text: string
 }
 
-function handlerKeyText(type: HandlerType, key: string): string {
-  if (isHandlerKey(key)) return `${shown(key)} has no effect on a hook of type ${type}`
+function oddGroupKey(key: string, value: unknown): OddKey {
+  if (key === 'sequential') {
+    const text = `"sequential" must be true or false, got ${shown(value)}; it is ignored`
+    return { text, ...changeOf('sequential', value, 'true or false') }
+  }
+  const text = `${shown(key)} is not a key of a group and is ignored`
+  const habit = own(GROUP_HABITS, key)
+  if (habit) return { text: `${text}: ${habit[0]}`, todo: habit[1] ?? removalOf(key) }
+  if (!isHandlerKey(key)) return { text, todo: removalOf(key) }
+  const todo = `Move ${shown(key)} to the handler, inside "hooks".`
+  return { text: `${text}: it belongs on the handler, inside "hooks"`, todo }
+}
+
+function oddHandlerKey(type: HandlerType, key: string): OddKey {
+  if (isHandlerKey(key))
+    return { text: `${shown(key)} has no effect on a hook of type ${type}`, todo: removalOf(key) }
+  const text = `${shown(key)} is not a key of a hook and is ignored`
   const same = likelyKey(key, type)
-  const habit = same === undefined ? own(HANDLER_TODO, key) : undefined
-  const meant = same ?? (habit === undefined ? nearestKey(key, type) : undefined)
-  const todo = meant === undefined ? habit : `did you mean "${meant}"?`
-  return `${shown(key)} is not a key of a hook and is ignored${todo ? `: ${todo}` : ''}`
+  const habit = same === undefined ? own(HANDLER_HABITS, key) : undefined
+  if (habit) return { text: `${text}: ${habit[0]}`, todo: habit[1] ?? removalOf(key) }
+  const meant = same ?? nearestKey(key, type)
+  if (meant === undefined) return { text, todo: removalOf(key) }
+  return { text: `${text}: did you mean "${meant}"?`, todo: `Write "${meant}" in place of ${shown(key)}.` }
 }
 
-function own(table: Readonly<Record<string, string>>, key: string): string | undefined {
+export function removalOf(key: string): string {
+  return `Remove ${shown(key)}.`
+}
+
+function own(table: Habits, key: string): Habits[string] | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined
 }

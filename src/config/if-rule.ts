@@ -26,6 +26,7 @@ export interface IfRule {
   readonly isSure?: NonNullable<Hook['isSure']>
   /** A problem that the author should know about. */
   readonly problem?: string
+  readonly todo?: string
 }
 
 const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
@@ -45,12 +46,13 @@ export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}
   if (text === '') return {}
   if (kind.matcher !== 'tool_name') {
     const reason = `"if" is for tool events; on ${kind.name} a hook with "if" never runs`
-    return { condition: () => reason, problem: reason }
+    return { condition: () => reason, problem: reason, todo: 'Remove "if", or the whole hook.' }
   }
   const [, tool, pattern] = TWO_RULES.test(text) ? [] : (RULE.exec(text) ?? [])
   if (tool === undefined) {
     const problem = `"if": ${shown(rule)} is not a rule such as Bash(git *), so it is ignored and the hook runs without it`
-    return { problem, isSure: () => false }
+    const todo = `Change "if" from ${shown(rule)} to a rule such as "Bash(git *)", or remove it.`
+    return { problem, todo, isSure: () => false }
   }
   const {
     test,

@@ -8,7 +8,9 @@ export function under(parent: JsonPath, key: string | number): JsonPath {
   return { parent, key }
 }
 
-export type Parsed = { readonly value: unknown } | { readonly problem: string; readonly line: number }
+export type Parsed =
+  | { readonly value: unknown }
+  | { readonly problem: string; readonly line: number; readonly endsEarly?: true }
 
 /** A key that appears twice in one object. JSON.parse silently keeps the last one. */
 export interface DoubleKey {
@@ -70,7 +72,7 @@ export class JsonText {
       const at = this.#surveyed().brokenAt ?? 0
       const found = /^[^\s]{1,20}/.exec(this.text.slice(at, at + 20))?.[0]
       const problem = found ? `unexpected ${JSON.stringify(found)}` : 'the text ends too early'
-      return { problem, line: this.#lineAt(at) }
+      return { problem, line: this.#lineAt(at), ...(!found && { endsEarly: true }) }
     }
   }
 

@@ -5,13 +5,13 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
-import { slipsOf } from './matcher-slips.js'
+import { asRule, KNOWN_TOOLS, slipsOf } from './matcher-slips.js'
 
 export type Matching = 'search' | 'fullmatch'
 
 export interface CompiledMatcher {
   readonly matcher: Matcher | null
-  readonly remarks: readonly Pick<Diagnostic, 'code' | 'text'>[]
+  readonly remarks: readonly Pick<Diagnostic, 'code' | 'text' | 'todo'>[]
 }
 
 /** Caches compiled patterns: plugins often use the same ones, and compiling one takes longer than reading its file. */
@@ -23,7 +23,7 @@ export class Matchers {
     spec: unknown,
     kind: EventKind,
     matching: Matching,
-  ): CompiledMatcher | { readonly problem: string } {
+  ): CompiledMatcher | { readonly problem: string; readonly todo: string } {
     if (spec === undefined) return NO_MATCHER
     if (typeof spec !== 'string') return fromObject(spec, kind, matching)
     const known = this.#ofEvent(kind, matching)
@@ -54,38 +54,54 @@ function fromPattern(spec: string, kind: EventKind, matching: Matching): Compile
     const matcher = compileMatcher(spec, {
       matching,
       narrow: kind.narrowMatcher,
-      note: (d) => remarks.push(d),
+      note: (d) => remarks.push({ ...d, todo: simplerThan(spec) }),
     })
     if (matcher === null || remarks.length > 0) return { matcher, remarks }
     const guess = kind.matcher === 'tool_name' ? suspicion(spec) : undefined
-    if (guess) return { matcher, remarks: [{ code: 'matcher-invalid', text: guess }] }
+    if (guess) return { matcher, remarks: [{ code: 'matcher-invalid', ...guess }] }
     const slips = slipsOf(matcher, kind).slips.filter(({ mayBeFine }) => !mayBeFine)
-    return { matcher, remarks: slips.map(({ text }) => ({ code: 'matcher-never', text })) }
+    return { matcher, remarks: slips.map(({ text, fix }) => ({ code: 'matcher-never', text, todo: fix })) }
   } catch (error) {
     const text = `${textOf(error)}; it matches only a value that is exactly this text`
     return {
       matcher: { pattern: spec, test: (value) => value === spec },
-      remarks: [{ code: 'matcher-invalid', text }],
+      remarks: [{ code: 'matcher-invalid', text, todo: validFor(spec) }],
     }
   }
+}
+
+function simplerThan(pattern: string): string {
+  return `Change "matcher" from ${shown(pattern)} to a list of names such as "Write|Edit", or a simpler pattern without \\1.`
+}
+
+/** The tool names in an invalid pattern, as a valid one. */
+function validFor(pattern: string): string {
+  const names = pattern.match(/\w+/g) ?? []
+  const right =
+    names.length > 0 && names.every((name) => KNOWN_TOOLS.includes(name))
+      ? `"${names.join('|')}"`
+      : 'a list of names such as "Write|Edit", or a valid regular expression'
+  return asRule(pattern) ?? `Change "matcher" from ${shown(pattern)} to ${right}.`
 }
 
 /** Accepts BeamAgent's `{ tool_name }` and no other object. */
 function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnType<Matchers['compile']> {
   const wanted = 'the matcher must be a string such as "Write|Edit"'
-  if (!isObject(spec)) return { problem: `${wanted}, got ${shown(spec)}` }
+  const todo = `Change "matcher" from ${shown(spec)} to a string such as "Write|Edit".`
+  if (!isObject(spec)) return { problem: `${wanted}, got ${shown(spec)}`, todo }
   const { tool_name: pattern, ...others } = spec
   if (Object.keys(others).length > 0 || (pattern !== undefined && typeof pattern !== 'string')) {
-    return { problem: `${wanted} or { "tool_name": … }, got ${shown(spec)}` }
+    return { problem: `${wanted} or { "tool_name": … }, got ${shown(spec)}`, todo }
   }
   return pattern === undefined ? NO_MATCHER : fromPattern(pattern as string, kind, matching)
 }
 
 /** Looks for characters that no tool name has: such a pattern was meant as a rule or an expression, and never matches. */
-function suspicion(pattern: string): string | undefined {
+function suspicion(pattern: string): Pick<Diagnostic, 'text' | 'todo'> | undefined {
   const outsideClasses = pattern.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '')
   if (!/[()*+?^$.=&"'/:]/.test(outsideClasses) || !/[\s/="'&]/.test(outsideClasses)) return undefined
-  const rule = /^\w+\(.+\)$/s.test(pattern)
-  const todo = rule ? `name the tool here and put the rule in "if"` : 'write a list such as "Write|Edit"'
-  return `the matcher ${shown(pattern)} does not look like a pattern for tool names, so it may never match; ${todo}`
+  const rule = asRule(pattern)
+  const hint = rule ? `name the tool here and put the rule in "if"` : 'write a list such as "Write|Edit"'
+  const text = `the matcher ${shown(pattern)} does not look like a pattern for tool names, so it may never match; ${hint}`
+  return { text, todo: rule ?? validFor(pattern) }
 }

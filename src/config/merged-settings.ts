@@ -10,7 +10,7 @@ import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
 import { type JsonPath, under } from './json-text.js'
-import type { Notes } from './notes.js'
+import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
 import { LONGEST, type TimeLimits } from './timeout.js'
@@ -123,7 +123,7 @@ export function mergeSettings(
       const ignored = isSwitch(setting.key)
         ? switchProject(setting, { ...values, disableAllHooks: !off.has('disableAllHooks') }, userHasHooks)
         : tighten(setting as Tightened, values)
-      if (ignored) notes.add('setting-ignored', ignored, setting)
+      if (ignored) notes.add('setting-ignored', ignored.text, setting, ignored)
       if (!silencesProject(setting)) continue
       for (const one of silenced) disabled[one] ??= silenceOf(setting)
       values.allow_project_hooks = false
@@ -189,15 +189,15 @@ function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
   const problem = `"${key}" must be ${wanted}, got ${shown(value)}`
   const left = reachLeft(key, value, problem)
   if (left) {
-    for (const { text, at } of left.problems) {
+    for (const { text, at, todo } of left.problems) {
       const where = at === undefined ? setting.at : under(setting.at, at)
-      notes.add('setting-invalid', text, { file: setting.file, at: where })
+      notes.add('setting-invalid', text, { file: setting.file, at: where }, { todo })
     }
     return left.value === undefined ? [] : [{ ...setting, value: left.value }]
   }
   const closed = CLOSED[key]
   const instead = closed === undefined ? 'it is ignored' : `${shown(closed)} is in force`
-  notes.add('setting-invalid', `${problem}; ${instead}`, setting)
+  notes.add('setting-invalid', `${problem}; ${instead}`, setting, changeOf(key, value, wanted))
   return closed === undefined ? [] : [{ ...setting, value: closed }]
 }
 
@@ -243,14 +243,20 @@ function switchProject(
   setting: GivenSetting,
   values: Readonly<Record<string, unknown>>,
   userHasHooks: boolean,
-): string | undefined {
+): Ignored | undefined {
   const { key } = setting
+  const todo = `Remove "${key}".`
   if (isOff(setting)) {
     if (key === 'allow_project_hooks' || !userHasHooks) return undefined
     const own = key === 'allow_user_hooks' ? '' : '; it applies only to the project’s own'
-    return `"${key}" in a project does not switch off the user’s hooks${own}`
+    return { text: `"${key}" in a project does not switch off the user’s hooks${own}`, todo }
   }
-  return values[key] === false ? `"${key}" in a project cannot undo an earlier setting` : undefined
+  if (values[key] !== false) return undefined
+  return { text: `"${key}" in a project cannot undo an earlier setting`, todo }
+}
+
+interface Ignored extends Advice {
+  readonly text: string
 }
 
 function silenceOf({ key, value, scope, file, at }: GivenSetting): Silence {
@@ -294,14 +300,23 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   audit_calls: other,
 }
 
-function tighten({ key, value }: Tightened, values: Record<string, unknown>): string | undefined {
+function tighten({ key, value }: Tightened, values: Record<string, unknown>): Ignored | undefined {
   if (!LOOSER[key](value, values[key])) {
     values[key] = value
     return undefined
   }
-  if (USERS_OWN.has(key)) return `"${key}" is ignored here: only ~/.amplifier/settings.json may set it`
-  return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
+  if (USERS_OWN.has(key)) {
+    const text = `"${key}" is ignored here: only ${OF_USER} may set it`
+    return { text, todo: `Move "${key}" to "hooks" in ${OF_USER}, if you want it.` }
+  }
+  const setting = `"${key}": ${shown(value)}`
+  return {
+    text: `${setting} in a project would loosen ${shown(values[key])}, which stays in force`,
+    todo: `Remove it; if you want it, write ${setting} under "hooks" in ${OF_USER}.`,
+  }
 }
+
+const OF_USER = '~/.amplifier/settings.json'
 
 /** A project cannot change network reach, or the user's records. */
 const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([

@@ -13,9 +13,10 @@ import {
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import { likelyKind } from '../systems/picoclaw/observation.js'
 import type { ConfigFile } from './config-file.js'
-import { policyRemark } from './handler.js'
-import { isRemark, type Reading, say } from './hook-group.js'
+import { type HandlerProblem, policyRemark } from './handler.js'
+import { isRemark, type Reading, removalOf, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
+import { type Advice, changeOf } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 
 /** A valid entry, and where it was found. */
@@ -45,7 +46,8 @@ export function readProcesses(
   defaults: unknown,
 ): void {
   if (!isObject(value)) {
-    say(reading, 'entry-invalid', `"processes" must be an object of processes, got ${shown(value)}`, at)
+    const text = `"processes" must be an object of processes, got ${shown(value)}`
+    say(reading, 'entry-invalid', text, at, changeOf('processes', value, 'an object of processes'))
     return
   }
   const usual = usualTimeouts(defaults)
@@ -54,14 +56,9 @@ export function readProcesses(
     const entry = readProcess(reading, key, value[key], where, usual)
     if ('problem' in entry) {
       const place = entry.key === undefined ? where : under(where, entry.key)
-      say(reading, 'entry-invalid', `the process ${shown(key)} was left out: ${entry.problem}`, place)
+      say(reading, 'entry-invalid', `the process ${shown(key)} was left out: ${entry.problem}`, place, entry)
     } else reading.processes.push(entry)
   }
-}
-
-interface Problem {
-  readonly problem: string
-  readonly key?: string
 }
 
 function readProcess(
@@ -70,8 +67,11 @@ function readProcess(
   raw: unknown,
   at: JsonPath,
   usual: Timeouts,
-): ProcessEntry | Problem {
-  if (!isObject(raw)) return { problem: `it must be an object with "command", got ${shown(raw)}` }
+): ProcessEntry | HandlerProblem {
+  if (!isObject(raw)) {
+    const todo = `Write {"command": ["python3", "hook.py"]} in place of ${shown(raw)}.`
+    return { problem: `it must be an object with "command", got ${shown(raw)}`, todo }
+  }
   const name = cleanName(key)
   if (name === undefined) return { problem: 'it needs a name' }
   const remark = policyRemark(raw.onFailure)
@@ -79,15 +79,23 @@ function readProcess(
   const problem = problemIn(entry)
   if (problem) return problem
   if (remark)
-    say(reading, 'entry-invalid', `the process ${shown(key)}: ${remark.problem}`, under(at, 'onFailure'))
+    say(
+      reading,
+      'entry-invalid',
+      `the process ${shown(key)}: ${remark.problem}`,
+      under(at, 'onFailure'),
+      remark,
+    )
   for (const other of Object.keys(raw).filter((one) => !isKnown(one) && !isRemark(one))) {
-    say(reading, 'unknown-key', otherText(other), under(at, other))
+    const { text, todo } = oddKey(other)
+    say(reading, 'unknown-key', text, under(at, other), { todo })
   }
   const given = entry as Fields & GivenProcess
   for (const kind of given.observe ?? []) {
     const meant = likelyKind(kind)
     const text = `${name} observes ${shown(kind)}, which only session.notify sends; did you mean ${meant}?`
-    if (meant !== undefined) say(reading, 'unknown-key', text, under(at, 'observe'))
+    const todo = `Write "${meant}" in place of ${shown(kind)}.`
+    if (meant !== undefined) say(reading, 'unknown-key', text, under(at, 'observe'), { todo })
   }
   const { command, dir, env, observe = [], intercept = [], timeouts, restart, maxLineBytes } = given
   return {
@@ -113,13 +121,22 @@ function readProcess(
 
 // ---- problems with an entry ------------------------------------------------------------------------------------
 
-function problemIn(raw: Fields): Problem | undefined {
-  if (raw.command === undefined)
-    return { problem: `it needs "command"${slipIn(Object.keys(raw), ['command'])}` }
+function problemIn(raw: Fields): HandlerProblem | undefined {
+  if (raw.command === undefined) {
+    const todo = 'Add "command": ["python3", "hook.py"] to it.'
+    const slip = slipIn(Object.keys(raw), ['command'])
+    return { problem: `it needs "command"${slip.text}`, todo: slip.todo ?? todo }
+  }
   for (const [key, [[accepts, wanted]]] of Object.entries(PROCESS.fields)) {
     const value = raw[key]
-    if (value !== undefined && !accepts(value))
-      return { problem: `"${key}" must be ${wanted}, got ${shown(value)}${slipsOf(key, value)}`, key }
+    if (value === undefined || accepts(value)) continue
+    const slip = slipsOf(key, value)
+    const { todo } = changeOf(key, value, wanted)
+    return {
+      problem: `"${key}" must be ${wanted}, got ${shown(value)}${slip.text}`,
+      key,
+      todo: slip.todo ?? todo,
+    }
   }
   const { observe, intercept } = raw as Fields & GivenProcess
   const listens = (observe?.length ?? 0) > 0 || intercept?.some((one) => (one as string) !== '')
@@ -127,39 +144,53 @@ function problemIn(raw: Fields): Problem | undefined {
 }
 
 /** Suggests corrections for unknown parts of a value. */
-function slipsOf(key: string, value: unknown): string {
+function slipsOf(key: string, value: unknown): Slip {
   if (key === 'intercept' && isTexts(value)) return slipIn(value, POINTS)
-  return key === 'timeouts' && isObject(value) ? slipIn(Object.keys(value), Object.keys(USUAL_TIMEOUTS)) : ''
+  return key === 'timeouts' && isObject(value)
+    ? slipIn(Object.keys(value), Object.keys(USUAL_TIMEOUTS))
+    : { text: '' }
 }
 
-function slipIn(words: readonly string[], known: readonly string[]): string {
+interface Slip extends Advice {
+  readonly text: string
+}
+
+function slipIn(words: readonly string[], known: readonly string[]): Slip {
   const slip = words.find((word) => !known.includes(word) && nearest(word, known) !== undefined)
-  return slip === undefined ? '' : `; ${shown(slip)} is not known; did you mean "${nearest(slip, known)}"?`
+  if (slip === undefined) return { text: '' }
+  const meant = nearest(slip, known)
+  return {
+    text: `; ${shown(slip)} is not known; did you mean "${meant}"?`,
+    todo: `Write "${meant}" in place of ${shown(slip)}.`,
+  }
 }
 
 function isKnown(key: string): boolean {
   return Object.hasOwn(PROCESS.fields, key)
 }
 
-const MEANT: Readonly<Record<string, string>> = {
-  args: 'write them into "command", after the program',
-  cwd: 'write "dir"',
-  on_failure: 'write "onFailure"',
-  timeout: 'write "timeouts": {"intercept": …}, in seconds',
-  modes: 'they follow from "intercept" and "observe"',
-  events: 'write "observe"',
-  matcher: 'a process gets the calls of every tool',
-  type: 'everything under "processes" is a process',
+/** Why the key is not needed, and what to write in its place. */
+const MEANT: Readonly<Record<string, readonly [why: string, right?: string]>> = {
+  args: ['write them into "command", after the program', 'Move "args" into "command", after the program.'],
+  cwd: ['write "dir"', 'Write "dir" in place of "cwd".'],
+  on_failure: ['write "onFailure"', 'Write "onFailure" in place of "on_failure".'],
+  timeout: [
+    'write "timeouts": {"intercept": …}, in seconds',
+    'Write "timeouts": {"intercept": …}, in seconds, in place of "timeout".',
+  ],
+  modes: ['they follow from "intercept" and "observe"'],
+  events: ['write "observe"', 'Write "observe" in place of "events".'],
+  matcher: ['a process gets the calls of every tool'],
+  type: ['everything under "processes" is a process'],
 }
 
-function otherText(key: string): string {
+function oddKey(key: string): Slip {
+  const text = `${shown(key)} is not a key of a process and is ignored`
+  const [why, todo = removalOf(key)] = (Object.hasOwn(MEANT, key) && MEANT[key]) || []
+  if (why !== undefined) return { text: `${text}: ${why}`, todo }
   const near = nearest(key, Object.keys(PROCESS.fields))
-  const meant = Object.hasOwn(MEANT, key)
-    ? `: ${MEANT[key]}`
-    : near === undefined
-      ? ''
-      : `; did you mean "${near}"?`
-  return `${shown(key)} is not a key of a process and is ignored${meant}`
+  if (near === undefined) return { text, todo: removalOf(key) }
+  return { text: `${text}; did you mean "${near}"?`, todo: `Write "${near}" in place of ${shown(key)}.` }
 }
 
 // ---- PicoClaw's own file ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { didYouMean, shown } from '../core/base/text.js'
 import { privateHostProblem, urlPatternProblem } from '../runners/http/allow-lists.js'
 import type { ReachSettings } from '../runners/kind.js'
 import { modelSettingsProblem } from '../runners/model/model-source.js'
+import type { Advice } from './notes.js'
 
 export const DEFAULT_REACH: ReachSettings = {
   allowed_http_urls: null,
@@ -60,7 +61,7 @@ interface Left {
   /** Undefined if no part of it is usable. */
   readonly value: unknown
   /** `at` is the key or index inside the value. */
-  readonly problems: readonly { readonly text: string; readonly at?: string | number }[]
+  readonly problems: readonly (Advice & { readonly text: string; readonly at?: string | number })[]
 }
 
 const ITEM_PROBLEMS: Readonly<Record<string, (item: string) => string | undefined>> = {
@@ -75,7 +76,8 @@ const ITEM_PROBLEMS: Readonly<Record<string, (item: string) => string | undefine
  */
 export function reachLeft(key: string, value: unknown, problem: string): Left | undefined {
   if (key === 'model') {
-    return { value: undefined, problems: [{ text: `"model" ${modelSettingsProblem(value)}; it is ignored` }] }
+    const text = `"model" ${modelSettingsProblem(value)}; it is ignored`
+    return { value: undefined, problems: [{ text, todo: 'Correct "model", or remove it.' }] }
   }
   if (key === 'mcp_servers' && isObject(value)) return serversLeft(value)
   const itemProblem = Object.hasOwn(ITEM_PROBLEMS, key) ? ITEM_PROBLEMS[key] : undefined
@@ -89,7 +91,8 @@ function listLeft(
   itemProblem: (item: string) => string | undefined,
 ): Left {
   if (!Array.isArray(value)) {
-    return { value: [], problems: [{ text: `${problem}; nothing is allowed until it is corrected` }] }
+    const todo = `Change "${key}" from ${shown(value)} to ${REACH_CHECKS[key as keyof ReachSettings][1]}.`
+    return { value: [], problems: [{ text: `${problem}; nothing is allowed until it is corrected`, todo }] }
   }
   const wrong = value.map((item: unknown) =>
     typeof item === 'string' ? itemProblem(item) : 'it must be a string',
@@ -97,7 +100,15 @@ function listLeft(
   return {
     value: value.filter((_, i) => wrong[i] === undefined),
     problems: wrong.flatMap((why, at) =>
-      why === undefined ? [] : [{ text: `"${key}": ${shown(value[at])} allows nothing: ${why}`, at }],
+      why === undefined
+        ? []
+        : [
+            {
+              text: `"${key}": ${shown(value[at])} allows nothing: ${why}`,
+              at,
+              todo: `Correct ${shown(value[at])}, or remove it.`,
+            },
+          ],
     ),
   }
 }
@@ -107,7 +118,15 @@ function serversLeft(servers: { readonly [name: string]: unknown }): Left {
   return {
     value: Object.fromEntries(read.filter(({ why }) => !why).map(({ name, server }) => [name, server])),
     problems: read.flatMap(({ name, why }) =>
-      why === undefined ? [] : [{ text: `mcp_servers.${name}${why}; this server is left out`, at: name }],
+      why === undefined
+        ? []
+        : [
+            {
+              text: `mcp_servers.${name}${why}; this server is left out`,
+              at: name,
+              todo: `Correct the server ${shown(name)}, or remove it.`,
+            },
+          ],
     ),
   }
 }

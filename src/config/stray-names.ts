@@ -6,6 +6,7 @@ import { type EventKind, eventNames, nearestEvent, resolveEvent } from '../core/
 import { type Reading, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import { looksLikeSetting } from './merged-settings.js'
+import type { Advice } from './notes.js'
 
 type Fields = { readonly [key: string]: unknown }
 
@@ -16,7 +17,8 @@ export function noteStrayEvents(reading: Reading, fields: Fields, at: JsonPath):
     if (name === 'hooks' || !Array.isArray(value) || !knownEvent(name) || !value.some(looksLikeGroup))
       continue
     const text = `${name} beside "hooks" was left out: events go under "hooks"`
-    say(reading, 'entry-invalid', text, under(at, name))
+    const todo = `Move ${shown(name)} into "hooks": {"hooks": {${shown(name)}: …}}.`
+    say(reading, 'entry-invalid', text, under(at, name), { todo })
   }
 }
 
@@ -27,7 +29,8 @@ export function noteStraySettings(reading: Reading, fields: Fields, at: JsonPath
     if (!isServers && !looksLikeSetting(key, fields[key])) continue
     const right = isServers ? 'mcp_servers' : key
     const text = `${shown(key)} beside "hooks" is ignored: settings go under "hooks", as in {"hooks": {"${right}": …}}`
-    say(reading, 'unknown-key', text, under(at, key))
+    const todo = `Move ${shown(key)} into "hooks": {"hooks": {"${right}": …}}.`
+    say(reading, 'unknown-key', text, under(at, key), { todo })
   }
 }
 
@@ -71,25 +74,33 @@ const FOREIGN: Readonly<Record<string, string>> = {
 }
 
 /** A message about a name that is not an event, and the event it probably means. */
-export interface UnknownName {
+export interface UnknownName extends Advice {
   readonly text: string
-  readonly meant?: string | undefined
 }
 
 /** For a name under `hooks` that is neither an event nor a setting. Suggests whichever is nearer. */
 export function unknownName(name: string, settings: readonly string[], isEventLike: boolean): UnknownName {
   const meant = isEventLike ? undefined : nearest(name, [...settings, ...eventNames().keys()])
   if (meant === undefined || !settings.includes(meant)) return unknownEvent(name)
-  return { text: `there is no setting ${shown(name)}; did you mean ${meant}?` }
+  return unknownSetting(name, meant)
 }
+
+export function unknownSetting(name: string, meant: string | undefined): UnknownName {
+  const text = `there is no setting ${shown(name)}`
+  if (meant === undefined) return { text, todo: `Remove ${shown(name)}.` }
+  return { text: `${text}; did you mean ${meant}?`, todo: `Write ${meant} in place of ${shown(name)}.` }
+}
+
+const EVENTS = 'PreToolUse, PostToolUse, UserPromptSubmit, SessionStart or Stop'
 
 export function unknownEvent(name: string): UnknownName {
   const foreign = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
   if (foreign) {
     const text = `${name} is another agent’s event, so its hooks never run; here it is called ${foreign}`
-    return { text, meant: foreign }
+    return { text, meant: foreign, todo: `Write ${foreign} in place of ${name}.` }
   }
   const meant = nearestEvent(name)
-  const guess = meant ? `; did you mean ${meant}?` : ''
-  return { text: `there is no event ${shown(name)}, so its hooks never run${guess}`, meant }
+  const text = `there is no event ${shown(name)}, so its hooks never run`
+  if (meant) return { text: `${text}; did you mean ${meant}?`, meant, todo: `Write ${meant}.` }
+  return { text, todo: `Write the name of an event, such as ${EVENTS}; carabiner docs events lists all.` }
 }

@@ -22,7 +22,7 @@ export interface Timeout {
   /** Why the timeout is shorter than the file asks for, and what to do. */
   readonly cappedBy?: string
   /** For the author of the file. */
-  readonly remark?: string
+  readonly remark?: Lowered
 }
 
 /** The timeout of a hook. `asked` is the file's value in seconds, if it has one. */
@@ -40,7 +40,7 @@ export function timeoutOf(
   const cappedBy = isGuess ? secondsHint(wanted) : RAISE_LIMIT
   // `migrate` writes Claude Code's default, which nobody asked for.
   const isRemarkable = asked !== undefined && asked !== kind.usualInClaudeCode
-  return { seconds: cap, cappedBy, ...(isRemarkable && { remark: loweredText(asked, cap) }) }
+  return { seconds: cap, cappedBy, ...(isRemarkable && { remark: lowered(asked, cap) }) }
 }
 
 /** The most seconds for a Claude Code hook when its timeout was probably meant as milliseconds. */
@@ -58,8 +58,18 @@ function secondsHint(timeout: number): string {
   return `Write its "timeout" in seconds: ${timeout / 1000}`
 }
 
+interface Lowered {
+  readonly text: string
+  readonly todo: string
+}
+
 /** The message for a timeout above the limit. */
-export function loweredText(seconds: number, most: number): string {
-  const guess = looksLikeMilliseconds(seconds) ? '; it looks like milliseconds, but timeouts are seconds' : ''
-  return `${shown(seconds)} seconds was lowered to ${most}${guess}`
+export function lowered(seconds: number, most: number): Lowered {
+  const text = `${shown(seconds)} seconds was lowered to ${most}`
+  if (looksLikeMilliseconds(seconds)) {
+    const todo = `Write ${seconds / 1000} in place of ${seconds}, because timeouts are in seconds.`
+    return { text: `${text}; it looks like milliseconds, but timeouts are seconds`, todo }
+  }
+  const raise = `"max_timeout": ${seconds} under "hooks" in ~/.amplifier/settings.json`
+  return { text, todo: `Write ${most} in place of ${seconds}, or ${raise}.` }
 }

@@ -37,8 +37,14 @@ export interface Leftover {
 interface InstalledList {
   readonly plugins: readonly InstalledPlugin[]
   readonly leftovers: readonly Leftover[]
-  /** One sentence for each thing that cannot be read. */
-  readonly problems: readonly string[]
+  readonly problems: readonly Unreadable[]
+}
+
+/** Something that cannot be read, in a sentence. */
+export interface Unreadable {
+  readonly text: string
+  /** Present if it is a lock file. */
+  readonly lockFile?: string
 }
 
 /** The folders that count, the user's first. In the home folder, user and project are the same. */
@@ -66,25 +72,24 @@ export async function finishInterrupted(target: Target): Promise<readonly string
 export function listInstalled(places: Places): InstalledList {
   const plugins: InstalledPlugin[] = []
   const leftovers: Leftover[] = []
-  const problems: string[] = []
+  const problems: Unreadable[] = []
   for (const target of targetsOf(places)) {
     try {
       leftovers.push(...leftIn(target))
     } catch (error) {
-      problems.push(
-        `Cannot tell whether an install in ${pluginsDir(target)} was interrupted: ${textOf(error)}`,
-      )
+      const text = `Cannot tell whether an install in ${pluginsDir(target)} was interrupted: ${textOf(error)}`
+      problems.push({ text })
     }
     let lock: Lock = new Map()
     try {
       lock = readLock(lockPath(target))
     } catch (error) {
-      problems.push(textOf(error))
+      problems.push({ text: textOf(error), lockFile: lockPath(target) })
     }
     try {
       plugins.push(...inTarget(target, lock))
     } catch (error) {
-      problems.push(`Cannot read ${pluginsDir(target)}: ${textOf(error)}`)
+      problems.push({ text: `Cannot read ${pluginsDir(target)}: ${textOf(error)}` })
     }
   }
   return { plugins, leftovers, problems }

@@ -103,6 +103,6 @@ export function readResult(value: unknown, diagnostics: DiagnosticSink): HookRes
     return parseResult(value, diagnostics)
   const { means, said, reason } = found
   const text = `${said} counts as "action":"${means}"; return that`
-  diagnostics.push({ code: 'answer-misplaced', text })
+  diagnostics.push({ code: 'answer-misplaced', text, todo: `Return "action":"${means}".` })
   return { action: means, ...(reason !== undefined && { reason }) }
 }

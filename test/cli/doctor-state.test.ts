@@ -364,13 +364,17 @@ describe('history', () => {
   it('a decision that did not count, until the hook is mended', async () => {
     const said = {
       code: 'answer-misplaced',
-      text: 'user:PreToolUse#1: "permissionDecision" belongs into hookSpecificOutput',
+      text: 'user:PreToolUse#1: "permissionDecision" at the top level does not count; print {…}',
+      hook: 'user:PreToolUse#1',
+      todo: 'Print {…}.',
     }
-    const other = { code: 'answer-misplaced', text: 'somebody:Else#1: x' }
+    const other = { code: 'answer-misplaced', text: 'user:PreToolUse#1: x', hook: 'somebody:Else#1' }
     record(fire({}, [said, other]))
     expect(await scene.only('answer-misplaced')).toMatchObject({
       severity: 'broken',
       hook: 'user:PreToolUse#1',
+      text: expect.stringContaining('as written: "permissionDecision" at the top level'),
+      fix: 'Print {…}.',
     })
     record(fire({}))
     expect(await scene.codes()).toEqual([])

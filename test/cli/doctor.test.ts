@@ -1,10 +1,12 @@
 // What `carabiner doctor` finds in files: each mistake by itself, and what looks like one and is none.
 
-import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { finding } from '../../src/cli/doctor/configuration.js'
 import { examine } from '../../src/cli/doctor/examine.js'
-import { FINDING_CODES } from '../../src/cli/doctor/finding.js'
+import { FINDING_CODES, type Finding } from '../../src/cli/doctor/finding.js'
+import { loadConfig } from '../../src/config/load.js'
 import { dataHome, stateHome } from '../../src/files/homes.js'
 import { configured, SCRIPT, Scene } from './doctor-scene.js'
 
@@ -33,6 +35,11 @@ describe('a healthy project', () => {
   })
 })
 
+/** What doctor says about the files alone. */
+async function loaded(): Promise<readonly Finding[]> {
+  return (await loadConfig({ homeDir: scene.home })).diagnostics.map(finding)
+}
+
 describe('configuration', () => {
   it.each([
     ['{ "hooks": oops }', 'broken config-invalid'],
@@ -46,86 +53,134 @@ describe('configuration', () => {
   })
 
   it.each([
-    [{ type: 'comand', command: 'true' }, 'Write command at'],
-    [{ type: 'command' }, 'Add "command": "…" to the hook at'],
-    [{ type: 'command', command: 5 }, 'Change "command" from 5 to a non-empty string at'],
-    [{ type: 'command', command: 'true', timeout: '5' }, 'Change "timeout" from "5" to 5 at'],
-    [{ type: 'http', url: 'x' }, 'Change "url" from "x" to a URL that begins with http:// or https:// at'],
-    [7, 'Write {"type": "command", "command": "…"} in place of 7 at'],
-  ])('says what to write in place of %j', async (handler, fix) => {
-    scene.writeHome('.amplifier/hooks/hooks.json', {
-      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [handler] }] },
-    })
-    const found = await scene.only('entry-invalid')
-    expect(found.fix).toContain(`${fix} ~/.amplifier/hooks/hooks.json:${found.line}`)
+    [{ type: 'comand', command: 'true' }, 'Write command.'],
+    [{ type: 'x', command: 'true' }, /^Write one of "command", .* in place of "x"\.$/],
+    [{ command: 'true' }, /^Add "type": "command" to it, or another of "command", /],
+    [{ type: 'command' }, 'Add "command": "…" to the hook.'],
+    [{ type: 'command', command: 5 }, 'Change "command" from 5 to a non-empty string.'],
+    [{ type: 'command', command: 'true', timeout: '5' }, 'Change "timeout" from "5" to 5.'],
+    [
+      { type: 'command', command: 'true', onFailure: 'blok' },
+      'Change "onFailure" from "blok" to "block" or "continue".',
+    ],
+    [{ type: 'http', url: 'x' }, 'Change "url" from "x" to a URL that begins with http:// or https://.'],
+    [7, 'Write {"type": "command", "command": "…"} in place of 7, or remove it.'],
+    [
+      { type: 'command', command: 'true', on_failure: 'block' },
+      'Write "onFailure" in place of "on_failure".',
+    ],
+    [{ type: 'command', command: 'true', timeoutSec: 5 }, /^Write "timeout", in seconds, in place of/],
+    [{ type: 'command', command: 'true', matcher: 'X' }, 'Move "matcher" to the group around the hook.'],
+    [{ type: 'command', command: 'true', url: 'http://x' }, 'Remove "url".'],
+    [{ type: 'command', command: 'true', retries: 2 }, 'Remove "retries".'],
+    [{ type: 'command', command: 'true', once: true }, 'Remove "once".'],
+    [
+      { type: 'command', command: 'true', if: '?' },
+      /^Change "if" from "\?" to a rule such as "Bash\(git \*\)"/,
+    ],
+    [
+      { type: 'command', command: 'true', timeout: 5000 },
+      'Write 5 in place of 5000, because timeouts are in seconds.',
+    ],
+    [
+      { type: 'command', command: 'true', timeout: 900 },
+      'Write 300 in place of 900, or "max_timeout": 900 under "hooks" in ~/.amplifier/settings.json.',
+    ],
+  ])('says what to do about the handler %j', async (handler, fix) => {
+    const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [handler] }] }
+    const file = scene.writeHome('.amplifier/hooks/hooks.json', { hooks })
+    const [found] = await loaded()
+    expect(found).toMatchObject({ file, line: expect.any(Number) })
+    expect(found?.fix).toMatch(fix)
   })
 
   it.each([
-    ['{ "hooks": {', /^Close what is open at the end of/],
+    ['{ "hooks": {', /^Close what is open at the end of the file/],
     ['{ "hooks": } ', /^Look for a comma or bracket/],
-    ['[]', /^Write \{"hooks": \{ … \}\} at/],
+    ['[]', /^Write \{"hooks": \{ … \}\}, with events in it/],
+    ['{ "hooks": 5 }', /^Write \{"hooks": \{ … \}\}, with events in it/],
+    [Buffer.from('{"a": "\xff"}', 'latin1'), 'Save the file as UTF-8.'],
+    ['{ "hooks": [5] }', /^Write \{"event": "PreToolUse", "matcher": "Bash", .* in place of 5, or remove it/],
     ['{ "hooks": { "Stop": 5 } }', /^Write \[\{"hooks": \[/],
+    ['{ "hooks": { "Stop": [5] } }', /^Write \{"matcher": "Bash", "hooks": \[.*in place of 5, or remove it/],
     ['{ "hooks": { "Stop": [{}] } }', /^Add "hooks": \[\{"type": "command"/],
+    ['{ "hooks": { "Stop": [{ "hooks": 5 }] } }', /^Change "hooks" from 5 to a list/],
     [
       '{ "hooks": { "Stop": [{ "type": "command", "command": "x" }] } }',
       /^Write \{"hooks": \[ … \]\} around it/,
     ],
-    ['{ "hooks": { "Whatever": [{ "hooks": [] }] } }', /^Write the name of an event at/],
-    ['{ "hooks": { "Stop": [{ "timeout": 5, "hooks": [] }] } }', /^Move "timeout" from .* on the handler/],
+    ['{ "hooks": { "PreTooluse": [{ "hooks": [] }] } }', 'Write PreToolUse.'],
+    ['{ "hooks": { "BeforeTool": [{ "hooks": [] }] } }', 'Write PreToolUse in place of BeforeTool.'],
+    ['{ "hooks": { "Whatever": [{ "hooks": [] }] } }', /^Write the name of an event, such as/],
+    ['{ "hooks": { "Stop": [], "stop": [] } }', 'Move its hooks to Stop, or remove them.'],
+    ['{ "hooks": {\n"Stop": [],\n"Stpo": [] } }', 'Move its hooks into Stop of line 2.'],
+    ['{ "hooks": {}, "Stop": [{ "hooks": [] }] }', /^Move "Stop" into "hooks": /],
+    ['{ "hooks": {}, "hooks": {} }', /^Move the content of "hooks" into the later one/],
+    ['{ "Hook": {} }', 'Write "hooks" in place of "Hook".'],
+    ['{ "whatever": {} }', 'Remove "whatever".'],
+    ['{ "hooks": {}, "priority": 5 }', 'Remove "priority".'],
+    ['{ "hooks": {}, "matching": 5 }', 'Change "matching" from 5 to "search" or "fullmatch".'],
+    ['{ "hooks": {}, "env": 5 }', 'Change "env" from 5 to an object of strings.'],
+    ['{ "hooks": {}, "env": { "A": [] } }', 'Change "A" from [] to a string.'],
+    ['{ "hooks": {}, "trusted": true }', 'Remove "trusted".'],
+    ['{ "hooks": {}, "enabled": true }', 'Move "enabled" to settings.json, under "hooks".'],
+    ['{ "hooks": { "max_timeout": 5 } }', 'Move "max_timeout" to settings.json, under "hooks".'],
+    ['{ "hooks": { "Stop": [{ "timeout": 5, "hooks": [] }] } }', /^Move "timeout" to the handler/],
+    [
+      '{ "hooks": { "Stop": [{ "sequential": 5, "hooks": [] }] } }',
+      'Change "sequential" from 5 to true or false.',
+    ],
+    ['{ "hooks": { "Stop": [{ "parallel": true, "hooks": [] }] } }', 'Remove "parallel".'],
     [
       '{ "hooks": { "PreToolUse": [{ "matcher": "Bash(", "hooks": [{"type":"command","command":"true"}] }] } }',
-      /^Change "matcher" from "Bash\(" to "Bash" at/,
+      'Change "matcher" from "Bash(" to "Bash".',
+    ],
+    [
+      '{ "hooks": { "PreToolUse": [{ "matcher": "(a)\\\\1", "hooks": [{"type":"command","command":"true"}] }] } }',
+      /^Change "matcher" from .* to a list of names such as "Write\|Edit", or a simpler pattern without/,
+    ],
+    [
+      '{ "hooks": { "PreToolUse": [{ "matcher": "Bash(git *)", "hooks": [{"type":"command","command":"true"}] }] } }',
+      'Write "matcher": "Bash", and on the hook "if": "Bash(git *)".',
     ],
     [
       '{ "hooks": { "PreToolUse": [{ "matcher": 5, "hooks": [] }] } }',
-      /^Change "matcher" from 5 to a string such as "Write\|Edit" at/,
+      /^Change "matcher" from 5 to a string such as "Write\|Edit"/,
+    ],
+    ['{ "processes": 5 }', 'Change "processes" from 5 to an object of processes.'],
+    ['{ "Processes": {} }', 'Write "processes" in place of "Processes".'],
+    ['{ "processes": { "a": 5 } }', /^Write \{"command": \["python3", "hook.py"\]\} in place of 5/],
+    ['{ "processes": { "a": {} } }', 'Add "command": ["python3", "hook.py"] to it.'],
+    ['{ "processes": { "a": { "comand": ["x"] } } }', 'Write "command" in place of "comand".'],
+    [
+      '{ "processes": { "a": { "command": ["x"], "intercept": ["before_tol"] } } }',
+      'Write "before_tool" in place of "before_tol".',
+    ],
+    [
+      '{ "processes": { "a": { "command": ["x"], "intercept": ["before_tool"], "cwd": "y" } } }',
+      'Write "dir" in place of "cwd".',
     ],
   ])('says what to do about %s', async (text, fix) => {
-    scene.writeHome('.amplifier/hooks/hooks.json', text)
-    const [found] = await scene.findings()
-    expect(found?.fix).toMatch(fix)
-    expect(found?.fix).toContain('~/.amplifier/hooks/hooks.json:1')
+    const file = join(scene.home, '.amplifier/hooks/hooks.json')
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    expect((await loaded())[0]?.fix).toMatch(fix)
   })
 
   it('says what to write in settings, and where else', async () => {
-    scene.writeHome('.amplifier/settings.json', { hooks: { on_failure: 'explode', bogus: 1 } })
-    scene.write('.amplifier/settings.json', { hooks: { max_timeout: 9999 } })
+    const hooks = { on_failure: 'explode', bogus: 1, max_timout: 5, allowed_http_urls: 5 }
+    scene.writeHome('.amplifier/settings.json', { hooks, max_timeout: 5, mcpServers: {} })
+    scene.write('.amplifier/settings.json', { hooks: { max_timeout: 9999, audit: 'off', enabled: true } })
     expect((await scene.findings()).map(({ fix }) => fix)).toEqual([
-      'Remove "bogus" at ~/.amplifier/settings.json:4.',
-      'Change "on_failure" from "explode" to "continue" or "block" at ~/.amplifier/settings.json:3.',
-      expect.stringMatching(
-        /^Remove it at .*:3; if you want it, write "max_timeout": 9999 under "hooks" in ~\/\.amplifier\/settings\.json\.$/,
-      ),
+      'Remove "bogus".',
+      'Write max_timeout in place of "max_timout".',
+      'Change "on_failure" from "explode" to "continue" or "block".',
+      expect.stringMatching(/^Change "allowed_http_urls" from 5 to a list of URLs/),
+      'Move "max_timeout" into "hooks": {"hooks": {"max_timeout": …}}.',
+      'Move "mcpServers" into "hooks": {"hooks": {"mcp_servers": …}}.',
+      'Remove it; if you want it, write "max_timeout": 9999 under "hooks" in ~/.amplifier/settings.json.',
+      'Move "audit" to "hooks" in ~/.amplifier/settings.json, if you want it.',
     ])
-  })
-
-  it('names the event that was meant, where it stands', async () => {
-    const file = scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { PreTooluse: [{ hooks: [] }] } })
-    expect(await scene.only('unknown-event')).toMatchObject({
-      file,
-      line: 3,
-      fix: expect.stringContaining('Write PreToolUse at'),
-    })
-  })
-
-  it('of a name for an event that is there already says where its hooks go', async () => {
-    const file = '~/.amplifier/hooks/hooks.json'
-    const { hooks } = configured(['true']) as { hooks: object }
-    scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { ...hooks, PreTooluse: [] } })
-    expect((await scene.only('unknown-event')).fix).toBe(
-      `Move the hooks at ${file}:14 into PreToolUse at ${file}:3.`,
-    )
-  })
-
-  it('turns milliseconds into seconds', async () => {
-    scene.ofUser([{ type: 'command', command: 'true', timeout: 5000 }])
-    expect((await scene.only('timeout-clamped')).fix).toBe(
-      'Write 5 in place of 5000 at ~/.amplifier/hooks/hooks.json:10: timeouts are in seconds.',
-    )
-    scene.ofUser([{ type: 'command', command: 'true', timeout: 900 }])
-    expect((await scene.only('timeout-clamped')).fix).toBe(
-      'Write 300 in place of 900 at ~/.amplifier/hooks/hooks.json:10; or "max_timeout": 900 under "hooks" in ~/.amplifier/settings.json.',
-    )
   })
 
   it('also where the settings allow so many seconds', async () => {
@@ -135,13 +190,6 @@ describe('configuration', () => {
       severity: 'warning',
       fix: 'Write "timeout": 3, in seconds.',
     })
-  })
-
-  it('puts a rule where rules belong', async () => {
-    scene.ofUser(['true'], 'PreToolUse', 'Bash(git *)')
-    expect((await scene.only('matcher-invalid')).fix).toBe(
-      'Write "matcher": "Bash", and on the hook "if": "Bash(git *)".',
-    )
   })
 })
 

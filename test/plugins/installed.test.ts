@@ -61,7 +61,7 @@ describe('what is installed', () => {
     writeFileSync(lockPath(bench.user), '{ "carabiner": 1, "plugins": { "../x": {} } }')
     const { plugins, problems } = listInstalled({ home: bench.home })
     expect(plugins).toMatchObject([{ name: 'a', state: 'unlocked' }])
-    expect(problems[0]).toContain('lists ../x, which is not a valid plugin name')
+    expect(problems[0]?.text).toContain('lists ../x, which is not a valid plugin name')
     await expect(install(bench.plugin('b'))).rejects.toMatchObject({ code: 'LOCK_INVALID' })
     expect(readdirSync(pluginsDir(bench.user))).toEqual(['a'])
   })

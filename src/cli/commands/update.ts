@@ -135,9 +135,9 @@ async function meant(names: readonly string[], options: How): Promise<Meant> {
     if (problems[0] !== undefined && (asked || target.scope === 'user')) {
       // Throws with a hint.
       readLock(lockPath(target))
-      throw new PluginProblem('LOCK_INVALID', problems[0])
+      throw new PluginProblem('LOCK_INVALID', problems[0].text)
     }
-    told.push(...problems)
+    told.push(...problems.map(({ text }) => text))
     for (const { name, path, state } of plugins) {
       if (state === 'unlocked') continue
       const isLeft =

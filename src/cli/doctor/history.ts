@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/base/errors.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { resolveEvent } from '../../core/events/events.js'
@@ -20,6 +20,7 @@ import { optionOf, typed } from '../print/next-command.js'
 import { severityOf } from '../print/severity.js'
 import { sourcesOf, specOf } from '../sources.js'
 import { takenBy } from '../why/matching.js'
+import { todoOf } from './configuration.js'
 import { type Facts, written } from './facts.js'
 import { at, type Checked, type Finding } from './finding.js'
 import { scriptFiles } from './scripts.js'
@@ -200,26 +201,19 @@ const MISPLACED: ReadonlySet<string> = new Set([
 function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
   const all: readonly Diagnostic[] = Array.isArray(entry.diagnostics) ? entry.diagnostics : []
   return all
-    .filter(({ code, text }) => MISPLACED.has(code) && String(text).startsWith(`${hook.name}:`))
-    .map(({ code, text }) => ({
+    .filter((one) => MISPLACED.has(one.code) && one.hook === hook.name)
+    .map(({ code, text, todo }) => ({
       severity: severityOf(code),
       code,
       ...at(hook),
-      text: `when it last ran (${localTime(entry.time)}), its answer did not count as written: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
-      fix: instead(text) ?? DIAGNOSTIC_CODES[code as keyof typeof DIAGNOSTIC_CODES].todo,
+      text: `when it last ran (${localTime(entry.time)}), its answer did not count as written: ${oneLine(visible(withoutName(hook.name, String(text))), 300)}`,
+      fix: todo === undefined ? todoOf(code) : oneLine(visible(String(todo)), 400),
     }))
 }
 
-/** What to print instead, in the diagnostic's words. */
-function instead(text: string): string | undefined {
-  const [, todo] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
-  if (todo !== undefined) return `Let it ${visible(todo)}`
-  const [, unknown, owned] =
-    /(?:an answer has no field|no (?:answer|reply of a model) has(?: the key)?) (.{1,200})$|: (\w+) belongs to the engine/.exec(
-      text,
-    ) ?? []
-  const odd = unknown ?? owned
-  return odd === undefined ? undefined : `Let it answer without ${visible(odd)}.`
+/** The finding names the hook already. */
+function withoutName(name: string, text: string): string {
+  return text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text
 }
 
 // ---- the log itself -------------------------------------------------------------------------------------------

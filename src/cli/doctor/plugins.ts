@@ -3,7 +3,12 @@
 import { basename, dirname, join } from 'node:path'
 import { visible, visibleName } from '../../core/base/text.js'
 import { namesIn } from '../../files/folder.js'
-import { type InstalledPlugin, type Leftover, listInstalled } from '../../plugins/installed.js'
+import {
+  type InstalledPlugin,
+  type Leftover,
+  listInstalled,
+  type Unreadable,
+} from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { isAside, whereabouts } from '../../trust/set-aside.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
@@ -113,8 +118,7 @@ function halfDone(
   }
 }
 
-function unreadable(text: string): Finding {
-  const [file] = /^\/.*?hooks\.lock\.json(?= )/.exec(text) ?? []
+function unreadable({ text, lockFile: file }: Unreadable): Finding {
   return {
     severity: 'broken',
     code: 'lock-unreadable',

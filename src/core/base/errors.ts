@@ -336,6 +336,10 @@ export interface Diagnostic {
   readonly line?: number
   /** The event that a misspelt or foreign name most likely means. */
   readonly meant?: string
+  /** The hook that it is about. */
+  readonly hook?: string
+  /** What to do about this very problem, in a sentence. Without it, the entry of the code applies. */
+  readonly todo?: string
 }
 
 /** Receives diagnostics: a list, or an object that adds the hook's name first. */

@@ -101,9 +101,13 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   push(d: Diagnostic): void {
+    const { name } = this.#hook
+    const { text, todo } = d
     this.#site.diagnostics.push({
       ...d,
-      text: withoutSecrets(plainText(`${this.#hook.name}: ${d.text}`)),
+      text: withoutSecrets(plainText(`${name}: ${text}`)),
+      hook: name,
+      ...(todo !== undefined && { todo: withoutSecrets(plainText(String(todo))) }),
     })
   }
 

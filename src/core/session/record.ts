@@ -106,7 +106,7 @@ function recordOf(written: Written): AuditRecord {
       bytes: byteLength(text),
     })),
     ...(approval && { approval: redactedData(withoutCall(approval)) }),
-    diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
+    diagnostics: diagnostics.map((one) => redacted(one, ['text', 'todo'])),
     ...(unguarded.length > 0 && { unguarded }),
     ...(call !== undefined && { call }),
     ms: rounded(performance.now() - startedAt),

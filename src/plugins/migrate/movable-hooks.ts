@@ -5,7 +5,7 @@ import type { Entry } from '../../config/hook-group.js'
 import { under } from '../../config/json-text.js'
 import { DEFAULT_MERGED } from '../../config/merged-settings.js'
 import { CLAUDE_KEYS } from '../../config/reach-settings.js'
-import { loweredText } from '../../config/timeout.js'
+import { lowered } from '../../config/timeout.js'
 import type { DiagnosticCode } from '../../core/base/errors.js'
 import { canonicalJson, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
@@ -223,7 +223,7 @@ function timeoutNotes(
   return hooks.flatMap(({ entry, title }) => {
     const { timeout = 0 } = entry.handler.common
     if (timeout <= OUR_LONGEST) return []
-    const why = `the timeout of ${loweredText(timeout, OUR_LONGEST)}; max_timeout in your settings may allow more`
+    const why = `the timeout of ${lowered(timeout, OUR_LONGEST).text}; max_timeout in your settings may allow more`
     return [remark(source, entry, title, why)]
   })
 }

@@ -51,6 +51,8 @@ const diagnostic: Reader<Diagnostic> = (value, where) => {
     text: text(fields.text, `${where}.text`),
     ...optional('file', fields.file, text, where),
     ...optional('line', fields.line, count, where),
+    ...optional('hook', fields.hook, text, where),
+    ...optional('todo', fields.todo, text, where),
   }
 }
 

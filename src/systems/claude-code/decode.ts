@@ -15,7 +15,7 @@ import {
   NO_ANSWER,
   withoutGrant,
 } from './answer.js'
-import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
+import { advised, type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
 import { closingAnswer, readStdout, type Stdout } from './stdout.js'
 
 /** How a hook's program ended, and its output. */
@@ -53,7 +53,7 @@ export function decode(
 ): HookResult {
   const one: Case = { event, reply, asker, note, honoured: honouredOn(event) }
   const blocks = blocksByCode(one)
-  if (reply.code === 2 && !blocks) note({ code: 'verdict-ignored', text: exitIgnored(one) })
+  if (reply.code === 2 && !blocks) note({ code: 'verdict-ignored', ...exitIgnored(one) })
   if (reply.cut && !blocks) {
     return decodeUnfinished(event, reply, asker, note) ?? tooLong()
   }
@@ -94,7 +94,8 @@ function blocked(one: Case, stdout: Stdout): HookResult {
     note({ code: 'HOOK_OUTPUT', text: 'printed more than the output limit; its exit code blocks' })
   if (stdout.kind === 'broken') noteMalformed(one, [stdout.problem])
   if (stdout.kind === 'text' && reply.stderr.trim() === '') {
-    note({ code: 'answer-misplaced', text: 'it blocks, but its reason is on stdout; write it to stderr' })
+    const said = advised('it blocks, but its reason is on stdout', 'write it to stderr')
+    note({ code: 'answer-misplaced', ...said })
   }
   noteMalformed(one, answer.problems)
   const own = decisionOf(event, answer)
@@ -207,20 +208,21 @@ function problemsBeside(decision: Decision | undefined, { problems }: Answer): r
 
 /** Words in their proper place that have no effect on this event. */
 function noteIgnored({ event, note }: Case, { top, said }: Answer, decision: Decision | undefined): void {
-  const ignored = (text: string) => note({ code: 'verdict-ignored', text })
+  const ignored = (said: Pick<Diagnostic, 'text' | 'todo'>) => note({ code: 'verdict-ignored', ...said })
   const isBlocked = decision !== undefined && refuses(decision)
   const { decision: word } = top
   if (word && !isBlocked && (event.name === 'PermissionRequest' || word === 'block')) {
-    ignored(`"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`)
+    const what = `"decision":"${word}" at the top level does not decide ${event.name}`
+    ignored(advised(what, howToBlock(event)))
   }
   if (top.continue === false && !isBlocked) {
-    ignored(`"continue":false stops nothing on ${event.name}, as in Claude Code`)
+    ignored({ text: `"continue":false stops nothing on ${event.name}, as in Claude Code` })
   }
   if (said.action === 'ask_user' && !closesBy(decision)) {
-    ignored(`"action":"ask_user" does not decide ${event.name}; ${howToAsk(event)}`)
+    ignored(advised(`"action":"ask_user" does not decide ${event.name}`, howToAsk(event)))
   }
   if (said.action === 'deny' && !closesBy(decision)) {
-    ignored(`"action":"deny" does not decide ${event.name}; ${howToBlock(event)}`)
+    ignored(advised(`"action":"deny" does not decide ${event.name}`, howToBlock(event)))
   }
 }
 
@@ -234,7 +236,7 @@ function noteApproval({ event, note }: Case, { approval, slips, said }: Answer, 
   const [term] = Object.keys(approval)
   // A full HookResult also contains the default terms.
   if (term === undefined || said.action !== undefined || closesBy(decision)) return
-  note({ code: 'answer-misplaced', text: `${term} only counts if the hook asks; ${howToAsk(event)}` })
+  note({ code: 'answer-misplaced', ...advised(`${term} only counts if the hook asks`, howToAsk(event)) })
 }
 
 function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
@@ -277,9 +279,10 @@ function noteMalformed({ note }: Case, problems: readonly string[]): void {
   for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the verdict stands` })
 }
 
-function exitIgnored({ event, reply }: Case): string {
+function exitIgnored({ event, reply }: Case): ReturnType<typeof advised> {
   const line = firstLine(reply.stderr)
-  return `exit code 2 does not block ${event.name}${line && ` (it said: ${line})`}; ${howToBlock(event)}`
+  const what = `exit code 2 does not block ${event.name}${line && ` (it said: ${line})`}`
+  return advised(what, howToBlock(event))
 }
 
 function invalid(event: HookEvent, problem: string | Answer): HookError {
@@ -312,7 +315,11 @@ function exitError(reply: Ended, because?: string): HookError {
   const line = firstLine(reply.stderr)
   const text = `${ending(reply)}${line && `: ${line}`}${because ? `; ${because}` : ''}`
   const hint = reply.code === null ? undefined : HINTS[reply.code]
-  return new HookError('HOOK_EXIT', text, hint === undefined ? {} : { hint })
+  const { code: exitCode, signal } = reply
+  return new HookError('HOOK_EXIT', text, {
+    cause: { exitCode, signal },
+    ...(hint !== undefined && { hint }),
+  })
 }
 
 const LONGEST_LINE = 300

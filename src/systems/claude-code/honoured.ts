@@ -178,6 +178,11 @@ export function howToAsk(event: HookEvent): string {
   return `nobody can be asked on ${event.name}`
 }
 
+/** A complaint with its advice, which is also there by itself. */
+export function advised(what: string, how: string): { readonly text: string; readonly todo: string } {
+  return { text: `${what}; ${how}`, todo: `${how.charAt(0).toUpperCase()}${how.slice(1)}.` }
+}
+
 /** Advice for authors. */
 export function howToBlock(event: HookEvent): string {
   const { fields, exit2, decision, instead } = honouredOn(event)

@@ -7,15 +7,17 @@ import type { HookEvent } from '../../core/hooks/hook.js'
 import { actionOf, isSaid, isTerm } from '../amplifier.js'
 import { type Found, foldedWord, isClosingKey, meaningOfWord } from '../closing.js'
 import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS, without } from './answer.js'
-import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
+import { advised, honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
 /** A misplaced closing word counts, and its author is told where it belongs. */
 export function noteMisplaced(event: HookEvent, found: Found, note: (d: Diagnostic) => void): void {
   const { said, path, isRepeated } = found
-  const text = isRepeated
-    ? `${shown(path)} is in its answer more than once; ${said} counts`
-    : `${said} ${COUNTS[found.means]}; ${instead(event, found)}`
-  note({ code: 'answer-misplaced', text })
+  const once = {
+    text: `${shown(path)} is in its answer more than once; ${said} counts`,
+    todo: 'Write it once.',
+  }
+  const slip = isRepeated ? once : advised(`${said} ${COUNTS[found.means]}`, instead(event, found))
+  note({ code: 'answer-misplaced', ...slip })
 }
 
 const COUNTS: Readonly<Record<Found['means'], string>> = {
@@ -46,7 +48,7 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
   // HookResult's words count, so they are not misplaced.
   const source = without(printed, (key) => !TOP_KEYS.has(key) && isSaid(key, action))
   const inner = isObject(source.hookSpecificOutput) ? without(source.hookSpecificOutput, isTerm) : {}
-  const texts = [
+  const slips = [
     wrongName(event, source, inner),
     ...wrongWords(event, source, inner),
     belongsInside(event, source),
@@ -55,21 +57,24 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
     ...misspelled(source, inner),
     foreign(event, source, inner),
   ]
-  const loud = texts
-    .filter((text) => text !== undefined)
-    .map((text) => ({ code: 'answer-misplaced', text }) as const)
+  const loud = slips
+    .filter((slip) => slip !== undefined)
+    .map((slip) => ({ code: 'answer-misplaced', ...slip }) as const)
   const unknown = unknownKeys(source, inner)
   if (unknown.length === 0) return loud
   return [...loud, { code: 'unknown-answer-key', text: `an answer has no field ${shownSome(unknown)}` }]
 }
 
-function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
+type Slip = Pick<Diagnostic, 'text' | 'todo'>
+
+function wrongName(event: HookEvent, source: Source, inner: Source): Slip | undefined {
   if (!isObject(source.hookSpecificOutput) || namesEvent(event, inner)) return undefined
-  return `hookSpecificOutput only counts with "hookEventName":${JSON.stringify(event.name)}; ${howToBlock(event)}`
+  const what = `hookSpecificOutput only counts with "hookEventName":${JSON.stringify(event.name)}`
+  return advised(what, howToBlock(event))
 }
 
 /** `"deny"` instead of `"block"` and the like: the intention is clear, but it decides nothing. */
-function wrongWords(event: HookEvent, source: Source, inner: Source): (string | undefined)[] {
+function wrongWords(event: HookEvent, source: Source, inner: Source): (Slip | undefined)[] {
   const { fields } = honouredOn(event)
   const ruling = isObject(inner.decision) ? inner.decision : {}
   return [
@@ -78,37 +83,41 @@ function wrongWords(event: HookEvent, source: Source, inner: Source): (string | 
     wrongWord(event, 'decision', inner, fields?.decision && []),
     wrongWord(event, 'behavior', ruling, fields?.decision && RULING_FIELDS.behavior),
     isObject(source.decision)
-      ? `decision at the top level must not be an object; ${howToBlock(event)}`
+      ? advised('decision at the top level must not be an object', howToBlock(event))
       : undefined,
   ]
 }
 
-function wrongWord(event: HookEvent, key: string, source: Source, words: unknown): string | undefined {
+function wrongWord(event: HookEvent, key: string, source: Source, words: unknown): Slip | undefined {
   const given = source[key]
   if (!Array.isArray(words) || typeof given !== 'string' || words.includes(given)) return undefined
-  return `${key} ${shown(given)} decides nothing; ${meaningOfWord(given) === 'ask_user' ? howToAsk(event) : howToBlock(event)}`
+  const how = meaningOfWord(given) === 'ask_user' ? howToAsk(event) : howToBlock(event)
+  return advised(`${key} ${shown(given)} decides nothing`, how)
 }
 
-function belongsInside(event: HookEvent, source: Source): string | undefined {
+function belongsInside(event: HookEvent, source: Source): Slip | undefined {
   const { fields } = honouredOn(event)
   const keys = Object.keys(source).filter(
     (key) => !TOP_KEYS.has(key) && fields !== null && Object.hasOwn(fields, key),
   )
   if (keys.length === 0) return undefined
   const right = specific(event, keys.map((key) => `${JSON.stringify(key)}:${brief(source[key])}`).join(','))
-  return `${shownSome(keys)} at the top level does not count; print ${right}`
+  return advised(`${shownSome(keys)} at the top level does not count`, `print ${right}`)
 }
 
-function belongsOutside(event: HookEvent, source: Source, inner: Source): string | undefined {
+function belongsOutside(event: HookEvent, source: Source, inner: Source): Slip | undefined {
   const { fields } = honouredOn(event)
   const keys = Object.keys(inner).filter((key) => TOP_KEYS.has(key) && !Object.hasOwn(fields ?? {}, key))
   if (keys.length === 0) return undefined
   const verdict = keys.includes('decision') && !Object.hasOwn(source, 'decision')
-  return `${shownSome(keys)} in hookSpecificOutput does not count: it belongs at the top level${verdict ? `; ${howToBlock(event)}` : ''}`
+  const text = `${shownSome(keys)} in hookSpecificOutput does not count: it belongs at the top level`
+  return verdict
+    ? advised(text, howToBlock(event))
+    : { text, todo: `Move ${shownSome(keys)} to the top level.` }
 }
 
 /** A field of hookSpecificOutput, at either level, that this event does not have. */
-function onOtherEvents(event: HookEvent, source: Source, inner: Source): string | undefined {
+function onOtherEvents(event: HookEvent, source: Source, inner: Source): Slip | undefined {
   const { fields } = honouredOn(event)
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
     (key) =>
@@ -117,19 +126,23 @@ function onOtherEvents(event: HookEvent, source: Source, inner: Source): string 
       key !== 'hookEventName' &&
       !Object.hasOwn(fields ?? {}, key),
   )
-  return keys.length === 0 ? undefined : `${event.name} has no ${shownSome(keys)}; ${howToBlock(event)}`
+  return keys.length === 0 ? undefined : advised(`${event.name} has no ${shownSome(keys)}`, howToBlock(event))
 }
 
-function misspelled(source: Source, inner: Source): string[] {
+function misspelled(source: Source, inner: Source): Slip[] {
   return [...Object.keys(source), ...Object.keys(inner)]
     .filter((key) => kindOf(key) === 'misspelled')
     .slice(0, MOST)
-    .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(foldedWord(key))}`)
+    .map((key) => {
+      const right = spelling().get(foldedWord(key))
+      const text = `${shown(key)} does not count: it is spelled ${right}`
+      return { text, todo: `Write ${right} in place of ${shown(key)}.` }
+    })
 }
 
-function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
+function foreign(event: HookEvent, source: Source, inner: Source): Slip | undefined {
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => kindOf(key) === 'foreign')
-  return keys.length === 0 ? undefined : `${shownSome(keys)} decides nothing; ${howToBlock(event)}`
+  return keys.length === 0 ? undefined : advised(`${shownSome(keys)} decides nothing`, howToBlock(event))
 }
 
 function unknownKeys(source: Source, inner: Source): string[] {

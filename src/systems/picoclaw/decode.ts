@@ -95,12 +95,13 @@ function closingOf({ intercept, note }: Reading, source: Data): Closing | undefi
   const own = exact && CLOSINGS[exact]
   if (exact === 'deny_tool' && intercept !== 'before_tool') {
     const text = `deny_tool is an action of hook.before_tool; on ${INTERCEPTS[intercept].method} it counts as a deny; use abort_turn`
-    note({ code: 'answer-misplaced', text })
+    note({ code: 'answer-misplaced', text, todo: 'Answer "action":"abort_turn".' })
   }
   const found = closingAmong(entriesOf(source))
   if (!found || (own && rankOf(own) >= rankOf(found.means))) return own
   const right = found.means === 'deny' ? 'deny_tool' : found.means
-  note({ code: 'answer-misplaced', text: `${found.said} counts as "action":"${right}"; write that` })
+  const text = `${found.said} counts as "action":"${right}"; write that`
+  note({ code: 'answer-misplaced', text, todo: `Answer "action":"${right}".` })
   return found.means
 }
 

@@ -250,7 +250,7 @@ describe('PermissionRequest', () => {
     expect(approved.notes[0]).toMatchObject({ code: 'verdict-ignored', ...right })
     const blocked = read('PermissionRequest', { stdout: { decision: 'block', reason: 'no' } })
     expect(blocked.result).toEqual({ action: 'deny', reason: 'no' })
-    expect(blocked.notes).toEqual([{ code: 'answer-misplaced', ...right }])
+    expect(blocked.notes).toMatchObject([{ code: 'answer-misplaced', ...right }])
   })
 })
 

@@ -15,7 +15,7 @@ describe('at the wrong level', () => {
       stdout: { permissionDecision: 'deny', permissionDecisionReason: 'TR' },
     })
     expect(result).toEqual({ action: 'deny', reason: 'TR' })
-    expect(notes).toEqual([
+    expect(notes).toMatchObject([
       { code: 'answer-misplaced', text: `"permissionDecision":"deny" counts as a deny; ${TO_BLOCK}` },
     ])
   })
@@ -25,7 +25,7 @@ describe('at the wrong level', () => {
       stdout: { permissionDecision: 'allow', permissionDecisionReason: 'TR' },
     })
     expect(result).toEqual({ action: 'continue' })
-    expect(notes).toEqual([
+    expect(notes).toMatchObject([
       {
         code: 'answer-misplaced',
         text: '"permissionDecision", "permissionDecisionReason" at the top level does not count; print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"TR"}}',
@@ -46,7 +46,7 @@ describe('at the wrong level', () => {
   it('decision and reason in hookSpecificOutput block, and approve nothing', () => {
     const blocked = read(BASH, { stdout: specific('PreToolUse', { decision: 'block', reason: 'R' }) })
     expect(blocked.result).toEqual({ action: 'deny', reason: 'R' })
-    expect(blocked.notes).toEqual([
+    expect(blocked.notes).toMatchObject([
       { code: 'answer-misplaced', text: `"decision":"block" counts as a deny; ${TO_BLOCK}` },
     ])
     const approved = read(BASH, { stdout: specific('PreToolUse', { decision: 'approve', reason: 'R' }) })
@@ -87,7 +87,7 @@ describe('on the wrong event', () => {
       stdout: specific('PostToolUse', { permissionDecision: 'allow' }),
     })
     expect(result).toEqual({ action: 'continue' })
-    expect(notes).toEqual([
+    expect(notes).toMatchObject([
       {
         code: 'answer-misplaced',
         text: 'PostToolUse has no "permissionDecision"; to block, print {"decision":"block","reason":"…"}',
@@ -103,7 +103,7 @@ describe('on the wrong event', () => {
     ]) {
       const { error, notes } = read(BASH, { stdout })
       expect(error?.code).toBe('ANSWER_INVALID')
-      expect(notes).toEqual([
+      expect(notes).toMatchObject([
         {
           code: 'answer-misplaced',
           text: `hookSpecificOutput only counts with "hookEventName":"PreToolUse"; ${TO_BLOCK}`,
@@ -138,6 +138,7 @@ describe('in the wrong words', () => {
       expect(notes).toContainEqual({
         code: 'answer-misplaced',
         text: `${said} counts as a deny; ${TO_BLOCK}`,
+        todo: `T${TO_BLOCK.slice(1)}.`,
       })
     }
   })
@@ -152,7 +153,7 @@ describe('in the wrong words', () => {
   ])('%s is a failure, and the right JSON is shown', (_, stdout, text) => {
     const { error, notes } = read(BASH, { stdout })
     expect(error?.code).toBe('ANSWER_INVALID')
-    expect(notes).toEqual([{ code: 'answer-misplaced', text: `${text}; ${TO_BLOCK}` }])
+    expect(notes).toMatchObject([{ code: 'answer-misplaced', text: `${text}; ${TO_BLOCK}` }])
   })
 
   it.each(['ask', 'ask_user', 'confirm'])(
@@ -160,7 +161,7 @@ describe('in the wrong words', () => {
     (decision) => {
       const { result, notes } = read(BASH, { stdout: { decision, reason: 'sure?' } })
       expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'sure?', reason: 'sure?' })
-      expect(notes).toEqual([
+      expect(notes).toMatchObject([
         { code: 'answer-misplaced', text: `"decision":"${decision}" counts as an ask; ${TO_ASK}` },
       ])
       const { error } = read('Stop', { stdout: { decision } })
@@ -182,7 +183,7 @@ describe('in the wrong words', () => {
     (key) => {
       const { result, notes } = read(BASH, { stdout: { [key]: 'deny' } })
       expect(result).toEqual({ action: 'continue' })
-      expect(notes).toEqual([
+      expect(notes).toMatchObject([
         { code: 'answer-misplaced', text: expect.stringContaining('does not count: it is spelled') },
       ])
     },
@@ -193,7 +194,7 @@ describe('in the wrong words', () => {
     for (const stdout of [...answers, specific('PreToolUse', { behavior: 'allow' })]) {
       const { result, notes } = read(BASH, { stdout })
       expect(result).toEqual({ action: 'continue' })
-      expect(notes).toEqual([{ code: 'answer-misplaced', text: expect.stringContaining(TO_BLOCK) }])
+      expect(notes).toMatchObject([{ code: 'answer-misplaced', text: expect.stringContaining(TO_BLOCK) }])
     }
   })
 })

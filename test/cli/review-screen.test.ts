@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeScreen, margined, reviewScreen, type Shown } from '../../src/cli/plugins/print-review.js'
+import { changeScreen, reviewScreen, type Shown } from '../../src/cli/plugins/print-review.js'
+import { margined } from '../../src/cli/plugins/review-rows.js'
 import { folded, visibleLines } from '../../src/core/base/text.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'

@@ -15,15 +15,9 @@ import { agrees, canAsk, type LeftOut } from '../confirm.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { checkPerson } from '../person.js'
-import {
-  canShowChange,
-  changeScreen,
-  differenceData,
-  reviewScreen,
-  type Screen,
-  type Shown,
-} from '../plugins/print-review.js'
+import { changeScreen, reviewScreen, type Screen, type Shown } from '../plugins/print-review.js'
 import { findUnits, pageScreen, show, type Units } from '../plugins/review.js'
+import { canShowChange, differenceData } from '../plugins/review-changes.js'
 import { counted, nextLines, noticeLines, placeOf, projectLine } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
@@ -187,7 +181,7 @@ function mistakesIn({ diagnostics }: Units, given: Places): readonly Diagnostic[
 
 /** For your own change the change is enough, if it can be shown. */
 function screenOf(shown: Shown, { mine, full }: How): Screen {
-  return mine && !full && canShowChange(shown) ? changeScreen(shown) : reviewScreen(shown, full)
+  return mine && !full && canShowChange(shown.review) ? changeScreen(shown) : reviewScreen(shown, full)
 }
 
 async function showAll(shown: readonly Shown[], how: How, output: Output): Promise<number> {

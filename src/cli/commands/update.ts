@@ -28,8 +28,9 @@ import {
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
-import { differenceData, reviewScreen, type Shown } from '../plugins/print-review.js'
+import { reviewScreen, type Shown } from '../plugins/print-review.js'
 import { pageScreen, reviewData, shownPlugin, trustShown } from '../plugins/review.js'
+import { differenceData } from '../plugins/review-changes.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'

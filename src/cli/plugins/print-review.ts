@@ -1,17 +1,29 @@
 // The review screen: everything to know about a unit before it is trusted, and nothing that could pass for something else.
 
-import { behind, MARK } from '../../asking/question-text.js'
-import { folded, visible, visibleLines, visibleName } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
-import { type Difference, inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
+import { inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
 import type { RiskNote } from '../../trust/risks.js'
 import { isExecutable, type Unit, type UnitHook } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
-import { lineDiff } from '../print/diff.js'
 import { cutTo, fitted } from '../print/fit.js'
 import { columns, counted, grouped, shortPath } from '../print/lines.js'
 import { type Paint, painter, width } from '../print/terminal.js'
+import { changeExcerpt, diffsIn } from './review-changes.js'
+import {
+  asQuoted,
+  type Bounds,
+  commandLines,
+  condensed,
+  type Excerpt,
+  excerpt,
+  moreOf,
+  type Row,
+  rowLines,
+  screenWidth,
+  shareOf,
+  textLines,
+} from './review-rows.js'
 
 /** A unit, as the screen shows it. */
 export interface Shown {
@@ -26,19 +38,6 @@ export interface Shown {
   readonly risks: readonly RiskNote[]
   /** Sentences that say what prevents trust. */
   readonly problems: readonly string[]
-}
-
-/** How much is shown; the rest is counted. Commands are never cut. */
-interface Bounds {
-  readonly files: number
-  /** Changed files. */
-  readonly changes: number
-  /** Lines of the screen for all files together. */
-  readonly lines: number
-  /** Characters of a line of a file. */
-  readonly line: number
-  /** Places at which one thing was found. */
-  readonly places: number
 }
 
 /** Fits a screen, however much a plugin holds. */
@@ -57,9 +56,6 @@ const FULL: Bounds = {
 /** The height in a pipe, and the least that text of files gets on a screen that is full already. */
 const PIPE_ROWS = 40
 const LEAST_LINES = 5
-
-/** Also the width in a pipe: a pager would fold longer lines, and third-party text would begin a line. */
-const PIPE_COLUMNS = 100
 
 /** A review as it is printed. */
 export interface Screen {
@@ -120,12 +116,6 @@ export function reviewScreen(shown: Shown, isFull = false): Screen {
   return { lines, leftOut }
 }
 
-/** Rows of text, and how many lines of it are missing or cut. */
-interface Excerpt {
-  readonly rows: readonly Row[]
-  readonly hidden: number
-}
-
 /** All of it if that can be read, otherwise what fits into `left` lines: a flood must not hide what matters. */
 function fullOrCut(excerptOf: (bounds: Bounds) => Excerpt, bounds: Bounds, left: number): Excerpt {
   if (bounds === FULL) return excerptOf(FULL)
@@ -151,11 +141,6 @@ function sectionLines(sections: Sections, paint: Paint): readonly string[] {
   )
 }
 
-function rowLines(rows: readonly Row[]): readonly string[] {
-  const short = rows.map((row) => ({ ...row, text: row.text.replace(MANY_BLANKS, asCount) }))
-  return margined(short, screenWidth())
-}
-
 function screenHeight(): number {
   return width() === Infinity ? PIPE_ROWS : process.stdout.rows || PIPE_ROWS
 }
@@ -179,22 +164,6 @@ export function changeScreen(shown: Shown): Screen {
     ...fitted([`  ${paint.bold(summaryOf({ ...shown, risks: remarks }, leftOut))}`]),
   ]
   return { lines, leftOut }
-}
-
-/** False if what was there before is not known any more, or is no text. */
-export function canShowChange({ review }: Shown): boolean {
-  const differences = review?.differences ?? []
-  return differences.length > 0 && differences.every((one) => 'hook' in one || isWhole(one))
-}
-
-function isWhole({ what, before, after }: FileDifference): boolean {
-  if (what === 'mode-changed' || what === 'program-moved') return true
-  return (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)
-}
-
-function screenWidth(): number {
-  const columns = width()
-  return columns === Infinity ? PIPE_COLUMNS : columns
 }
 
 function head({ unit, state, why }: Pick<Shown, 'unit' | 'state' | 'why'>, paint: Paint): readonly string[] {
@@ -268,16 +237,6 @@ function wayOf({ type, shell, args }: UnitHook): string {
 }
 
 /** Without a shell each word is one argument, so it is quoted. */
-function commandLines({ command, args }: UnitHook): readonly string[] {
-  return args === undefined
-    ? visibleLines(command)
-    : visibleLines([command, ...args].map(shellQuoted).join(' '))
-}
-
-function asQuoted(text: string): Row {
-  return { text, isQuoted: true }
-}
-
 /** One row for each thing that was found, with where. */
 function riskRows(risks: readonly RiskNote[], { places }: Bounds): readonly Row[] {
   return [...grouped(risks, ({ kind, text }) => `${kind}: ${visible(text)}`)].map(([meaning, notes]) => {
@@ -318,89 +277,6 @@ function contentExcerpt(review: Review | undefined, isFull: boolean, bounds: Bou
   return { rows: [...rows, ...moreOf(unseen, 'file that runs', 'files that run')], hidden }
 }
 
-/** A long file must not take the whole room. */
-function shareOf(lines: number): number {
-  return Math.ceil(lines * 0.6)
-}
-
-function textLines(text: string): readonly string[] {
-  const lines = visibleLines(text)
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines
-}
-
-/** The beginning and the end, and between them how many lines are left out: whoever hides something counts on a cut. */
-function excerpt(lines: readonly string[], bounds: Bounds, asRow: (text: string) => Row): Cut {
-  const whole = condensed(lines, bounds)
-  const texts = whole.map((line) => cutLine(line, bounds.line))
-  const isCut = (line: string, i: number) => line !== texts[i]
-  const first = firstFitting(texts, bounds.lines)
-  if (first === texts.length) return { rows: texts.map(asRow), hidden: whole.filter(isCut) }
-  const start = firstFitting(texts, Math.max(1, bounds.lines * 0.6))
-  const end = texts.length - firstFitting(texts.slice(start).reverse(), Math.max(1, bounds.lines * 0.4))
-  return {
-    rows: [
-      ...texts.slice(0, start).map(asRow),
-      ...moreOf(end - start, 'line'),
-      ...texts.slice(end).map(asRow),
-    ],
-    hidden: whole.filter((line, i) => (i >= start && i < end) || isCut(line, i)),
-  }
-}
-
-interface Cut {
-  readonly rows: readonly Row[]
-  /** Lines that are not shown, or not whole. */
-  readonly hidden: readonly string[]
-}
-
-/** How many of them take at most so many lines of the screen, and at least one. */
-function firstFitting(texts: readonly string[], most: number): number {
-  if (most === Infinity) return texts.length
-  let used = 0
-  const at = texts.findIndex((text, i) => {
-    used += folded(text, screenWidth() - 2 * MARK.length).length
-    return i > 0 && used > most
-  })
-  return at < 0 ? texts.length : at
-}
-
-function cutLine(line: string, longest: number): string {
-  if (line.length <= longest) return line
-  const half = Math.floor(longest / 2)
-  return `${line.slice(0, half)}… (${line.length} characters) …${line.slice(-half)}`
-}
-
-/** Blanks and empty lines that push text out of sight are counted instead. Third-party text cannot contain the mark. */
-function condensed(lines: readonly string[], { line }: Bounds): readonly string[] {
-  if (line === Infinity) return lines
-  const shown: string[] = []
-  for (let i = 0; i < lines.length; i++) {
-    const empty = emptyFrom(lines, i)
-    if (empty < MANY_EMPTY) shown.push((lines[i] ?? '').replace(MANY_BLANKS, asCount))
-    else {
-      shown.push(`${lines[i]?.trimEnd()}⟨${empty} empty lines⟩`)
-      i += empty - 1
-    }
-  }
-  return shown
-}
-
-const MANY_BLANKS = /[ \t]{80,}/g
-const MANY_EMPTY = 5
-
-function asCount(blanks: string): string {
-  return ` ⟨${blanks.length} blanks⟩ `
-}
-
-/** A line of a difference begins with its sign. */
-function emptyFrom(lines: readonly string[], from: number): number {
-  const sign = lines[from]?.trimEnd() ?? ''
-  if (!/^[+-]?$/.test(sign)) return 0
-  let to = from
-  while (to < lines.length && lines[to]?.trimEnd() === sign) to++
-  return to - from
-}
-
 /** The most important first. */
 function fileRows(
   review: Review | undefined,
@@ -420,11 +296,6 @@ function fileRows(
     ...columns(cells).map((row) => ({ text: row.join('  ') })),
     ...moreOf(files.length - bounds.files, 'file'),
   ]
-}
-
-function moreOf(count: number, noun: string, nouns = `${noun}s`): readonly Row[] {
-  if (count <= 0) return []
-  return [{ text: `and ${count} more ${count === 1 ? noun : nouns}: --full shows all` }]
 }
 
 function sizeOf({ size, link }: ReviewedFile): string {
@@ -448,114 +319,4 @@ function programRows({ programs, missing }: Review, isFull: boolean): readonly R
   const found = Object.entries(programs).map(([name, path]) => [visibleName(name), visibleName(path)])
   const rows = columns([...found, ...missing.map((name) => [visibleName(name), 'not found'])])
   return rows.map((row) => ({ text: row.join('  ') }))
-}
-
-// ---- what changed ---------------------------------------------------------------------------------------------
-
-/** Empty if it was not trusted before. Hooks first, each whole; then files as they matter. */
-function changeExcerpt(
-  review: Review | undefined,
-  diffs: readonly FileDiff[],
-  bounds: Bounds,
-  paint: Paint,
-): Excerpt {
-  const asRow = (text: string): Row => ({ text, isQuoted: true, colour: colourOf(text, paint) })
-  const hooks = (review?.differences ?? []).filter((one) => 'hook' in one)
-  let left = bounds.lines
-  let hidden = 0
-  const hookRows = hooks.flatMap((one) => [
-    { text: visible(one.text) },
-    ...condensed(hookDiff(one), bounds).map(asRow),
-  ])
-  const fileRows = diffs.flatMap(({ one, lines }, i) => {
-    if (i >= bounds.changes) {
-      hidden += lines.filter(isChanged).length
-      return []
-    }
-    const most = Math.max(2, i === diffs.length - 1 ? left : shareOf(left))
-    // Unchanged lines around a change go first.
-    const text = firstFitting(lines, most) < lines.length ? lines.filter(isChanged) : lines
-    const part = excerpt(text, { ...bounds, lines: most }, asRow)
-    left -= part.rows.length + 1
-    hidden += part.hidden.filter(isChanged).length
-    const remark = isWhole(one) ? '' : ' This change cannot be shown.'
-    return [{ text: `${visible(one.text)}${remark}` }, ...part.rows]
-  })
-  return { rows: [...hookRows, ...fileRows, ...moreOf(diffs.length - bounds.changes, 'change')], hidden }
-}
-
-interface FileDiff {
-  readonly one: FileDifference
-  readonly lines: readonly string[]
-}
-
-function diffsIn(review: Review | undefined): readonly FileDiff[] {
-  return review ? changedFiles(review).map((one) => ({ one, lines: diffLines(one) })) : []
-}
-
-function isChanged(line: string): boolean {
-  return line.startsWith('+') || line.startsWith('-')
-}
-
-/** Those that run first, then files that are gone, scripts, programs, and the rest. */
-function changedFiles(review: Review): readonly FileDifference[] {
-  const order = inReadingOrder(review)
-  const place = new Map(order.map(({ file }, i) => [file.path, i]))
-  const isOther = new Set(order.filter(({ part }) => part === 'other').map(({ file }) => file.path))
-  const namedCount = order.filter(({ part }) => part === 'named').length
-  const rank = ({ path }: FileDifference) => {
-    const at = place.get(path)
-    return at === undefined ? namedCount - 0.5 : isOther.has(path) ? order.length + at : at
-  }
-  return review.differences
-    .filter((one): one is FileDifference => !('hook' in one))
-    .sort((a, b) => rank(a) - rank(b))
-}
-
-type FileDifference = Exclude<Difference, { readonly hook: UnitHook }>
-
-function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook }>): readonly string[] {
-  const sign = what === 'hook-added' ? '+' : '-'
-  const title = `${visible(hook.event)}${hook.matcher ? ` on ${visibleName(hook.matcher)}` : ''}:`
-  const terms = (hook.terms ?? []).map((term) => `with ${visible(term)}`)
-  return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
-}
-
-/** A difference for programs. */
-export function differenceData(one: Difference) {
-  return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
-}
-
-/** Empty if one side is not text, or no longer known. */
-function diffLines(one: FileDifference): readonly string[] {
-  const { what, before, after } = one
-  if (!isWhole(one) || what === 'mode-changed' || what === 'program-moved') return []
-  return lineDiff(before ?? '', after ?? '').flatMap(visibleLines)
-}
-
-function colourOf(line: string, paint: Paint): Paint['green'] {
-  if (line.startsWith('+')) return paint.green
-  return line.startsWith('-') ? paint.red : paint.dim
-}
-
-// ---- the margin ------------------------------------------------------------------------------------------------
-
-interface Row {
-  readonly text: string
-  /** Text of a file stands behind a second mark, below a line of ours that says what it is. */
-  readonly isQuoted?: boolean
-  readonly colour?: (text: string) => string
-}
-
-/** Rows as lines of at most so many columns: third-party text never begins a line. */
-export function margined(rows: readonly Row[], columns: number): readonly string[] {
-  return rows.flatMap(({ text, isQuoted = false, colour = String }) => {
-    const mark = isQuoted ? MARK + MARK : MARK
-    const lines = behind(mark, text, columns)
-    return lines.map((line, i) => {
-      const painted = `${line.slice(0, mark.length)}${colour(line.slice(mark.length))}`
-      // A blank at which a line is folded stays, so that the lines joined are the text.
-      return i === lines.length - 1 ? painted.trimEnd() : painted
-    })
-  })
 }

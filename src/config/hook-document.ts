@@ -93,6 +93,8 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
     matching: 'search',
     priority: DEFAULT_PRIORITY,
     entries: [],
+    patterns: new Set(),
+    patternsLength: 0,
     processes: [],
     settings: [],
     hooksKeys: 0,

@@ -4,7 +4,7 @@ import type { DiagnosticCode } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
-import type { Matcher } from '../core/hooks/matcher.js'
+import { isExactList, type Matcher } from '../core/hooks/matcher.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { HandlerType } from '../runners/kinds.js'
 import type { ConfigFile } from './config-file.js'
@@ -17,7 +17,7 @@ import {
   readHandler,
 } from './handler.js'
 import { type JsonPath, under } from './json-text.js'
-import type { CompiledMatcher, Matchers, Matching } from './matchers.js'
+import { type CompiledMatcher, type Matchers, type Matching, MOST_PATTERNS, matchingAll } from './matchers.js'
 import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Names, Owner } from './owner.js'
 
@@ -61,6 +61,9 @@ export interface Reading {
   /** Variables for the command hooks of the file. */
   env?: Readonly<Record<string, string>>
   readonly entries: Entry[]
+  /** The patterns of the file so far, without exact lists. */
+  readonly patterns: Set<string>
+  patternsLength: number
   /** How many keys called `hooks` were read. If the text has more, there is a duplicate. */
   hooksKeys: number
 }
@@ -132,9 +135,25 @@ function checkGroup(reading: Reading, event: EventKind, group: unknown): Checked
     return { problem: `it must be an object with "hooks", got ${shown(group)}`, todo: groupFor(group) }
   if (group.hooks !== undefined) reading.hooksKeys++
   if (!Array.isArray(group.hooks)) return withoutHooks(group)
-  const compiled = reading.shared.matchers.compile(group.matcher, event, reading.matching)
+  const compiled = compile(reading, group.matcher, event)
   if ('problem' in compiled) return { ...compiled, key: 'matcher' }
   return { fields: group, handlers: group.hooks, compiled }
+}
+
+/** A file with too many patterns is slow in every event, so the rest of them match everything: more often, never less. */
+function compile(reading: Reading, spec: unknown, event: EventKind): ReturnType<Matchers['compile']> {
+  const { shared, matching, patterns } = reading
+  if (typeof spec !== 'string' || isExactList(spec)) return shared.matchers.compile(spec, event, matching)
+  if (!patterns.has(spec)) {
+    patterns.add(spec)
+    reading.patternsLength += spec.length
+  }
+  if (reading.patternsLength <= MOST_PATTERNS) return shared.matchers.compile(spec, event, matching)
+  const text = `the patterns of this file have more than ${MOST_PATTERNS} characters together, so from here on every hook with a pattern runs for every value`
+  const todo = 'Write lists of names such as "Write|Edit" in place of patterns, or fewer of them.'
+  const where = { path: reading.file.path, line: 1 }
+  shared.notes.once('patterns', 'matcher-unsafe', text, where, { todo })
+  return { matcher: matchingAll(spec), remarks: [] }
 }
 
 /** What to write in place of a value that is no group. */

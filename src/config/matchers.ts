@@ -14,8 +14,15 @@ export interface CompiledMatcher {
   readonly remarks: readonly Pick<Diagnostic, 'code' | 'text' | 'todo'>[]
 }
 
-/** Caches compiled patterns: plugins often use the same ones, and compiling one takes longer than reading its file. */
+/** So many characters of matchers are examined for slips. The check runs each on every known tool. */
+const MOST_EXAMINED = 20_000
+
+/** So many characters of different patterns may be in one file. No file of hooks needs a tenth of it. */
+export const MOST_PATTERNS = 100_000
+
+/** Caches patterns, because plugins often use the same ones. */
 export class Matchers {
+  #left = MOST_EXAMINED
   readonly #compiled = new Map<string, Map<string, CompiledMatcher>>()
 
   /** Returns a problem for anything that is not a matcher. An invalid pattern is compared literally. */
@@ -29,7 +36,8 @@ export class Matchers {
     const known = this.#ofEvent(kind, matching)
     let compiled = known.get(spec)
     if (!compiled) {
-      compiled = fromPattern(spec, kind, matching)
+      this.#left -= spec.length
+      compiled = fromPattern(spec, kind, matching, this.#left >= 0)
       known.set(spec, compiled)
     }
     return compiled
@@ -48,7 +56,17 @@ export class Matchers {
 
 const NO_MATCHER: CompiledMatcher = { matcher: null, remarks: [] }
 
-function fromPattern(spec: string, kind: EventKind, matching: Matching): CompiledMatcher {
+/** What a pattern matches that may not be compiled: more, never less. */
+export function matchingAll(pattern: string): Matcher {
+  return { pattern, test: () => true }
+}
+
+function fromPattern(
+  spec: string,
+  kind: EventKind,
+  matching: Matching,
+  isExamined: boolean,
+): CompiledMatcher {
   const remarks: Diagnostic[] = []
   try {
     const matcher = compileMatcher(spec, {
@@ -56,7 +74,7 @@ function fromPattern(spec: string, kind: EventKind, matching: Matching): Compile
       narrow: kind.narrowMatcher,
       note: (d) => remarks.push({ ...d, todo: simplerThan(spec) }),
     })
-    if (matcher === null || remarks.length > 0) return { matcher, remarks }
+    if (matcher === null || remarks.length > 0 || !isExamined) return { matcher, remarks }
     const guess = kind.matcher === 'tool_name' ? suspicion(spec) : undefined
     if (guess) return { matcher, remarks: [{ code: 'matcher-invalid', ...guess }] }
     const slips = slipsOf(matcher, kind).slips.filter(({ mayBeFine }) => !mayBeFine)
@@ -93,7 +111,8 @@ function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnT
   if (Object.keys(others).length > 0 || (pattern !== undefined && typeof pattern !== 'string')) {
     return { problem: `${wanted} or { "tool_name": … }, got ${shown(spec)}`, todo }
   }
-  return pattern === undefined ? NO_MATCHER : fromPattern(pattern as string, kind, matching)
+  if (pattern === undefined) return NO_MATCHER
+  return fromPattern(pattern as string, kind, matching, (pattern as string).length <= MOST_EXAMINED)
 }
 
 /** Looks for characters that no tool name has: such a pattern was meant as a rule or an expression, and never matches. */

@@ -4,6 +4,7 @@ import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook } from '../core/hooks/hook.js'
+import { isExactList } from '../core/hooks/matcher.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
@@ -34,6 +35,7 @@ import type { Copied } from './copied-hook.js'
 import type { ConfigSources } from './discovery.js'
 import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
+import { matchingAll } from './matchers.js'
 import { unitsOf } from './units.js'
 
 /** A hook that was admitted or refused, with the record that decided it. */
@@ -72,6 +74,9 @@ export interface Elsewhere {
   readonly mayPass?: boolean
 }
 
+/** So many characters of patterns of untrusted hooks are compiled, for all files together. */
+const MOST_LISTED = 20_000
+
 const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
 
 export class TrustGate {
@@ -82,6 +87,10 @@ export class TrustGate {
   readonly #said = new Map<string, Standing>()
   /** Standings for the hooks of one step, which are checked together. */
   readonly #now = new Map<string, Standing>()
+
+  /** The patterns of hooks that may not run. */
+  readonly #listed = new Set<string>()
+  #listedLength = 0
 
   /** The project that commands are typed in. */
   #here: string | undefined
@@ -182,7 +191,7 @@ export class TrustGate {
   #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
     const record = standing.state === 'trusted' ? standing.record : undefined
     const place = runPlace(standing, spec.place)
-    const made = record ? this.#reviewed({ ...spec, place }, record) : spec
+    const made = record ? this.#reviewed({ ...spec, place }, record) : this.#unasked(spec)
     const copied =
       standing.state === 'trusted' && standing.copy !== undefined
         ? { copy: standing.copy, original: unit.path }
@@ -238,6 +247,21 @@ export class TrustGate {
     return made
   }
 
+  /**
+   * A hook that may not run is only listed. Its pattern is not worth compiling if there are many, so it then counts as
+   * one that would run.
+   */
+  #unasked(spec: ConfiguredHook): ConfiguredHook {
+    const { matcher } = spec.hook
+    if (matcher === null || isExactList(matcher.pattern)) return spec
+    if (!this.#listed.has(matcher.pattern)) {
+      this.#listed.add(matcher.pattern)
+      this.#listedLength += matcher.pattern.length
+    }
+    if (this.#listedLength <= MOST_LISTED) return spec
+    return { ...spec, hook: { ...spec.hook, matcher: matchingAll(matcher.pattern) } } as ConfiguredHook
+  }
+
   /** Gives the hook the programs it was trusted with. `sameAs` names the review: elsewhere the same command may run other scripts. */
   #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
     const { place, hook } = spec
@@ -249,7 +273,9 @@ export class TrustGate {
   /** Hooks that differ from what was trusted. */
   #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
     const trusted = new Set(hooks.map(({ hash }) => hash))
-    const changed = specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
+    const changed = specs
+      .filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
+      .map((spec) => this.#unasked(spec))
     for (const spec of changed)
       this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
     return changed

@@ -3,7 +3,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { RE2JS } from 're2js'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { TrustGate } from '../../src/config/trust-gate.js'
 import { unitsOf } from '../../src/config/units.js'
@@ -47,6 +48,52 @@ async function trustAll(): Promise<void> {
   const now = store()
   for (const unit of unitsOf(specs).keys()) now.trust(unit, now.look(unit).digest)
 }
+
+describe('patterns of a stranger', () => {
+  const pattern = (i: number) => `^(?:${'[a-z]+|'.repeat(200)}tool${i})$`
+
+  function patterns(name: string, count: number): void {
+    const groups = Array.from({ length: count }, (_, i) => ({
+      matcher: `${name}${pattern(i)}`,
+      hooks: [{ type: 'command', command: 'true' }],
+    }))
+    const folder = plugin(name)
+    writeFileSync(join(folder, 'hooks.json'), JSON.stringify({ hooks: { PreToolUse: groups } }))
+  }
+
+  /** Characters that the slow engine compiles until every hook was asked whether it matches. */
+  async function compiled(): Promise<number> {
+    const compile = vi.spyOn(RE2JS, 'compile')
+    onTestFinished(() => compile.mockRestore())
+    const { specs } = await settled()
+    for (const { hook } of specs) hook.matcher?.test('Bash')
+    return compile.mock.calls.reduce((sum, [source]) => sum + String(source).length, 0)
+  }
+
+  it('are hardly compiled, however many there are, and count as patterns that match', async () => {
+    for (const name of ['a', 'b', 'c']) patterns(name, 300)
+    expect(await compiled()).toBeLessThan(80_000)
+    const { gate, specs } = await settled()
+    expect(specs).toHaveLength(900)
+    for (const spec of specs) expect(gate.refusal(spec)).toMatchObject({ why: 'untrusted' })
+    expect(specs.at(-1)?.hook.matcher?.test('Bash')).toBe(true)
+  })
+
+  it('also have a limit once they are trusted, beyond which their hooks run for every value', async () => {
+    patterns('a', 100)
+    await trustAll()
+    expect(await compiled()).toBeLessThan(200_000)
+    const { specs, diagnostics } = await loadConfig(sources)
+    expect(specs).toHaveLength(100)
+    const first = Math.floor(100_000 / `a${pattern(10)}`.length)
+    const matched = specs.map(({ hook }) => hook.matcher?.test('Bash'))
+    expect(matched).toEqual(matched.map((_, i) => i >= first))
+    expect(first).toBeLessThan(100)
+    expect(diagnostics.filter(({ code }) => code === 'matcher-unsafe')).toMatchObject([
+      { text: expect.stringContaining('more than 100000 characters'), todo: expect.any(String) },
+    ])
+  })
+})
 
 describe('the command to type', () => {
   it('names the plugin', async () => {

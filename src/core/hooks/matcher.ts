@@ -77,8 +77,8 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
     note?.({ code: 'matcher-unsafe', text })
     return { pattern, test: () => true }
   }
-  const { native, linear } = compiled(pattern, matching === 'fullmatch')
-  if (linear) return { pattern, test: (value) => finds(value, (name) => linear.matcher(name).find()) }
+  const { native, linear } = read(pattern, matching === 'fullmatch')
+  if (linear !== undefined) return linearMatcher(pattern, linear, native)
   if (!native || runsAway(native.source, NATIVE_LIMIT)) {
     const text = `the matcher ${shown(pattern)} cannot be matched in linear time, so the hook runs for every value`
     note?.({ code: 'matcher-unsafe', text })
@@ -89,6 +89,24 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
   return {
     pattern,
     test: (value) => value.length > NATIVE_LIMIT || finds(value, (name) => native.test(name)),
+  }
+}
+
+/** Compiles on the first test: it takes milliseconds, and most patterns of a file are never asked. */
+function linearMatcher(pattern: string, source: string, native: RegExp | undefined): Matcher {
+  let test: ((name: string) => boolean) | undefined
+  const compile = () => {
+    const linear = compileLinear(source)
+    if (linear) return (name: string) => linear.matcher(name).find()
+    const isSlow = !native || runsAway(native.source, NATIVE_LIMIT)
+    return (name: string) => isSlow || name.length > NATIVE_LIMIT || native.test(name)
+  }
+  return {
+    pattern,
+    test: (value) => {
+      test ??= compile()
+      return finds(value, test)
+    },
   }
 }
 
@@ -107,14 +125,14 @@ function finds(value: string, test: (name: string) => boolean): boolean {
   }
 }
 
-interface Engines {
+interface ReadPattern {
   /** Undefined if the pattern must match every value to be safe: it has a back reference, or a modifier that not every version of Node knows. */
   readonly native: RegExp | undefined
-  /** Undefined if the linear engine cannot express it. */
-  readonly linear: RE2JS | undefined
+  /** Its source for the linear engine. Undefined if that engine cannot express it. */
+  readonly linear: string | undefined
 }
 
-function compiled(pattern: string, whole: boolean): Engines {
+function read(pattern: string, whole: boolean): ReadPattern {
   const around = (source: string) => (whole ? `^(?:${source})$` : source)
   try {
     const { source, plain, isModified } = readPattern(pattern)
@@ -122,7 +140,7 @@ function compiled(pattern: string, whole: boolean): Engines {
     new RegExp(plain)
     if (hasBackReference(source)) return { native: undefined, linear: undefined }
     const native = isModified ? undefined : new RegExp(around(plain))
-    return { native, linear: compileLinear(around(source)) }
+    return { native, linear: linearSource(around(source)) }
   } catch (error) {
     throw new HookError('MATCHER_INVALID', `The matcher ${shown(pattern)} is not valid: ${textOf(error)}`)
   }
@@ -130,8 +148,7 @@ function compiled(pattern: string, whole: boolean): Engines {
 
 function compileLinear(source: string): RE2JS | undefined {
   try {
-    const linear = linearSource(source)
-    return linear === undefined ? undefined : RE2JS.compile(linear)
+    return RE2JS.compile(source)
   } catch {
     return undefined
   }

@@ -51,7 +51,7 @@ describe('at the wrong level', () => {
     ])
     const approved = read(BASH, { stdout: specific('PreToolUse', { decision: 'approve', reason: 'R' }) })
     expect(approved.result).toEqual({ action: 'continue' })
-    expect(approved.notes).toEqual([
+    expect(approved.notes).toMatchObject([
       {
         code: 'answer-misplaced',
         text: `"decision", "reason" in hookSpecificOutput does not count: it belongs at the top level; ${TO_BLOCK}`,

@@ -17,6 +17,52 @@ afterEach(() => project.remove())
 
 const COMMANDS = Object.keys(ALL).filter((name) => name !== '')
 
+/** What loosens protection. An agent may not do it, not even in a shell without a guard. */
+const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  approvals: [['allow', 'x'], ['deny', '--all'], ['--watch']],
+  catalog: [
+    ['add', 'x'],
+    ['remove', 'x'],
+  ],
+  disable: [['x'], ['x', '--user']],
+  fire: [['Stop', '--ask']],
+  hook: [['stop', '--unlock']],
+  install: [['x', '--yes']],
+  migrate: [
+    ['x', '--yes'],
+    ['--remove-source', '--write'],
+  ],
+  remove: [[], ['--yes']],
+  setup: [['claude-code', '--remove']],
+  trust: [['--yes'], ['x', '--yes'], ['--mine', '--yes']],
+  uninstall: [['x'], ['x', '--yes']],
+  untrust: [['x'], ['--all']],
+  update: [['--yes']],
+}
+
+/** Commands that only look, add a guard, or make something that nobody trusts yet. */
+const SAFE = 'audit completion docs doctor enable explain list new schema test'.split(' ')
+
+describe('an agent', () => {
+  it('is considered for every command', () => {
+    expect([...Object.keys(LOOSENING), ...SAFE].sort()).toEqual(COMMANDS.toSorted())
+  })
+
+  const all = Object.entries(LOOSENING).flatMap(([name, some]) => some.map((args) => [[name, ...args]]))
+  it.each(all)('may not run %j', async (args) => {
+    const { code, stderr } = await project.call(args, { env: { CLAUDECODE: '1' } })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is for a person, and CLAUDECODE says')])
+  })
+
+  it('may lock itself, but not change the lock', async () => {
+    const env = { CLAUDECODE: '1' }
+    expect(await project.call(['hook', 'stop', '--lock', '--goal', 'a'], { env })).toMatchObject({ code: 0 })
+    const again = await project.call(['hook', 'stop', '--lock', '--goal', 'b'], { env })
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is for a person')])
+    expect(await project.call(['hook', 'stop', '--unlock'])).toMatchObject({ code: 0 })
+  })
+})
+
 describe('usage errors', () => {
   it.each([
     [['lst'], 'There is no command "lst"; did you mean list?'],

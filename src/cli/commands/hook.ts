@@ -10,6 +10,7 @@ import { type PackRun, runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
 import { type Command, chosen, type Given, helpFor } from '../command.js'
 import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
 
@@ -42,6 +43,9 @@ export const command: Command<typeof OPTIONS> = {
     [0, 'answered; the answer is on standard output'],
     [2, 'blocked, or the guard could not decide'],
   ],
+  mayRun({ options }) {
+    if (options.unlock) checkPerson('Unlocking an agent')
+  },
   async run(given, output, { stdin }) {
     const name = nameIn(given)
     const { lock, unlock, goal, memory } = given.options
@@ -81,6 +85,7 @@ async function changeLock(
   if (unlock && goal !== undefined) throw usage('--goal goes with --lock', helpFor('hook'))
   const projectDir = projectDirOf(undefined, process.env, userHome())
   const state = openState({ projectDir })
+  if (lock && lockModeOf(state) !== undefined) checkPerson('Changing a lock')
   const said = lock ? locked(state, projectDir, goal) : unlocked(state, projectDir)
   return output.result({ project: projectDir, locked: lock, ...(goal && { goal }) }, () => [said])
 }

@@ -214,7 +214,7 @@ export class Configuration {
         const made = reviewed.then((one) => this.#hookOf(one, surroundings))
         return runAsReviewed(made, problem, (one) => one.run(event, context))
       }
-      if (!gate.losesScripts(spec, cwd)) return fromCopy.run(event, context)
+      if (!gate.mayMissFiles(spec, cwd)) return fromCopy.run(event, context)
       const started = gate
         .startElsewhere(spec, cwd)
         .then((one) => this.#elsewhere(one, fromCopy, surroundings))
@@ -223,7 +223,7 @@ export class Configuration {
     return { ...hook, run }
   }
 
-  /** The hook in a place without its reviewed scripts. If it is a gate that might silently let things pass, it fails closed. */
+  /** The hook in a folder without files that it names. If it is a gate that might silently let things pass, it fails closed. */
   #elsewhere({ spec, lost, mayPass }: Elsewhere, hook: Hook, surroundings: Surroundings): Hook {
     if (lost === undefined) return this.#hookOf(spec, surroundings) ?? hook
     if (mayPass && isGuard(hook)) throw new HookError('HOOK_NOT_TRUSTED', lost)

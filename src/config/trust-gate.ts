@@ -26,6 +26,7 @@ import {
 } from '../trust/expectation.js'
 import { typeAt } from '../trust/file-reading.js'
 import { programGone } from '../trust/program-search.js'
+import { mayMention } from '../trust/relative-path.js'
 import { placeOf } from '../trust/set-aside.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustedFile, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
@@ -64,11 +65,11 @@ interface Keeper extends Pick<Deviation, 'record' | 'state' | 'why' | 'mistake' 
   readonly unit: Unit
 }
 
-/** How to start a hook in a folder without its reviewed scripts. If empty, it runs unchanged. */
+/** How to start a hook in a folder without files that it names. If empty, it runs unchanged. */
 export interface Elsewhere {
-  /** The hook with a command that finds the scripts. */
+  /** The hook with a command that finds them. */
   readonly spec?: ConfiguredHook
-  /** Sentences about the missing script. */
+  /** Sentences about the missing file. */
   readonly lost?: string
   /** Whether the hook may start nothing and still report success. */
   readonly mayPass?: boolean
@@ -372,13 +373,15 @@ export class TrustGate {
     return { record, hook: record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash) }
   }
 
-  /** Whether reviewed scripts are missing from the folder where the hook starts. */
-  losesScripts(spec: ConfiguredHook, cwd: string): boolean {
-    const { record } = this.#reviewOf(spec)
-    return record !== undefined && lostWords(record, cwd).length > 0
+  /** Whether files that the hook names may be missing from the folder where it starts. */
+  mayMissFiles(spec: ConfiguredHook, cwd: string): boolean {
+    const { record, hook } = this.#reviewOf(spec)
+    if (!record || !hook || cwd === record.projectDir) return false
+    const text = [hook.command, ...(hook.args ?? [])].join('\n')
+    return lostWords(record, cwd).length > 0 || mayMention(text, record.projectDir)
   }
 
-  /** How to start a hook in a folder without its reviewed scripts. */
+  /** How to start a hook in a folder without files that it names. */
   async startElsewhere(spec: ConfiguredHook, cwd: string): Promise<Elsewhere> {
     const { record, hook } = this.#reviewOf(spec)
     if (!record || !hook || spec.type !== 'command') return {}

@@ -4,7 +4,9 @@ import { inQuotes } from '../shell/shell-quoted.js'
 import { isThere, lostWords, otherLoads, scriptNow } from './changes.js'
 import { pathAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'
+import { mentionedPaths } from './mentioned-paths.js'
 import { namedBy } from './named-files.js'
+import { isLost } from './relative-path.js'
 import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
 
 type Line = Pick<UnitHook, 'command' | 'args'>
@@ -37,33 +39,49 @@ export function withKeptScripts(
 export type Start =
   /** This line finds them. */
   | { readonly line: Line }
-  /** The missing script. `mayPass`: the command may start nothing and still report success. */
+  /** The missing path. `mayPass`: the command may start nothing and still report success. */
   | { readonly lost: string; readonly mayPass: boolean }
 
 /**
  * A line of plain words gets absolute paths. A command that changes folders starts in the project, as it was reviewed,
- * because a name means another file after a `cd`. Undefined if the command names none of the scripts.
+ * because a name means another file after a `cd`. Undefined if the command misses nothing.
  */
 export function startElsewhere(record: TrustRecord, hook: UnitHook, cwd: string): Start | undefined {
   const { words, started, goes } = namedBy({ ...record, hooks: [hook] }, [])
+  const mentioned = mentionedPaths(hook, record).filter((path) => isLost(path, record.projectDir, cwd))
+  const missed = mentioned.map(({ text }) => text)
   const named = lostWords({ ...record, words }, cwd)
-  const [lost] = named
+  const script = missed[0] ?? named.find((word) => started.includes(word))
+  const lost = script ?? named[0]
   if (lost === undefined) return undefined
-  const line = withWholePaths(record, hook, cwd)
+  const line = withWholePaths(record, hook, cwd, missed)
   if (line) return { line }
-  if (goes) return { line: { command: `cd ${inQuotes(record.projectDir)} || exit 2\n${hook.command}` } }
-  const script = named.find((word) => started.includes(word))
-  return { lost: script ?? lost, mayPass: script !== undefined }
+  if (goes && !hook.args && !goesBack(hook.command))
+    return { line: { command: `cd ${inQuotes(record.projectDir)} || exit 2\n${hook.command}` } }
+  return { lost, mayPass: script !== undefined }
 }
 
-/** Undefined if a shell might read the line differently. */
-function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line | undefined {
+/** Whether it may go to the folder of the session, which it reads from its input. */
+function goesBack(command: string): boolean {
+  return /\bcwd\b/.test(command)
+}
+
+/** Undefined if a shell might read the line differently, or something is missed that is not a word of it. */
+function withWholePaths(
+  record: TrustRecord,
+  hook: UnitHook,
+  cwd: string,
+  missed: readonly string[],
+): Line | undefined {
   const words = wordsOf(hook, record)
   const isReviewed = (path: string) => record.scripts.some((script) => script.path === path)
-  const isLost = ({ text, path }: LineWord) =>
-    path !== undefined && !text.startsWith('/') && isReviewed(path) && !isThere(pathAt(cwd, text))
-  if (!words?.some(isLost)) return undefined
-  return lineOf(hook, words, (word) => (isLost(word) ? word.path : undefined))
+  const isMoved = ({ text, path }: LineWord) =>
+    path !== undefined &&
+    !text.startsWith('/') &&
+    (missed.includes(text) || (isReviewed(path) && !isThere(pathAt(cwd, text))))
+  const isWhole = missed.every((one) => words?.some((word) => word.text === one && isMoved(word)))
+  if (!words?.some(isMoved) || !isWhole) return undefined
+  return lineOf(hook, words, (word) => (isMoved(word) ? word.path : undefined))
 }
 
 /** `pathFor` returns the path that replaces a word. */

@@ -345,6 +345,10 @@ describe('a script that a trusted command names', () => {
     'if [ -x "scripts"/gate.sh ]; then "scripts"/gate.sh; fi',
     'sh scripts/gate.sh 2>/dev/null || test $? -ne 2',
     "bash -c 'test -x scripts/gate.sh && exec scripts/gate.sh'; exit 0",
+    'S=scripts/gate.sh; [ -x "$S" ] || exit 0; exec "$S"',
+    'cat scripts/gate.sh 2>/dev/null | sh',
+    'sh -c "$(cat scripts/gate.sh)"',
+    '[ -f scripts/gate.sh ] || exit 0; exit 3',
   ]
   it.each(SILENT)('closes its gate below the project, where %j would pass in silence', async (line) => {
     write('scripts/gate.sh', DENIES, 0o755)
@@ -378,7 +382,7 @@ describe('a script that a trusted command names', () => {
   })
 
   it.each([
-    ['is only looked for', 'PreToolUse', '[ -f scripts/gate.sh ] || exit 0; exit 3'],
+    ['is only spoken of', 'PreToolUse', '[ "$1" != x ] || echo "see scripts/gate.sh"; exit 0'],
     [
       'is of a hook that does not guard',
       'SessionStart',

@@ -36,7 +36,7 @@ const OPTIONS = {
   decision: {
     type: 'string',
     value: 'WHAT',
-    help: 'Only this decision: deny, ask, continue, failed …',
+    help: 'Only this decision: deny, ask, modify, continue, failed …',
   },
   kind: {
     type: 'string',

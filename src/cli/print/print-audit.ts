@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import { actionRow, isAction } from '../../core/events/actions.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
+import { isRewritten } from '../../store/audit/filter.js'
 import { gistOf } from '../../store/audit-calls/kept-call.js'
 import type { KeptCall } from '../../store/audit-calls.js'
 import type { StoredEntry } from '../../store/audit-log.js'
@@ -52,9 +53,7 @@ function cells(entry: ShownEntry): Cells | undefined {
     case 'late':
       return [
         [entry.event, entry.tool, entry.kind === 'late' ? '(late)' : ''].filter(Boolean).join(' '),
-        isUnguarded(entry)
-          ? `${entry.action === 'continue' ? '' : `${entry.action} `}unguarded`
-          : entry.action,
+        verdictOf(entry),
         oneLine(
           [gist(entry.kept), isUnguarded(entry) ? missed(entry) : (entry.reason ?? ranBy(entry.hooks))]
             .filter((one) => one !== '')
@@ -99,6 +98,13 @@ function cells(entry: ShownEntry): Cells | undefined {
 }
 
 type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
+
+/** A rewritten call went on as another one, so it has the word of the hook that rewrote it. */
+function verdictOf(entry: Fire): string {
+  const word = isRewritten(entry) ? 'modify' : entry.action
+  if (!isUnguarded(entry)) return word
+  return word === 'continue' ? 'unguarded' : `${word} unguarded`
+}
 
 function isUnguarded(entry: StoredEntry): boolean {
   return 'unguarded' in entry && Array.isArray(entry.unguarded) && entry.unguarded.length > 0

@@ -44,6 +44,8 @@ export interface AuditRecord {
   readonly digest: string
   readonly action: Verdict | 'aborted'
   readonly reason?: string
+  /** The data was changed, by a hook or by the person who was asked. */
+  readonly modified?: true
   readonly hooks: readonly AuditedHook[]
   /** Digests only: the texts themselves stay out of the record. */
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]

@@ -99,6 +99,7 @@ function recordOf(written: Written): AuditRecord {
     digest: callDigest(name, data),
     action,
     ...(reason !== undefined && { reason: withoutSecrets(reason) }),
+    ...(outcome.modified && { modified: true }),
     hooks: hooks.map((one) => audited(one, ranBy.get(one), startedAt)),
     injections: injections.map(({ source, text }) => ({
       source,

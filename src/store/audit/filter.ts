@@ -20,8 +20,20 @@ export interface FilterOptions {
   readonly unguarded?: boolean
 }
 
-/** The possible outcomes. `failed` means that a hook failed, whatever the outcome; the last four are decisions of people. */
-export const DECISIONS = [...VERDICTS, 'aborted', 'failed', 'allow', 'always', 'bypass', 'revoked'] as const
+/**
+ * The possible outcomes. `modify` means that the call went on with changes; `continue` includes those calls.
+ * `failed` means that a hook failed, whatever the outcome; the last four are decisions of people.
+ */
+export const DECISIONS = [
+  ...VERDICTS,
+  'modify',
+  'aborted',
+  'failed',
+  'allow',
+  'always',
+  'bypass',
+  'revoked',
+] as const
 
 const ALIASES: Readonly<Record<string, string>> = { ask: 'ask_user' }
 
@@ -42,6 +54,7 @@ interface Seen {
   readonly tool?: unknown
   readonly hook?: unknown
   readonly action?: unknown
+  readonly modified?: unknown
   readonly decision?: unknown
   readonly hooks?: unknown
   readonly unguarded?: unknown
@@ -109,9 +122,15 @@ function decisionTest(given: string): Test {
       `there is no decision ${shown(given)}${didYouMean(given, known)}; choose from ${known.join(', ')}`,
     )
   }
+  if (decision === 'modify') return isRewritten
   if (decision === 'failed') return (entry) => hooksOf(entry).some(({ status }) => status === 'failed')
   if (decision === 'bypass' || decision === 'revoked') return (entry) => entry.kind === decision
   return (entry) => entry.action === decision || entry.decision === decision
+}
+
+/** The event went on with data that a hook, or a person who was asked, changed. */
+export function isRewritten({ action, modified }: Pick<Seen, 'action' | 'modified'>): boolean {
+  return action === 'continue' && modified === true
 }
 
 /** Checks the value, because anybody may have written it. */

@@ -81,10 +81,14 @@ describe('a filter', () => {
       false,
     ])
     expect(fits({ decision: 'revoked' }, { kind: 'revoked', time: 'x' })).toBe(true)
-    expect(DECISIONS).toHaveLength(actions.length + 5)
+    expect(DECISIONS).toHaveLength(actions.length + 6)
     expect(fits({ decision: 'ask' }, fire({ action: 'ask_user' }))).toBe(true)
     expect(fits({ decision: 'failed' }, fire({ hooks: [hook({ status: 'failed' })] }))).toBe(true)
     expect(fits({ decision: 'failed' }, fire({ hooks: [hook()] }))).toBe(false)
+    const modified = (action: AuditRecord['action']) => fire({ action, modified: true })
+    expect(fits({ decision: 'modify' }, modified('continue'))).toBe(true)
+    expect(fits({ decision: 'continue' }, modified('continue'))).toBe(true)
+    expect([fire(), modified('deny')].some((one) => fits({ decision: 'modify' }, one))).toBe(false)
     const answer = {
       kind: 'approval',
       time: 'x',

@@ -13,10 +13,12 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { backupPrefix, dataHome, HOME_FOLDERS, RESTORE_SCRIPT, stateHome } from '../files/homes.js'
+import { Mutex } from '../files/mutex.js'
 import {
   carryOut,
   type Plan,
@@ -120,8 +122,55 @@ export interface Removed extends Found {
   readonly restore: string
 }
 
+/** Two at once would move parts of the same folders into two backups, so the second one waits, and looks again. */
+export async function removedAlone(found: Found, keepsState: boolean): Promise<Removed | 'already'> {
+  const end = await taken(`${backupPrefix()}lock`)
+  try {
+    const now = lookedAt(keepsState)
+    if (isEmpty(now)) return 'already'
+    if (shapeOf(now) === shapeOf(found)) return await removed(now)
+    throw new Refusal('NOT_REMOVED', 'Something else is to be removed now than a moment ago', {
+      hint: 'Nothing was removed. Run the same command again, and look at it.',
+    })
+  } finally {
+    end()
+  }
+}
+
+function shapeOf({ settings, kept }: Found): string {
+  const plans = settings.map(({ plan }) => [plan.file.path, plan.file.text])
+  return JSON.stringify([plans, kept.map(({ folder, names }) => [folder, names])])
+}
+
+const LONGEST_WAIT_MS = 30_000
+const LOOK_MS = 50
+
+/** Takes the mutex in a folder of its own, and returns what gives it back. */
+async function taken(folder: string): Promise<() => void> {
+  const mutex = new Mutex(folder)
+  for (const until = performance.now() + LONGEST_WAIT_MS; ; await sleep(LOOK_MS)) {
+    try {
+      makePrivate(folder)
+      if (mutex.tryTake()) break
+    } catch (error) {
+      if (!isCode(error, 'ENOENT')) throw unwritten(folder, error)
+      continue // the one before has just removed it
+    }
+    if (performance.now() > until) {
+      const hint = 'Nothing was removed. Try again when the other one has finished.'
+      throw new Refusal('NOT_REMOVED', `Another carabiner remove is at work: ${mutex.holder}`, { hint })
+    }
+  }
+  return () => {
+    // With the folder the mutex goes in one step, so that nobody can take it in between.
+    const aside = `${folder}.${process.pid}`
+    renameSync(folder, aside)
+    rmSync(aside, { recursive: true, force: true })
+  }
+}
+
 /** Settings first: if one of them cannot be changed, its hooks still find what they need. All of it is done, or none. */
-export async function removed(found: Found): Promise<Removed> {
+async function removed(found: Found): Promise<Removed> {
   const { settings, kept } = found
   const backup = kept.length === 0 ? undefined : prepared(found)
   const undo: (() => unknown)[] = []

@@ -286,6 +286,20 @@ describe('who may', () => {
     expect(existsSync(data())).toBe(false)
   })
 
+  it('two at once: one removes, and the other says so', async () => {
+    await used()
+    const both = await Promise.all([1, 2].map(() => project.carabiner(['remove', '--yes'])))
+    expect(both.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ])
+    const outputs = both.map(({ stdout }) => stdout)
+    expect(outputs.filter((text) => text.includes('\nbackup '))).toHaveLength(1)
+    const [other] = outputs.filter((text) => !text.includes('\nbackup '))
+    expect(other).toMatch(/another carabiner remove has just removed all of this|nothing to remove/)
+    expect(readdirSync(dirname(data())).filter((name) => name.startsWith('carabiner'))).toHaveLength(1)
+  })
+
   it('no agent', async () => {
     await used()
     for (const args of [['--yes'], ['--keep-state', '--yes'], []]) {

@@ -11,7 +11,7 @@ import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
-import { type Found, isEmpty, lookedAt, type Removed, removed } from '../removal.js'
+import { type Found, isEmpty, lookedAt, type Removed, removedAlone } from '../removal.js'
 import { setupCount } from '../setup-choice.js'
 
 const OPTIONS = {
@@ -47,7 +47,8 @@ export const command: Command<typeof OPTIONS> = {
       if (options['dry-run'] || isEmpty(found)) return await shown(found, output)
       if (!output.json) await output.print(foundLines(found, painter(1)))
       if (!options.yes && !(await isAgreed(output))) return EXIT.failed
-      return await told(await withProgress('removing', output, () => removed(found)), output)
+      const done = await withProgress('removing', output, () => removedAlone(found, options['keep-state']))
+      return done === 'already' ? await tellAlready(found, output) : await told(done, output)
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
       throw new Refusal('SETTINGS_UNUSABLE', error.message, {
@@ -102,6 +103,14 @@ async function shown(found: Found, output: Output): Promise<number> {
     ...(isEmpty(found)
       ? nextLines(['npm uninstall -g carabiner   # the program itself'], paint)
       : nextLines(['carabiner remove   # asks, and keeps a backup'], paint)),
+  ])
+}
+
+/** Another one was faster. */
+async function tellAlready(found: Found, output: Output): Promise<number> {
+  const document = { removed: false, ...foundData(found), backup: null, restore: null }
+  return output.result(document, () => [
+    'another carabiner remove has just removed all of this; it says where the backup is',
   ])
 }
 

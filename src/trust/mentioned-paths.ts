@@ -234,6 +234,14 @@ class Walk {
   #assign({ name, value }: Assignment, scope: Scope, isKept: boolean): void {
     for (const word of wordsIn(value)) this.#word(word, /\s/.test(word.value) ? 'code' : 'path', scope, name)
     const pieces = value.type === 'Word' ? this.#pieces(value) : []
+    // `PATH=scripts:$PATH`
+    const list = pieces.map(({ kind, text }) => (kind === 'known' ? text : OPEN)).join('')
+    const entries = list.includes(':') || name === 'PATH' ? list.split(':') : []
+    for (const entry of entries) {
+      if (entry.includes(OPEN)) continue
+      if (name === 'PATH') this.found(entry)
+      else this.found(entry, true, name)
+    }
     if (isKept && pieces.length > 0 && pieces.every(({ kind }) => kind === 'known'))
       this.#values.set(name, pieces.map(({ text }) => text).join(''))
     else this.#values.delete(name)
@@ -279,7 +287,8 @@ class Walk {
 
   #word(word: Word, use: Use, scope: Scope, holder?: string): void {
     const pieces = this.#pieces(word)
-    if (use === 'file' || use === 'path') this.#note(pieces, use === 'path', holder)
+    if (use === 'file' || use === 'path')
+      for (const one of alternatives(pieces)) this.#note(one, use === 'path', holder)
     const text = pieces.map((piece) => (piece.kind === 'open' ? OPEN : piece.text)).join('')
     if (use === 'program') this.program(text)
     if (use === 'code') {
@@ -364,6 +373,14 @@ class Walk {
       }
     }
   }
+}
+
+/** `{a,b}/c` means two words. */
+function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  const at = pieces.findIndex(({ kind, text }) => kind === 'open' && /^\{[^{}$`]*,[^{}$`]*\}$/.test(text))
+  if (at < 0) return [pieces]
+  const names = pieces[at]?.text.slice(1, -1).split(',') ?? []
+  return names.map((text) => [...pieces.slice(0, at), { text, kind: 'known' }, ...pieces.slice(at + 1)])
 }
 
 function wordsIn(value: Word | ArrayValue): readonly Word[] {

@@ -91,7 +91,7 @@ export function pathsIn(text: string): readonly string[] {
 
 /** Calls that open or run a file, in the languages that hooks are written in. */
 const OPENS =
-  /\b(?:open\w*|exec\w*|spawn\w*|fork|system|p?open|run\w*|call|check_(?:call|output)|exists\w*|is_?file|is_?dir|(?:access|stat)(?:Sync)?|readFile\w*|read_?dir\w*|file_get_contents|require\w*|import\w*|include\w*|Path|path\.(?:join|resolve)|glob|File\.\w+|IO\.\w+)\s*\(|\b(?:import|from|require\w*|load)\s+["']|\b(?:Test|Join|Resolve)-Path\b|\b(?:Get-Content|Start-Process|Import-Module|Invoke-\w+|gc|cat|sh|bash|python3?|node|pwsh)\s|^\s*[.&]\s/
+  /\b(?:open\w*|exec\w*|spawn\w*|fork|system|p?open|run\w*|call|check_(?:call|output)|exists\w*|is_?file|is_?dir|(?:access|stat)(?:Sync)?|readFile\w*|read_?dir\w*|file_get_contents|require\w*|import\w*|include\w*|Path|path\.(?:join|resolve)|glob|File\.\w+|IO\.\w+)\s*\(|\b(?:import|from|require\w*|include\w*|load|do)\s+["']|\b(?:Test|Join|Resolve)-Path\b|\b(?:Get-Content|Start-Process|Import-Module|Invoke-\w+|gc|cat|sh|bash|python3?|node|pwsh)\s|^\s*[.&]\s/
 
 const HOLDS = /^\s*(?:(?:const|let|var|my)\s+)?[$@]?\w+\s*=\s*[rb]?(["'`])[^"'`]*\1\s*$/
 

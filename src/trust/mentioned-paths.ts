@@ -25,8 +25,9 @@ import { wrapperOf } from '../shell/wrappers.js'
 import { markedText, unmarked, variablesOf } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, SHELLS, soughtBy } from './known-programs.js'
 import { FILE_COMPARISON, FILE_TEST, type Use, usesOf } from './operand-use.js'
-import { type Piece, pathsIn, pathsInProgram, type RelativePath, relativePath } from './relative-path.js'
+import { pathsIn, pathsInProgram, type RelativePath, relativePath } from './relative-path.js'
 import type { Unit, UnitHook } from './unit.js'
+import { alternatives, type Piece, piecesOf } from './word-pieces.js'
 
 /** In order of appearance. */
 export function mentionedPaths(hook: UnitHook, unit: Unit): readonly RelativePath[] {
@@ -233,7 +234,7 @@ class Walk {
 
   #assign({ name, value }: Assignment, scope: Scope, isKept: boolean): void {
     for (const word of wordsIn(value)) this.#word(word, /\s/.test(word.value) ? 'code' : 'path', scope, name)
-    const pieces = value.type === 'Word' ? this.#pieces(value) : []
+    const pieces = value.type === 'Word' ? piecesOf(value, this.#values) : []
     // `PATH=scripts:$PATH`
     const list = pieces.map(({ kind, text }) => (kind === 'known' ? text : OPEN)).join('')
     const entries = list.includes(':') || name === 'PATH' ? list.split(':') : []
@@ -286,7 +287,7 @@ class Walk {
   // ---- words ----------------------------------------------------------------------------------------------------
 
   #word(word: Word, use: Use, scope: Scope, holder?: string): void {
-    const pieces = this.#pieces(word)
+    const pieces = piecesOf(word, this.#values)
     if (use === 'file' || use === 'path')
       for (const one of alternatives(pieces)) this.#note(one, use === 'path', holder)
     const text = pieces.map((piece) => (piece.kind === 'open' ? OPEN : piece.text)).join('')
@@ -340,47 +341,6 @@ class Walk {
     const uses = this.#uses.get(name) ?? new Set()
     this.#uses.set(name, uses.add(holder !== undefined ? `=${holder}` : use === 'text' ? 'text' : 'file'))
   }
-
-  /** The word with the values of variables that the command itself sets. */
-  #pieces({ value, text, parts }: Word): readonly Piece[] {
-    if (!parts) return [{ text: value, kind: /^~/.test(text) ? 'open' : 'known' }]
-    return parts.flatMap((part) => this.#piece(part))
-  }
-
-  #piece(part: WordPart): readonly Piece[] {
-    switch (part.type) {
-      case 'Literal':
-      case 'SingleQuoted':
-      case 'AnsiCQuoted':
-        return [{ text: part.value, kind: 'known' }]
-      case 'DoubleQuoted':
-      case 'LocaleString':
-        return part.parts.flatMap((inner) => this.#piece(inner))
-      case 'Glob':
-      case 'ExtendedGlob':
-        return [{ text: part.text, kind: 'glob' }]
-      case 'SimpleExpansion':
-      case 'ParameterExpansion': {
-        const name = part.type === 'SimpleExpansion' ? part.text.slice(1) : part.parameter
-        const hasMore = part.type === 'ParameterExpansion' && (part.operation ?? part.prefix ?? part.index)
-        const known = name === 'PWD' ? '.' : this.#values.get(name)
-        if (known !== undefined && !hasMore) return [{ text: known, kind: 'known' }]
-        return [{ text: part.text, kind: 'open' }]
-      }
-      default: {
-        const isHere = /^(?:\$\(\s*pwd(?: -[LP])?\s*\)|`pwd`)$/.test(part.text)
-        return [isHere ? { text: '.', kind: 'known' } : { text: part.text, kind: 'open' }]
-      }
-    }
-  }
-}
-
-/** `{a,b}/c` means two words. */
-function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const at = pieces.findIndex(({ kind, text }) => kind === 'open' && /^\{[^{}$`]*,[^{}$`]*\}$/.test(text))
-  if (at < 0) return [pieces]
-  const names = pieces[at]?.text.slice(1, -1).split(',') ?? []
-  return names.map((text) => [...pieces.slice(0, at), { text, kind: 'known' }, ...pieces.slice(at + 1)])
 }
 
 function wordsIn(value: Word | ArrayValue): readonly Word[] {

@@ -2,13 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { pathAt, typeAt } from './file-reading.js'
-
-/** A part of a word. */
-export interface Piece {
-  readonly text: string
-  /** `open`: only the running shell knows the text. */
-  readonly kind: 'known' | 'glob' | 'open'
-}
+import type { Piece } from './word-pieces.js'
 
 export interface RelativePath {
   /** As people read it. */

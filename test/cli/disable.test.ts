@@ -17,12 +17,12 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-/** A plugin with hooks on PreToolUse. */
-function plugin(base: string, name: string, commands: readonly string[]): void {
+/** A plugin with hooks on one event. */
+function plugin(base: string, name: string, commands: readonly string[], event = 'PreToolUse'): void {
   const path = join(base, '.amplifier/hooks', name, 'hooks.json')
   mkdirSync(dirname(path), { recursive: true })
   const hooks = commands.map((command) => ({ type: 'command', command }))
-  writeFileSync(path, JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks }] } }))
+  writeFileSync(path, JSON.stringify({ hooks: { [event]: [{ matcher: 'Bash', hooks }] } }))
 }
 
 const run = (line: string, cwd?: string, env?: Readonly<Record<string, string>>): Promise<Run> =>
@@ -123,6 +123,19 @@ describe('carabiner disable', () => {
       { name: 'guard:PreToolUse#2', status: 'skipped', why: 'disabled' },
     ])
     expect(JSON.parse(stdout).hooks[0].detail).toContain(`until ${until}`)
+  })
+
+  it.each([
+    ['PreToolUse', 0],
+    ['PreToolUse', 2],
+    ['PostToolUse', 0],
+  ])('fire %s says once how to undo it, whatever the outcome (exit %i)', async (event, exit) => {
+    plugin(project.home, 'guard', [GUARD, 'exit 0'], event)
+    if (exit !== 0) plugin(project.home, 'other', [GUARD])
+    await run('disable guard')
+    const fired = await project.call(['fire', event], { input: { ...BASH, tool_response: '' } })
+    expect(fired.code).toBe(exit)
+    expect(fired.stdout.replace(/\s+/g, ' ').split('to undo it, run carabiner enable guard --here')).toHaveLength(2)
   })
 
   it('what is over is neither in force nor kept', async () => {

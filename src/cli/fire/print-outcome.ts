@@ -34,15 +34,19 @@ export function outcomeLines(
   const outcome = redactedData(plainData(told))
   const shown = outcome.hooks.filter((trace) => !isIdle(trace))
   const names = Math.max(22, ...shown.map((trace) => nameOf(trace).length))
+  const missed = switchedOff(event, outcome)
   return [
     ...fitted([
       `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
-      ...shown.flatMap((trace) => traceLines(trace, names, paint)),
+      ...shown.flatMap((trace, i) => [
+        ...traceLines(trace, names, paint),
+        ...offLines(trace, [missed, ...shown.slice(0, i)], paint),
+      ]),
     ]),
     ...idleLines(outcome, paint, notCarried),
     ...effects(outcome, paint).flatMap(([label, text, colour]) => labelled(label, text, colour, 2)),
     ...noticeLines(unmentioned(outcome), paint, 2),
-    ...fitted([`  ${verdict(event, outcome, paint)}`]),
+    ...fitted([`  ${verdict(event, outcome, missed, paint)}`]),
     ...(also === undefined ? [] : fitted([paint.yellow(`  ${visible(also)}, with the same payload`)])),
   ]
 }
@@ -119,21 +123,29 @@ function answerOf({ question, answer }: Approval): string {
   return `${answer.decision} by ${answer.by}${among}`
 }
 
-/** A gate that somebody switched off must not look as if it had let the call pass. */
-function switchedOff(event: string, { hooks }: ToldOutcome): string {
-  if (resolveEvent(event).deny !== 'block') return ''
-  const off = hooks.find(({ status, why, role }) => status === 'skipped' && why === 'disabled' && !role)
-  return off ? `, unguarded by ${nameOf(off)}: ${oneLine(off.detail ?? 'it is switched off')}` : ''
+/** Who switched it off, and how to undo it, unless one of the others says so. */
+function offLines(trace: Trace, others: readonly (Trace | undefined)[], paint: Paint): readonly string[] {
+  const { status, why, detail } = trace
+  if (status !== 'skipped' || why !== 'disabled' || detail === undefined) return []
+  const isTold = others.some((one) => one?.detail === detail)
+  return isTold ? [] : indented(detail, 4).map(paint.dim)
 }
 
-function verdict(event: string, outcome: ToldOutcome, paint: Paint): string {
+/** A gate that somebody switched off must not look as if it had let the call pass. */
+function switchedOff(event: string, { action, hooks }: ToldOutcome): Trace | undefined {
+  if (resolveEvent(event).deny !== 'block' || actionRow(action).tone !== 'plain') return undefined
+  return hooks.find(({ status, why, role }) => status === 'skipped' && why === 'disabled' && !role)
+}
+
+function verdict(event: string, outcome: ToldOutcome, missed: Trace | undefined, paint: Paint): string {
   const { action, reason, response } = outcome
   const because = reason ? `: ${oneLine(reason)}` : ''
   const { tone, said = action } = actionRow(action)
-  if (tone === 'plain') {
-    const off = switchedOff(event, outcome)
-    return off === '' ? said : paint.yellow(`${said}${off}`)
+  if (missed) {
+    const why = oneLine(missed.detail ?? 'it is switched off')
+    return paint.yellow(`${said}, unguarded by ${nameOf(missed)}: ${why}`)
   }
+  if (tone === 'plain') return said
   if (action === 'respond') return inTone(tone, `${said}: ${JSON.stringify(response)}`, paint)
   const words = action === 'deny' && event === 'Stop' ? 'refused to stop' : said
   return inTone(tone, `${words}${because}`, paint)

@@ -26,12 +26,20 @@ import { type Wanted, WITHOUT_SAMPLE } from '../templates/sample.js'
 
 const LANGUAGE_NAMES = Object.keys(LANGUAGES) as readonly Language[]
 
+/** Other names that people type. */
+const ALIASES: Readonly<Record<string, Language>> = {
+  sh: 'bash',
+  python3: 'python',
+  js: 'node',
+  typescript: 'ts',
+}
+
 const OPTIONS = {
   lang: {
     type: 'string',
     value: 'LANG',
     completes: LANGUAGE_NAMES,
-    help: `${LANGUAGE_NAMES.join(', ')}; default: bash.`,
+    help: `${LANGUAGE_NAMES.join(', ')}; default: bash. sh means bash.`,
   },
   event: { type: 'string', value: 'EVENT', help: 'The event; default: PreToolUse.' },
   matcher: { type: 'string', value: 'M', help: 'Which tools or other values; default: all.' },
@@ -60,7 +68,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [name] }, output) {
     if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
-    const language = chosen(options.lang ?? 'bash', LANGUAGE_NAMES, '--lang does not accept')
+    const language = languageOf(options.lang ?? 'bash')
     const wanted = wantedOf(name, options.event, options.matcher)
     const project = projectFolder(options)
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
@@ -75,6 +83,11 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 // ---- what is wanted -------------------------------------------------------------------------------------------
+
+function languageOf(typed: string): Language {
+  const alias = Object.hasOwn(ALIASES, typed) ? ALIASES[typed] : undefined
+  return alias ?? chosen(typed, LANGUAGE_NAMES, '--lang does not accept')
+}
 
 function wantedOf(name: string, event = 'PreToolUse', matcher: string | undefined): Wanted {
   checkName(name)

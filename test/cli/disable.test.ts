@@ -135,7 +135,9 @@ describe('carabiner disable', () => {
     await run('disable guard')
     const fired = await project.call(['fire', event], { input: { ...BASH, tool_response: '' } })
     expect(fired.code).toBe(exit)
-    expect(fired.stdout.replace(/\s+/g, ' ').split('to undo it, run carabiner enable guard --here')).toHaveLength(2)
+    expect(
+      fired.stdout.replace(/\s+/g, ' ').split('to undo it, run carabiner enable guard --here'),
+    ).toHaveLength(2)
   })
 
   it('what is over is neither in force nor kept', async () => {

@@ -6,13 +6,13 @@ import { gather } from '../doctor/facts.js'
 import type { Family, Finding } from '../doctor/finding.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
-import { counted, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
+import { counted, grouped, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { severityColour } from '../print/severity.js'
 import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
-import { setupStep } from '../why/first-steps.js'
+import { packHooks, setupStep } from '../why/first-steps.js'
 
 export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
@@ -61,7 +61,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       document,
       (paint) => [
         ...projectLine(options, paint),
-        ...familyLines(families, paint, isSetUp || !document.ok),
+        ...familyLines(families, paint, isSetUp || !document.ok, isEmpty ? ownRuns(facts.project) : []),
         ...nextLines(document.ok ? steps : [], paint),
       ],
       document.ok ? EXIT.ok : EXIT.failed,
@@ -71,12 +71,28 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
 
 // ---- printing -------------------------------------------------------------------------------------------------
 
-/** `isSetUp`: there is something that could be wrong. */
-export function familyLines(found: readonly Family[], paint: Paint, isSetUp = true): readonly string[] {
+/** Without it, a guard that works would look as if nothing were there. */
+function ownRuns(project: string): readonly string[] {
+  const hooks = packHooks(project)
+  return [...grouped(hooks, ({ agent }) => agent)].map(([agent, ones]) => {
+    const names = [...new Set(ones.map(({ name }) => (name === 'guard' ? 'the guard' : name)))]
+    const [they, their, are] = names.length === 1 ? ['It', 'its', 'is'] : ['They', 'their', 'are']
+    return `${agent} runs ${names.join(', ')} itself. ${they} ${are} not counted above, and ${their} calls are not in the audit.`
+  })
+}
+
+/** `isSetUp`: there is something that could be wrong. `remarks`: what explains the counts. */
+export function familyLines(
+  found: readonly Family[],
+  paint: Paint,
+  isSetUp = true,
+  remarks: readonly string[] = [],
+): readonly string[] {
   const families = plainData(found)
   const summary = summaryOf(families)
   return [
     ...families.flatMap((family) => linesOf(family, paint)),
+    ...fitted(remarks),
     ...(isSetUp ? [] : ['nothing is set up here yet']),
     ...(isSetUp || summary.broken + summary.warning + summary.note > 0 ? [verdict(summary, paint)] : []),
   ]

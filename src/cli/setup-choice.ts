@@ -63,12 +63,13 @@ export function chosenBy(named: NamedChoices, text: string): readonly Choice[] {
   return chosen
 }
 
-/** Hooks of the pack next to those of projects: the ones that are there next to them already, and named ones. */
+/** Hooks of the pack next to those of projects: the registered ones, and named ones. */
 export function besideEngine(named: NamedChoices, text: string | undefined): readonly Choice[] {
   const { with: more = '', without: fewer = '' } = named
-  const present = hasEngine(text) ? choicesIn(text ?? '') : []
   const dropped = choicesCalled(fewer)
-  return completed([...present, ...choicesCalled(more)].filter((choice) => !dropped.includes(choice)))
+  return completed(
+    [...choicesIn(text ?? ''), ...choicesCalled(more)].filter((choice) => !dropped.includes(choice)),
+  )
 }
 
 /** Names of choices or of hooks, separated by commas or blanks. */

@@ -9,7 +9,7 @@ const hasPython = existsSync('/usr/bin/python3')
 const run = (...args: string[]) =>
   execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
 
-it('prints every question as JSON', { timeout: 120_000 }, () => {
+it('prints every question as JSON', { timeout: 600_000 }, () => {
   const { benches } = JSON.parse(run('--json'))
   expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
     'audit, batches of 100 / bare append',
@@ -64,7 +64,7 @@ it('prints every question as JSON', { timeout: 120_000 }, () => {
   }
 })
 
-it('prints one question as a table', { timeout: 120_000 }, () => {
+it('prints one question as a table', { timeout: 600_000 }, () => {
   const [header, ...rows] = run('idle').trimEnd().split('\n')
   expect(header).toMatch(/value +baseline +ratio +limit/)
   expect(rows).toHaveLength(2)

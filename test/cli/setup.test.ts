@@ -155,8 +155,7 @@ describe('carabiner setup claude-code', () => {
     expect(project.read('.claude/settings.json')).toBe('{\n\t"model": "x"\n}')
   })
 
-  it('--engine registers one entry for each event in place of the pack', async () => {
-    await setup()
+  it('--engine registers one entry for each event', async () => {
     const { stdout } = await setup('--engine')
     const entries = engineEntries(program())
     expect(stdout).toContain(`registered ${entries.length} hooks`)
@@ -165,33 +164,24 @@ describe('carabiner setup claude-code', () => {
     for (const { event, group } of entries) expect(hooks[event]).toEqual([group])
   })
 
-  it('--engine --with guard keeps the guard, also the next time', async () => {
-    await setup('--only', 'guard,stop')
-    expect((await setup('--engine', '--with', 'guard')).stdout).toMatch(/ {2}- stop .*\n {2}\+ engine /)
-    const count = engineEntries(program()).length + 1
+  it.each([
+    [['--only', 'guard,stop'], ['--engine']],
+    [['--engine'], ['--with', 'guard', '--without', 'start,preferences']],
+    [['--engine', '--with', 'guard,stop'], ['--yes']],
+  ])('%j, then %j: whatever is registered and not named stays', async (first, second) => {
+    await setup(...first)
+    await setup(...second)
     for (const args of [['--engine'], [], ['--engine', '--with', 'guard']])
       expect((await setup(...args)).stdout).toContain(
-        `${count} hooks registered in ~/.claude/settings.json: nothing`,
+        `${engineEntries(program()).length + 2} hooks registered in ~/.claude/settings.json: nothing`,
       )
     expect((await project.call(['doctor'])).stdout).toContain(
-      'ok claude-code  guard, the hooks of projects registered in ~/.claude/settings.json',
+      'ok claude-code  guard, stop, the hooks of projects registered in ~/.claude/settings.json',
     )
     expect((await setup('--engine', '--without', 'guard')).stdout).toMatch(/ {2}- guard /)
-  })
-
-  it('--engine asks before it takes the guard out, and says how to keep it', async () => {
-    await setup('--only', 'guard')
-    const before = read(user())
-    const ask = (input: string) =>
-      project.onTerminal(['setup', 'claude-code', '--engine'], {
-        input,
-        columns: 200,
-        env: { NO_COLOR: '1' },
-      })
-    expect((await ask('n\n')).stdout).toContain('carabiner setup claude-code --engine --with guard')
-    expect(read(user())).toBe(before)
-    expect((await ask('y\n')).code).toBe(0)
-    expect(read(user())).not.toContain('hook pre-tool-use')
+    expect((await setup('--only', 'guard')).stdout).toContain(
+      'note Claude Code no longer runs the hooks of projects. To have both: carabiner setup claude-code --engine',
+    )
   })
 
   it('--dry-run shows it and writes nothing at all', async () => {
@@ -354,7 +344,11 @@ describe('a choice of hooks', () => {
   it('no agent takes the guard away', async () => {
     await setup()
     const before = read(user())
-    for (const args of [['--only', 'stop'], ['--without', 'guard'], ['--engine']]) {
+    for (const args of [
+      ['--only', 'stop'],
+      ['--without', 'guard'],
+      ['--engine', '--without', 'guard'],
+    ]) {
       const env = { CLAUDECODE: '1' }
       const { code, stderr } = await project.call(['setup', 'claude-code', ...args], { env })
       expect([code, stderr]).toEqual([1, expect.stringContaining('Removing the guard is for a person')])
@@ -378,7 +372,7 @@ describe('a choice of hooks', () => {
       expect(read(user())).toBe(before)
     }
     await setup('--engine', '--yes')
-    for (const args of [['--only', 'reminder'], ['--without', 'guard'], ['--yes']]) await refused(...args)
+    await refused('--only', 'reminder')
     expect((await agent('--engine', '--with', 'guard')).code).toBe(0)
     await setup('--only', 'guard,stop,reminder')
     await refused('--without', 'stop')

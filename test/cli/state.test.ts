@@ -79,11 +79,10 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     hooks: { ready: 1 },
     diagnostics: [],
-    notAsked:
-      '1 hook is ready, but no agent runs it: Claude Code is set up with the standard pack only. --engine without --with would remove the guard',
+    notAsked: '1 hook is ready, but no agent runs it: Claude Code is set up with the standard pack only',
     next: [
       'carabiner explain PreToolUse --tool Bash',
-      'carabiner setup claude-code --engine --with guard,stop,start,preferences   # next to the standard pack',
+      'carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
     ],
   })
   const fire = (command: string) => {

@@ -23,12 +23,12 @@ import {
   projectSettings,
   userSettings,
 } from '../../hosts/claude-code/setup.js'
-import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
+import { ownCommand } from '../../hosts/own-command.js'
 import { readSettings, type SettingsPlace } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
 import type { Command, Options } from '../command.js'
-import { agrees, canAsk } from '../confirm.js'
+import { canAsk } from '../confirm.js'
 import { commandsIn } from '../doctor/agent-files.js'
 import type { Output } from '../output.js'
 import { checkPerson, isAgentShell } from '../person.js'
@@ -41,10 +41,8 @@ import {
   besideEngine,
   CHOICE_OPTIONS,
   changedLines,
-  choicesIn,
   chosenBy,
   hasEngine,
-  hasGuard,
   lostGate,
   namesChoices,
   pickedFrom,
@@ -102,7 +100,6 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Only the guard, and lock mode.', line: 'carabiner setup claude-code --only guard,stop' },
     { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup claude-code --engine' },
-    { does: 'Run them, and the guard as well.', line: 'carabiner setup claude-code --engine --with guard' },
     { does: 'Remove all of it again.', line: 'carabiner setup claude-code --remove' },
   ],
   async run({ options, positionals: [host] }, output) {
@@ -146,20 +143,9 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
   if (remove) return { ...common, plan: () => planRemove(place), entries: [], notes: [] }
   const { text } = readSettings(place)
   const chosen = engine ? besideEngine(options, text) : await wanted(options, place, output)
-  if (engine && hasGuard(text) && !chosen.includes('guard')) await confirmLoss(options, again, output)
-  // A file that has both keeps both, unless the user names all hooks.
-  const isBoth = options.only === undefined && hasEngine(text) && choicesIn(text ?? '').length > 0
-  const entries = [...packEntries(program, chosen), ...(engine || isBoth ? engineEntries(program) : [])]
+  const hasBoth = engine || (options.only === undefined && hasEngine(text))
+  const entries = [...packEntries(program, chosen), ...(hasBoth ? engineEntries(program) : [])]
   return { ...common, chosen, plan: () => planInstall(place, entries), entries, notes: notesOn(program) }
-}
-
-/** Asks before the guard goes, where somebody can answer. */
-async function confirmLoss(options: Given, again: string, output: Output): Promise<void> {
-  if (!canAsk(output) || isAgentShell() || options.yes || options['dry-run']) return
-  if (await agrees('This takes the guard out: it no longer checks tool calls. Go on?', output)) return
-  throw new Refusal('NOT_ANSWERED', 'Nothing was written', {
-    hint: `To keep the guard as well, type ${again} --engine --with guard`,
-  })
 }
 
 /** Asks a person who named no hooks. */
@@ -225,7 +211,7 @@ async function tell(
   done: { readonly backup: string | undefined } | undefined,
   output: Output,
 ): Promise<void> {
-  const notes = [...wish.notes, ...(wish.remove ? [] : replacedIn(plan, done !== undefined))]
+  const notes = [...wish.notes, ...(wish.remove ? [] : engineLoss(plan, done !== undefined))]
   const off = wish.remove ? undefined : switchedOff()
   if (output.json) {
     return output.document({
@@ -275,27 +261,11 @@ function nextOf({ remove, chosen, dry, again }: Wish, { changes }: Plan, done: b
   ]
 }
 
-/** The pack and the hooks of projects take each other's place. */
-function replacedIn({ file, after = '' }: Plan, done: boolean): readonly string[] {
-  const calls = (text: string, call: OwnCommand['call']) =>
-    (commandsIn('Claude Code', file.path, text) ?? []).filter(
-      ({ command }) => ownCommand({ command })?.call === call,
-    ).length
-  const lost = (call: OwnCommand['call']) => (calls(after, call) > 0 ? 0 : calls(file.text ?? '', call))
-  const [engine, pack] = [lost('fire'), lost('hook')]
-  const out = done ? 'removed' : 'to be removed'
-  return [
-    ...(engine > 0
-      ? [
-          `${engine === 1 ? '1 entry of --engine is' : `${engine} entries of --engine are`} ${out}: Claude Code no longer runs the hooks of projects. To restore them: carabiner setup claude-code --engine`,
-        ]
-      : []),
-    ...(pack > 0
-      ? [
-          `${counted(pack, 'hook')} of the standard pack ${pack === 1 ? 'is' : 'are'} ${out}. To restore them: carabiner setup claude-code`,
-        ]
-      : []),
-  ]
+/** `--only` also removes the entries that run the hooks of projects. */
+function engineLoss({ file, after }: Plan, done: boolean): readonly string[] {
+  if (!hasEngine(file.text) || hasEngine(after)) return []
+  const removed = done ? 'no longer runs' : 'would no longer run'
+  return [`Claude Code ${removed} the hooks of projects. To have both: carabiner setup claude-code --engine`]
 }
 
 function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, done: boolean): string {

@@ -6,9 +6,9 @@ import { basename } from 'node:path'
 import { agentMark } from '../../files/agent-shell.js'
 import { programEnvironment } from '../../shell/own-environment.js'
 
-/** With the options that show colours and leave the text on the screen. */
+/** With the options that show colours, leave the text on the screen, and say which key goes on. */
 const PAGERS: Readonly<Record<string, readonly string[]>> = {
-  less: ['-R', '-X'],
+  less: ['-R', '-X', '-Psspace\\: more   q\\: go on'],
   more: [],
   most: [],
   moar: [],

@@ -70,19 +70,10 @@ export function setupStep(project: string, hasHooks: boolean): readonly string[]
   const { engine, pack } = registeredIn(project)
   if (engine || (pack && !hasHooks)) return []
   if (!hasHooks) return ['carabiner setup claude-code   # guards Claude Code, and says what each hook does']
-  return [
-    pack
-      ? `${askAsWell(pack)}   # next to the standard pack`
-      : `${ASK}   # no agent runs these hooks yet; then Claude Code does`,
-  ]
+  return [`${ASK}   # no agent runs these hooks yet; then Claude Code does`]
 }
 
 const ASK = 'carabiner setup claude-code --engine'
-
-/** Without `--with`, the hooks of projects would take the place of the pack. */
-function askAsWell(pack: readonly string[]): string {
-  return pack.length === 0 ? ASK : `${ASK} --with ${pack.join(',')}`
-}
 
 /** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
 export function notAsked(
@@ -93,11 +84,7 @@ export function notAsked(
   if (ready === 0 || engine || !pack) return undefined
   const those =
     ready === 1 ? '1 hook is ready, but no agent runs it' : `${ready} hooks are ready, but no agent runs them`
-  const alone = pack.includes('guard') ? '. --engine without --with would remove the guard' : ''
-  return {
-    text: `${those}: Claude Code is set up with the standard pack only${alone}`,
-    fix: askAsWell(pack),
-  }
+  return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
 }
 
 /** A hook of the standard pack in an agent's settings. The agent runs it itself: `fire` and `explain` do not ask it. */

@@ -1,5 +1,6 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
+import { choicesOf } from '../../hosts/claude-code/entries.js'
 import type { Command } from '../command.js'
 import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
@@ -73,11 +74,12 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
 
 /** Without it, a guard that works would look as if nothing were there. */
 function ownRuns(project: string): readonly string[] {
-  const hooks = packHooks(project)
-  return [...grouped(hooks, ({ agent }) => agent)].map(([agent, ones]) => {
-    const names = [...new Set(ones.map(({ name }) => (name === 'guard' ? 'the guard' : name)))]
-    const [they, their, are] = names.length === 1 ? ['It', 'its', 'is'] : ['They', 'their', 'are']
-    return `${agent} runs ${names.join(', ')} itself. ${they} ${are} not counted above, and ${their} calls are not in the audit.`
+  return [...grouped(packHooks(project), ({ agent }) => agent)].map(([agent, ones]) => {
+    const [first = '', ...more] = choicesOf(ones.map(({ hook }) => hook))
+    const last = more.pop()
+    return last === undefined
+      ? `${agent} runs ${first === 'guard' ? 'the guard' : first} itself. It is not counted above, and its calls are not in the audit.`
+      : `${agent} runs ${[first, ...more].join(', ')} and ${last} itself. They are not counted above, and their calls are not in the audit.`
   })
 }
 

@@ -37,6 +37,9 @@ export interface Host<Name extends string = string> {
 
   /** The file that registers its hooks, if its path is the same in a project and in the home folder. */
   readonly hookFile?: string
+
+  /** It runs a command once, however many of its settings files have it for the event. Of other agents that is not known. */
+  readonly runsEqualOnce?: true
 }
 
 // ---- an event, and the answer to it ---------------------------------------------------------------------------

@@ -114,11 +114,18 @@ export function registrationProblems(
   program: ThisProgram,
 ): readonly RegistrationProblem[] {
   const problems: RegistrationProblem[] = []
+  /** Spellings of each hook. Claude Code runs a command once, in however many files it is. */
+  const spelled = new Map<string, Set<string>>()
   const having = places.filter((place) => {
     try {
       const ones = registrationsIn(place.file)
       problems.push(...staleIn(place, ones, program))
-      return ones.some(({ call }) => call === 'hook')
+      const hooks = ones.filter(({ call }) => call === 'hook')
+      for (const { event, name, command } of hooks) {
+        const key = `${event} ${name}`
+        spelled.set(key, (spelled.get(key) ?? new Set()).add(command))
+      }
+      return hooks.length > 0
     } catch {
       const text = 'it cannot be read or is not valid JSON, so Claude Code runs none of its hooks'
       problems.push({ file: place.file, isBroken: true, text, fix: 'Correct the file.' })
@@ -126,12 +133,13 @@ export function registrationProblems(
     }
   })
   const last = having.at(-1)
-  if (last && having.length > 1) {
+  const times = Math.max(0, ...[...spelled.values()].map(({ size }) => size))
+  if (last && having.length > 1 && times > 1) {
     const others = having.slice(0, -1).map(({ file }) => file)
     problems.push({
       file: last.file,
       isBroken: false,
-      text: `the pack's hooks are registered here and in ${others.join(' and ')}, so each runs ${having.length} times`,
+      text: `the pack's hooks are registered here and in ${others.join(' and ')} with different commands, so one event runs a hook ${times} times`,
       fix: last.remove,
     })
   }

@@ -631,7 +631,18 @@ describe('Carabiner in an agent', () => {
     )
     scene.writeHome('.claude/settings.json', fire)
     const file = scene.write('.claude/settings.json', fire)
-    expect(await scene.only('registration')).toMatchObject({ severity: 'warning', file, line: 9 })
+    expect(await scene.only('registration')).toMatchObject({
+      severity: 'note',
+      file,
+      line: 9,
+      text: expect.stringContaining('it runs equal commands once'),
+    })
+    const other = `"${process.execPath}" "${script}" fire PreToolUse --as claude-code --timeout 5`
+    scene.write('.claude/settings.json', configured([other], 'PreToolUse', '*'))
+    expect(await scene.only('registration')).toMatchObject({
+      severity: 'warning',
+      text: expect.stringContaining('every hook runs twice'),
+    })
     scene.write(
       '.claude/settings.json',
       configured([`"${process.execPath}" "${script}" fire Stop --as claude-code`], 'Stop', '*'),

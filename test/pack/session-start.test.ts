@@ -309,14 +309,22 @@ describe('the installation', () => {
     expect(await told(place, script)).toBeUndefined()
   })
 
-  it('both for the user and in the project is reported: hooks would run twice', async () => {
+  it('both for the user and in the project is reported if hooks would run twice', async () => {
+    const place = new Workplace()
+    const script = program(place)
+    place.file(userFile(place), registered(script))
+    place.file('.claude/settings.json', registered(script, NAMES, '/nowhere/node'))
+    expect(await told(place, script)).toContain(
+      `with different commands, so one event runs a hook 2 times. To fix it: cd "${place.project}" && carabiner setup claude-code --project --remove`,
+    )
+  })
+
+  it('both for the user and in the project with equal commands is fine: Claude Code runs them once', async () => {
     const place = new Workplace()
     const script = program(place)
     place.file(userFile(place), registered(script))
     place.file('.claude/settings.json', registered(script))
-    expect(await told(place, script)).toContain(
-      `each runs 2 times. To fix it: cd "${place.project}" && carabiner setup claude-code --project --remove`,
-    )
+    expect(await told(place, script)).toBeUndefined()
   })
 
   it.each([

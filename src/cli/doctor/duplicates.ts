@@ -6,6 +6,7 @@ import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { realOf } from '../../files/within.js'
+import { HOSTS } from '../../hosts/hosts.js'
 import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
@@ -114,19 +115,23 @@ function elsewhere(
   })
 }
 
-/** If two files of one agent call Carabiner, each event is judged twice. */
+/** If two files of one agent call Carabiner, each event is judged twice, unless the agent sees that they are equal. */
 function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
   const firing = commands.filter(({ command }) => FIRES.test(command))
   return [...grouped(firing, ({ agent, event }) => `${agent} ${event}`).values()].flatMap((group) => {
     const [first, second] = [...new Map(group.map((one) => [one.file, one])).values()]
     if (!first || !second) return []
+    const isEqual = new Set(group.map(({ command }) => command)).size === 1
+    const isOnce =
+      isEqual && HOSTS.some(({ title, runsEqualOnce }) => title === second.agent && runsEqualOnce)
+    const effect = isOnce ? 'it runs equal commands once' : 'every hook runs twice'
     return [
       {
-        severity: 'warning',
+        severity: isOnce ? 'note' : 'warning',
         code: 'registration',
         file: second.file,
         line: second.line,
-        text: `${second.agent} has carabiner fire for ${second.event} here and at ${placeOf(first)}: every hook runs twice`,
+        text: `${second.agent} has carabiner fire for ${second.event} here and at ${placeOf(first)}: ${effect}`,
         fix: `Remove one of them: ${placeOf(second)} or ${placeOf(first)}.`,
       } satisfies Finding,
     ]

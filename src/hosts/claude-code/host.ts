@@ -8,6 +8,7 @@ import type { Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict }
 export const claudeCode: Host<'claude-code'> = {
   name: 'claude-code',
   title: 'Claude Code',
+  runsEqualOnce: true,
   projectVariable: 'CLAUDE_PROJECT_DIR',
   // A payload that no other host claims is read as Claude Code's.
   sends: () => false,

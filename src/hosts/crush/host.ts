@@ -6,6 +6,7 @@ import type { Host } from '../host.js'
 export const crush: Host<'crush'> = {
   name: 'crush',
   title: 'Crush',
+  runsEqualOnce: true,
   projectVariable: 'CRUSH_PROJECT_DIR',
   sends: (payload) =>
     typeof payload.event === 'string' && 'tool_name' in payload && !('hook_event_name' in payload),

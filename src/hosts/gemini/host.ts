@@ -17,6 +17,7 @@ const EVENTS = {
 export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
+  runsEqualOnce: true,
   projectVariable: 'GEMINI_PROJECT_DIR',
   sends: (payload, event) =>
     keepsIn(payload, '.gemini') || Object.hasOwn(EVENTS, event) || event === 'beforetoolselection',

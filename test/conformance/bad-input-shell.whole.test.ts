@@ -157,12 +157,12 @@ describe('a program that cannot be started', NO_HANG, () => {
 
 describe('a program that ends badly', NO_HANG, () => {
   it.each(['KILL', 'TERM', 'SEGV', 'ABRT', 'PIPE', 'HUP'])('by SIG%s', async (signal) => {
-    const says = new RegExp(`was ended by SIG${signal}`)
+    const says = new RegExp(`was killed by SIG${signal}`)
     await failsLoudly({ command: `kill -${signal} $$; sleep ${FOREVER}` }, { why: 'HOOK_EXIT', says })
   })
 
   it('by a signal to its whole group', async () => {
-    await failsLoudly({ command: 'kill -9 0' }, { why: 'HOOK_EXIT', says: /was ended by SIGKILL/ })
+    await failsLoudly({ command: 'kill -9 0' }, { why: 'HOOK_EXIT', says: /was killed by SIGKILL/ })
   })
 
   it('by a signal, after it has printed a deny: the deny counts', async () => {

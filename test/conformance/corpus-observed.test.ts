@@ -230,7 +230,7 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
     why: FAILED,
   },
   't-onFail-sig': {
-    reason: expect.stringMatching(/^hook crashed .*(exited with 137|was ended by SIGKILL)/),
+    reason: expect.stringMatching(/^hook crashed .*(exited with 137|was killed by SIGKILL)/),
     why: FAILED,
   },
   't-onFail-notfound': {

@@ -301,7 +301,7 @@ type Ended = Pick<Reply, 'code' | 'signal' | 'stderr'>
 
 export function ending({ code, signal }: Ended): string {
   if (code !== null) return `exited with ${code}`
-  return signal ? `was ended by ${signal}` : 'ended without an exit code'
+  return signal ? `was killed by ${signal}` : 'ended without an exit code'
 }
 
 /** A shell's exit codes, which rarely come from the command itself. */

@@ -386,7 +386,7 @@ const SHOWN = {
         'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: systemMessage must be a string, got 7',
     },
     'onFailure block, signal': {
-      reason: { matching: '^hook crashed .*(exited with 137|was ended by SIGKILL)' },
+      reason: { matching: '^hook crashed .*(exited with 137|was killed by SIGKILL)' },
     },
     'onFailure block, no program': { reason: { matching: '^hook crashed .*exited with 127' } },
     'onFailure block on PostToolUse': {

@@ -402,7 +402,7 @@ describe('another exit code, or a signal', () => {
       message: 'exited with 1',
       hint: expect.stringContaining('2 to block'),
     })
-    expect(read(BASH, { code: null, signal: 'SIGKILL' }).error?.message).toBe('was ended by SIGKILL')
+    expect(read(BASH, { code: null, signal: 'SIGKILL' }).error?.message).toBe('was killed by SIGKILL')
     expect(read(BASH, { code: null }).error?.message).toBe('ended without an exit code')
   })
 

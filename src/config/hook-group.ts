@@ -108,9 +108,6 @@ export function readGroup(reading: Reading, event: EventKind, group: unknown, at
     return
   }
   const { fields, handlers, compiled } = read
-  for (const { code, text, todo } of compiled.remarks) {
-    say(reading, code, `${owner.source}, ${event.name}: ${text}`, under(at, 'matcher'), { todo })
-  }
   for (const key of Object.keys(fields)) {
     if (isGroupKey(key, fields[key]) || isRemark(key)) continue
     const where = { file: reading.file, at: under(at, key) }
@@ -119,7 +116,12 @@ export function readGroup(reading: Reading, event: EventKind, group: unknown, at
   }
   const common = { spec: fields.matcher, matcher: compiled.matcher, sequential: fields.sequential === true }
   const inside = under(at, 'hooks')
+  const first = reading.entries.length
   for (let i = 0; i < handlers.length; i++) readEntry(reading, event, common, handlers[i], under(inside, i))
+  for (const { code, text, todo } of compiled.remarks) {
+    const advice = { todo, hook: reading.entries[first]?.name }
+    say(reading, code, `${owner.source}, ${event.name}: ${text}`, under(at, 'matcher'), advice)
+  }
 }
 
 type Fields = { readonly [key: string]: unknown }

@@ -12,6 +12,7 @@ export type Where =
 export interface Advice {
   readonly meant?: string | undefined
   readonly todo?: string | undefined
+  readonly hook?: string | undefined
 }
 
 /** The most common advice. */
@@ -27,7 +28,7 @@ export class Notes {
   readonly #counts = new Map<string, number>()
   readonly #said = new Set<string>()
 
-  add(code: DiagnosticCode, text: string, where: Where, { meant, todo }: Advice = {}): void {
+  add(code: DiagnosticCode, text: string, where: Where, { meant, todo, hook }: Advice = {}): void {
     const file = 'file' in where ? where.file.path : where.path
     const count = (this.#counts.get(file) ?? 0) + 1
     this.#counts.set(file, count)
@@ -39,6 +40,7 @@ export class Notes {
       file,
       line,
       ...(meant !== undefined && { meant }),
+      ...(hook !== undefined && { hook }),
       ...(todo !== undefined && { todo: plainText(todo) }),
     })
   }

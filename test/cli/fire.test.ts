@@ -389,3 +389,16 @@ describe('CARABINER_OFF=1', () => {
     expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'bypass-refused' }])
   })
 })
+
+it('tells a slip in a matcher once, and at a terminal what to type next', async () => {
+  project.hooks({ PreToolUse: [['bash', GUARD]] })
+  const { stdout } = await fire(['PreToolUse'], BASH)
+  expect(stdout.match(/"bash"/g)?.length).toBe(2) // both in one sentence
+  expect(stdout).not.toContain('matcher-never')
+  expect(stdout).not.toContain('next ')
+  const shown = await project.onTerminal(['fire', 'Stop', '--payload', '/dev/null'], {
+    env: { PAGER: 'cat', NO_COLOR: '1' },
+    input: '',
+  })
+  expect(shown.stdout).toContain('next carabiner list')
+})

@@ -5,6 +5,7 @@ import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
+import type { Outcome } from '../../core/hooks/outcome.js'
 import { userHome } from '../../files/homes.js'
 import { isBelow } from '../../files/within.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
@@ -17,7 +18,7 @@ import { checkExact, eventOf, nearEvent, type Payload, readAsSent, readPayload }
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { severityOf } from '../print/severity.js'
-import { isTerminal } from '../print/terminal.js'
+import { isTerminal, painter } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { listedHooks, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
@@ -246,14 +247,28 @@ async function report(
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../fire/print-outcome.js')
   const { name } = resolveEvent(event)
-  await output.print(
-    outcomeLines(
-      name,
-      { ...outcome, diagnostics },
-      ms,
-      await elsewhere(name, outcome.hooks.length > 0, sources),
-    ),
+  const lines = outcomeLines(
+    name,
+    { ...outcome, diagnostics },
+    ms,
+    await elsewhere(name, outcome.hooks.length > 0, sources),
   )
+  await output.print([...lines, ...(isTerminal(1) ? await nextOf(name, outcome, sources) : [])])
+}
+
+/** What to type next, for a person. */
+async function nextOf(event: string, { hooks, data }: Outcome, sources: Sources): Promise<readonly string[]> {
+  const { nextLines } = await import('../print/lines.js')
+  const { optionOf, typed, typedTrust } = await import('../print/next-command.js')
+  const untrusted = hooks.filter(({ why }) => why === 'untrusted').map(({ source }) => source)
+  const tool = typeof data.tool_name === 'string' ? optionOf('--tool', data.tool_name) : []
+  const next =
+    untrusted.length > 0
+      ? typedTrust(untrusted, sources)
+      : hooks.length === 0
+        ? `${typed(['list'], sources)}   # the hooks there are`
+        : `${typed(['explain', event, ...tool], sources)}   # why each hook runs or does not`
+  return nextLines([next], painter(1))
 }
 
 /** Only for a person: an agent and a program would wait for files that they have no use for. */

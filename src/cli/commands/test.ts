@@ -8,9 +8,10 @@ import { realOf } from '../../files/within.js'
 import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'
-import { counted, fromHere, shortPath } from '../print/lines.js'
+import { counted, fromHere, nextLines, shortPath } from '../print/lines.js'
+import { typed } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
-import { painter } from '../print/terminal.js'
+import { isTerminal, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 import { isOfTheStage, type TestCase } from '../test-cases/case-file.js'
@@ -73,11 +74,22 @@ export const command: Command<typeof OPTIONS> = {
     const env = Object.fromEntries(options.env.map((name) => [name, handedOn(name)]))
     const run = { where, filter, junit, env, output, signal: interruption.signal, told: new Set<string>() }
     try {
-      return watch ? await watching(run) : await once(run)
+      if (watch) return await watching(run)
+      const code = await once(run)
+      if (!output.json && isTerminal(1) && !interruption.signal.aborted)
+        await output.print(nextLines([nextOf(where, code)], painter(1)))
+      return code
     } finally {
       interruption.end(watch)
     }
   },
+}
+
+function nextOf(where: string, code: number): string {
+  const again = ['test', ...(where === defaultPlace() ? [] : [where]), '--watch']
+  const why =
+    code === EXIT.ok ? 'runs the cases again after every change' : 'runs them again while you repair it'
+  return `${typed(again, {})}   # ${why}`
 }
 
 interface Run {

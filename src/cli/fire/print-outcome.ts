@@ -92,9 +92,12 @@ function inTone(tone: ActionTone, text: string, paint: Paint): string {
   return tone === 'good' ? paint.green(text) : text
 }
 
-/** Some diagnostics are also messages to the user: each is shown once. */
+/** Some diagnostics are also messages to the user, and a gate that missed the call has a slip in its matcher: each is shown once. */
 function unmentioned({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
-  return diagnostics.filter((one) => !messages.some(({ text }) => text.includes(one.text)))
+  const missed = diagnostics.find(({ code }) => code === 'matcher-missed')?.hook
+  return diagnostics
+    .filter(({ code, hook }) => code !== 'matcher-never' || missed === undefined || hook !== missed)
+    .filter((one) => !messages.some(({ text }) => text.includes(one.text)))
 }
 
 type Effect = readonly [label: string, text: string, colour: (text: string) => string]

@@ -226,8 +226,8 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
 }
 
 /** The line of an unguarded gate says it. */
-function isToldBy({ unguarded = [] }: Fire, { code, text }: Diagnostic): boolean {
-  return code === 'matcher-missed' && unguarded.some(({ hook }) => text.startsWith(`${hook} `))
+function isToldBy({ unguarded = [] }: Fire, { code, hook }: Diagnostic): boolean {
+  return code === 'matcher-missed' && unguarded.some((one) => one.hook === hook)
 }
 
 /** The lines of a hook that was asked, or skipped, say the rest. */

@@ -130,7 +130,7 @@ export function missedOver(
   const text =
     `${first.hook.name}${others} did not see this call: the matcher ${shown(first.hook.matcher?.pattern)} does not ` +
     `match the tool ${shown(tool)}. If it is the same tool, name it ${shown(first.name)}, or change the matcher.`
-  return { code: 'matcher-missed', text }
+  return { code: 'matcher-missed', text, hook: first.hook.name }
 }
 
 /** An admission that throws is a failure of that hook, which is told when it is due. */

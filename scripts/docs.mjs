@@ -11,6 +11,9 @@ const { COMMON_FIELDS, FORMER_TOOL_NAMES, OWNED_FIELDS, TWIN_FIELDS } =
 /** @type {typeof import('../src/core/index.js')} */
 const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.ts')
 
+/** @type {typeof import('../src/cli/refusal-codes.js')} */
+const { REFUSAL_CODES } = await source('cli/refusal-codes.ts')
+
 /** @typedef {import('../src/core/index.js').EventKind} EventKind */
 /** @typedef {import('../src/core/index.js').CodeEntry} CodeEntry */
 /** @typedef {Readonly<Record<string, string>>} Fields */
@@ -199,7 +202,7 @@ function customEvents() {
 function errorsPage() {
   return page([
     '# Errors and diagnostics',
-    made('src/core/base/errors.ts'),
+    made('src/core/base/errors.ts and src/cli/refusal-codes.ts'),
     'Look up what a code means and what to do about it. `carabiner docs CODE` prints the same in a terminal.',
     list([
       'An **error** is a `HookError`: something was refused, or a hook failed. It has a stable `code`, a `message` that says what happened, a `hint` that says what to do, and often a `cause`. `TURN_ABORTED` and `AGENT_ABORTED` have the `outcome`.',
@@ -210,6 +213,9 @@ function errorsPage() {
     ...entries(ERROR_CODES),
     '## Diagnostics',
     ...entries(DIAGNOSTIC_CODES),
+    '## Refusals of the command line',
+    'A command that does not do what was asked prints a message and a hint. With `--json`, `error.code` is one of these, or one of the errors above.',
+    ...entries(REFUSAL_CODES),
   ])
 }
 

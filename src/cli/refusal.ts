@@ -1,5 +1,11 @@
 // Why a command did not do what was asked: a message for people, a code and an exit code for programs.
 
+import type { ErrorCode } from '../core/base/errors.js'
+import type { REFUSAL_CODES } from './refusal-codes.js'
+
+/** Each has an entry in docs/reference/errors.md. */
+type RefusalCode = keyof typeof REFUSAL_CODES | ErrorCode
+
 /** Exit codes of sysexits.h; `fire` has others. */
 export const EXIT = { ok: 0, failed: 1, usage: 64, internal: 70, output: 74 } as const
 
@@ -11,11 +17,11 @@ export interface RefusalOptions {
 /** Not a bug: the message says what is wrong, and the hint what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly code: string
+  readonly code: RefusalCode
   readonly hint: string | undefined
   readonly exit: number
 
-  constructor(code: string, message: string, { hint, exit = EXIT.failed }: RefusalOptions = {}) {
+  constructor(code: RefusalCode, message: string, { hint, exit = EXIT.failed }: RefusalOptions = {}) {
     super(message)
     this.code = code
     this.hint = hint

@@ -1,6 +1,6 @@
 // Why a plugin was not fetched, placed or removed: a code for programs, a sentence, and what to do about it.
 
-type PluginProblemCode =
+export type PluginProblemCode =
   | 'SOURCE_INVALID'
   | 'SOURCE_NOT_FOUND'
   | 'FETCH_FAILED'

@@ -3,6 +3,7 @@
 import type { Embedder, HookResult, Outcome, RegisterOptions, Settings, Trace } from 'carabiner'
 import { CATALOGUE, DIAGNOSTIC_CODES, ERROR_CODES } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
+import { REFUSAL_CODES } from '../../src/cli/refusal-codes.js'
 import { DEFAULT_MERGED } from '../../src/config/merged-settings.js'
 import { allPages, readPage } from './markdown.js'
 
@@ -177,13 +178,13 @@ describe('docs/reference/events.md and docs/reference/errors.md', () => {
     const { anchors: events } = readPage('docs/reference/events.md')
     for (const name of Object.keys(CATALOGUE)) expect(events).toContain(name.toLowerCase())
     const { anchors: errors } = readPage('docs/reference/errors.md')
-    for (const code of Object.keys({ ...ERROR_CODES, ...DIAGNOSTIC_CODES })) {
+    for (const code of Object.keys({ ...ERROR_CODES, ...DIAGNOSTIC_CODES, ...REFUSAL_CODES })) {
       expect(errors).toContain(code.toLowerCase())
     }
   })
 
   it('are the only source of codes: no page names one that does not exist', () => {
-    const known = Object.keys(ERROR_CODES)
+    const known = Object.keys({ ...ERROR_CODES, ...REFUSAL_CODES })
     for (const { path, text } of allPages()) {
       for (const [code] of text.matchAll(/\b(?:EVENT|PAYLOAD|HOOK|ANSWER|SESSION|TURN|AGENT)_[A-Z]+\b/g)) {
         expect(known, `${path}: ${code}`).toContain(code)

@@ -166,18 +166,18 @@ describe('a gate whose matcher has another name for the tool', () => {
   }
 
   test.for([
-    ['Bash', 'bash', 'Bash'],
-    ['Bash', 'run_shell_command', 'Bash'],
-    ['Bash|Write', 'shell', 'Bash'],
-    ['Ba.*', 'execute_bash', 'Bash'],
-    ['Write|Edit', 'write_file', 'Write'],
-    ['read', 'Read', 'read'],
-    ['web_fetch', 'WebFetch', 'web_fetch'],
-  ] as const)('%s misses %s, and says so', async ([matcher, tool, name]) => {
+    ['Bash', 'bash', 'name it "Bash", or change the matcher.'],
+    ['Bash', 'run_shell_command', 'name it "Bash", or change the matcher.'],
+    ['Bash|Write', 'shell', 'name it "Bash", or change the matcher.'],
+    ['Ba.*', 'execute_bash', 'name it "Bash", or change the matcher.'],
+    ['Write|Edit', 'write_file', 'name it "Write", or change the matcher.'],
+    ['read', 'Read', 'write "Read" as the matcher.'],
+    ['web_fetch', 'WebFetch', 'write "WebFetch" as the matcher.'],
+  ] as const)('%s misses %s, and says so', async ([matcher, tool, todo]) => {
     const { last, shown } = await calls([tool], matcher)
     expect(last).toMatchObject({ action: 'continue', diagnostics: [{ code: 'matcher-missed' }] })
     expect(shown).toEqual([
-      `gate did not see this call: the matcher "${matcher}" does not match the tool "${tool}". If it is the same tool, name it "${name}", or change the matcher.`,
+      `gate did not see this call: the matcher "${matcher}" does not match the tool "${tool}". If it is the same tool, ${todo}`,
     ])
     expect(last?.messages).toMatchObject([{ level: 'warning', text: shown[0] }])
   })

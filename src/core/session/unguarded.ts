@@ -127,9 +127,13 @@ export function missedOver(
   const [first] = gates
   if (!first) return undefined
   const others = gates.length > 1 ? ` and ${gates.length - 1} more` : ''
+  const todo =
+    toolNamesLike(tool).length === 0
+      ? `If it is the same tool, write ${shown(tool)} as the matcher.`
+      : `If it is the same tool, name it ${shown(first.name)}, or change the matcher.`
   const text =
     `${first.hook.name}${others} did not see this call: the matcher ${shown(first.hook.matcher?.pattern)} does not ` +
-    `match the tool ${shown(tool)}. If it is the same tool, name it ${shown(first.name)}, or change the matcher.`
+    `match the tool ${shown(tool)}. ${todo}`
   return { code: 'matcher-missed', text, hook: first.hook.name }
 }
 

@@ -7,7 +7,7 @@ import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
 import { type Elsewhere, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
-import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
+import { type Diagnostic, HookError, isHookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
@@ -356,7 +356,9 @@ async function runAsReviewed<T>(
     return await run(hook)
   } catch (error) {
     const text = `${problem} The reviewed version was run instead, and failed: ${textOf(error)}`
-    throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
+    // Its exit code 2 blocks where no other failure does.
+    const code = isHookError(error, 'HOOK_BROKEN') ? error.code : 'HOOK_NOT_TRUSTED'
+    throw new HookError(code, text, { cause: error })
   }
 }
 

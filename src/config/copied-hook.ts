@@ -12,6 +12,8 @@ export interface Copied {
 
 const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
 
+const THEN = 'Then accept the change: carabiner trust --mine'
+
 /** Failures of the program itself, rather than failures to start it. */
 const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
 
@@ -51,14 +53,15 @@ function explained(error: unknown, said: string, { copy, original }: Copied): un
   const text = `${error.message}\n${said}`
   const isNamed = text.includes(copy)
   const isStuck = error.code === 'HOOK_EXIT' && isObject(error.cause) && error.cause.exitCode === 126
-  if (isStuck)
-    return hinted(error, error.message, `${error.hint} Then accept the change: carabiner trust --mine`)
+  if (isStuck) return hinted(error, error.message, `${error.hint} ${THEN}`)
   const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
   if (!isNamed && !isReadOnly) return error
   const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
   const hint = isReadOnly
     ? `It runs from a read-only copy of its folder. Let it write to "$CLAUDE_PLUGIN_DATA", its own folder, which is kept. ${error.hint}`
-    : error.hint
+    : error.code === 'HOOK_BROKEN'
+      ? `${error.hint} ${THEN}`
+      : error.hint
   return hinted(error, `${error.message}${place}`, hint)
 }
 

@@ -327,6 +327,15 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect(text).not.toContain('CLAUDE_PLUGIN_DATA')
   })
 
+  it('a hook that the shell cannot read stays closed, and says which file to mend', async () => {
+    const folder = guard('guard', '#!/bin/sh\nif true; then\nfi\n')
+    await carabiner('trust', '--yes')
+    const { code, messages } = await fire()
+    expect(code).toBe(2)
+    expect(messages[0].text).toContain(`/guard is the trusted copy of ${folder})`)
+    expect(messages[0].text).toMatch(/Fix the script .* Then accept the change: carabiner trust --mine/)
+  })
+
   it('a hook that fails in its copy says which file to mend, and where it may write', async () => {
     const folder = guard(
       'guard',

@@ -54,8 +54,13 @@ export const ERROR_CODES = {
   },
   HOOK_EXIT: {
     means:
-      'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
+      'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer. Or its script could not run, on an event that exit code 2 does not block.',
     todo: 'Run the command by hand with the same input; exit 0 to go on, 2 to block.',
+  },
+  HOOK_BROKEN: {
+    means:
+      'The interpreter of a hook could not run its script, and so ended with exit code 2: the script has a syntax error, or is not there. Exit code 2 blocks, so the event is denied, although the hook judged nothing.',
+    todo: 'Fix the script where the message says, or its path in the command.',
   },
   HOOK_OUTPUT: {
     means: 'A hook printed too much, so its answer cannot be read whole.',

@@ -184,6 +184,8 @@ export function answerOnFailure(
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
   // A gate that differs from the one the user trusted must not open because of that.
   if (error.code === 'HOOK_NOT_TRUSTED' && isGate(kind, hook)) return deny(error.message)
+  // Its exit code was a deny, whoever chose it.
+  if (error.code === 'HOOK_BROKEN') return deny(`Hook ${hook.name} is broken, so it blocks: ${error.message}`)
   return closesOnFailure(kind, hook.onFailure, failClosed)
     ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`)
     : CONTINUE

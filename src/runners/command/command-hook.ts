@@ -1,6 +1,7 @@
 // A command hook: gets the payload on standard input and answers with its exit code and output.
 
-import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
+import { type Diagnostic, ERROR_CODES, HookError, isHookError } from '../../core/base/errors.js'
+import { plainText } from '../../core/base/text.js'
 import { isClosing } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { deny, type HookResult } from '../../core/events/result.js'
@@ -15,6 +16,7 @@ import {
 import { isFolder } from '../../files/folder.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
+import { honouredOn } from '../../systems/claude-code/honoured.js'
 import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/stdout.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
 import {
@@ -77,8 +79,9 @@ export function commandHook(
         (who) => surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
         hook.detached ? undefined : isAsyncLine,
       )
-    const answer = (ending: Ending, { note, printed }: HookContext, late: boolean) => {
+    const answer = async (ending: Ending, { note, printed }: HookContext, late: boolean) => {
       report(ending, note, printed)
+      if (ending.code === 2) await checkScript(event, ending, program)
       if (envFile !== undefined) handedOn.check(envFile, note)
       if (handler.asyncRewake && ending.code === 2) return wakeUp(spec, ending)
       const reply = { ...ending, stdout: afterAsyncLine(ending.stdout) }
@@ -172,6 +175,23 @@ function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }:
   const said = [stderr, stdout].map((text) => text.trim()).find(Boolean) ?? `Hook ${hook.name} exited with 2`
   const { rewakeMessage: before, rewakeSummary: summary } = handler
   return deny(before ? `${before}\n${said}` : said, summary ? { userMessage: summary } : {})
+}
+
+/** All messages of interpreters have one of these, and few reasons do. */
+const LIKE_A_MESSAGE = /: (?:line )?\d+: |can(?:no|')t open|No such file/i
+
+/** Exit code 2 still blocks, but the hook failed. Anything that goes wrong here must not cost the deny. */
+async function checkScript(event: HookEvent, ending: Ending, program: Program): Promise<void> {
+  if (!LIKE_A_MESSAGE.test(ending.stderr)) return
+  const message = await import('./broken-script.js')
+    .then(({ brokenScript }) => brokenScript(ending, program))
+    .catch(() => undefined)
+  if (message === undefined) return
+  const isBlock = honouredOn(event).exit2 === 'block'
+  throw new HookError(isBlock ? 'HOOK_BROKEN' : 'HOOK_EXIT', `its script cannot run: ${plainText(message)}`, {
+    cause: { exitCode: 2, signal: null },
+    hint: ERROR_CODES.HOOK_BROKEN.todo,
+  })
 }
 
 // ---- starting it ----------------------------------------------------------------------------------------------

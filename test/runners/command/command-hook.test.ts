@@ -125,6 +125,19 @@ describe('in a session', () => {
     expect([action, reason]).toEqual(['deny', 'no'])
   })
 
+  test('exit 2 of a shell that cannot read the script denies too, but the hook failed', async () => {
+    workshop.file('hook.sh', 'if true; then\nfi\n')
+    for (const command of ['sh ./hook.sh', 'bash ./hook.sh', 'sh ./hook.sh; echo >&2; echo no >&2; exit 2']) {
+      const { action, reason, hooks } = await fire({ command }, { onFailure: 'continue' })
+      const isOwn = command.includes('exit 2')
+      expect([command, action]).toEqual([command, 'deny'])
+      expect(hooks).toMatchObject([
+        isOwn ? { status: 'ran' } : { status: 'failed', why: 'HOOK_BROKEN', countsAs: 'deny' },
+      ])
+      expect(reason).toMatch(isOwn ? /no$/ : /is broken, so it blocks: its script cannot run: .*hook\.sh: /)
+    }
+  })
+
   test('JSON is its answer, and what it printed is in the trace', async () => {
     const json = JSON.stringify({ decision: 'block', reason: 'not here' })
     const { action, reason, hooks } = await fire({ command: `echo '${json}'; echo noise >&2` })

@@ -428,6 +428,34 @@ describe('paths with blanks', () => {
   })
 })
 
+describe('syntax', () => {
+  it.each([
+    ['sh "$CLAUDE_PROJECT_DIR"/guard.sh', 'if true; then\nfi\n', 'sh cannot read'],
+    ['bash "$CLAUDE_PROJECT_DIR"/guard.sh', '[[ x ]]\nif true; then\nfi\n', 'bash cannot read'],
+    ['"$CLAUDE_PROJECT_DIR"/guard.sh', '#!/usr/bin/env bash\necho "open\n', 'bash cannot read'],
+    ['if true; then', '', 'sh cannot read its command: line 1: '],
+  ])('%s: %j', async (command, text, said) => {
+    scene.write('guard.sh', text, 0o755)
+    scene.ofUser([command])
+    const found = await scene.only('script-syntax')
+    expect(found).toMatchObject({ severity: 'broken', text: expect.stringContaining(said) })
+    expect(found.text).toMatch(/: line \d+: /)
+  })
+
+  it('runs nothing, and reads only what is trusted', async () => {
+    const ran = join(scene.base, 'ran')
+    vi.stubEnv('BASH_ENV', scene.write('env.sh', `touch ${ran}\n`))
+    vi.stubEnv('ENV', join(scene.folder, 'env.sh'))
+    scene.write('guard.sh', `touch ${ran}\nshopt -s extglob\necho !(a|b) $(touch ${ran})\n`)
+    scene.ofUser(['bash "$CLAUDE_PROJECT_DIR"/guard.sh', `sh -c 'touch ${ran}'; touch ${ran}`])
+    expect((await scene.findings()).filter(({ code }) => code === 'script-syntax')).toEqual([])
+    expect(() => readFileSync(ran)).toThrow('ENOENT')
+    scene.write('other.sh', 'if\n')
+    scene.ofProject(['sh "$CLAUDE_PROJECT_DIR"/other.sh'])
+    expect((await scene.findings()).filter(({ code }) => code === 'script-syntax')).toEqual([])
+  })
+})
+
 describe('P9: bash syntax that sh runs', () => {
   it('in a command', async () => {
     scene.ofUser(['[[ -f x ]] && exit 2; exit 0'])

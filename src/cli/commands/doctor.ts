@@ -20,7 +20,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
   summary: 'Find what is wrong with your hooks, and how to fix it.',
   positionals: [],
   about:
-    'Checks files, trust, plugins, programs, scripts, matchers, Claude Code, duplicates, the audit, its own folders and the ' +
+    'Checks files, trust, plugins, programs, scripts, their syntax, matchers, Claude Code, duplicates, the audit, its own folders and the ' +
     'environment; runs no hook. Each finding has a place and a fix. broken: a hook does not run, or not as its file ' +
     'says. warning: it runs, but may surprise you. note: somebody chose this.',
   options: SOURCE_OPTIONS,

@@ -13,12 +13,13 @@ import { matchers } from './matchers.js'
 import { plugins } from './plugins.js'
 import { programs } from './programs.js'
 import { scripts } from './scripts.js'
+import { syntax } from './syntax.js'
 import { trust } from './trust.js'
 
 interface Check {
   readonly name: string
   readonly check: (facts: Facts) => Checked | Promise<Checked>
-  /** Reads whole plugins or the whole audit: only for `doctor` itself. */
+  /** Reads whole plugins or the whole audit, or starts programs: only for `doctor` itself. */
   readonly isSlow?: true
 }
 
@@ -28,6 +29,7 @@ const CHECKS: readonly Check[] = [
   { name: 'plugins', check: plugins, isSlow: true },
   { name: 'programs', check: programs },
   { name: 'scripts', check: scripts },
+  { name: 'syntax', check: syntax, isSlow: true },
   { name: 'matchers', check: matchers },
   { name: 'trust', check: trust },
   { name: 'claude-code', check: claudeCode },

@@ -38,6 +38,8 @@ export const FINDING_CODES = [
   'crlf',
   'interpreter-missing',
   'bash-syntax',
+  // syntax
+  'script-syntax',
   // matchers
   'matcher-ignored',
   'timeout-unit',
@@ -75,6 +77,7 @@ export const CANNOT_START: ReadonlySet<Finding['code']> = new Set<Finding['code'
   'crlf',
   'interpreter-missing',
   'unquoted-path',
+  'script-syntax',
 ])
 
 export interface Finding {

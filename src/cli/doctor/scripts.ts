@@ -43,21 +43,39 @@ export function scriptFiles(written: Written): readonly string[] {
   return [...seen]
 }
 
+/** The shell scripts it runs that exist, and the shell that reads each. */
+export function shellScripts(
+  command: HookCommand,
+): readonly { readonly path: string; readonly shell: string }[] {
+  if (unquoted(command).length > 0) return []
+  return namedIn(command).flatMap((script) => {
+    const places = command.folders.map((folder) => pathAt(folder, script.path))
+    const path = places.find((one) => typeAt(one) === 'file')
+    const bytes = path === undefined ? undefined : beginningOf(path)
+    if (path === undefined || !bytes || bytes.includes(0)) return []
+    const shell = script.by ?? interpreterOf(bytes)
+    return SHELLS.test(shell) ? [{ path, shell }] : []
+  })
+}
+
 function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] {
   const found = unquoted(command)
   // Words that the shell splits are not file names.
   if (found.length > 0) return found
-  const { commands } = command.reading
-  // The reading lists `sh run` as both `sh run` and `run`.
-  const operands = new Set(commands.filter(isRunner).map(({ words }) => words[1]))
-  const named = commands
-    .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
-    .flatMap((one) => scriptsOf(one, command))
   return [
     ...returns(command),
     ...bashInCommand(command),
-    ...named.flatMap((script) => ofScript(script, command, seen)),
+    ...namedIn(command).flatMap((script) => ofScript(script, command, seen)),
   ]
+}
+
+function namedIn(command: HookCommand): readonly Script[] {
+  const { commands } = command.reading
+  // The reading lists `sh run` as both `sh run` and `run`.
+  const operands = new Set(commands.filter(isRunner).map(({ words }) => words[1]))
+  return commands
+    .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
+    .flatMap((one) => scriptsOf(one, command))
 }
 
 /** Windows line ends inside the command itself. */

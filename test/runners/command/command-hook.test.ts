@@ -138,6 +138,28 @@ describe('in a session', () => {
     }
   })
 
+  test.each([
+    ['Stop', 'deny', 'HOOK_BROKEN'],
+    ['PostToolUse', 'continue', 'HOOK_BROKEN'],
+    ['SessionStart', 'continue', 'HOOK_EXIT'],
+  ])('on %s too, as exit code 2 counts there', async (event, action, why) => {
+    const registry = new HookRegistry({ scope: 'global' })
+    registry.add({
+      ...made({ command: 'if true; then' }),
+      events: 'all',
+      matcher: null,
+      onFailure: 'continue',
+    })
+    const session = (await createHooks({ globals: registry })).session({ id: 's1', cwd: workshop.folder })
+    const outcome = await session.fire(event, {
+      source: 'startup',
+      tool_name: 'Bash',
+      tool_input: {},
+      tool_response: '',
+    })
+    expect(outcome).toMatchObject({ action, hooks: [{ status: 'failed', why }] })
+  })
+
   test('JSON is its answer, and what it printed is in the trace', async () => {
     const json = JSON.stringify({ decision: 'block', reason: 'not here' })
     const { action, reason, hooks } = await fire({ command: `echo '${json}'; echo noise >&2` })

@@ -10,6 +10,8 @@ import {
   type Choice,
   choicesOf,
   completed,
+  isOurs,
+  needsOf,
   PACK_TABLE,
   USUAL_CHOICES,
 } from '../hosts/claude-code/entries.js'
@@ -22,13 +24,13 @@ import { commandsIn } from './doctor/agent-files.js'
 import type { Output } from './output.js'
 import { fitted } from './print/fit.js'
 import { columns, counted } from './print/lines.js'
-import type { Paint } from './print/terminal.js'
+import { type Paint, painter } from './print/terminal.js'
 import { Refusal, usage } from './refusal.js'
 
 export const CHOICE_OPTIONS = {
   only: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Exactly these hooks: guard,stop.' },
   with: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Add hooks: memory,reminder.' },
-  without: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Remove single hooks again.' },
+  without: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Remove these hooks: stop.' },
 } as const satisfies OptionTable
 
 export interface NamedChoices {
@@ -41,35 +43,38 @@ export function namesChoices(named: NamedChoices): boolean {
   return (named.only ?? named.with ?? named.without) !== undefined
 }
 
-/** `text`: the settings as they are. Without options, what is registered stays; a first time, the usual ones come. */
-export function chosenBy(named: NamedChoices, text: string): readonly Choice[] {
-  const { only, with: more, without: fewer } = named
-  if (only !== undefined && (more ?? fewer) !== undefined)
-    throw usage('--only names all hooks; leave out --with and --without')
-  const present = choicesIn(text)
-  const begin = only === undefined ? present : choicesCalled(only)
-  const dropped = fewer === undefined ? [] : choicesCalled(fewer)
-  const added = more === undefined ? [] : choicesCalled(more)
-  const isFirst = only === undefined && present.length === 0
-  const wanted = [...(isFirst ? USUAL_CHOICES : begin), ...added].filter(
-    (choice) => !dropped.includes(choice),
-  )
-  const chosen = completed(wanted)
-  const kept = chosen.find((choice) => dropped.includes(choice))
-  if (kept !== undefined)
-    throw usage(`memory does not work without ${kept}`, `Add memory to --without ${dropped.join(',')}.`)
-  if (chosen.length === 0)
-    throw usage('No hook would be left', 'carabiner setup claude-code --remove removes all of them.')
-  return chosen
+interface Choosing {
+  /** The entries that run the hooks of projects are registered, too. */
+  readonly engine: boolean
+  /** The command that makes further changes to the same file. */
+  readonly again: string
 }
 
-/** Hooks of the pack next to those of projects: the registered ones, and named ones. */
-export function besideEngine(named: NamedChoices, text: string | undefined): readonly Choice[] {
-  const { with: more = '', without: fewer = '' } = named
+/** `text`: the settings as they are. What is registered stays, unless options say otherwise; a first time, the usual ones come. */
+export function chosenBy(
+  named: NamedChoices,
+  text: string | undefined,
+  { engine, again }: Choosing,
+): readonly Choice[] {
+  const { only, with: more = '', without: fewer = '' } = named
+  if (only !== undefined && (named.with ?? named.without) !== undefined)
+    throw usage('--only names all hooks; leave out --with and --without')
+  const present = choicesIn(text)
+  const isFirst = present.length === 0 && !engine
+  const begin = only === undefined ? (isFirst ? USUAL_CHOICES : present) : choicesCalled(only)
   const dropped = choicesCalled(fewer)
-  return completed(
-    [...choicesIn(text ?? ''), ...choicesCalled(more)].filter((choice) => !dropped.includes(choice)),
-  )
+  const wanted = [...begin, ...choicesCalled(more)].filter((choice) => !dropped.includes(choice))
+  const chosen = completed(wanted)
+  const kept = chosen.find((choice) => dropped.includes(choice))
+  const needing = wanted.find((choice) => kept !== undefined && needsOf(choice).includes(kept))
+  if (needing !== undefined)
+    throw usage(
+      `${needing} does not work without ${kept}`,
+      `Add ${needing} to --without ${dropped.join(',')}.`,
+    )
+  if (chosen.length === 0 && !engine)
+    throw usage('No hook would be left', `${again} --remove removes all of them.`)
+  return chosen
 }
 
 /** Names of choices or of hooks, separated by commas or blanks. */
@@ -96,12 +101,12 @@ interface Registered extends OwnCommand {
 
 function ownIn(text = ''): readonly Registered[] {
   return (commandsIn('Claude Code', '', text) ?? []).flatMap(({ command, event }) => {
-    const own = ownCommand({ command })
+    const own = isOurs({ command }) ? ownCommand({ command }) : undefined
     return own ? [{ ...own, command, event }] : []
   })
 }
 
-export function choicesIn(text: string): readonly Choice[] {
+function choicesIn(text: string | undefined): readonly Choice[] {
   return choicesOf(ownIn(text).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
 }
 
@@ -136,32 +141,36 @@ export function setupCount(text: string | undefined): number {
   return ownIn(text).length
 }
 
-/** The commands that register the same hooks again, as words. */
+/** The commands that register the same hooks again, as words. None if setup knows none of them. */
 export function setupAgain({ path, within }: SettingsPlace, text: string | undefined): readonly Words[] {
   const [folder = ''] = within
   const isProject = path === join(folder, '.claude', 'settings.json') && folder !== userHome()
   const isUsual = isProject || path === join(userHome(), '.claude', 'settings.json')
   const where = isUsual ? [] : ['env', `CLAUDE_CONFIG_DIR=${dirname(path)}`]
   const setup = [...where, 'carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
-  const chosen = choicesIn(text ?? '')
-  const names = chosen.length > 0 ? chosen.join(',') : undefined
-  const how = hasEngine(text)
-    ? ['--engine', ...(names === undefined ? [] : ['--with', names])]
-    : ['--only', names ?? '']
-  return [...(isProject ? [['cd', folder]] : []), [...setup, ...how]]
+  const names = choicesIn(text).join(',')
+  if (hasEngine(text)) setup.push('--engine', ...(names === '' ? [] : ['--with', names]))
+  else if (names === '') return []
+  else setup.push('--only', names)
+  return [...(isProject ? [['cd', folder]] : []), setup]
 }
 
 type Words = readonly string[]
 
 // ---- asking ---------------------------------------------------------------------------------------------------
 
+interface Picking {
+  readonly title: string
+  readonly mayBeEmpty: boolean
+}
+
 /** Shows the list until the user accepts it. */
 export async function pickedFrom(
   begin: readonly Choice[],
-  title: string,
-  paint: Paint,
+  { title, mayBeEmpty }: Picking,
   output: Output,
 ): Promise<readonly Choice[]> {
+  const paint = painter(1)
   let chosen = begin
   let said: readonly string[] = []
   for (;;) {
@@ -172,15 +181,14 @@ export async function pickedFrom(
     )
     if (typed === undefined || isLeaving(typed))
       throw new Refusal('NOT_ANSWERED', 'Nothing was written: the list was not accepted')
-    if (typed === '' && chosen.length > 0) return chosen
-    said = notOffered(typed, chosen)
+    if (typed === '' && (chosen.length > 0 || mayBeEmpty)) return chosen
+    said = typed === '' ? ['Switch on at least one hook.'] : notOffered(typed)
     chosen = switched(chosen, typed)
   }
 }
 
-/** Words that name no hook of the list, and an empty list, which cannot be accepted. */
-function notOffered(typed: string, chosen: readonly Choice[]): readonly string[] {
-  if (typed === '') return chosen.length > 0 ? [] : ['Switch on at least one hook.']
+/** Words that name no hook of the list. */
+function notOffered(typed: string): readonly string[] {
   const known = new Set<string>([...ALL_CHOICES, ...ALL_CHOICES.map((_, i) => String(i + 1))])
   const odd = typed.split(/[\s,]+/).filter((word) => word !== '' && !known.has(word))
   if (odd.length === 0) return []
@@ -198,16 +206,14 @@ function listLines(chosen: readonly Choice[], paint: Paint): readonly string[] {
   return fitted(rows.map(([box, name = '', does]) => `${box}  ${paint.cyan(name)}  ${does}`))
 }
 
-/** Numbers or names. What nobody offers changes nothing. Whoever drops what memory needs drops memory, too. */
+/** Ignores unknown words. Switching off a hook that memory needs also switches off memory. */
 export function switched(chosen: readonly Choice[], typed: string): readonly Choice[] {
   const named = new Set(typed.split(/[\s,]+/))
   const isNamed = (choice: Choice, i: number) => named.has(String(i + 1)) || named.has(choice)
   const toggled = ALL_CHOICES.filter((choice, i) => chosen.includes(choice) !== isNamed(choice, i))
-  const all = completed(toggled)
-  const isAddingMemory = !chosen.includes('memory')
-  return all.length === toggled.length || isAddingMemory
-    ? all
-    : toggled.filter((choice) => choice !== 'memory')
+  const isNew = (choice: Choice) => !chosen.includes(choice)
+  const hasItsNeeds = (choice: Choice) => needsOf(choice).every((need) => toggled.includes(need))
+  return completed(toggled.filter((choice) => isNew(choice) || hasItsNeeds(choice)))
 }
 
 // ---- what changes ---------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ describe('carabiner setup claude-code', () => {
 
   it.each([
     [['--only', 'guard,stop'], ['--engine']],
-    [['--engine'], ['--with', 'guard', '--without', 'start,preferences']],
+    [['--engine'], ['--with', 'guard,stop']],
     [['--engine', '--with', 'guard,stop'], ['--yes']],
   ])('%j, then %j: whatever is registered and not named stays', async (first, second) => {
     await setup(...first)
@@ -181,6 +181,42 @@ describe('carabiner setup claude-code', () => {
     expect((await setup('--engine', '--without', 'guard')).stdout).toMatch(/ {2}- guard /)
     expect((await setup('--only', 'guard')).stdout).toContain(
       'note Claude Code no longer runs the hooks of projects. To have both: carabiner setup claude-code --engine',
+    )
+  })
+
+  it('--without may leave only the engine', async () => {
+    await setup('--engine', '--with', 'guard')
+    expect((await setup('--without', 'guard')).stdout).toMatch(/^ {2}- guard .*\n {4}engine /)
+    for (const args of [[], ['--without', 'all'], ['--engine', '--without', 'all']])
+      expect((await setup(...args)).stdout).toContain(
+        `${engineEntries(program()).length} hooks registered in ~/.claude/settings.json: nothing`,
+      )
+    expect((await setup('--only', ',')).stderr).toContain('No hook would be left')
+  })
+
+  it("an event of somebody else's is not the engine", async () => {
+    const handler = { type: 'command', command: 'carabiner fire WorktreeCreate --as claude-code' }
+    userFile(JSON.stringify({ hooks: { WorktreeCreate: [{ hooks: [handler] }] } }))
+    expect((await setup()).stdout).toContain('registered 4 hooks in')
+    expect((await setup('--without', 'all')).stderr).toContain('No hook would be left')
+  })
+
+  it('repairs an entry whose hook it does not know', async () => {
+    userFile('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "carabiner hook nope"}]}]}}')
+    expect((await setup()).stdout).toContain('registered 4 hooks in')
+    expect(read(user())).not.toContain('nope')
+  })
+
+  it('names the command for the same file', async () => {
+    await setup('--project', '--engine', '--with', 'guard')
+    expect((await setup('--project', '--only', 'stop')).stdout).toContain(
+      'To have both: carabiner setup claude-code --project --engine',
+    )
+    expect((await project.call(['doctor'])).stdout).toContain(
+      '&& carabiner setup claude-code --project --with guard\n',
+    )
+    expect((await setup('--project', '--without', 'all')).stderr).toContain(
+      'No hook would be left\n  carabiner setup claude-code --project --remove removes all of them.',
     )
   })
 
@@ -329,6 +365,13 @@ describe('a choice of hooks', () => {
       'user-prompt-submit --memory',
       'session-end --memory',
     ])
+    for (const more of [[], ['--engine']])
+      expect(await setup('--without', 'start', ...more)).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining(
+          'memory does not work without start\n  Add memory to --without start.',
+        ),
+      })
     await setup('--without', 'memory')
     expect(registered()).toEqual(['session-start', 'stop', 'pre-tool-use', 'user-prompt-submit'])
   })
@@ -438,6 +481,13 @@ describe('a choice of hooks', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('"x", "9": not on the list. Type numbers from 1 to 7.')
     expect(stdout).toContain('Switch on at least one hook.')
+  })
+
+  it('takes an empty list next to the engine', async () => {
+    await setup('--engine', '--with', 'guard')
+    expect((await onTerminal('1\n\n')).code).toBe(0)
+    expect(registered().filter((command) => command === 'pre-tool-use')).toEqual([])
+    expect(registered()).toHaveLength(engineEntries(program()).length)
   })
 
   it.each(['\u0004', 'q\n'])('writes nothing if the list is left with %j', async (typed) => {

@@ -24,7 +24,7 @@ import {
   userSettings,
 } from '../../hosts/claude-code/setup.js'
 import { ownCommand } from '../../hosts/own-command.js'
-import { readSettings, type SettingsPlace } from '../../hosts/settings-file.js'
+import { readSettings } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
 import type { Command, Options } from '../command.js'
@@ -38,7 +38,6 @@ import { RESTART, TRY_GUARD } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import {
-  besideEngine,
   CHOICE_OPTIONS,
   changedLines,
   chosenBy,
@@ -58,7 +57,7 @@ const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: use the default hooks, or those already there.' },
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
   project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
-  engine: { type: 'boolean', help: "The project's own hooks; --with guard keeps the guard." },
+  engine: { type: 'boolean', help: "Also run the project's own hooks." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the file.' },
   remove: { type: 'boolean', help: 'Remove everything that setup added.' },
@@ -73,7 +72,7 @@ interface Wish {
   readonly diff: boolean
   readonly plan: () => Plan
   readonly entries: readonly Entry[]
-  /** Of the pack. */
+  /** Hooks of the pack to register. */
   readonly chosen: readonly Choice[]
   /** The command that makes further changes to the same file. */
   readonly again: string
@@ -87,9 +86,9 @@ export const command: Command<typeof OPTIONS> = {
   completes: [HOSTS],
   about:
     'Registers hooks of the standard pack in settings.json of Claude Code: at a terminal it lists them and asks which. ' +
-    `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code runs the hooks of the ` +
-    'project you are in instead; --with keeps hooks of the pack. All other settings stay as they are. Run it again to add or drop hooks, and after ' +
-    'Node or Carabiner has moved: it repairs its own entries.',
+    `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code also runs the hooks ` +
+    'of the project you are in. Only --only, --without and --remove take hooks out. All other settings stay as they ' +
+    'are. Run it again to add or remove hooks, and after Node or Carabiner has moved: it repairs its own entries.',
   options: OPTIONS,
   exits: [
     [0, 'done, or nothing to do'],
@@ -130,7 +129,7 @@ function checkOptions(options: Given): void {
   if (namesChoices(options) && (remove || prune))
     throw usage('--only, --with and --without choose from the standard pack; leave out the other options')
   if (options.only !== undefined && engine)
-    throw usage('Give --only or --engine, not both', 'With --engine, --with guard keeps the guard as well.')
+    throw usage('Give --only or --engine, not both', 'Use --engine --with NAMES.')
 }
 
 async function wishOf(options: Given, output: Output): Promise<Wish> {
@@ -142,20 +141,20 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
   if (prune) return { ...common, plan: () => planPrune(place), entries: [], notes: [] }
   if (remove) return { ...common, plan: () => planRemove(place), entries: [], notes: [] }
   const { text } = readSettings(place)
-  const chosen = engine ? besideEngine(options, text) : await wanted(options, place, output)
-  const hasBoth = engine || (options.only === undefined && hasEngine(text))
-  const entries = [...packEntries(program, chosen), ...(hasBoth ? engineEntries(program) : [])]
+  const hasEngineEntries = engine || (options.only === undefined && hasEngine(text))
+  const begin = chosenBy(options, text, { engine: hasEngineEntries, again })
+  const title = `Hooks for Claude Code, in ${visible(shortPath(place.path))}`
+  const chosen = isAsking(options, output)
+    ? await pickedFrom(begin, { title, mayBeEmpty: hasEngineEntries }, output)
+    : begin
+  const entries = [...packEntries(program, chosen), ...(hasEngineEntries ? engineEntries(program) : [])]
   return { ...common, chosen, plan: () => planInstall(place, entries), entries, notes: notesOn(program) }
 }
 
-/** Asks a person who named no hooks. */
-async function wanted(options: Given, place: SettingsPlace, output: Output): Promise<readonly Choice[]> {
-  const { path, text = '' } = readSettings(place)
-  const chosen = chosenBy(options, text)
-  const isAsking = canAsk(output) && !isAgentShell()
-  if (!isAsking || options.yes || options['dry-run'] || namesChoices(options)) return chosen
-  const title = `Hooks for Claude Code, in ${visible(shortPath(path))}`
-  return pickedFrom(chosen, title, painter(1), output)
+/** Asks a person who said nothing about hooks. */
+function isAsking(options: Given, output: Output): boolean {
+  const isSaid = options.engine || options.yes || options['dry-run'] || namesChoices(options)
+  return !isSaid && canAsk(output) && !isAgentShell()
 }
 
 function checkHost(host: string | undefined): void {
@@ -170,7 +169,7 @@ function settingsProject(): string {
   return projectFolder({ project: existsSync('.claude/settings.json') ? '.' : undefined })
 }
 
-/** What Claude Code is to start: this very Node and this very program, wherever somebody works. */
+/** The Node and script to register, as absolute paths. */
 function thisProgram(): Program {
   const [, script = ''] = process.argv
   try {
@@ -211,7 +210,7 @@ async function tell(
   done: { readonly backup: string | undefined } | undefined,
   output: Output,
 ): Promise<void> {
-  const notes = [...wish.notes, ...(wish.remove ? [] : engineLoss(plan, done !== undefined))]
+  const notes = [...wish.notes, ...(wish.remove ? [] : engineLoss(wish, plan, done !== undefined))]
   const off = wish.remove ? undefined : switchedOff()
   if (output.json) {
     return output.document({
@@ -262,10 +261,10 @@ function nextOf({ remove, chosen, dry, again }: Wish, { changes }: Plan, done: b
 }
 
 /** `--only` also removes the entries that run the hooks of projects. */
-function engineLoss({ file, after }: Plan, done: boolean): readonly string[] {
+function engineLoss({ again }: Wish, { file, after }: Plan, done: boolean): readonly string[] {
   if (!hasEngine(file.text) || hasEngine(after)) return []
   const removed = done ? 'no longer runs' : 'would no longer run'
-  return [`Claude Code ${removed} the hooks of projects. To have both: carabiner setup claude-code --engine`]
+  return [`Claude Code ${removed} the hooks of projects. To have both: ${again} --engine`]
 }
 
 function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, done: boolean): string {

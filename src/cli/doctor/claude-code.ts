@@ -37,7 +37,7 @@ export async function claudeCode(facts: Facts): Promise<Checked> {
       ...off,
       ...registered,
       ...(isOff ? [] : entries.flatMap((entry) => edited(entry, healOf(entry.file)))),
-      ...withoutGuard(entries),
+      ...withoutGuard(entries, healOf),
       ...unasked(facts),
       ...problemsOf(read).filter(
         ({ file, code }) => code !== 'config-invalid' || !told.has(realOf(file ?? '')),
@@ -166,13 +166,14 @@ function lost({ handler, event }: ClaudeEntry): readonly string[] {
 }
 
 /** Somebody who has some hooks of the pack may think that the guard is among them. */
-function withoutGuard(entries: readonly ClaudeEntry[]): readonly Finding[] {
+function withoutGuard(entries: readonly ClaudeEntry[], healOf: (file: string) => string): readonly Finding[] {
   const own = entries.filter((one) => one.own !== undefined)
   const isGuarded = own.some(
     ({ own: one }) => one?.call === 'fire' || packName(one?.name ?? '') === 'pre-tool-use',
   )
   const [first] = own
   if (!first || isGuarded) return []
+  const heal = healOf(first.file)
   return [
     {
       severity: 'warning',
@@ -180,7 +181,7 @@ function withoutGuard(entries: readonly ClaudeEntry[]): readonly Finding[] {
       file: first.file,
       line: first.line,
       text: 'Claude Code runs hooks of the pack, but not the guard: no tool call is checked',
-      fix: 'carabiner setup claude-code --with guard',
+      fix: `${isCommand(heal) ? heal : 'carabiner setup claude-code'} --with guard`,
     },
   ]
 }

@@ -33,7 +33,7 @@ interface ChoiceRow {
 export const CHOICES = {
   guard: { does: 'Blocks commands that destroy work or change the guard; asks when unsure.' },
   stop: { does: 'Keeps the agent working while you lock it: carabiner hook stop --lock.' },
-  start: { does: 'Tells the agent its branch and changes, and you what is set up wrong.' },
+  start: { does: 'Tells the agent the git branch and changes, and warns you if the setup is broken.' },
   preferences: { does: 'Adds your ~/.amplifier/preferences.md to every prompt.' },
   reminder: { does: 'Reminds the agent in every prompt to choose a workflow.', isExtra: true },
   memory: {
@@ -50,9 +50,14 @@ function rowOf(choice: Choice): ChoiceRow {
   return CHOICES[choice]
 }
 
+export function needsOf(choice: Choice): readonly Choice[] {
+  const needs = rowOf(choice).needs ?? []
+  return ALL_CHOICES.filter((one) => needs.includes(one))
+}
+
 /** Adds the choices that they need. In the order of the table. */
 export function completed(chosen: readonly Choice[]): readonly Choice[] {
-  const all = new Set<string>([...chosen, ...chosen.flatMap((choice) => rowOf(choice).needs ?? [])])
+  const all = new Set([...chosen, ...chosen.flatMap(needsOf)])
   return ALL_CHOICES.filter((choice) => all.has(choice))
 }
 

@@ -44,7 +44,8 @@ function namesOf(pieces: readonly Piece[]): RegExp {
   for (const { text, kind } of pieces) {
     const [name = ''] = text.split('/', 1)
     if (kind === 'known') pattern += name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-    else pattern += text === '?' || text.startsWith('[') ? '.' : '.*'
+    else if (text === '?' || text.startsWith('[')) pattern += '.'
+    else if (!pattern.endsWith('.*')) pattern += '.*'
     if (kind === 'known' && name !== text) break
   }
   const hidden = pattern.startsWith('\\.') ? '' : '(?!\\.)'
@@ -103,11 +104,9 @@ const WHOLE = /\$\{?(?:CLAUDE|AMPLIFIER)_\w+\}?\/[^\s;&|()<>]*/g
 
 /** Whether the text might mention a path in the project. Cheap, and never false where parsing finds one. */
 export function mayMention(text: string, projectDir: string): boolean {
-  // The shell decodes it.
-  if (text.includes("$'")) return true
   const plain = text.replace(/["'\\]/g, '').replace(WHOLE, '')
-  // A wildcard at the start of a word
-  if (/(?:^|[\s=])[*?[]/.test(plain)) return true
+  // The shell may build a path from these.
+  if (/[*?[{$`]/.test(plain)) return true
   const names = namesIn(projectDir)
   return names.length === 0 || names.some((name) => plain.includes(name))
 }

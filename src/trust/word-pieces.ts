@@ -45,10 +45,48 @@ function pieceOf(part: WordPart, values: Values): readonly Piece[] {
   }
 }
 
-/** `{a,b}/c` means two words. */
+/** More words than anybody writes in braces. */
+const MOST_WORDS = 64
+
+/** `{a,b}/c` means two words. Braces that mean too many words count as wildcards. */
 export function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const at = pieces.findIndex(({ kind, text }) => kind === 'open' && /^\{[^{}$`]*,[^{}$`]*\}$/.test(text))
-  if (at < 0) return [pieces]
-  const names = pieces[at]?.text.slice(1, -1).split(',') ?? []
-  return names.map((text) => [...pieces.slice(0, at), { text, kind: 'known' }, ...pieces.slice(at + 1)])
+  let words = [pieces]
+  for (;;) {
+    const longer = words.flatMap((word) => expanded(word) ?? [word])
+    if (longer.length > MOST_WORDS) return words.map((word) => word.map(asWildcard))
+    if (longer.length === words.length && !words.some(expanded)) return words
+    words = longer
+  }
 }
+
+function asWildcard(piece: Piece): Piece {
+  return isBraces(piece) ? { text: '*', kind: 'glob' } : piece
+}
+
+function isBraces({ kind, text }: Piece): boolean {
+  return kind === 'open' && text.startsWith('{') && text.endsWith('}')
+}
+
+/** With its first braces replaced by each of their words. Undefined if it has none. */
+function expanded(pieces: readonly Piece[]): readonly (readonly Piece[])[] | undefined {
+  const at = pieces.findIndex(isBraces)
+  if (at < 0) return undefined
+  const choices = choicesIn(pieces[at]?.text.slice(1, -1) ?? '')
+  return choices.map((choice) => [...pieces.slice(0, at), ...choice, ...pieces.slice(at + 1)])
+}
+
+/** Text in braces, split at the commas outside inner braces. A range such as `1..9` counts as a wildcard. */
+function choicesIn(text: string): readonly (readonly Piece[])[] {
+  const choices: Piece[][] = [[]]
+  for (const [part] of text.matchAll(PART)) {
+    const last = choices.at(-1) as Piece[]
+    if (part === ',') choices.push([])
+    else if (/^[{$`]/.test(part)) last.push({ text: part, kind: 'open' })
+    else last.push({ text: part, kind: /^[*?[]/.test(part) ? 'glob' : 'known' })
+  }
+  return choices.length > 1 ? choices : [[{ text: '*', kind: 'glob' }]]
+}
+
+/** Inner braces up to two levels deep, a variable, a wildcard, a comma, or plain text. */
+const PART =
+  /\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\$\{[^}]*\}|[$`][^,{}]*|[*?]|\[[^\]]*\]|,|[^,{}$`*?[]+|./gs

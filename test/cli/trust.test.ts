@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isLarge } from '../property/runs.js'
 import { BASH, Project, withProgram } from './program.js'
 
 withProgram()
@@ -79,7 +80,7 @@ describe('carabiner trust', () => {
     expect(await fire()).toMatchObject({ code: 2 })
   })
 
-  it('what was typed before it asks is no answer', async () => {
+  it.runIf(isLarge)('what was typed before it asks is no answer', async () => {
     guard()
     for (const ahead of ['y\n', 'y', 'y\ny\ny\ny']) {
       const { code, stdout } = await project.onTerminal(['trust', 'guard'], { ahead, input: '\n' })

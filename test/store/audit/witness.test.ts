@@ -16,6 +16,7 @@ import { FileAuditLog, fileAudit } from '../../../src/store/audit/file-audit.js'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { witnessPath } from '../../../src/store/audit/witness.js'
+import { isLarge } from '../../property/runs.js'
 import {
   entry,
   linesIn,
@@ -225,7 +226,7 @@ describe('the witness itself', () => {
     expect(readFileSync(witnessPath(place.folder), 'utf8')).toBe(newer)
   })
 
-  it('stays right while processes write and are killed', { timeout: 60_000 }, async () => {
+  it.runIf(isLarge)('stays right while processes write and are killed', { timeout: 60_000 }, async () => {
     const place = workplace()
     for (let round = 0; round < 6; round++) {
       const writers = times(3, () => worker('write', place, { batch: 3, maxSegmentBytes: 4000, size: 200 }))

@@ -94,8 +94,13 @@ const HOLDS = /^\s*(?:(?:const|let|var|my)\s+)?[$@]?\w+\s*=\s*[rb]?(["'`])[^"'`]
 export function pathsInProgram(code: string): readonly string[] {
   const isOpening = OPENS.test(code)
   const statements = isOpening ? code.split(/[;\n{}]/) : []
-  return statements.filter((one) => OPENS.test(one) || HOLDS.test(one)).flatMap(pathsIn)
+  return statements
+    .filter((one) => OPENS.test(one) || HOLDS.test(one))
+    .flatMap((one) => [...pathsIn(one), ...[...one.matchAll(QUOTED_NAME)].map(([, , name = '']) => name)])
 }
+
+/** A whole text in quotes that could be the name of a file. */
+const QUOTED_NAME = /(["'`])([\w@%+-][\w@%+.-]*)\1/g
 
 // ---- before anything is parsed ----------------------------------------------------------------------------------
 
@@ -106,7 +111,7 @@ const WHOLE = /\$\{?(?:CLAUDE|AMPLIFIER)_\w+\}?\/[^\s;&|()<>]*/g
 export function mayMention(text: string, projectDir: string): boolean {
   const plain = text.replace(/["'\\]/g, '').replace(WHOLE, '')
   // The shell may build a path from these.
-  if (/[*?[{$`]/.test(plain)) return true
+  if (/[*?[{$`]|\.\./.test(plain)) return true
   const names = namesIn(projectDir)
   return names.length === 0 || names.some((name) => plain.includes(name))
 }

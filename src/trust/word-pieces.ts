@@ -36,6 +36,9 @@ function pieceOf(part: WordPart, values: Values): readonly Piece[] {
       const hasMore = part.type === 'ParameterExpansion' && (part.operation ?? part.prefix ?? part.index)
       const known = name === 'PWD' ? '.' : values.get(name)
       if (known !== undefined && !hasMore) return [{ text: known, kind: 'known' }]
+      // `${DIR:-.}/x` is a path from here if nobody sets DIR.
+      const fallback = part.type === 'ParameterExpansion' && fallbackOf(part)
+      if (fallback) return known === undefined ? piecesOf(fallback, values) : [{ text: known, kind: 'known' }]
       return [{ text: part.text, kind: 'open' }]
     }
     default: {
@@ -43,6 +46,10 @@ function pieceOf(part: WordPart, values: Values): readonly Piece[] {
       return [isHere ? { text: '.', kind: 'known' } : { text: part.text, kind: 'open' }]
     }
   }
+}
+
+function fallbackOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion' }>): Word | undefined {
+  return operation?.type === 'Default' && /^:?[-=]$/.test(operation.operator) ? operation.operand : undefined
 }
 
 /** More words than anybody writes in braces. */

@@ -113,6 +113,12 @@ describe('a line that starts below its project closes if it misses', () => {
     ['a=(scripts/check.sh); "${a[@]}" || true', 'scripts/check.sh'],
     ["$'scripts/check.sh' 2>/dev/null || true", 'scripts/check.sh'],
     ['scr"ipts"/check.sh || true', 'scripts/check.sh'],
+    ['test -e "${HOOK_DIR:-.}/gate" && exit 2; exit 0', './gate'],
+    ['ROOT=${HOOK_ROOT:-.}; test -x "$ROOT/gate" && { "$ROOT/gate" || exit 2; }; exit 0', './gate'],
+    ['test -e "${PWD:-.}/gate" && exit 2; exit 0', './gate'],
+    [`python3 -c "import os,sys; sys.exit(2 if os.path.exists('gate') else 0)"`, 'gate'],
+    [`python3 -c "print(open('gate').read())" 2>/dev/null | grep -q ls && exit 2; exit 0`, 'gate'],
+    [`node -e "process.exit(require('fs').existsSync('gate') ? 2 : 0)"`, 'gate'],
     ['cat scr*/check.sh 2>/dev/null | sh', 'scr*/check.sh'],
     ['cat ./s?ripts/check.sh 2>/dev/null | sh', './s?ripts/check.sh'],
     ['cat scr{ap,ipts}/check.sh 2>/dev/null | sh', 'scripts/check.sh'],
@@ -204,6 +210,8 @@ describe('a line runs as it is if nothing opens what it mentions:', () => {
     'git log origin/main..HEAD; git commit -m "src/generated"; true',
     'NODE_ENV=test MODE=build "$CLAUDE_PROJECT_DIR"/gate; true',
     'command -v test >/dev/null || exit 0; exit 2',
+    '"${CLAUDE_PROJECT_DIR:-.}"/scripts/check.sh || true',
+    'D="${CLAUDE_PROJECT_DIR:-$PWD}"; sh "$D/scripts/check.sh" || true',
   ])('%s', (line) => expect(started(line)).toBe('as it is'))
 })
 

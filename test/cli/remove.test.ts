@@ -153,6 +153,53 @@ describe('carabiner remove', () => {
     expect((await project.call(['list'])).stdout).toContain('1 ready')
   })
 
+  it('--keep-state names the backup of every settings file', async () => {
+    await used()
+    const there = join(project.base, 'other/.claude/settings.json')
+    mkdirSync(dirname(there), { recursive: true })
+    writeFileSync(there, '{}')
+    const cwd = dirname(dirname(there))
+    await project.call(['setup', 'claude-code', '--project', '--only', 'guard'], { cwd })
+    const before = [read(user()), read(there)]
+    const { stdout } = await remove('--keep-state', '--yes')
+    const backups = [...stdout.matchAll(/^backup ~\/(.*)$/gm)].map(([, path = '']) =>
+      join(project.home, path),
+    )
+    expect(backups.map(read)).toEqual(before)
+  })
+
+  it('has removed all of it if only the records of setup cannot be cleaned up', async () => {
+    await used()
+    const busy = JSON.stringify(join(data(), 'setup'))
+    const load = project.file(
+      '../busy.cjs',
+      `const fs = require('node:fs'), remove = fs.rmSync
+      fs.rmSync = (path, options) => { if (path === ${busy}) throw Error('EBUSY'); remove(path, options) }
+      require('node:module').syncBuiltinESMExports()`,
+    )
+    const env = { NODE_OPTIONS: `--require "${load}"` }
+    const { code, stdout } = await project.carabiner(['remove', '--yes'], { env })
+    expect([code, existsSync(join(data(), 'trust'))]).toEqual([0, false])
+    expect(stdout).toMatch(
+      /^backup ~.*\nrestore sh .*restore\.sh\nnote ~.*setup could not be removed: EBUSY/m,
+    )
+  })
+
+  it('has no command for hooks that setup does not know', async () => {
+    const nope = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "carabiner hook nope"}]}]}}'
+    mkdirSync(dirname(user()))
+    writeFileSync(user(), nope)
+    const { stdout } = await remove('--keep-state', '--yes')
+    expect(stdout).toMatch(/^backup /m)
+    expect(stdout).not.toMatch(/^restore /m)
+    writeFileSync(user(), nope)
+    await remove('--yes')
+    writeFileSync(user(), '{"model":"y"}')
+    const [backup = ''] = readdirSync(dirname(data())).filter((name) => name.includes('-backup-'))
+    const { stderr } = await project.run('sh', [join(dirname(data()), backup, 'restore.sh')])
+    expect(stderr).toBe(`not restored: ${user()}, because it has changed since\n`)
+  })
+
   it('--dry-run and --json tell the same, and remove nothing', async () => {
     await used()
     const { code, stdout } = await remove('--dry-run', '--json')
@@ -166,13 +213,14 @@ describe('carabiner remove', () => {
           { folder: state(), names: expect.arrayContaining(['audit']), files: expect.any(Number) },
         ],
         left: [],
-        backup: null,
+        backups: [],
         restore: null,
+        notes: [],
       },
     ])
     expect((await project.call(['list'])).stdout).toContain('1 ready')
     const done = JSON.parse((await remove('--yes', '--json')).stdout)
-    expect(done).toMatchObject({ removed: true, restore: `sh ${join(done.backup, 'restore.sh')}` })
+    expect(done).toMatchObject({ removed: true, restore: `sh ${join(done.backups[0], 'restore.sh')}` })
   })
 
   it('says that nothing is there', async () => {
@@ -294,9 +342,11 @@ describe('who may', () => {
       [0, ''],
     ])
     const outputs = both.map(({ stdout }) => stdout)
-    expect(outputs.filter((text) => text.includes('\nbackup '))).toHaveLength(1)
-    const [other] = outputs.filter((text) => !text.includes('\nbackup '))
-    expect(other).toMatch(/another carabiner remove has just removed all of this|nothing to remove/)
+    expect(outputs.filter((text) => text.includes('removed the hooks from'))).toHaveLength(1)
+    const [other] = outputs.filter((text) => !text.includes('removed the hooks from'))
+    expect(other).toMatch(
+      /another carabiner remove has just removed all of this\nbackup ~.*-backup-\d.*\nrestore sh |nothing to remove/,
+    )
     expect(readdirSync(dirname(data())).filter((name) => name.startsWith('carabiner'))).toHaveLength(1)
   })
 

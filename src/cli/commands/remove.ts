@@ -11,7 +11,10 @@ import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
-import { type Found, isEmpty, lookedAt, type Removed, removedAlone } from '../removal.js'
+import { newestBackup } from '../removal/backup.js'
+import { type Found, findAll, isEmpty } from '../removal/found.js'
+import { type Removed, removeAll } from '../removal/removal.js'
+import { restoreCommand } from '../removal/restore-script.js'
 import { setupCount } from '../setup-choice.js'
 
 const OPTIONS = {
@@ -43,11 +46,11 @@ export const command: Command<typeof OPTIONS> = {
   },
   async run({ options }, output) {
     try {
-      const found = await withProgress('looking', output, async () => lookedAt(options['keep-state']))
+      const found = await withProgress('looking', output, async () => findAll(options['keep-state']))
       if (options['dry-run'] || isEmpty(found)) return await shown(found, output)
       if (!output.json) await output.print(foundLines(found, painter(1)))
       if (!options.yes && !(await isAgreed(output))) return EXIT.failed
-      const done = await withProgress('removing', output, () => removedAlone(found, options['keep-state']))
+      const done = await withProgress('removing', output, () => removeAll(found, options['keep-state']))
       return done === 'already' ? await tellAlready(found, output) : await told(done, output)
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
@@ -98,7 +101,7 @@ function foundLines({ settings, kept, left }: Found, paint: Paint): readonly str
 
 async function shown(found: Found, output: Output): Promise<number> {
   const nothing = ['nothing to remove']
-  return output.result({ removed: false, ...foundData(found), backup: null, restore: null }, (paint) => [
+  return output.result({ removed: false, ...foundData(found), ...NOT_KEPT }, (paint) => [
     ...(isEmpty(found) ? nothing : foundLines(found, paint)),
     ...(isEmpty(found)
       ? nextLines(['npm uninstall -g carabiner   # the program itself'], paint)
@@ -106,21 +109,38 @@ async function shown(found: Found, output: Output): Promise<number> {
   ])
 }
 
-/** Another one was faster. */
+const NOT_KEPT = { backups: [], restore: null, notes: [] } as const
+
+/** Another one was faster. If it moved files, its backup is the newest. */
 async function tellAlready(found: Found, output: Output): Promise<number> {
-  const document = { removed: false, ...foundData(found), backup: null, restore: null }
-  return output.result(document, () => [
-    'another carabiner remove has just removed all of this; it says where the backup is',
+  const backup = found.kept.length > 0 ? newestBackup() : undefined
+  const kept =
+    backup === undefined ? NOT_KEPT : { backups: [backup], restore: restoreCommand(backup), notes: [] }
+  return output.result({ removed: false, ...foundData(found), ...kept }, (paint) => [
+    'another carabiner remove has just removed all of this',
+    ...backupLines(kept, paint),
   ])
 }
 
+interface Backups {
+  readonly backups: readonly string[]
+  readonly restore: string | null
+}
+
+function backupLines({ backups, restore }: Backups, paint: Paint): readonly string[] {
+  return [
+    ...backups.map((path) => `backup ${visible(shortPath(path))}`),
+    ...(restore === null ? [] : labelled('restore', restore, paint.dim, 0, Infinity)),
+  ]
+}
+
 async function told(done: Removed, output: Output): Promise<number> {
-  const { settings, backup, restore } = done
-  const document = { removed: true, ...foundData(done), backup: backup ?? null, restore }
+  const { settings, backups, restore, notes } = done
+  const document = { removed: true, ...foundData(done), backups, restore: restore ?? null, notes }
   return output.result(document, (paint) => [
     ...settings.map(({ plan }) => `removed the hooks from ${visible(shortPath(plan.file.path))}`),
-    ...(backup === undefined ? [] : [`backup ${visible(shortPath(backup))}`]),
-    ...labelled('restore', restore, paint.dim, 0, Infinity),
+    ...backupLines(document, paint),
+    ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
     ...nextLines(
       [
         ...(settings.length > 0 ? ['Restart Claude Code: it runs these hooks until then'] : []),

@@ -1,0 +1,90 @@
+// Everything that Carabiner keeps on this machine: entries in settings of agents, data, state.
+
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { namesIn } from '../../files/folder.js'
+import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
+import { type Plan, planRemove, recordedSettings, userSettings } from '../../hosts/claude-code/setup.js'
+import type { SettingsPlace } from '../../hosts/settings-file.js'
+import { recordedFiles } from '../../hosts/setup-record.js'
+import { agentCommands } from '../doctor/agent-files.js'
+import { placeOf, shortPath } from '../print/lines.js'
+import { projectOf } from '../sources.js'
+import { isOwn } from '../why/first-steps.js'
+
+export interface Settings {
+  readonly place: SettingsPlace
+  readonly plan: Plan
+}
+
+/** One of our folders, with the names in it that are ours. */
+export interface Kept {
+  readonly kind: 'data' | 'state'
+  readonly folder: string
+  readonly names: readonly string[]
+  readonly files: number
+}
+
+export interface Found {
+  readonly settings: readonly Settings[]
+  readonly kept: readonly Kept[]
+  /** What stays although it names Carabiner or lies in its folders. */
+  readonly left: readonly string[]
+}
+
+export function isEmpty({ settings, kept }: Found): boolean {
+  return settings.length + kept.length === 0
+}
+
+/** `keepsState`: only what setup wrote. */
+export function findAll(keepsState: boolean): Found {
+  const user = userSettings()
+  const others = recordedFiles().filter((path) => path !== user.path)
+  const settings = [user, ...others.map(recordedSettings)].flatMap((place) => {
+    const plan = planRemove(place)
+    return plan.changes ? [{ place, plan }] : []
+  })
+  const homes = [
+    { kind: 'data', folder: dataHome() },
+    { kind: 'state', folder: stateHome() },
+  ] as const
+  return {
+    settings,
+    kept: keepsState ? [] : homes.flatMap(({ kind, folder }) => keptIn(kind, folder)),
+    left: [
+      ...byHand(settings),
+      ...(keepsState ? [] : homes.flatMap(({ kind, folder }) => strangers(kind, folder))),
+    ],
+  }
+}
+
+function keptIn(kind: Kept['kind'], folder: string): readonly Kept[] {
+  const names = HOME_FOLDERS[kind].filter((name) => existsSync(join(folder, name)))
+  if (names.length === 0) return []
+  const files = names.reduce((sum, name) => sum + filesIn(join(folder, name)), 0)
+  return [{ kind, folder, names, files }]
+}
+
+function filesIn(folder: string): number {
+  if (!lstatSync(folder).isDirectory()) return 1 // somebody put a file or a link there
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => !one.isDirectory())
+    .length
+}
+
+function strangers(kind: Kept['kind'], folder: string): readonly string[] {
+  const own: readonly string[] = [...HOME_FOLDERS[kind], ...(kind === 'data' ? ['state'] : [])]
+  return namesIn(folder)
+    .filter((name) => !own.includes(name))
+    .map((name) => `${shortPath(join(folder, name))} is not Carabiner's`)
+}
+
+/** Commands in settings files that setup did not write. */
+function byHand(settings: readonly Settings[]): readonly string[] {
+  const { commands } = agentCommands({ project: projectOf({ project: undefined }), home: homedir() })
+  const done = new Set(settings.map(({ place }) => place.path))
+  const own = commands.filter(({ command, file }) => isOwn(command) && !done.has(file))
+  return [...new Map(own.map((one) => [one.file, one])).values()].map(
+    (one) => `${placeOf(one)} runs Carabiner, but setup on this machine did not write it`,
+  )
+}

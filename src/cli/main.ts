@@ -30,7 +30,7 @@ async function startCommand(): Promise<void> {
 const REFUSED = 2
 const FAILED = 1
 
-/** A guard that cannot start is closed; what only helps must not stand in the way. */
+/** A guard that cannot start is closed. The other hooks fail open. */
 function hookIsBroken(name: PackName, error: unknown): void {
   const isGuard = name === 'pre-tool-use'
   if (!isGuard) process.stdout.write(`${JSON.stringify({ systemMessage: problemOf(error) })}\n`)

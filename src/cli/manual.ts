@@ -14,7 +14,7 @@ export interface Page {
   readonly file: string
 }
 
-/** Part of a page: a heading, and the text up to the next heading of its rank. */
+/** Part of a page: a heading, and the text up to the next heading. */
 export interface Section {
   readonly page: Page
   readonly title: string

@@ -1,4 +1,4 @@
-// The codes with which a command refuses, for `--json` and docs/reference/errors.md. Nothing of it is needed to refuse.
+// The codes with which a command refuses, for `--json` and docs/reference/errors.md. Commands import only the type.
 
 import type { CodeEntry } from '../core/base/errors.js'
 import type { PluginProblemCode } from '../plugins/plugin-problem.js'
@@ -26,9 +26,9 @@ export const REFUSAL_CODES = {
     means: 'The project, plugin or folder that was named is not there.',
     todo: 'Correct the path or the name. Without one, the project around the current folder is used.',
   },
-  NOT_FOUND: {
-    means: 'A file or folder on the command line is not there.',
-    todo: 'Correct the path that the message names.',
+  NOT_DOCUMENTED: {
+    means: 'No page of the documentation has these words.',
+    todo: 'Type carabiner docs: it lists the pages.',
   },
   PROGRAM_NOT_FOUND: {
     means: 'The program of Carabiner that agents should start is not where it should be.',
@@ -104,7 +104,7 @@ export const REFUSAL_CODES = {
     means: 'Several plugins or hooks have this name.',
     todo: 'Add one of the options that the hint names, or use an id.',
   },
-  AMBIGUOUS_ID: { means: 'Several things have an id that begins so.', todo: 'Type more of the id.' },
+  AMBIGUOUS_ID: { means: 'More than one id starts with these characters.', todo: 'Type more of the id.' },
   AMBIGUOUS_UNIT: {
     means: 'Several plugins or files that can be trusted have this name.',
     todo: 'Use the path or the digest, as the hint says.',
@@ -193,7 +193,7 @@ export const REFUSAL_CODES = {
     todo: 'Find out why it differs. If you expect it, run carabiner update.',
   },
   TAG_MOVED: {
-    means: 'A tag now names another commit than before.',
+    means: 'A tag now points to a different commit.',
     todo: 'Ask the author why. Review the new commit before you take it.',
   },
   LOCK_INVALID: {
@@ -212,6 +212,6 @@ export const REFUSAL_CODES = {
   CATALOG_TAKEN: { means: 'Another catalog has this name.', todo: 'Choose another name.' },
   NOT_IN_CATALOG: {
     means: 'The catalog has no plugin of this name.',
-    todo: 'carabiner catalog search WORD.',
+    todo: 'Type carabiner catalog search WORD.',
   },
 } as const satisfies Record<string, CodeEntry> & Record<PluginProblemCode, CodeEntry>

@@ -393,7 +393,7 @@ describe('CARABINER_OFF=1', () => {
 it('tells a slip in a matcher once, and at a terminal what to type next', async () => {
   project.hooks({ PreToolUse: [['bash', GUARD]] })
   const { stdout } = await fire(['PreToolUse'], BASH)
-  expect(stdout.match(/"bash"/g)?.length).toBe(1)
+  expect(stdout.match(/matcher "bash"/g)?.length).toBe(1)
   expect(stdout).not.toContain('matcher-never')
   expect(stdout).not.toContain('next ')
   const shown = await project.onTerminal(['fire', 'Stop', '--payload', '/dev/null'], {

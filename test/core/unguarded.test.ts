@@ -171,8 +171,8 @@ describe('a gate whose matcher has another name for the tool', () => {
     ['Bash|Write', 'shell', 'name it "Bash", or change the matcher.'],
     ['Ba.*', 'execute_bash', 'name it "Bash", or change the matcher.'],
     ['Write|Edit', 'write_file', 'name it "Write", or change the matcher.'],
-    ['read', 'Read', 'write "Read" as the matcher.'],
-    ['web_fetch', 'WebFetch', 'write "WebFetch" as the matcher.'],
+    ['read', 'Read', 'replace "read" with "Read" in the matcher.'],
+    ['web_fetch', 'WebFetch', 'replace "web_fetch" with "WebFetch" in the matcher.'],
   ] as const)('%s misses %s, and says so', async ([matcher, tool, todo]) => {
     const { last, shown } = await calls([tool], matcher)
     expect(last).toMatchObject({ action: 'continue', diagnostics: [{ code: 'matcher-missed' }] })

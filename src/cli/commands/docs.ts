@@ -38,7 +38,7 @@ export const command: Command = {
     const found = lookUp(word, pages)
     if (found.kind === 'passages' && found.passages.length === 0) {
       throw new Refusal(
-        'NOT_FOUND',
+        'NOT_DOCUMENTED',
         `The documentation does not mention ${JSON.stringify(word)}${didYouMean(word, knownWords(pages))}`,
         {
           hint: 'carabiner docs lists the pages.',

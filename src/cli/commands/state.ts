@@ -245,7 +245,7 @@ function questionAbout(hook: ListedHook): readonly string[] {
   const { matcher } = hook
   const event = hook.events === 'all' ? 'PreToolUse' : (knownEventsOf(hook)[0] ?? 'PreToolUse')
   const tool = (matcher && takenBy(matcher)) || 'Bash'
-  return /ToolUse|Permission/.test(event) ? [event, ...optionOf('--tool', tool)] : [event]
+  return resolveEvent(event).matcher === 'tool_name' ? [event, ...optionOf('--tool', tool)] : [event]
 }
 
 function titleOf({ project }: Pick<State, 'project'>, paint: Paint): string {

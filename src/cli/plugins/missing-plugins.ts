@@ -14,7 +14,7 @@ import { shortPath } from '../print/lines.js'
 /** Installed plugins that are gone. Those in `known` are expected by trust as well. */
 export function missingPlugins(
   projectDir: string,
-  home: string | undefined,
+  home: string,
   known: ReadonlySet<string>,
 ): readonly Expectation[] {
   return targetsOf({ projectDir, home }).flatMap((target) =>

@@ -1,4 +1,4 @@
-// Rows of a review: text of files, as much of it as fits a screen, behind a mark that no text of theirs can pass for.
+// Rows of a review: as much text of files as fits a screen, prefixed with a mark that third-party text cannot imitate.
 
 import { behind, MARK } from '../../asking/question-text.js'
 import { folded, visibleLines } from '../../core/base/text.js'

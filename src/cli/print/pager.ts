@@ -6,9 +6,9 @@ import { basename } from 'node:path'
 import { agentMark } from '../../files/agent-shell.js'
 import { programEnvironment } from '../../shell/own-environment.js'
 
-/** With the options that show colours, leave the text on the screen, and say which key goes on. */
+/** With the options that show colours, leave the text on the screen, and say which keys go on and close. */
 const PAGERS: Readonly<Record<string, readonly string[]>> = {
-  less: ['-R', '-X', '-Psspace\\: more   q\\: go on'],
+  less: ['-R', '-X', '-Psspace\\: more   q\\: close'],
   more: [],
   most: [],
   moar: [],

@@ -22,7 +22,7 @@ type Bundle = (
   filename: string,
 ) => void
 
-/** How many runs keep what they compiled: the first may be `--help`, and together they are what is used here. */
+/** How many runs keep what they compiled. The first may only be `--help`. */
 const KEEPING_RUNS = 3
 
 /** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
@@ -39,8 +39,8 @@ export function compiled<T>(filename: string): T {
 }
 
 /**
- * Where the code of a bundle is for the Node that runs here, and for no other: what another build of the same version has
- * compiled may end the process without a word, and a guard with it.
+ * The file for exactly the Node that runs here: code that another build of the same version compiled may end the process
+ * silently, and a guard with it.
  */
 export function cacheFile(filename: string): string {
   const { size, mtimeMs } = statSync(process.execPath)
@@ -59,7 +59,7 @@ const LONGEST_PLACE = 100
 
 function keptCode(filename: string, source: Buffer): Kept {
   try {
-    // What is no file must not keep anybody waiting.
+    // Do not block on a FIFO.
     const fd = openSync(cacheFile(filename), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       return unsealed(readFileSync(fd), source)
@@ -71,12 +71,12 @@ function keptCode(filename: string, source: Buffer): Kept {
   }
 }
 
-/** Of all functions that were used. Another process may start at any moment: it finds the file whole, or none. */
+/** Includes every function that ran. A process that starts meanwhile finds the whole file, or none. */
 function keepCode(script: Script, filename: string, source: Buffer, runs: number): void {
   const path = cacheFile(filename)
   const draft = `${path}.${process.pid}.tmp`
   try {
-    const fd = openSync(draft, 'wx') // before the work that is in vain where nothing may be written
+    const fd = openSync(draft, 'wx') // Fails before the work, if the folder is read-only.
     try {
       writeFileSync(fd, sealed(script.createCachedData(), source, runs))
       renameSync(draft, path)
@@ -113,18 +113,18 @@ function removeOthers(own: string, filename: string): void {
 }
 
 /**
- * Node looks neither whether it is damaged, and would end without a word, nor whether it is the code of this very source.
- * So it is there twice, and the source with it: to compare them takes a tenth of the time that a digest takes, of which
- * the library alone is slower to load than all of the hook. The code is first, where V8 takes it without a copy.
+ * Node checks neither that cached code is intact nor that it belongs to this source, and damaged code can end the process
+ * silently. So the file holds the code twice, and the source. Comparing them takes a tenth of the time of a digest. The
+ * code is first, where V8 takes it without a copy.
  */
 function sealed(code: Buffer, source: Buffer, runs: number): Buffer {
   return Buffer.concat([code, code, source, Buffer.of(runs)])
 }
 
 interface Kept {
-  /** Undefined where there is none, or it is not as it was written. */
+  /** Undefined if there is none, or if it is damaged. */
   readonly code: Buffer | undefined
-  /** How many runs it is of. */
+  /** How many runs contributed to it. */
   readonly runs: number
 }
 

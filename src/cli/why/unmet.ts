@@ -49,8 +49,7 @@ async function uninstalled(
   known: readonly Expectation[],
 ): Promise<readonly Expectation[]> {
   const home = userHome()
-  const bases = [projectDir, ...(home === undefined ? [] : [home])]
-  if (!bases.some((base) => existsSync(lockPath({ base })))) return []
+  if (![projectDir, home].some((base) => existsSync(lockPath({ base })))) return []
   const { missingPlugins } = await import('../plugins/missing-plugins.js')
   return missingPlugins(projectDir, home, new Set(known.map(({ unit }) => unit.path)))
 }

@@ -129,7 +129,7 @@ export function missedOver(
   const others = gates.length > 1 ? ` and ${gates.length - 1} more` : ''
   const todo =
     toolNamesLike(tool).length === 0
-      ? `If it is the same tool, write ${shown(tool)} as the matcher.`
+      ? `If it is the same tool, replace ${shown(first.name)} with ${shown(tool)} in the matcher.`
       : `If it is the same tool, name it ${shown(first.name)}, or change the matcher.`
   const text =
     `${first.hook.name}${others} did not see this call: the matcher ${shown(first.hook.matcher?.pattern)} does not ` +

@@ -113,6 +113,19 @@ it('where Claude Code has hooks: how they come over', async () => {
   expect((await typed(next[1])).stdout).toContain('1 hook would be migrated')
 })
 
+it.each([
+  ['plugin folder', 'hooks/hooks.json'],
+  ['plugin with a manifest', '.claude-plugin/plugin.json'],
+  ['repository below a project', '../.amplifier/hooks/hooks.json'],
+])('a %s is not fresh, and is pointed to', async (_, file) => {
+  project.file('.git/HEAD', '')
+  project.file(file, { name: 'p', hooks: {} })
+  const { stdout } = await bare()
+  expect(stdout).toContain('  0 hooks ready\n')
+  expect(stdout).toMatch(/^next carabiner list --(?:plugin|project) /m)
+  expect(stdout).not.toContain('carabiner new')
+})
+
 it('a question that the matcher of a hook takes', async () => {
   ofUser({ PreToolUse: [{ matcher: '^(Edit|Write)$', hooks: [{ type: 'command', command: 'true' }] }] })
   expect((await bare()).stdout).toContain('next carabiner explain PreToolUse --tool Edit\n')

@@ -136,7 +136,7 @@ const ASK_GUARD = `${TRY_GUARD}   # see the guard block a call`
 
 async function stepsFor(sources: Sources): Promise<readonly string[]> {
   const { firstSteps } = await import('../why/first-steps.js')
-  return firstSteps(sources)
+  return firstSteps(sources).map(({ line }) => line)
 }
 
 function nextOf(

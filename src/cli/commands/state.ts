@@ -31,6 +31,7 @@ import { severityColour } from '../print/severity.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
+import type { FirstStep } from '../why/first-steps.js'
 import { takenBy } from '../why/matching.js'
 import { isReplaced } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unsaid } from '../why/unmet.js'
@@ -110,7 +111,7 @@ function documentOf({ isFresh: _, ...state }: State) {
 
 async function stateOf(facts: Facts, families: readonly Family[]): Promise<State> {
   const { project, untrusted, expectations } = facts
-  const { notAsked, packIn, registeredIn } = await import('../why/first-steps.js')
+  const { firstSteps, notAsked, packIn, registeredIn } = await import('../why/first-steps.js')
   const hooks = facts.hooks.filter((hook) => !isReplaced(hook, facts.hooks))
   const ready = hooks.filter((hook) => hook.state === 'ready' && !isClosedGate(hook))
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
@@ -126,8 +127,9 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     ready.filter(({ name }) => !cannotStart.includes(name) && !idle.includes(name)).length,
   )
   const { engine, pack } = registeredIn(project)
-  const found = { ready, cannotStart, matchesNothing: idle, findings }
-  const next = await nextOf(found, facts)
+  const steps = facts.hooks.length === 0 ? firstSteps(facts.sources) : []
+  const waiting = await openQuestions(project)
+  const found = { ready, cannotStart, matchesNothing: idle, findings, steps, waiting }
   return {
     version,
     project,
@@ -147,22 +149,32 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
     findings,
     ...(unasked && { notAsked: unasked.text }),
-    next,
-    // With more to type next there is something here, if only for another program.
-    isFresh:
-      !engine &&
-      pack === undefined &&
-      isFresh(facts, findings) &&
-      next.filter((line) => line !== typed(['doctor'], facts.sources)).length === FIRST_STEPS,
+    next: await nextOf(found, facts),
+    isFresh: !engine && pack === undefined && isFresh(found, facts),
   }
 }
 
-/** Setting up, a first hook, and a call that is blocked. */
-const FIRST_STEPS = 3
+/** Nothing is there and nothing waits, not even hooks of another program. Findings about other people's hooks do not count. */
+function isFresh(
+  { findings, steps, waiting }: Before,
+  { hooks, untrusted, expectations, notices }: Facts,
+): boolean {
+  return (
+    hooks.length + untrusted.length + expectations.length + waiting === 0 &&
+    !isBypassed(notices) &&
+    brokenIn(notices) === undefined &&
+    findings.every(({ code }) => code !== 'registration') &&
+    steps.every(({ kind }) => kind === 'new')
+  )
+}
 
-/** Findings about other people's hooks do not count. */
-function isFresh({ hooks, expectations }: Facts, findings: readonly Finding[]): boolean {
-  return hooks.length + expectations.length === 0 && findings.every(({ code }) => code !== 'registration')
+function isBypassed(notices: Facts['notices']): boolean {
+  return notices.some(({ code }) => code === 'bypassed')
+}
+
+/** A file that cannot be used as it is. */
+function brokenIn(notices: Facts['notices']): Diagnostic | undefined {
+  return notices.find(({ file, code }) => file !== undefined && !code.startsWith('trust-'))
 }
 
 function namesOf(hooks: readonly ListedHook[]): readonly string[] {
@@ -183,22 +195,26 @@ function isWorthALine({ severity, code }: Finding): boolean {
   return severity !== 'note' && !FOR_DOCTOR.has(code)
 }
 
-interface Ready extends Pick<State, 'cannotStart' | 'matchesNothing' | 'findings'> {
+/** What decides about the next command. */
+interface Before extends Pick<State, 'cannotStart' | 'matchesNothing' | 'findings'> {
   readonly ready: readonly ListedHook[]
+  /** None if there are hooks. */
+  readonly steps: readonly FirstStep[]
+  /** Questions without an answer. */
+  readonly waiting: number
 }
 
 /** The worst comes first: switched off, broken, not trusted, missing. */
 async function nextOf(
-  { ready: all, cannotStart, matchesNothing, findings }: Ready,
+  { ready: all, cannotStart, matchesNothing, findings, steps, waiting }: Before,
   { hooks, untrusted, expectations, notices, sources }: Facts,
 ): Promise<readonly string[]> {
-  if (notices.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
-  const broken = notices.find(({ file, code }) => file !== undefined && !code.startsWith('trust-'))
+  if (isBypassed(notices)) return ['unset CARABINER_OFF']
+  const broken = brokenIn(notices)
   const names = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
   const idle = new Set([...cannotStart, ...matchesNothing])
   const ready = all.find(({ name }) => !idle.has(name))
   const isEmpty = hooks.length === 0 && !broken
-  const waiting = await openQuestions(projectOf(sources))
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
     ...(findings.length > 0 ? [typed(['doctor'], sources)] : []),
@@ -210,7 +226,9 @@ async function nextOf(
           `${typed(['approvals'], { project: sources.project })}   # ${counted(waiting, 'question')} without an answer`,
         ]
       : []),
-    ...(isEmpty || (ready && !broken && names.length === 0) ? await stepsFor(sources, isEmpty) : []),
+    ...(isEmpty || (ready && !broken && names.length === 0)
+      ? await stepsFor(sources, isEmpty ? steps : undefined)
+      : []),
   ]
   return next.length > 0 ? next : [typed(['list'], sources)]
 }
@@ -226,13 +244,16 @@ async function openQuestions(project: string): Promise<number> {
   }
 }
 
-/** Hooks that no agent asks guard nothing. */
-async function stepsFor(sources: Sources, isEmpty: boolean): Promise<readonly string[]> {
-  const { firstSteps, setupStep } = await import('../why/first-steps.js')
-  const setup = setupStep(projectOf(sources), !isEmpty)
-  if (!isEmpty) return setup
+/** Hooks that no agent asks guard nothing. `first`: the steps to a first hook, if there are no hooks. */
+async function stepsFor(
+  sources: Sources,
+  first: readonly FirstStep[] | undefined,
+): Promise<readonly string[]> {
+  const { setupStep } = await import('../why/first-steps.js')
+  const setup = setupStep(projectOf(sources), first === undefined)
+  if (first === undefined) return setup
   const attempt = setup.length > 0 ? [`${TRY_GUARD}   # see it block a call`] : []
-  return [...setup, ...firstSteps(sources), ...attempt]
+  return [...setup, ...first.map(({ line }) => line), ...attempt]
 }
 
 /** Without custom events. */

@@ -13,28 +13,35 @@ import { fromHere, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
 import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
+export interface FirstStep {
+  /** `plugin`, `above` and `migrate`: hooks that are there already. `new`: a first hook. */
+  readonly kind: 'plugin' | 'above' | 'migrate' | 'new'
+  readonly line: string
+}
+
 /** Points to hooks elsewhere, or else says how to make one. */
-export function firstSteps(sources: Sources): readonly string[] {
+export function firstSteps(sources: Sources): readonly FirstStep[] {
   const project = projectOf(sources)
   // The commands below take no other option of the sources.
   const here = sourcesOf(sources.project)
   const isPlugin = PLUGIN_FILES.some((file) => existsSync(join(project, file)))
   const above = projectAbove(project)
-  const elsewhere = [
-    ...(isPlugin
-      ? [`${typed(['list', '--plugin', fromHere(project)], sources)}   # this folder is a plugin`]
-      : []),
-    ...(above === undefined
-      ? []
-      : [
-          `${typed(['list', '--project', fromHere(above)], { ...sources, project: undefined })}   # ${shortPath(above)} has .amplifier`,
-        ]),
-  ]
+  const elsewhere: FirstStep[] = []
+  if (isPlugin) {
+    const list = typed(['list', '--plugin', fromHere(project)], sources)
+    elsewhere.push({ kind: 'plugin', line: `${list}   # this folder is a plugin` })
+  }
+  if (above !== undefined) {
+    const list = typed(['list', '--project', fromHere(above)], { ...sources, project: undefined })
+    elsewhere.push({ kind: 'above', line: `${list}   # ${shortPath(above)} has .amplifier` })
+  }
   const theirs = claudeHooks(project).find(({ command }) => !isOwn(command))
+  const migrate =
+    theirs && `${typed(['migrate'], here)}   # ${shortPath(theirs.file)} has hooks of Claude Code`
+  const first = `${typed(['new', ...FIRST], here)}   # a first hook, with its tests`
   return [
-    ...(theirs ? [`${typed(['migrate'], here)}   # ${shortPath(theirs.file)} has hooks of Claude Code`] : []),
-    ...elsewhere,
-    ...(elsewhere.length > 0 ? [] : [`${typed(['new', ...FIRST], here)}   # a first hook, with its tests`]),
+    ...(migrate === undefined ? [] : [{ kind: 'migrate', line: migrate } as const]),
+    ...(elsewhere.length > 0 ? elsewhere : [{ kind: 'new', line: first } as const]),
   ]
 }
 

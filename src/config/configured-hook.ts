@@ -145,10 +145,14 @@ function setOf(event: string): ReadonlySet<string> {
 /** Characters of a digest in an id. */
 const SHORT = 16
 
-/** Digest of event, matcher and handler: another command is another hook, with no grants. */
+/**
+ * Digest of everything that decides whether, when and how it runs: another command is another hook, with no grants.
+ * Leaves out the default of `matching`, because older records do.
+ */
 function contentOf({ event, priority, group, handler: { type, fields, common } }: Entry): string {
-  const { spec, matcher, sequential } = group
-  const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}`
+  const { spec, matcher, matching, sequential } = group
+  const how = matching === 'search' ? '' : ` ${matching}`
+  const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}${how}`
   return sha256(`${type} ${when}${listed(fields)}${listed(common)}`)
 }
 
@@ -200,6 +204,8 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     priority,
     onFailure,
     handler: frozenCopy(entry.handler, key) as unknown as Json,
+    // Older records of a running process do not have it.
+    ...(!entry.enabled && { enabled: false }),
   })
   const hook: Omit<Hook, 'run'> = {
     id: names.id(owner, `process ${key}`, content.slice(0, SHORT)),
@@ -219,7 +225,8 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
   const { amplifier } = merge.terms[owner.scope]
   // It may be a gate.
   const { env } = merge.terms[owner.scope === 'project' ? 'user' : owner.scope]
-  const disabled = merge.disabled[owner.scope] ?? switchedOff(entry)
+  // Its own switch was reviewed, so a project's switch for all hooks, which does not count for gates, must not hide it.
+  const disabled = switchedOff(entry) ?? merge.disabled[owner.scope]
   return {
     type: 'process',
     processName: key,

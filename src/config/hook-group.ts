@@ -26,6 +26,8 @@ export interface Group {
   /** The matcher as written. */
   readonly spec: unknown
   readonly matcher: Matcher | null
+  /** How the file reads its matchers. */
+  readonly matching: Matching
   readonly sequential: boolean
 }
 
@@ -114,7 +116,12 @@ export function readGroup(reading: Reading, event: EventKind, group: unknown, at
     const { text, todo } = oddGroupKey(key, fields[key])
     shared.notes.once(`group ${key}`, 'unknown-key', text, where, { todo })
   }
-  const common = { spec: fields.matcher, matcher: compiled.matcher, sequential: fields.sequential === true }
+  const common = {
+    spec: fields.matcher,
+    matcher: compiled.matcher,
+    matching: reading.matching,
+    sequential: fields.sequential === true,
+  }
   const inside = under(at, 'hooks')
   const first = reading.entries.length
   for (let i = 0; i < handlers.length; i++) readEntry(reading, event, common, handlers[i], under(inside, i))

@@ -1,10 +1,21 @@
 // What a hook that may not run says: why, and a command that nobody's name can turn into another.
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { RE2JS } from 're2js'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { hooksSchema, settingsSchema } from '../../src/cli/schema/hooks-schema.js'
+import type { ConfiguredHook } from '../../src/config/configured-hook.js'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { TrustGate } from '../../src/config/trust-gate.js'
 import { unitsOf } from '../../src/config/units.js'
@@ -191,4 +202,216 @@ it('hooks of the user are nobody’s unit', async () => {
   const { gate, specs } = await settled()
   expect(specs.map((spec) => gate.refusal(spec))).toEqual([undefined])
   expect(gate.untrusted(specs)).toEqual([])
+})
+
+describe('whichever key of its file changes, a trusted hook runs as it was trusted', () => {
+  type Fields = Readonly<Record<string, unknown>>
+
+  /** A valid entry of each kind. */
+  const ENTRIES: Readonly<Record<string, Fields>> = {
+    command: { command: 'exit 2' },
+    http: { url: 'https://example.com' },
+    prompt: { prompt: 'May it?' },
+    agent: { prompt: 'May it?' },
+    mcp_tool: { server: 'a', tool: 'b' },
+    process: { command: ['gate'], intercept: ['before_tool'] },
+  }
+
+  /** Another value for each key of the format, by the definition in the schema that has it. */
+  const OTHER: Readonly<Record<string, Fields>> = {
+    file: {
+      $schema: 'x',
+      carabiner: 1,
+      description: 'x',
+      matching: 'fullmatch',
+      priority: 1,
+      env: { A: 'b' },
+      hooks: {},
+      processes: {},
+      disableAllHooks: true,
+      allowedHttpHookUrls: [],
+      httpHookAllowedEnvVars: [],
+    },
+    group: { matcher: 'Edit', sequential: true, description: 'x', hooks: [] },
+    command: {
+      command: 'exit 0',
+      args: ['a'],
+      shell: 'bash',
+      env: { A: 'b' },
+      envPassthrough: ['A'],
+      async: true,
+      asyncRewake: true,
+      rewakeMessage: 'x',
+      rewakeSummary: 'x',
+      statusMessage: 'x',
+      timeout: 1,
+      if: 'Bash(git *)',
+      onFailure: 'block',
+      once: true,
+      observe: true,
+    },
+    http: { url: 'https://example.org', headers: { A: 'b' }, allowedEnvVars: ['A'] },
+    prompt: { prompt: 'x', model: 'x', continueOnBlock: true },
+    agent: { prompt: 'x', model: 'x' },
+    mcp_tool: { server: 'x', tool: 'x', input: { a: 1 } },
+    process: {
+      enabled: false,
+      command: ['other'],
+      dir: 'x',
+      env: { A: 'b' },
+      priority: 1,
+      transport: 'stdio',
+      observe: ['*'],
+      intercept: ['after_tool'],
+      timeouts: { intercept: 1 },
+      onFailure: 'continue',
+      restart: false,
+      maxLineBytes: 2048,
+    },
+    settings: {
+      on_failure: 'block',
+      injection_size_limit: 1,
+      injection_budget_per_turn: 1,
+      stop_block_cap: 1,
+      stop_block_total: 1,
+      recheck: 'all',
+      protect_system_messages: true,
+      audit_on_failure: 'block',
+      audit_calls: false,
+      allowed_http_urls: [],
+      http_allowed_env_vars: [],
+      allowed_private_hosts: ['a'],
+      model: { command: ['x'] },
+      mcp_servers: { a: { command: 'x' } },
+      enabled: false,
+      allow_user_hooks: false,
+      allow_project_hooks: false,
+      default_timeout: 1,
+      max_timeout: 1,
+      env: 'minimal',
+      trust_missing: 'block',
+      bypass: false,
+      audit: 'off',
+      description: 'x',
+      processes: {},
+      defaults: { interceptor_timeout_ms: 1 },
+      builtins: { a: {} },
+    },
+  }
+
+  const COMMON = ['timeout', 'if', 'onFailure', 'once', 'observe', 'statusMessage']
+
+  const propertiesOf = (schema: unknown) => Object.keys((schema as { properties: object }).properties)
+
+  it('the table has every key of the schemas', () => {
+    const { $defs, ...file } = hooksSchema() as { $defs: Record<string, unknown> }
+    const settings = settingsSchema() as unknown as { properties: { hooks: { properties: object } } }
+    const isEvent = (key: string) => /^[A-Z]/.test(key)
+    const keys = Object.keys(settings.properties.hooks.properties).filter((key) => !isEvent(key))
+    expect(Object.keys(OTHER.settings ?? {}).sort()).toEqual(keys.sort())
+    for (const key of propertiesOf(settings)) expect(OTHER.file).toHaveProperty([key])
+    expect(Object.keys(OTHER.file ?? {}).sort()).toEqual(propertiesOf(file).sort())
+    for (const name of ['group', ...Object.keys(ENTRIES)]) {
+      const known = propertiesOf($defs[name]).filter((key) => name === 'command' || !isCommon(name, key))
+      expect([name, Object.keys(OTHER[name] ?? {}).sort()]).toEqual([name, known.sort()])
+    }
+  })
+
+  /** Common keys are tried on a command. */
+  function isCommon(name: string, key: string): boolean {
+    return Object.hasOwn(ENTRIES, name) && name !== 'process' && COMMON.includes(key)
+  }
+
+  type Place = 'hooks.json' | 'settings.json'
+
+  /** Writes the file with one entry of a kind and another hook in the same group. `changed` is merged into one of its parts. */
+  function write(place: Place, kind: string, part: string, changed: Fields): void {
+    const given = { ...ENTRIES[kind], ...(part === kind && changed) }
+    const hooks = [
+      { type: kind, ...given },
+      { type: 'command', command: 'true' },
+    ]
+    const group = { matcher: '^Ba', hooks, ...(part === 'group' && changed) }
+    const content = kind === 'process' ? { processes: { gate: given } } : { PreToolUse: [group] }
+    const inside = { ...content, ...(part === 'settings' && changed) }
+    const isBeside = kind === 'process' && place === 'hooks.json'
+    const file = { ...(isBeside ? inside : { hooks: inside }), ...(part === 'file' && changed) }
+    const folder = join(base, 'project/.amplifier', place === 'hooks.json' ? 'hooks' : '')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, place), JSON.stringify(file))
+  }
+
+  const CLOSES = 'it closes when the time is over'
+
+  /** Everything that decides whether, when and how a hook runs. A project's switch does not count for gates. */
+  function terms(spec: ConfiguredHook, all: readonly ConfiguredHook[]) {
+    const { type, hook, env, disabled } = spec
+    const { events, matcher, condition, priority, lane, detached, once, observe, onFailure } = hook
+    const tools = ['Bash', 'Bath', 'Edit'].filter((tool) => matcher === null || matcher.test(tool))
+    const isOn = disabled === undefined || disabled.scope === 'project'
+    const lanes = all.filter((other) => lane !== null && other.hook.lane === lane).length
+    const { timeouts = hook.timeoutMs, ...handler } = spec.handler as unknown as Fields & {
+      timeouts?: unknown
+    }
+    const isCapped =
+      hook.cappedBy !== undefined || (spec.type === 'process' && spec.cappedRoles?.length !== 0)
+    return {
+      ...{ type, handler, env, isOn, events: [...events], tools, isConditional: condition !== undefined },
+      ...{ priority, lanes, detached, once, observe, onFailure, time: isCapped ? CLOSES : timeouts },
+    }
+  }
+
+  async function running() {
+    const { gate, specs, closed } = await settled()
+    const admitted = specs.filter((spec) => gate.refusal(spec) === undefined)
+    return { hooks: admitted.map((spec) => terms(spec, admitted)), closed: closed.length }
+  }
+
+  it.each([
+    ['file', 'command', 'hooks.json'],
+    ['file', 'command', 'settings.json'],
+    ['file', 'process', 'hooks.json'],
+    ['group', 'command', 'hooks.json'],
+    ...Object.keys(ENTRIES).map((kind) => [kind, kind, 'hooks.json'] as const),
+  ] as const)('%s, for a %s in %s', async (part, kind, place) => {
+    write(place, kind, part, {})
+    await trustAll()
+    const trusted = await running()
+    expect(trusted).toMatchObject({ hooks: { length: kind === 'process' ? 1 : 2 }, closed: 0 })
+    for (const [key, value] of Object.entries(OTHER[part] ?? {})) {
+      for (const changed of [value, null]) {
+        write(place, kind, part, { [key]: changed })
+        expect([key, changed, await running()]).toEqual([key, changed, trusted])
+      }
+    }
+  })
+
+  it.each([
+    ['file', 'command', { matching: 'fullmatch' }, { tools: [], isOn: true }],
+    ['process', 'process', { enabled: false }, { isOn: false }],
+  ] as const)('also if the file of %s goes back to a default', async (part, kind, given, expected) => {
+    write('hooks.json', kind, part, given)
+    await trustAll()
+    const trusted = await running()
+    expect(trusted.hooks[0]).toMatchObject(expected)
+    const file = join(base, 'project/.amplifier/hooks/hooks.json')
+    const content = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...content, disableAllHooks: true }))
+    expect(await running()).toEqual(trusted)
+    write('hooks.json', kind, part, {})
+    expect(await running()).toEqual(trusted)
+  })
+
+  it.each(['command', 'process'])('a setting beside a %s', async (kind) => {
+    write('settings.json', kind, 'settings', {})
+    await trustAll()
+    const { hooks: trusted } = await running()
+    for (const [key, value] of Object.entries(OTHER.settings ?? {})) {
+      write('settings.json', kind, 'settings', { [key]: value })
+      const { hooks } = await running()
+      const isShorter = key === 'max_timeout' || (key === 'default_timeout' && kind === 'command')
+      const expected = isShorter ? trusted.map((one) => ({ ...one, time: CLOSES })) : trusted
+      expect([key, hooks]).toEqual([key, expected])
+    }
+  })
 })

@@ -397,6 +397,22 @@ describe('failures', () => {
   })
 })
 
+it('looks at each hook a few times, however many may not run', () => {
+  let looks = 0
+  const many = Array.from({ length: 1000 }, (_, i): Ran => {
+    const hook = madeHook(`h${i}`)
+    const trace = traceOf(hook, 'skipped', 0, proceed(), { why: 'untrusted', detail: '' })
+    const one = runOf(hook, 'ran', proceed())
+    const look = () => {
+      looks++
+      return proceed()
+    }
+    return Object.defineProperty({ ...one, trace }, 'effect', { get: look })
+  })
+  expect(merge(PRE, many).diagnostics).toHaveLength(1000)
+  expect(looks).toBeLessThan(5000)
+})
+
 describe('an outcome', () => {
   it('is plain JSON', async () => {
     const outcome = await outcomeOf(

@@ -127,6 +127,8 @@ export interface Hook {
   readonly observe?: boolean
   /** Only the first of the hooks with the same key runs for an event. */
   readonly sameAs?: string
+  /** It never runs, and stands for many hooks of one file or plugin that may not run. Its name says how many. */
+  readonly standsForMany?: true
   readonly timeoutMs: number
   /** Extra time if a process has to be started for the call. */
   readonly startupMs?: number

@@ -312,8 +312,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
       if (!lane.quiet) this.quiet = false
     }
     const ran = [...this.ran.splice(this.#stepFrom), ...lanes.flatMap((lane) => lane.ran)]
-    this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
-    const joined = joinLanes(this.#kind, this.event.data, lanes, step, this.diagnostics)
+    const places = new Map(step.map((hook, i) => [hook, i]))
+    const placeOf = ({ hook }: Ran) => places.get(hook) ?? -1
+    for (const one of ran.sort((a, b) => placeOf(a) - placeOf(b))) this.ran.push(one)
+    const joined = joinLanes(this.#kind, this.event.data, lanes, placeOf, this.diagnostics)
     if (joined !== this.event.data) this.#change(joined)
   }
 

@@ -138,20 +138,20 @@ interface RanLane {
 
 /**
  * If two lanes changed the same key, the one whose hook comes later in the step counts, whichever was faster. A diagnostic
- * names both.
+ * names both. `placeOf` is the place of its hook in the step.
  */
 export function joinLanes(
   kind: EventKind,
   data: Data,
   lanes: readonly RanLane[],
-  step: readonly Hook[],
+  placeOf: (ran: Ran) => number,
   diagnostics: DiagnosticSink,
 ): Data {
   const changes = lanes
     .flatMap((lane) =>
       [...lastToChange(kind, lane)].map(([key, by]) => ({ key, by, lane, value: lane.event.data[key] })),
     )
-    .sort((a, b) => step.indexOf(a.by.hook) - step.indexOf(b.by.hook))
+    .sort((a, b) => placeOf(a.by) - placeOf(b.by))
   const winners = new Map<string, (typeof changes)[number]>()
   for (const change of changes) {
     const { key, by, lane, value } = change

@@ -64,6 +64,8 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
   const forHost: Ran[] = []
+  let refused: boolean | undefined
+  const unreviewed = new Set<string>()
   for (const one of ran) {
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
@@ -71,9 +73,11 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       failed = true
       addMessage(messages, failureMessage(kind, one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
-      const message = unreviewedMessage(kind, one, isRefused(kind, ran))
+      refused ??= isRefused(kind, ran)
+      const message = unreviewedMessage(kind, one, refused)
       // One process may serve several hooks, but is reported once.
-      if (messages.some(({ text }) => text === message.text)) continue
+      if (unreviewed.has(message.text)) continue
+      unreviewed.add(message.text)
       const { file, line } = hook.origin
       messages.push(message)
       diagnostics.push({
@@ -246,11 +250,13 @@ function unreviewedMessage(
   { hook, trace: { why, detail } }: Ran,
   refused: boolean,
 ): Message {
-  const ungated = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
-  const without = refused ? 'it did not judge this' : ungated
+  const [is, it, gate] = hook.standsForMany ? ['are', 'they', 'their gates'] : ['is', 'it', 'its gate']
+  const them = hook.standsForMany ? 'them' : 'it'
+  const ungated = `${name} went on without ${deny === 'block' ? gate : them}`
+  const without = refused ? `${it} did not judge this` : ungated
   const effect = why === 'modified' ? 'the version that you trusted counts instead' : without
   return {
-    text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
+    text: forPeople(`Hook ${hook.name} ${is} ${why} and did not run; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabiner'
+import { type AuditRecord, createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Configuration } from '../src/configuration.js'
 import type { Hook } from '../src/core/hooks/hook.js'
@@ -64,6 +64,30 @@ describe('trust', () => {
     expect(hooks.list()).toMatchObject([
       { state: 'untrusted', why: expect.stringContaining('carabiner trust project') },
     ])
+  })
+
+  test('thousands of them are counted in a small outcome, and a gate of the user still judges', async () => {
+    const groups = Array.from({ length: 3000 }, (_, i) => ({
+      matcher: `Bash|A${i}`,
+      hooks: [{ type: 'command', command: 'true' }],
+    }))
+    write(rootFile(project), { hooks: { PreToolUse: groups } })
+    const records: AuditRecord[] = []
+    const hooks = await hooksHere({ audit: (record) => void records.push(record) })
+    const open = await fired(hooks)
+    expect(open.hooks.length).toBeLessThan(400)
+    expect(JSON.stringify(open).length).toBeLessThan(500_000)
+    const last = open.hooks.at(-1)
+    expect(last).toMatchObject({ name: 'project:PreToolUse#301 and 2699 more', why: 'untrusted' })
+    expect(open.diagnostics.at(-1)?.text).toContain(
+      'Hook project:PreToolUse#301 and 2699 more are untrusted and did not run; PreToolUse went on without their gates.',
+    )
+    expect(records[0]?.unguarded?.at(-1)).toMatchObject({ hook: last?.name, why: 'untrusted' })
+    expect(hooks.list().at(-1)).toMatchObject({ name: last?.name, state: 'untrusted' })
+    expect(hooks.untrusted()[0]?.hooks).toHaveLength(3000)
+    write(rootFile(home), gate(DENIES))
+    await hooks.reload()
+    expect(await fired(hooks)).toMatchObject({ action: 'deny', reason: 'no' })
   })
 
   test('with trust: "all" it runs', async () => {

@@ -4,7 +4,7 @@ import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
-import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
+import { compileMatcher, expandedLength, type Matcher } from '../core/hooks/matcher.js'
 import { asRule, KNOWN_TOOLS, slipsOf } from './matcher-slips.js'
 
 export type Matching = 'search' | 'fullmatch'
@@ -14,8 +14,8 @@ export interface CompiledMatcher {
   readonly remarks: readonly Pick<Diagnostic, 'code' | 'text' | 'todo'>[]
 }
 
-/** So many characters of matchers are examined for slips. The check runs each on every known tool. */
-const MOST_EXAMINED = 20_000
+/** So many characters of matchers, with their repeats expanded, are examined for slips. The check runs each on every known tool. */
+const MOST_EXAMINED = 8_000
 
 /** So many characters of different patterns may be in one file. No file of hooks needs a tenth of it. */
 export const MOST_PATTERNS = 100_000
@@ -36,7 +36,7 @@ export class Matchers {
     const known = this.#ofEvent(kind, matching)
     let compiled = known.get(spec)
     if (!compiled) {
-      this.#left -= spec.length
+      this.#left -= expandedLength(spec)
       compiled = fromPattern(spec, kind, matching, this.#left >= 0)
       known.set(spec, compiled)
     }
@@ -112,7 +112,7 @@ function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnT
     return { problem: `${wanted} or { "tool_name": … }, got ${shown(spec)}`, todo }
   }
   if (pattern === undefined) return NO_MATCHER
-  return fromPattern(pattern as string, kind, matching, (pattern as string).length <= MOST_EXAMINED)
+  return fromPattern(pattern as string, kind, matching, expandedLength(pattern as string) <= MOST_EXAMINED)
 }
 
 /** Looks for characters that no tool name has: such a pattern was meant as a rule or an expression, and never matches. */

@@ -4,7 +4,7 @@ import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook } from '../core/hooks/hook.js'
-import { isExactList } from '../core/hooks/matcher.js'
+import { expandedLength, isExactList } from '../core/hooks/matcher.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
@@ -37,7 +37,7 @@ import type { ConfigSources } from './discovery.js'
 import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
 import { matchingAll } from './matchers.js'
-import { unitsOf } from './units.js'
+import { abridged, unitsOf } from './units.js'
 
 /** A hook that was admitted or refused, with the record that decided it. */
 interface Held {
@@ -75,7 +75,7 @@ export interface Elsewhere {
   readonly mayPass?: boolean
 }
 
-/** So many characters of patterns of untrusted hooks are compiled, for all files together. */
+/** So many characters of patterns of untrusted hooks, with their repeats expanded, are compiled, for all files together. */
 const MOST_LISTED = 20_000
 
 const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
@@ -92,6 +92,9 @@ export class TrustGate {
   /** The patterns of hooks that may not run. */
   readonly #listed = new Set<string>()
   #listedLength = 0
+
+  /** How many hooks of each event may not run. */
+  readonly #told = new Map<string, number>()
 
   /** The project that commands are typed in. */
   #here: string | undefined
@@ -114,6 +117,7 @@ export class TrustGate {
     only?: readonly Pick<Skill, 'directory'>[],
   ): Promise<Settled> {
     this.#here = sources.projectDir
+    this.#told.clear()
     const parts: Settled[] = []
     const projects = projectsOf(sources)
     if (only === undefined) this.#expected = this.#expectedIn(projects, parts)
@@ -180,7 +184,8 @@ export class TrustGate {
   }
 
   #asFound(unit: Unit, specs: readonly ConfiguredHook[], standing: Standing): Settled {
-    const settled = specs.map((spec) => this.#settled(spec, unit, standing))
+    const told = standing.state === 'trusted' ? specs : this.#few(specs)
+    const settled = told.map((spec) => this.#settled(spec, unit, standing))
     if (standing.state !== 'trusted') return { ...NOTHING_SETTLED, specs: settled }
     return {
       specs: settled,
@@ -192,7 +197,7 @@ export class TrustGate {
   #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
     const record = standing.state === 'trusted' ? standing.record : undefined
     const place = runPlace(standing, spec.place)
-    const made = record ? this.#reviewed({ ...spec, place }, record) : this.#unasked(spec)
+    const made = record ? this.#reviewed({ ...spec, place }, record) : spec
     const copied =
       standing.state === 'trusted' && standing.copy !== undefined
         ? { copy: standing.copy, original: unit.path }
@@ -248,6 +253,14 @@ export class TrustGate {
     return made
   }
 
+  /** Hooks of a unit that may not run. If there are many, one hook stands for the rest, so that a project cannot slow down every call. */
+  #few(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
+    return abridged(
+      specs.map((spec) => this.#unasked(spec)),
+      this.#told,
+    )
+  }
+
   /**
    * A hook that may not run is only listed. Its pattern is not worth compiling if there are many, so it then counts as
    * one that would run.
@@ -257,7 +270,7 @@ export class TrustGate {
     if (matcher === null || isExactList(matcher.pattern)) return spec
     if (!this.#listed.has(matcher.pattern)) {
       this.#listed.add(matcher.pattern)
-      this.#listedLength += matcher.pattern.length
+      this.#listedLength += expandedLength(matcher.pattern)
     }
     if (this.#listedLength <= MOST_LISTED) return spec
     return { ...spec, hook: { ...spec.hook, matcher: matchingAll(matcher.pattern) } } as ConfiguredHook
@@ -274,9 +287,7 @@ export class TrustGate {
   /** Hooks that differ from what was trusted. */
   #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
     const trusted = new Set(hooks.map(({ hash }) => hash))
-    const changed = specs
-      .filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
-      .map((spec) => this.#unasked(spec))
+    const changed = this.#few(specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? '')))
     for (const spec of changed)
       this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
     return changed

@@ -18,9 +18,11 @@ import { hooksSchema, settingsSchema } from '../../src/cli/schema/hooks-schema.j
 import type { ConfiguredHook } from '../../src/config/configured-hook.js'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { TrustGate } from '../../src/config/trust-gate.js'
-import { unitsOf } from '../../src/config/units.js'
+import { MOST_TOLD, unitsOf } from '../../src/config/units.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
+
+const COMMAND = { type: 'command', command: 'true' }
 
 let base: string
 let sources: ConfigSources
@@ -85,9 +87,18 @@ describe('patterns of a stranger', () => {
     for (const name of ['a', 'b', 'c']) patterns(name, 300)
     expect(await compiled()).toBeLessThan(80_000)
     const { gate, specs } = await settled()
-    expect(specs).toHaveLength(900)
+    expect(specs.slice(MOST_TOLD).map(({ hook }) => hook.name)).toEqual([
+      'b:PreToolUse#1 and 299 more',
+      'c:PreToolUse#1 and 299 more',
+    ])
     for (const spec of specs) expect(gate.refusal(spec)).toMatchObject({ why: 'untrusted' })
     expect(specs.at(-1)?.hook.matcher?.test('Bash')).toBe(true)
+  })
+
+  it('are charged for their repeats, which the slow engine writes out', async () => {
+    const groups = Array.from({ length: 100 }, (_, i) => ({ matcher: `(?:.?){300}x${i}`, hooks: [COMMAND] }))
+    writeFileSync(join(plugin('a'), 'hooks.json'), JSON.stringify({ hooks: { PreToolUse: groups } }))
+    expect(await compiled()).toBeLessThan(300)
   })
 
   it('also have a limit once they are trusted, beyond which their hooks run for every value', async () => {
@@ -102,6 +113,50 @@ describe('patterns of a stranger', () => {
     expect(first).toBeLessThan(100)
     expect(diagnostics.filter(({ code }) => code === 'matcher-unsafe')).toMatchObject([
       { text: expect.stringContaining('more than 100000 characters'), todo: expect.any(String) },
+    ])
+  })
+})
+
+describe('many hooks of a stranger', () => {
+  const groupsOf = (count: number, make: (i: number) => object) =>
+    Array.from({ length: count }, (_, i) => ({ hooks: [COMMAND], ...make(i) }))
+
+  async function hooksOf(hooks: object) {
+    writeFileSync(join(plugin('a'), 'hooks.json'), JSON.stringify({ hooks }))
+    const { gate, specs } = await settled()
+    for (const spec of specs) expect(gate.refusal(spec)).toMatchObject({ why: 'untrusted' })
+    return specs.map(({ hook }) => hook)
+  }
+
+  it('are all there up to the limit', async () => {
+    const hooks = await hooksOf({ PreToolUse: groupsOf(MOST_TOLD, (i) => ({ matcher: `A${i}` })) })
+    expect(hooks).toHaveLength(MOST_TOLD)
+    expect(hooks.filter((hook) => hook.standsForMany)).toEqual([])
+  })
+
+  it('have one beyond it that says how many it stands for, and matches what any of them would', async () => {
+    const hooks = await hooksOf({
+      PreToolUse: groupsOf(2000, (i) => ({ matcher: `A${i}` })),
+      PostToolUse: groupsOf(2, () => ({})),
+    })
+    expect(hooks).toHaveLength(MOST_TOLD + 3)
+    const last = hooks.find((hook) => hook.standsForMany)
+    expect(last?.name).toBe(`a:PreToolUse#${MOST_TOLD + 1} and ${2000 - MOST_TOLD - 1} more`)
+    expect(['A299', 'A300', 'A1999', 'A2000'].map((tool) => last?.matcher?.test(tool))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('keep gates apart from hooks that only watch', async () => {
+    const observe = { hooks: [{ ...COMMAND, observe: true }] }
+    const hooks = await hooksOf({ PreToolUse: groupsOf(1000, (i) => (i % 2 ? observe : {})) })
+    const many = hooks.filter((hook) => hook.standsForMany)
+    expect(many.map(({ name, observe }) => [name.split(' and ')[1], observe])).toEqual([
+      ['349 more', false],
+      ['349 more', true],
     ])
   })
 })

@@ -110,6 +110,11 @@ function linearMatcher(pattern: string, source: string, native: RegExp | undefin
   }
 }
 
+/** An upper bound for the characters that a pattern has after the linear engine has expanded it. */
+export function expandedLength(pattern: string): number {
+  return isExactList(pattern) ? pattern.length : pattern.length * repeats(pattern)
+}
+
 /** An upper bound for how often the counted repeats of a pattern are expanded. */
 function repeats(pattern: string): number {
   const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]

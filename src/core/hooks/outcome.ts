@@ -76,7 +76,7 @@ export interface Outcome {
   readonly host?: Data
   /** The question, and who answered it when. */
   readonly approval?: Approval
-  /** The trace of every candidate. */
+  /** The trace of every candidate. One trace stands for very many untrusted hooks of a file or plugin; its name ends in `and N more`. */
   readonly hooks: readonly Trace[]
   /** Diagnostics for the user. */
   readonly diagnostics: readonly Diagnostic[]

@@ -147,14 +147,23 @@ interface Open {
   wants: 'key' | 'colon' | 'value' | 'comma'
 }
 
+/** Values inside deeper ones have no spots: a file full of brackets would take seconds, and nothing asks for them. */
+const MOST_LEVELS = 500
+
 /** Walks the whole text once. Nesting costs memory, not stack. */
 function survey(text: string): Survey {
   const doubles: { key: string; at: number }[] = []
   const stack: Open[] = []
   let root: Spot | undefined
+  /** Open brackets below the last level with spots. */
+  let inner = 0
   for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
     if (isComment(token)) continue
     const open = stack.at(-1)
+    if (stack.length > MOST_LEVELS && (inner > 0 || levelOf(token) !== -1)) {
+      inner += levelOf(token)
+      continue
+    }
     if (open && closes(open, token)) {
       open.spot.end = at + 1
       stack.pop()
@@ -175,6 +184,11 @@ function survey(text: string): Survey {
     }
   }
   return { root, brokenAt: stack.length > 0 || !root ? text.length : undefined, doubles }
+}
+
+function levelOf(token: string): -1 | 0 | 1 {
+  if (token === '{' || token === '[') return 1
+  return token === '}' || token === ']' ? -1 : 0
 }
 
 /** The spot at the path, or the innermost one around it. */

@@ -63,6 +63,18 @@ describe('parse', () => {
     expect(new JsonText(deep).lineOf(path(0, 0, 0))).toBe(1)
   })
 
+  it('keeps positions of the outer levels only, and all that follow', () => {
+    const deep = `${'{"a": ['.repeat(5000)}1, {"b": 2}${']}'.repeat(5000)}`
+    const text = new JsonText(`{"deep": ${deep},\n"after": [1,\n2]}`)
+    expect('value' in text.parse()).toBe(true)
+    let levels = 0
+    for (let spot = text.spotOf(null); spot?.inside; spot = [...spot.inside.values()][0]) levels++
+    expect(levels).toBeLessThan(600)
+    expect(text.spotOf(path('deep'))?.end).toBe('{"deep": '.length + deep.length)
+    expect(text.lineOf(path('after', 1))).toBe(3)
+    expect(text.doubleKeys()).toEqual([])
+  })
+
   it.each([
     ['comments without an end', '/*'.repeat(400_000)],
     ['a string of escapes', `["${'\\n'.repeat(400_000)}", x]`],

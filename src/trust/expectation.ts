@@ -112,7 +112,8 @@ function stopping(record: TrustRecord, here: string | undefined): string {
   return `To stop trusting it: ${stopCommand(record, here)}.`
 }
 
-function stopCommand(record: TrustRecord, here: string | undefined): string {
+/** The command that stops trusting it. */
+export function stopCommand(record: TrustRecord, here: string | undefined): string {
   return ['carabiner untrust', typedUnit(record), ...projectOption(record, here)].join(' ')
 }
 
@@ -123,7 +124,7 @@ const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
 }
 
 function happened({ record, state, why, guardedBy, problem, gates }: Deviation): string {
-  const who = `${visibleName(nameOf(record))} (trusted ${dayOf(record.at)})`
+  const who = trustedName(record)
   const cause = problem === undefined ? '' : ` ${problem}`
   const hasGates = gates.length > 0
   if (state === 'modified')
@@ -132,6 +133,11 @@ function happened({ record, state, why, guardedBy, problem, gates }: Deviation):
   if (!hasGates) return `${what}.`
   if (guardedBy !== 'copy') return `${what}.${cause} ${EFFECTS[guardedBy]}`
   return why === '' ? `${what} and still guards it.` : `${what}. The version you trusted still guards it.`
+}
+
+/** `guard (trusted 3 May)`. */
+export function trustedName(record: TrustRecord): string {
+  return `${visibleName(nameOf(record))} (trusted ${dayOf(record.at)})`
 }
 
 /** A hooks file is shown by its path: its name in lists, `project`, would read as the whole project. */

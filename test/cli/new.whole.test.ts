@@ -219,6 +219,20 @@ describe('carabiner new', () => {
     expect(project.read('.amplifier/hooks/file')).toBe('mine')
   })
 
+  it('never takes the place of a trusted gate, not even through a link', async () => {
+    await project.call(['new', 'guard', '--matcher=Bash'])
+    rmSync(project.path('.amplifier/hooks/guard'), { recursive: true })
+    for (const args of [['guard'], ['guard', '--dir', '.amplifier/hooks']]) {
+      const { code, stderr } = await project.call(['new', ...args])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('its trusted version still guards')])
+    }
+    symlinkSync('other', project.path('.amplifier/hooks/guard'))
+    const { code, stderr } = await project.call(['new', 'other', '--event=Stop'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('other was not trusted: guard (trusted')])
+    const ready = (await state()).hooks.filter((hook) => hook.state === 'ready')
+    expect(new Set(ready.map(({ name }) => name))).toEqual(new Set(['guard:PreToolUse#1']))
+  })
+
   it('makes nothing where the project leads elsewhere', async () => {
     for (const link of ['.amplifier', '.amplifier/hooks']) {
       rmSync(project.path('.amplifier'), { recursive: true, force: true })

@@ -7,6 +7,7 @@ import { isHookError, textOf } from '../../core/base/errors.js'
 import { didYouMean } from '../../core/base/text.js'
 import { type EventName, knownEvents, resolveEvent } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
+import { agentMark } from '../../files/agent-shell.js'
 import { ifThere } from '../../files/if-there.js'
 import { realOf } from '../../files/within.js'
 import { placeMade } from '../../plugins/placing.js'
@@ -14,6 +15,9 @@ import { checkPluginName } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { FileTree } from '../../plugins/sources/file-tree.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import { stopCommand, trustedName } from '../../trust/expectation.js'
+import { trustStore } from '../../trust/trust-store.js'
+import type { TrustRecord } from '../../trust/unit.js'
 import { type Command, choiceOf, chosen, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { findUnits, show } from '../plugins/review.js'
@@ -53,10 +57,11 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['NAME'],
   about:
     'Writes hooks.json, a script without dependencies, hooks.test.json and a README, and trusts them. Your ' +
-    'later changes run after `carabiner trust --mine`. Never overwrites a file.',
+    'later changes run after `carabiner trust --mine`. Never overwrites a file, nor a gate that you trust. In an ' +
+    'agent’s shell nothing is trusted.',
   options: OPTIONS,
   exits: [
-    [0, 'created and trusted'],
+    [0, 'created and trusted; in an agent’s shell only created'],
     [1, 'the name is taken, or it could not be written or trusted'],
   ],
   examples: [
@@ -74,10 +79,11 @@ export const command: Command<typeof OPTIONS> = {
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
     const folder = join(parent, name)
     const files = newPlugin(wanted, language)
+    checkUnguarded(folder, project)
     await place(files, folder)
     const isElsewhere = options.dir !== undefined
-    const problem = await trustNew(folder, project, isElsewhere)
-    await tell({ wanted, language, project, folder, files, isElsewhere, problem }, output)
+    const { agent, problem } = await trustNew(folder, project, isElsewhere)
+    await tell({ wanted, language, project, folder, files, isElsewhere, agent, problem }, output)
     return problem === undefined ? EXIT.ok : EXIT.failed
   },
 }
@@ -127,7 +133,6 @@ const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothi
 async function place(files: readonly NewFile[], folder: string): Promise<void> {
   const tree = new FileTree()
   for (const { path, text, isExecutable } of files) tree.addFile(path, Buffer.from(text), isExecutable)
-  if (ifThere(() => lstatSync(folder))) throw isThere(folder)
   try {
     await placeMade(dirname(folder), basename(folder), tree)
   } catch (error) {
@@ -143,39 +148,75 @@ function isThere(folder: string): Refusal {
   })
 }
 
-/** Trusted without a review, because its author made it just now. Returns why it is not trusted, if so. */
-async function trustNew(folder: string, project: string, isElsewhere: boolean): Promise<string | undefined> {
+/** A gate that is gone still guards from its copy. A new plugin in its place would end that without a review. */
+function checkUnguarded(folder: string, project: string): void {
+  if (ifThere(() => lstatSync(folder))) throw isThere(folder)
+  const record = recordAt(folder, recordsOrNone())
+  if (!record) return
+  throw new Refusal('ALREADY_THERE', `${trustedName(record)} is gone, but its trusted version still guards`, {
+    hint: `To stop trusting it: ${stopCommand(record, project)}. Or choose another name. Nothing was changed.`,
+  })
+}
+
+/** If the records cannot be read, the new plugin is not trusted, and the user is told why. */
+function recordsOrNone(): readonly TrustRecord[] {
+  try {
+    return trustStore().records()
+  } catch {
+    return []
+  }
+}
+
+/** A link may lead there from the place of a trusted gate. */
+function recordAt(folder: string, records: readonly TrustRecord[]): TrustRecord | undefined {
+  const real = realOf(folder)
+  return records.find(({ kind, path }) => kind === 'folder' && (path === folder || realOf(path) === real))
+}
+
+/** Both are absent if it is trusted, or needs no trust. */
+interface Untrusted {
+  /** The evidence that an agent made it. */
+  readonly agent?: string | undefined
+  readonly problem?: string | undefined
+}
+
+/** Trusted without a review, because its author made it just now. Never replaces what is trusted already. */
+async function trustNew(folder: string, project: string, isElsewhere: boolean): Promise<Untrusted> {
   const found = await findUnits(
     { project, plugin: isElsewhere ? [folder] : [], config: [], 'pre-trusted': undefined },
     undefined,
   )
-  const unit = [...found.units.keys()].find(({ path }) => realOf(path) === realOf(folder))
+  const there = [...found.units.keys()].filter(({ path }) => realOf(path) === realOf(folder))
+  const unit = there.find(({ path }) => path === folder) ?? there[0]
   // The user's own hooks need no trust.
-  if (!unit) return undefined
+  if (!unit) return {}
+  const agent = agentMark()
+  if (agent !== undefined) return { agent }
   const { review, problems } = show(found, unit)
-  if (!review || problems.length > 0) return problems[0] ?? 'it cannot be read'
+  if (!review || problems.length > 0) return { problem: problems[0] ?? 'it cannot be read' }
   try {
+    const record = recordAt(unit.path, found.store.records())
+    if (record) return { problem: `${trustedName(record)} has the same place` }
     found.store.trust(unit, review.digest)
-    return undefined
+    return {}
   } catch (error) {
-    return textOf(error)
+    return { problem: textOf(error) }
   }
 }
 
 // ---- telling --------------------------------------------------------------------------------------------------
 
-interface Made {
+interface Made extends Untrusted {
   readonly wanted: Wanted
   readonly language: Language
   readonly project: string
   readonly folder: string
   readonly files: readonly NewFile[]
   readonly isElsewhere: boolean
-  readonly problem: string | undefined
 }
 
 async function tell(
-  { wanted, language, project, folder, files, isElsewhere, problem }: Made,
+  { wanted, language, project, folder, files, isElsewhere, agent, problem }: Made,
   output: Output,
 ): Promise<void> {
   const here = fromHere(folder)
@@ -183,11 +224,21 @@ async function tell(
   const names = files.map((file) => file.path)
   if (output.json) {
     const { name, event, matcher = null } = wanted
-    const trusted = problem === undefined
+    const why = agent ?? problem
+    const trusted = why === undefined
     return output.document({
       ...{ name, path: folder, lang: language, event, matcher, files: names, trusted },
-      ...(problem !== undefined && { why: problem }),
+      ...(why !== undefined && { why }),
     })
+  }
+  const test = `carabiner test ${path}`
+  if (agent !== undefined) {
+    const review = `carabiner trust ${isElsewhere ? `--plugin ${path}` : wanted.name}`
+    return output.print([
+      `created ${here}: ${names.join(', ')}`,
+      `not trusted yet: that is for a person, and ${agent}`,
+      ...nextLines([test, `${review}   # in your own terminal`], painter(1)),
+    ])
   }
   // A hook that no agent asks does not run.
   const { setupStep } = await import('../why/first-steps.js')
@@ -196,7 +247,7 @@ async function tell(
   await output.print([
     `created ${here}: ${names.join(', ')}`,
     ...(problem === undefined ? [isElsewhere ? `trusted: it runs with --plugin ${path}` : runs] : []),
-    ...nextLines([`carabiner test ${path}`, ...setup], painter(1)),
+    ...nextLines([test, ...setup], painter(1)),
   ])
   if (problem !== undefined) {
     await output.complain([`carabiner: ${basename(folder)} was not trusted: ${problem}`])

@@ -15,7 +15,7 @@ import type { LockEntry } from '../../plugins/lock-file.js'
 import type { Origin } from '../../plugins/sources/accepted-source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { kindOf } from '../../runners/kinds.js'
-import type { Expectation } from '../../trust/expectation.js'
+import { type Expectation, trustedName } from '../../trust/expectation.js'
 import { preTrusted } from '../../trust/pre-trusted.js'
 import type { Difference, Review } from '../../trust/review.js'
 import { type RiskNote, risksOf } from '../../trust/risks.js'
@@ -136,10 +136,27 @@ export function shownPlugin(
     unit,
     passthrough: passthroughOf(staged.hooks),
     state: update ? 'modified' : 'untrusted',
-    why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
+    why: [
+      isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
+      ...(update ? [] : replacedBy(review)),
+    ].join('. '),
     review,
     risks: remarksOn(read, staged.hooks),
     problems: read.problems,
+  }
+}
+
+/** A gate whose folder is gone still guards; what is installed in its place takes over. */
+function replacedBy({ unit, digest }: Review): readonly string[] {
+  try {
+    const before = trustStore()
+      .records()
+      .find(({ kind, path }) => kind === 'folder' && path === unit.path)
+    return before === undefined || before.digest === digest
+      ? []
+      : [`It replaces ${trustedName(before)}, which is gone and still guards`]
+  } catch {
+    return [] // trusting it says why
   }
 }
 

@@ -12,8 +12,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HOME_FOLDERS } from '../../src/files/homes.js'
+import { isLarge } from '../property/runs.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -51,6 +53,12 @@ function withCarabiner(): Record<string, string> {
   return { PATH: `${bin}:${process.env.PATH}` }
 }
 
+const KILLED_AT = fileURLToPath(new URL('../scripts/killed-at.mjs', import.meta.url))
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+}
+
 const MEMORY = '/dev/shm'
 const isElsewhere = (folder: string) => existsSync(folder) && statSync(folder).dev !== statSync(tmpdir()).dev
 
@@ -71,6 +79,7 @@ describe('carabiner remove', () => {
     expect(readdirSync(backup)).toEqual([
       '1-settings.json',
       '1-settings.json.left',
+      'complete',
       'data',
       'restore.sh',
       'state',
@@ -269,6 +278,35 @@ describe('restore.sh', () => {
     await remove('--yes')
     expect(existsSync(dirname(user()))).toBe(false)
   })
+
+  it.runIf(isLarge)(
+    'restores everything after a removal that was killed at any moment',
+    { timeout: 300_000 },
+    async () => {
+      await used()
+      const everything = () => [...filesBelow(data()), ...filesBelow(state()), read(user())]
+      const isRecord = (file: string) => file.startsWith('setup/')
+      const before = everything().filter((file) => !isRecord(file))
+      let isKilled = true
+      let at = 0
+      while (isKilled) {
+        at++
+        const args = ['--import', KILLED_AT, programFile(), 'remove', '--yes']
+        const { code } = await project.run(process.execPath, args, { env: { KILLED_AT: String(at) } })
+        isKilled = code === -9
+        const cutShort = (await project.call(['doctor'])).stdout.includes('removal-cut-short')
+        const backups = readdirSync(dirname(data())).filter((name) => /-backup-\d/.test(name))
+        expect([at, cutShort]).toEqual([at, isKilled && backups.length > 0])
+        for (const backup of backups) {
+          const script = join(dirname(data()), backup, 'restore.sh')
+          expect([at, await project.run('sh', [script])]).toMatchObject([at, { code: 0, stderr: '' }])
+          rmSync(dirname(script), { recursive: true })
+        }
+        expect([at, ...everything().filter((file) => !isRecord(file))]).toEqual([at, ...before])
+      }
+      expect(at).toBeGreaterThan(10)
+    },
+  )
 
   it('restores the settings in CLAUDE_CONFIG_DIR', async () => {
     const env = { CLAUDE_CONFIG_DIR: join(project.home, 'cc') }

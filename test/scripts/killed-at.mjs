@@ -4,7 +4,14 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
 let left = Number(process.env.KILLED_AT)
-for (const name of /** @type {const} */ (['mkdirSync', 'renameSync', 'rmSync', 'rmdirSync'])) {
+for (const name of /** @type {const} */ ([
+  'mkdirSync',
+  'renameSync',
+  'rmSync',
+  'rmdirSync',
+  'unlinkSync',
+  'linkSync',
+])) {
   const real = /** @type {(...args: unknown[]) => unknown} */ (fs[name])
   Object.assign(fs, {
     [name]: (/** @type {unknown[]} */ ...args) => {

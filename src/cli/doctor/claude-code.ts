@@ -10,6 +10,8 @@ import { isGone, type OwnCommand } from '../../hosts/own-command.js'
 import { packName } from '../../hosts/pack-names.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
+import { interruptedBackup } from '../removal/backup.js'
+import { restoreCommand } from '../removal/restore-script.js'
 import { version } from '../version.js'
 import { notAsked } from '../why/first-steps.js'
 import { type AgentCommands, agentCommands } from './agent-files.js'
@@ -34,6 +36,7 @@ export async function claudeCode(facts: Facts): Promise<Checked> {
   return {
     what: summary(entries),
     findings: [
+      ...cutShort(),
       ...off,
       ...registered,
       ...(isOff ? [] : entries.flatMap((entry) => edited(entry, healOf(entry.file)))),
@@ -78,6 +81,15 @@ function summary(entries: readonly ClaudeEntry[]): string {
 function switchedOff({ home, project }: Facts, hasHooks: boolean): readonly Finding[] {
   const off = hooksOff({ home, project, env: process.env })
   return off ? [{ severity: hasHooks ? 'broken' : 'note', code: 'hooks-off', ...off }] : []
+}
+
+/** A removal that was killed may have taken the guard out already. */
+function cutShort(): readonly Finding[] {
+  const backup = interruptedBackup()
+  if (backup === undefined) return []
+  const text = `carabiner remove was cut short. Hooks may be missing from Claude Code's settings; ${shortPath(backup)} has them`
+  const fix = `To restore everything: ${restoreCommand(backup)}. To remove the rest: carabiner remove.`
+  return [{ severity: 'broken', code: 'removal-cut-short', text, fix }]
 }
 
 function registrations(

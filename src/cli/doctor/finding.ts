@@ -45,6 +45,7 @@ export const FINDING_CODES = [
   'timeout-unit',
   // claude-code
   'hooks-off',
+  'removal-cut-short',
   'registration',
   'not-asked',
   // duplicates

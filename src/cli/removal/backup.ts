@@ -12,6 +12,11 @@ import { Refusal } from '../refusal.js'
 import type { Found, Kept } from './found.js'
 import { restoreScript, savedNames } from './restore-script.js'
 
+/** The file in a backup that says that nothing was left to remove. */
+export const COMPLETE = 'complete'
+/** The file in a backup that says that all of it was restored. */
+const RESTORED = 'restored'
+
 /** The records of setup. */
 export const RECORDS = 'setup' satisfies (typeof HOME_FOLDERS)['data'][number]
 
@@ -57,14 +62,23 @@ export function discard(folder: string): void {
   }
 }
 
+/** The newest backup of a removal that was cut short, and not restored since. Hooks may be missing in settings. */
+export function interruptedBackup(): string | undefined {
+  return backups().find((backup) => ![COMPLETE, RESTORED].some((mark) => existsSync(join(backup, mark))))
+}
+
 /** Undefined if there is none. */
 export function newestBackup(): string | undefined {
+  return backups()[0]
+}
+
+/** Newest first. */
+function backups(): readonly string[] {
   const [folder, begin] = [dirname(backupPrefix()), basename(backupPrefix())]
   const names = namesIn(folder).filter(
     (name) => name.startsWith(begin) && /^\d/.test(name.slice(begin.length)),
   )
-  const newest = names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
-  return newest === undefined ? undefined : join(folder, newest)
+  return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true })).map((name) => join(folder, name))
 }
 
 /** If it could not be moved as a whole, some of it still is where it was. */

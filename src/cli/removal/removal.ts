@@ -1,6 +1,6 @@
 // Removing Carabiner: all of it is taken out of settings and moved into a backup, or none.
 
-import { renameSync, rmdirSync, rmSync } from 'node:fs'
+import { renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
@@ -14,7 +14,7 @@ import { SetupProblem } from '../../hosts/setup-problem.js'
 import { isCode } from '../output.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { createBackup, discard, moveAll, RECORDS, unwritten } from './backup.js'
+import { COMPLETE, createBackup, discard, moveAll, RECORDS, unwritten } from './backup.js'
 import { type Found, findAll, isEmpty, type Settings } from './found.js'
 import { restoreCommand, setupCommands } from './restore-script.js'
 
@@ -101,7 +101,7 @@ async function remove(found: Found): Promise<Removed> {
   }
   if (backup === undefined)
     return { ...found, backups: texts, restore: setupCommands(settings) || undefined, notes: [] }
-  const notes = removeRecords()
+  const notes = [...removeRecords(), ...markComplete(backup)]
   for (const { folder } of kept.toReversed()) removeEmpty(folder)
   return { ...found, backups: [backup], restore: restoreCommand(backup), notes }
 }
@@ -114,6 +114,16 @@ function removeRecords(): readonly string[] {
     return []
   } catch (error) {
     return [`${shortPath(folder)} could not be removed: ${textOf(error)}. Remove it; the backup has a copy`]
+  }
+}
+
+/** Without the mark, the removal was cut short: see interruptedBackup(). */
+function markComplete(backup: string): readonly string[] {
+  try {
+    writeFileSync(join(backup, COMPLETE), '', { mode: 0o600 })
+    return []
+  } catch (error) {
+    return [`The backup could not be marked as complete: ${textOf(error)}`]
   }
 }
 

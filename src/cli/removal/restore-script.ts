@@ -10,12 +10,15 @@ import type { Found, Settings } from './found.js'
 /** For a shell. Each step marks what it did, so that the script can be run again. */
 const RESTORING = `failed=0
 missed() { echo "not restored: $1" >&2; failed=1; }
+# NAME: whether a removal that was cut short had not come to it
+stayed() { [ ! -e "$backup/$1" ] || { [ "$1" = data/setup ] && [ ! -e "$backup/complete" ]; }; }
 # NAME PATH
 check() {
-  if [ ! -e "$backup/$1.restored" ] && [ -e "$2" ]; then missed "$2 already exists; move it away, then run this again"; fi
+  if stayed "$1" || [ -e "$backup/$1.restored" ]; then return; fi
+  if [ -e "$2" ]; then missed "$2 already exists; move it away, then run this again"; fi
 }
 kept() {
-  if [ -e "$backup/$1.restored" ]; then return; fi
+  if stayed "$1" || [ -e "$backup/$1.restored" ]; then return; fi
   if (umask 077 && mkdir -p "\${2%/*}") && rm -rf "$2.restoring" && cp -a "$backup/$1" "$2.restoring" && mv "$2.restoring" "$2"
   then : > "$backup/$1.restored"; echo "restored $2"
   else missed "$2"; fi
@@ -56,6 +59,7 @@ export function restoreScript({ settings, kept }: Pick<Found, 'settings' | 'kept
       const again = setupCommands([one])
       return typedWords(['settings', one.plan.file.real, saved, left, folderOf(one.plan), again])
     }),
+    'if [ $failed = 0 ]; then : > "$backup/restored"; fi',
     'exit $failed',
     '',
   ].join('\n')

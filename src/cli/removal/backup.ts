@@ -64,7 +64,10 @@ export function discard(folder: string): void {
 
 /** The newest backup of a removal that was cut short, and not restored since. Hooks may be missing in settings. */
 export function interruptedBackup(): string | undefined {
-  return backups().find((backup) => ![COMPLETE, RESTORED].some((mark) => existsSync(join(backup, mark))))
+  const has = (backup: string, name: string) => existsSync(join(backup, name))
+  // Nothing is removed before the script is written.
+  const begun = backups().filter((backup) => has(backup, RESTORE_SCRIPT))
+  return begun.find((backup) => !has(backup, COMPLETE) && !has(backup, RESTORED))
 }
 
 /** Undefined if there is none. */

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CaseResult } from '../../src/cli/test-cases/run-cases.js'
@@ -154,12 +153,14 @@ describe('where a case runs', () => {
       matches: '^text in {{project}}\\|hello\\|{{project}}\\|{{project}}\\|{{home}}\\|\\|\\s*2\\s*$',
     }
     const project = plugin(command, [pre({ action: 'deny', reason }, { files, env: { GREETING: 'hello' } })])
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('carabiner-test-'))
-    const told = await report(project, [], { env: { CARABINER_OFF: '1', GREETING: 'no' } })
+    const folder = join(project.base, 'temporary')
+    mkdirSync(folder)
+    const env = { CARABINER_OFF: '1', GREETING: 'no', TMPDIR: folder }
+    const told = await report(project, [], { env })
     expect(told.cases[0]?.misses).toEqual([])
+    expect(told.cases[0]?.outcome?.reason).toContain('{{project}}')
     expect(project.has('left')).toBe(false)
-    const left = readdirSync(tmpdir()).filter((name) => name.startsWith('carabiner-test-'))
-    expect(left.filter((name) => !before.includes(name))).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('the payload has what an agent sends along', async () => {

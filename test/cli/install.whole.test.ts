@@ -113,7 +113,7 @@ describe('carabiner install', () => {
     const env = { PATH: `${dirname(pager)}:${process.env.PATH}`, TERM: 'xterm', ...hostile }
     const { stdout } = await project.onTerminal(full, { input: 'n\n', env })
     expect(Number(readFileSync(`${pager}.seen`, 'utf8'))).toBeGreaterThan(200)
-    expect(readFileSync(`${pager}.how`, 'utf8')).toBe('-R -X\n')
+    expect(readFileSync(`${pager}.how`, 'utf8')).toBe('-R -X -Psspace\\: more   q\\: close\n')
     const names = readFileSync(`${pager}.env`, 'utf8').trimEnd().split('\n')
     const own = ['LESSHISTFILE', 'LESSSECURE', 'PATH', 'PWD', 'TERM']
     expect(names.filter((name) => !/^(?:LANG|LC_\w+|COLORTERM|SHLVL|_|OLDPWD)$/.test(name))).toEqual(own)

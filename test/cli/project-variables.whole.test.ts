@@ -5,7 +5,6 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PROJECT_VARIABLES } from '../../src/files/project-env.js'
 import { loadsCode } from '../../src/shell/loading-variables.js'
-import { sample } from '../property/runs.js'
 import { BASH, GUARD, Project, withProgram } from './program.js'
 
 withProgram()
@@ -45,7 +44,7 @@ describe("E1: a project's PATH", () => {
     ['nothing else', () => project.path('.bin')],
   ]
 
-  it.each(sample(SETTINGS.flatMap((file) => PATHS.map(([what, path]) => [what, file, path] as const))))(
+  it.each(SETTINGS.flatMap((file) => PATHS.map(([what, path]) => [what, file, path] as const)))(
     'with %s in %s does not reach a gate of the user',
     async (_, file, path) => {
       fake('.bin/grep')
@@ -98,7 +97,7 @@ describe('E2: a variable that makes programs load code', () => {
     return 'bash ~/gate.sh'
   }
 
-  it.each(sample(Object.keys(OPENED)))('%s does not open a gate of the user', async (name) => {
+  it.each(Object.keys(OPENED))('%s does not open a gate of the user', async (name) => {
     const [gate, value] = OPENED[name] as (typeof OPENED)[string]
     userHooks(gate())
     expect(await fired({ [name]: value() })).toMatchObject({ code: 2 })
@@ -210,7 +209,7 @@ describe('a gate of the project that the user trusted', () => {
     await project.call(['trust', 'guard', '--yes'])
   }
 
-  it.each(sample(Object.keys(OPENED)))('is not opened by %s of unreviewed settings', async (name) => {
+  it.each(Object.keys(OPENED))('is not opened by %s of unreviewed settings', async (name) => {
     const [script, value] = OPENED[name] as (typeof OPENED)[string]
     await guard(script)
     expect((await fired({})).code).toBe(2)
@@ -219,7 +218,7 @@ describe('a gate of the project that the user trusted', () => {
     expect((await fired({ [name]: value() }, '.claude/settings.local.json')).code).toBe(2)
   })
 
-  it.each(sample(Object.keys(OPENED)))('is not opened by %s of a repository in the project', async (name) => {
+  it.each(Object.keys(OPENED))('is not opened by %s of a repository in the project', async (name) => {
     const [script, value] = OPENED[name] as (typeof OPENED)[string]
     await guard(script)
     project.file('inner/.git/HEAD', '')

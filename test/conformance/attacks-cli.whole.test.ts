@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { examplePayload } from '../../src/cli/fire/payload.js'
 import { resolveEvent } from '../../src/core/events/events.js'
 import { BASH, Project, programFile, withProgram } from '../cli/program.js'
-import { isLarge, sample } from '../property/runs.js'
 import { canaries, EVENTS } from './hostile-repository.js'
 import { FORMS, planted } from './planted-secrets.js'
 
@@ -32,7 +31,7 @@ function plantCanaries(): void {
 const ALSO = ['--plugin', 'plugin', '--config', '.claude/settings.json']
 
 describe('a cloned repository on the command line (1)', () => {
-  it.runIf(isLarge)('no command runs anything of it', async () => {
+  it('no command runs anything of it', async () => {
     plantCanaries()
     const commands = [
       [],
@@ -62,7 +61,7 @@ describe('a cloned repository on the command line (1)', () => {
     expect(existsSync(canary())).toBe(false)
   })
 
-  it.each(sample(EVENTS))('nor does %s', async (event) => {
+  it.each(EVENTS)('nor does %s', async (event) => {
     plantCanaries()
     const input = examplePayload(resolveEvent(event))
     const { stdout } = await project.call(['fire', event, ...ALSO, '--json'], { input })
@@ -91,7 +90,7 @@ describe('values that look like options (12)', () => {
     '--',
   ]
 
-  it.each(sample(VALUES))('%s is a value wherever one stands', async (value) => {
+  it.each(VALUES)('%s is a value wherever one stands', async (value) => {
     project.hooks({ PreToolUse: [['', `touch '${canary()}'`]], Stop: [['', `touch '${canary()}'`]] })
     const given: readonly (readonly string[])[] = [
       ['fire', 'PreToolUse', `--payload=${value}`],
@@ -115,7 +114,7 @@ describe('values that look like options (12)', () => {
     expect(existsSync(canary())).toBe(false)
   })
 
-  it.each(sample(VALUES))('%s as a value with a blank before it is refused, not obeyed', async (value) => {
+  it.each(VALUES)('%s as a value with a blank before it is refused, not obeyed', async (value) => {
     project.hooks({ PreToolUse: [['', `touch '${canary()}'`]] })
     for (const option of ['--payload', '--plugin', '--config', '--project', '--pre-trusted']) {
       await project.call(['fire', 'PreToolUse', option, value], { input: BASH })

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CaseResult } from '../../src/cli/test-cases/run-cases.js'
-import { isLarge } from '../property/runs.js'
 import {
   ended,
   isRunning,
@@ -203,7 +202,7 @@ describe('where a case runs', () => {
     expect((await report(project, ['mine/hooks/hooks.test.json'])).passed).toBe(1)
   })
 
-  it.runIf(isLarge)('cases of a file that is sequential never run at once', async () => {
+  it('cases of a file that is sequential never run at once', async () => {
     const command = 'cd "$CLAUDE_PLUGIN_ROOT" && mkdir busy && sleep 0.3 && rmdir busy'
     const names = ['case 1', 'case 2', 'case 3', 'case 4']
     const cases = names.map((name) => pre({ action: 'continue' }, { name }))
@@ -364,7 +363,7 @@ describe('what is tested', () => {
   })
 })
 
-describe.runIf(isLarge)('a case that hangs', () => {
+describe('a case that hangs', () => {
   it('ends at its time-out, and its processes with it', async () => {
     const command = 'echo $$ > "$CLAUDE_PLUGIN_ROOT/pid"; exec sleep 300'
     const project = plugin(command, [pre({ action: 'deny' }, { timeout: 1 })])
@@ -588,7 +587,7 @@ describe('output', () => {
   })
 })
 
-describe.runIf(isLarge)('--watch', () => {
+describe('--watch', () => {
   /** What it says, and how it ends. */
   function watched(project: Project) {
     const child = spawn(process.execPath, [programWithPackages(), 'test', '--watch'], {

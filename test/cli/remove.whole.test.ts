@@ -15,7 +15,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HOME_FOLDERS } from '../../src/files/homes.js'
-import { isLarge } from '../property/runs.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -279,43 +278,39 @@ describe('restore.sh', () => {
     expect(existsSync(dirname(user()))).toBe(false)
   })
 
-  it.runIf(isLarge)(
-    'restores everything after a removal that was killed at any moment',
-    { timeout: 300_000 },
-    async () => {
-      await used()
-      // A look at what is trusted may write a new version of its record.
-      const inAnyVersion = (file: string) => file.replace(/\/\d+\.json$/, '/N.json')
-      const everything = () =>
-        [...filesBelow(data()).map(inAnyVersion), ...filesBelow(state()), read(user())].filter(
-          (file) => !file.startsWith('setup/'),
-        )
-      const before = everything()
-      let isKilled = true
-      let at = 0
-      while (isKilled) {
-        at++
-        const args = ['--import', KILLED_AT, programFile(), 'remove', '--yes']
-        const { code } = await project.run(process.execPath, args, { env: { KILLED_AT: String(at) } })
-        isKilled = code < 0
-        const cutShort = (await project.call(['doctor'])).stdout.includes('removal-cut-short')
-        const backups = readdirSync(dirname(data())).filter(
-          (name) => /-backup-\d/.test(name) && existsSync(join(dirname(data()), name, 'restore.sh')),
-        )
-        expect([at, cutShort]).toEqual([
-          at,
-          backups.some((name) => !existsSync(join(dirname(data()), name, 'complete'))),
-        ])
-        for (const backup of backups) {
-          const script = join(dirname(data()), backup, 'restore.sh')
-          expect([at, await project.run('sh', [script])]).toMatchObject([at, { code: 0, stderr: '' }])
-          rmSync(dirname(script), { recursive: true })
-        }
-        expect([at, ...everything()]).toEqual([at, ...before])
+  it('restores everything after a removal that was killed at any moment', { timeout: 300_000 }, async () => {
+    await used()
+    // A look at what is trusted may write a new version of its record.
+    const inAnyVersion = (file: string) => file.replace(/\/\d+\.json$/, '/N.json')
+    const everything = () =>
+      [...filesBelow(data()).map(inAnyVersion), ...filesBelow(state()), read(user())].filter(
+        (file) => !file.startsWith('setup/'),
+      )
+    const before = everything()
+    let isKilled = true
+    let at = 0
+    while (isKilled) {
+      at++
+      const args = ['--import', KILLED_AT, programFile(), 'remove', '--yes']
+      const { code } = await project.run(process.execPath, args, { env: { KILLED_AT: String(at) } })
+      isKilled = code < 0
+      const cutShort = (await project.call(['doctor'])).stdout.includes('removal-cut-short')
+      const backups = readdirSync(dirname(data())).filter(
+        (name) => /-backup-\d/.test(name) && existsSync(join(dirname(data()), name, 'restore.sh')),
+      )
+      expect([at, cutShort]).toEqual([
+        at,
+        backups.some((name) => !existsSync(join(dirname(data()), name, 'complete'))),
+      ])
+      for (const backup of backups) {
+        const script = join(dirname(data()), backup, 'restore.sh')
+        expect([at, await project.run('sh', [script])]).toMatchObject([at, { code: 0, stderr: '' }])
+        rmSync(dirname(script), { recursive: true })
       }
-      expect(at).toBeGreaterThan(10)
-    },
-  )
+      expect([at, ...everything()]).toEqual([at, ...before])
+    }
+    expect(at).toBeGreaterThan(10)
+  })
 
   it('restores the settings in CLAUDE_CONFIG_DIR', async () => {
     const env = { CLAUDE_CONFIG_DIR: join(project.home, 'cc') }

@@ -49,9 +49,10 @@ export function runtimeProgram(runtime) {
   return program
 }
 
-/** @param {readonly string[]} names */
+/** Tests that give up the rights of root cannot enter root's home. @param {readonly string[]} names */
 export function cacheFolder(...names) {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'carabiner', ...names)
+  const home = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache')
+  return join(process.env.XDG_CACHE_HOME ?? home, 'carabiner', ...names)
 }
 
 /** Throws with the reason. @param {string} what a package with its version @param {string} folder */

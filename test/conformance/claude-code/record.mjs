@@ -25,7 +25,7 @@ NAME        only the cases whose name contains this
 --dry       write nothing
 --help      this text
 
-Claude Code is installed with npm, once, into $XDG_CACHE_HOME/carabiner or ~/.cache/carabiner.`
+Claude Code is installed with npm, once, into $XDG_CACHE_HOME/carabiner or ~/.cache/carabiner (root: /var/cache/carabiner).`
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TABLE = fileURLToPath(new URL('../claude-code.json', import.meta.url))

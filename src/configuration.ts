@@ -19,6 +19,7 @@ import type { Message } from './core/hooks/outcome.js'
 import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
 import type { Skills } from './core/session/session-store.js'
+import { callerFolder } from './files/caller.js'
 import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
@@ -308,7 +309,7 @@ function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStor
   const { dataDir, projectDir } = sources
   return trustStore({
     ...(dataDir !== undefined && { dataDir }),
-    ...(list !== undefined && { preTrusted: digestsIn(list, projectDir ?? process.cwd()) }),
+    ...(list !== undefined && { preTrusted: digestsIn(list, projectDir ?? callerFolder()) }),
   })
 }
 

@@ -24,6 +24,7 @@ import type { Embedder } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
+import { callerEnv } from './files/caller.js'
 import { ifThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
@@ -101,7 +102,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const { trust = 'enforce', watch, globals = true, display } = options
   const settings = isObject(options.settings) ? withoutSession(options.settings) : options.settings
   checkProject(options.projectDir)
-  keepSecret(secretsIn(process.env))
+  keepSecret(secretsIn(callerEnv()))
   const given = embedderSettings(settings)
   const { store } = options
   const settingsNow = () => configuration?.settings ?? given

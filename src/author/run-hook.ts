@@ -7,6 +7,7 @@ import { withoutSecrets } from '../core/base/secrets.js'
 import { plainText, shown } from '../core/base/text.js'
 import { canonicalEvent, type EventName, resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
+import { callerEnv } from '../files/caller.js'
 import { answerOf, verdictOfResult } from '../hosts/answer.js'
 import type { HostAnswer, HostEvent, HostVerdict } from '../hosts/host.js'
 import { HOST_NAMES, hostNamed, type KnownHost } from '../hosts/hosts.js'
@@ -113,7 +114,7 @@ class Run implements Unanswered {
   /** Keeps each part as soon as it is known, so that a failure is reported in the sender's form and names its event. */
   #read(text: string): HookInput {
     const payload = parsePayload(text)
-    const options: ReadOptions = { ...this.#options, env: process.env }
+    const options: ReadOptions = { ...this.#options, env: callerEnv() }
     this.#host = senderOf(payload, options.event ?? '', options)
     const asked = readEnvelope(payload, options)
     this.#host = asked.host

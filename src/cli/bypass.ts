@@ -2,13 +2,14 @@
 
 import type { MergedSettings } from '../config/merged-settings.js'
 import type { Diagnostic } from '../core/base/errors.js'
+import { callerEnv } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
 import { projectEnvOf } from '../pack/deciding-variables.js'
 
 /** Any other value, such as `0`, `no` or a typo, leaves the hooks on. */
 export function isSwitchedOff(): boolean {
-  return process.env.CARABINER_OFF === '1'
+  return callerEnv().CARABINER_OFF === '1'
 }
 
 interface Settled {
@@ -22,7 +23,8 @@ export function isBypassed({ settings }: Settled): boolean {
 /** Read as the pack reads it: a project cannot set it for its user. */
 function theSwitch(): Bypass | undefined {
   const home = userHome()
-  return bypassOf(process.env, home, projectEnvOf(undefined, process.env, home))
+  const env = callerEnv()
+  return bypassOf(env, home, projectEnvOf(undefined, env, home))
 }
 
 /** A diagnostic, so that a program that reads the JSON knows that nothing was judged. */

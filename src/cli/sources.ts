@@ -8,6 +8,7 @@ import type { Diagnostic } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
+import { callerEnv, callerFolder } from '../files/caller.js'
 import { isFolder } from '../files/folder.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround, homesOf } from '../files/project-folders.js'
@@ -78,7 +79,7 @@ export function projectOf(places: Pick<Places, 'project'>): string {
 
 function projectNow({ project }: Pick<Places, 'project'>): string {
   try {
-    return project === undefined ? projectAround(resolve('.')) : realOf(resolve(project))
+    return project === undefined ? projectAround(callerFolder()) : realOf(resolve(project))
   } catch {
     throw new Refusal('PROJECT_NOT_FOUND', 'The current directory is gone', {
       hint: 'Change into a folder that exists, or give the full path with --project DIR.',
@@ -97,9 +98,9 @@ export function projectFolder(places: Pick<Places, 'project'>): string {
 
 /** Throws if the variable for it may be a project's: an agent hands on what the project's settings set. */
 export function preTrustedFile(places: Pick<Places, 'pre-trusted' | 'project'>): string | undefined {
-  const { CARABINER_PRE_TRUSTED: file } = process.env
+  const { CARABINER_PRE_TRUSTED: file } = callerEnv()
   if (places['pre-trusted'] !== undefined || !file) return places['pre-trusted']
-  const given = trustGivenBy(projectEnvOf(projectOf(places), process.env, userHome()))
+  const given = trustGivenBy(projectEnvOf(projectOf(places), callerEnv(), userHome()))
   if (given !== undefined) throw new Refusal('PRE_TRUSTED_INVALID', given)
   if (isAbsolute(file)) return file
   throw new Refusal(

@@ -2,6 +2,7 @@
 
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { callerFolder } from './caller.js'
 import { registeredHome, userHome } from './homes.js'
 import { ifThere } from './if-there.js'
 import { realOf } from './within.js'
@@ -41,7 +42,7 @@ export function homesOf(home?: string): readonly (string | undefined)[] {
 /** If the current folder has been removed, it has no name. */
 export function workingFolder(otherwise: string): string {
   try {
-    return process.cwd()
+    return callerFolder()
   } catch {
     return otherwise
   }

@@ -1,6 +1,7 @@
 // The folders of `$PATH` that count: those that no project can write to.
 
 import { delimiter, isAbsolute } from 'node:path'
+import { callerEnv } from './caller.js'
 import { isBelow, realOf } from './within.js'
 
 /** For a project at `/`, where no entry counts. With an empty `$PATH`, a shell would use its own default. */
@@ -13,7 +14,7 @@ interface SearchPath {
   readonly skipped: readonly string[]
 }
 
-export function searchPath(projects: readonly string[], path = process.env.PATH ?? ''): SearchPath {
+export function searchPath(projects: readonly string[], path = callerEnv().PATH ?? ''): SearchPath {
   const folders: string[] = []
   const skipped: string[] = []
   // Following links takes the most time, so each path is followed only once.
@@ -36,6 +37,6 @@ function isBelowAny(path: string, folders: readonly string[]): boolean {
 }
 
 /** `$PATH` without folders inside these projects, so that none of them decides which program runs. */
-export function safePath(projects: readonly string[], path = process.env.PATH ?? ''): string {
+export function safePath(projects: readonly string[], path = callerEnv().PATH ?? ''): string {
   return searchPath(projects, path).folders.join(delimiter)
 }

@@ -4,6 +4,7 @@ import type { HookInput } from '../author/hook-input.js'
 import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-hook.js'
 import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
+import { callerEnv } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround } from '../files/project-folders.js'
 import { projectDirOf, startsOf } from '../files/which-project.js'
@@ -35,7 +36,7 @@ export async function runPackHook(
   { memory = false, ...instead }: PackRun = {},
 ): Promise<void> {
   const hook = await PACK[name]()
-  const { env } = process
+  const env = callerEnv()
   keepSecret(secretsIn(env))
   const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory })
   const handlers: HookHandlers = Object.fromEntries(

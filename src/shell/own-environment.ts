@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { callerEnv } from '../files/caller.js'
 import { isFolder } from '../files/folder.js'
 import { registeredHome, userHome } from '../files/homes.js'
 import { claudeEnvIn, type Env, namedIn, variablesOfUser } from '../files/project-env.js'
@@ -17,7 +18,7 @@ import { loadsCode } from './loading-variables.js'
  */
 export function withoutProject(
   projectDir = workingFolder('/'),
-  env: Env = process.env,
+  env: Env = callerEnv(),
 ): Readonly<Record<string, string>> {
   const around = aroundOf(projectDir, env)
   const own = withoutVariables(env, around, leadingInto(around, env))
@@ -193,7 +194,7 @@ export function programEnvironment(
  * for is not a gate. Ignores authorities that a project has set (NODE_EXTRA_CA_CERTS), although Node has read them.
  */
 export async function ownTls(): Promise<{ readonly rejectUnauthorized: true; readonly ca?: string[] }> {
-  const { NODE_EXTRA_CA_CERTS: set } = process.env
+  const { NODE_EXTRA_CA_CERTS: set } = callerEnv()
   if (set === undefined || withoutProject().NODE_EXTRA_CA_CERTS === set) return { rejectUnauthorized: true }
   const { rootCertificates } = await import('node:tls')
   return { rejectUnauthorized: true, ca: [...rootCertificates] }

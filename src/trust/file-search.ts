@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import { dirname, posix } from 'node:path'
 import { quoted } from '../core/base/text.js'
+import { callerEnv } from '../files/caller.js'
 import { isBelow, realOf } from '../files/within.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { firstBytes, pathAt, tidy, typeAt } from './file-reading.js'
@@ -232,7 +233,7 @@ function doubtAbout(target: string, { repeats, assignments }: HookReading): stri
   if (/^[/~]|^$/.test(target)) return undefined
   if (repeats) return 'perhaps more than once'
   const isSought = !/^\.\.?(?:\/|$)/.test(target)
-  const hasPath = process.env.CDPATH || assignments.some((one) => one.startsWith('CDPATH='))
+  const hasPath = callerEnv().CDPATH || assignments.some((one) => one.startsWith('CDPATH='))
   return isSought && hasPath ? 'and CDPATH may lead elsewhere' : undefined
 }
 

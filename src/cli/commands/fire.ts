@@ -6,6 +6,7 @@ import { plainText } from '../../core/base/text.js'
 import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
+import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { isBelow } from '../../files/within.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
@@ -197,7 +198,8 @@ async function replyAs(
 
 /** A project that moves the user's trust and settings would decide about itself. */
 function checkEnvironment(cwd?: string): void {
-  const moved = movedDecisions(projectEnvOf(cwd, process.env, userHome()), process.env)
+  const env = callerEnv()
+  const moved = movedDecisions(projectEnvOf(cwd, env, userHome()), env)
   if (moved.length > 0) throw new Refusal('CONFIG_INVALID', moved.join('; '))
 }
 

@@ -5,6 +5,7 @@ import type { Data } from '../../core/base/json.js'
 import { nearest, plainText } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
+import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
@@ -57,8 +58,8 @@ export class HostReply {
     const { projectVariable } = this.#host
     const variables = [...(projectVariable === undefined ? [] : [projectVariable]), OUR_PROJECT_VARIABLE]
     return {
-      project: given ?? projectDirOf(cwd, process.env, userHome(), variables),
-      workFolders: startsOf(cwd, process.env, userHome(), variables),
+      project: given ?? projectDirOf(cwd, callerEnv(), userHome(), variables),
+      workFolders: startsOf(cwd, callerEnv(), userHome(), variables),
     }
   }
 

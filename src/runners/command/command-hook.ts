@@ -13,6 +13,7 @@ import {
   LateAnswer,
   type Printed,
 } from '../../core/hooks/hook.js'
+import { callerEnv } from '../../files/caller.js'
 import { isFolder } from '../../files/folder.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
@@ -210,7 +211,7 @@ function programFor(
   const envFile = hands ? handedOn.fileFor(sessionId, reader.scope, note) : undefined
   const variables = handedOn.variablesFor(sessionId, { ...reader, projectDir: place.projectDir }, note)
   const env = hookEnvironment(
-    { parent: process.env, own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
+    { parent: callerEnv(), own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
     { place, ...reader, format, sessionId, handedOn: variables, envFile, note },
   )
   const cwd = startFolders(event, place)[0] as string

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { byteLength, shown } from '../../core/base/text.js'
 import type { Origin } from '../../core/hooks/hook.js'
+import { callerEnv } from '../../files/caller.js'
 import { ifThere } from '../../files/if-there.js'
 import { parentFor } from '../program/environment.js'
 
@@ -134,7 +135,7 @@ function variablesIn(file: string, note: Note, parent: Env): Variables {
 }
 
 /** Reads the file without running any of it. */
-function read(file: string, note: Note, parent: Env = process.env): EnvFile {
+function read(file: string, note: Note, parent: Env = callerEnv()): EnvFile {
   try {
     const text = textOfFile(file)
     return text === undefined ? ABSENT : readEnvFile(text, (name) => parent[name])

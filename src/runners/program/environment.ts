@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
+import { callerEnv } from '../../files/caller.js'
 import { isFolder } from '../../files/folder.js'
 import {
   leadingVariables,
@@ -81,7 +82,7 @@ export function hookEnvironment(inheritance: Inheritance, situation: Situation):
 export function parentFor(
   { scope, isGuard }: Reader,
   projectDir: string,
-  parent: Inheritance['parent'] = process.env,
+  parent: Inheritance['parent'] = callerEnv(),
 ): Inheritance['parent'] {
   if (scope !== 'project') return withoutProject(projectDir, parent)
   return isGuard ? withoutProjectVariables(projectDir, parent) : parent

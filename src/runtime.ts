@@ -20,7 +20,7 @@ import {
 } from './core/base/options.js'
 import { keepSecret, secretsIn } from './core/base/secrets.js'
 import type { Admit } from './core/run/plan.js'
-import type { Embedder } from './core/session/embedder.js'
+import { type Embedder, isApprover } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
@@ -62,7 +62,7 @@ export interface HooksOptions extends Embedder {
 const STORE_METHODS = ['load', 'update', 'release', 'keep', 'grants', 'addGrant', 'revokeGrant'] as const
 
 const OPTIONS: Checks<HooksOptions> = {
-  approver: [(value) => value === 'deny' || typeof value === 'function', 'a function or "deny"'],
+  approver: isApprover,
   display: isFunction,
   context: isFunction,
   wake: isFunction,

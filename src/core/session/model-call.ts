@@ -122,12 +122,12 @@ export async function guardModelCall<T, D, R extends AnyRequest, A>(
     )
   checkArgument('callModel: run', run, isFunction)
   checkOptions('callModel', options, OPTIONS)
-  const { signal, timeout, onOutcome } = options
+  const { signal, timeout, approver, onOutcome } = options
   const given = viewed(request)
   // The caller could change its object while hooks run, so a copy is judged and sent.
   const kept = (given ? given.original : frozenCopy(request, 'the request')) as ModelRequest
   const seenRequest = given ? (given.view as ModelRequest) : kept
-  const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout })
+  const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout, approver })
   await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
@@ -156,7 +156,7 @@ export async function guardModelCall<T, D, R extends AnyRequest, A>(
   const fired = await session.fire(
     'ModelResponse',
     { model: allowed.model, response: seen },
-    { signal, timeout },
+    { signal, timeout, approver },
   )
   const after = withDiagnostic(fired.outcome, problem)
   await onOutcome?.('ModelResponse', after)

@@ -17,6 +17,7 @@ import { unlessAborted } from '../base/promise.js'
 import { actionRow } from '../events/actions.js'
 import { described } from '../events/events.js'
 import type { Outcome } from '../hooks/outcome.js'
+import { isApprover } from './embedder.js'
 import type { FireOptions, FireResult } from './fire.js'
 
 export interface ToolCall {
@@ -78,6 +79,7 @@ export type Fire = (event: string, data: object, options: FireOptions) => Promis
 export const CALL_OPTIONS = {
   signal: isSignal,
   timeout: isSeconds,
+  approver: isApprover,
   onOutcome: isFunction,
 } as const
 
@@ -92,12 +94,12 @@ export async function guardToolCall<T, C extends ToolCall>(
   checkCall(call)
   checkArgument('callTool: run', run, isFunction)
   checkOptions('callTool', options, OPTIONS)
-  const { signal, timeout, onOutcome } = options
+  const { signal, timeout, approver, onOutcome } = options
   const { name, input, id } = call
   const given = viewed(input)
   const seenInput = given ? given.view : input
   const base = { tool_name: name, tool_input: seenInput, ...(id !== undefined && { tool_use_id: id }) }
-  const { outcome } = await fire('PreToolUse', base, { signal, timeout })
+  const { outcome } = await fire('PreToolUse', base, { signal, timeout, approver })
   await onOutcome?.('PreToolUse', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }

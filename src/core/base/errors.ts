@@ -78,7 +78,7 @@ export const ERROR_CODES = {
   },
   ABORTED: {
     means:
-      'The signal given to fire, callTool or callModel was aborted. Running hooks were told to stop; the tool did not run.',
+      'The signal given to fire or to a call was aborted. Running hooks were told to stop; the tool did not run.',
     todo: "Nothing, if you aborted it. The signal's reason is the cause.",
   },
   SESSION_CLOSED: {

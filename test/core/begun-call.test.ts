@@ -254,6 +254,22 @@ describe('the second half', () => {
     expect(hooks.diagnostics).toMatchObject([{ code: 'late-failed', text: 'an unfinished call: enough' }])
   })
 
+  test('a promise is no result: hooks would see nothing of it', async () => {
+    const { hooks, session } = await opened()
+    const seen = watched({ hooks })
+    const begun = as(await session.beginTool(CALL), 'run')
+    const refused = { code: 'OPTIONS_INVALID', message: expect.stringMatching(/promise; await it first/) }
+    await expect(begun.finish(Promise.resolve('a secret'))).rejects.toMatchObject(refused)
+    expect(await begun.finish('done')).toMatchObject({ status: 'ok', result: 'done' })
+    expect(seen).toEqual(['ok done'])
+    const model = as(await session.beginModel(REQUEST), 'run')
+    await expect(model.finish(Promise.resolve('a secret'))).rejects.toMatchObject(refused)
+    async function* stream() {
+      yield 'a secret'
+    }
+    await expect(model.finish(stream())).rejects.toThrow(/stream; read it first/)
+  })
+
   test('await using ends what an error left open', async () => {
     const { hooks, session } = await opened()
     const seen = watched({ hooks })

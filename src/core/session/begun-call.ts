@@ -5,6 +5,7 @@ import { type Diagnostic, HookError } from '../base/errors.js'
 import type { Json } from '../base/json.js'
 import { shownAnyway } from '../base/json-view.js'
 import { isFunction, isSeconds, isSignal } from '../base/options.js'
+import { isPromise } from '../base/promise.js'
 import { actionRow } from '../events/actions.js'
 import type { Outcome, Question } from '../hooks/outcome.js'
 import type { Reply } from '../verdict/approval.js'
@@ -93,6 +94,8 @@ export function endings<T>(
   call: {
     readonly finish: (result: unknown) => Promise<T>
     readonly fail: (error: unknown, isInterrupted: boolean) => Promise<T>
+    /** Says what is wrong with a result that hooks cannot see yet. */
+    readonly refuses: (result: unknown) => string | undefined
   },
 ) {
   let ended: Promise<T> | undefined
@@ -108,10 +111,19 @@ export function endings<T>(
   }
   const forget = track?.(interrupt)
   return {
-    finish: (result: unknown) => end(() => call.finish(result)),
+    finish: async (result: unknown): Promise<T> => {
+      const wrong = call.refuses(result)
+      if (wrong !== undefined) throw new HookError('OPTIONS_INVALID', `finish: ${wrong}`)
+      return end(() => call.finish(result))
+    },
     fail: (error: unknown) => end(() => call.fail(error, false)),
     [Symbol.asyncDispose]: () => interrupt(DROPPED),
   }
+}
+
+/** What it stands for would go past the hooks. */
+export function refusesPromise(result: unknown): string | undefined {
+  return isPromise(result) ? 'the result must not be a promise; await it first' : undefined
 }
 
 /** When the signal is aborted, the tool or model gets this long to end by itself. */

@@ -69,8 +69,8 @@ export async function fireEvent(
   const { session, deadline } = timed(untimed, options)
   const isOfSkill = isSkillEvent(kind.name)
   if (isOfSkill) await changeSkills(session, kind.name, data)
-  const loaded = session.store.load(session.key)
-  const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
+  const loaded = loadState(session, options)
+  const state = isPromise(loaded) ? await loaded : loaded
   const looked = engine.lookAgain()
   if (isPromise(looked)) await looked
   const skills = session.useSkills(state)
@@ -97,6 +97,11 @@ function timed(untimed: SessionContext, { timeout }: FireOptions): Pick<Sending,
   const deadline = deadlineIn(timeout)
   const session = deadline === Infinity ? untimed : { ...untimed, store: untimed.store.until(deadline) }
   return { session, deadline }
+}
+
+function loadState({ store, key }: SessionContext, { signal }: FireOptions): MaybePromise<SessionState> {
+  const loaded = store.load(key)
+  return isPromise(loaded) ? unlessAborted(loaded, signal) : loaded
 }
 
 /** An event that is about to be fired. */
@@ -178,7 +183,7 @@ async function settle(firing: Firing, event: HookEvent, decide: () => Promise<Se
 async function goOn(firing: Firing, event: HookEvent, decide: () => Promise<Settled>): Promise<FireResult> {
   const { untimed, options } = firing.sending
   const { session, deadline } = timed(untimed, options)
-  const state = await session.store.load(session.key)
+  const state = await loadState(session, options)
   const startedAt = performance.now()
   firing.sending = { ...firing.sending, session, deadline, state, startedAt, news: [], told: undefined }
   return settle(firing, event, async () => {

@@ -21,6 +21,7 @@ import {
   type OpenCall,
   refuseAborted,
   refuseStopped,
+  refusesPromise,
   UNBEGUN,
   withDiagnostic,
 } from './begun-call.js'
@@ -220,6 +221,8 @@ function modelEnd(
 ) {
   const { model, ephemeral, outcome } = call
   return {
+    refuses: (response: unknown) =>
+      isStream(response) ? 'the response must not be a stream; read it first' : refusesPromise(response),
     async finish(response: unknown): Promise<FinishedModel<unknown>> {
       const [seen, problem] = asJson(response)
       const judged = async (fired: FireResult): Promise<FinishedModel<unknown>> => {

@@ -21,6 +21,7 @@ import {
   type OpenCall,
   refuseAborted,
   refuseStopped,
+  refusesPromise,
   UNBEGUN,
   withDiagnostic,
 } from './begun-call.js'
@@ -170,6 +171,7 @@ function toolEnd(session: CallSession, options: CallOptions, judged: object, out
   // Hooks must see what a tool did, even if a signal stopped the tool.
   const unaborted = () => (signal?.aborted ? undefined : signal)
   return {
+    refuses: refusesPromise,
     async finish(result: unknown): Promise<FinishedTool<unknown>> {
       const [seen, problem] = asJson(result)
       const fired = await fire('PostToolUse', { tool_response: seen }, unaborted())

@@ -53,6 +53,8 @@ export interface HooksOptions extends Embedder {
   readonly watch?: boolean
   /** The keys of a settings file; these win over the user's file. */
   readonly settings?: EmbedderSettings
+  /** `settings` may only tighten the user's file, as those of a project do; what would loosen it is ignored. */
+  readonly settingsTighten?: boolean
   /** The model that prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
   readonly model?: EmbedderModel
   /** The process-wide hooks. False leaves them out; another registry replaces them. */
@@ -81,6 +83,7 @@ const OPTIONS: Checks<HooksOptions> = {
   watch: isFlag,
   model: [isEmbedderModel, 'a function, or a LanguageModel of the AI SDK'],
   settings: anything, // checked by embedderSettings()
+  settingsTighten: isFlag,
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
     "true, false, or a new HookRegistry({ scope: 'global' })",
@@ -151,6 +154,7 @@ function sourcesOf({
   configs,
   home = homedir(),
   settings,
+  settingsTighten,
   trust,
 }: HooksOptions): ConfigSources | undefined {
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
@@ -163,7 +167,7 @@ function sourcesOf({
       }),
     ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
     ...(configs && { files: configs.map((path) => resolve(path)) }),
-    ...(settings && { settings }),
+    ...(settings && { settings, settingsTighten: settingsTighten === true }),
   }
 }
 

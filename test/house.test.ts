@@ -9,6 +9,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const FLOORS = [
   'index.ts',
   'cli',
+  'service',
   'plugins',
   'pack',
   'author',

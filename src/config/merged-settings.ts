@@ -9,6 +9,7 @@ import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embed
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
+import type { ConfigSources } from './discovery.js'
 import { type JsonPath, under } from './json-text.js'
 import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Scope } from './owner.js'
@@ -92,10 +93,10 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
-/** The embedder's settings override the user's files. A project may tighten both. */
+/** The embedder's settings override the user's files, unless they may only tighten them. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  embedder: Partial<MergedSettings>,
+  { settings: wantedByEmbedder = {}, settingsTighten }: Pick<ConfigSources, 'settings' | 'settingsTighten'>,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
@@ -107,6 +108,7 @@ export function mergeSettings(
     if (isSetting(setting.key)) values[setting.key] = setting.value
     flip(off, setting, silenceOf(setting))
   }
+  const embedder = settingsTighten ? withoutLooser(wantedByEmbedder, values) : wantedByEmbedder
   for (const key of Object.keys(embedder) as (keyof MergedSettings)[]) {
     if (embedder[key] === undefined) continue
     values[key] = embedder[key]
@@ -298,6 +300,25 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   mcp_servers: other,
   audit_on_failure: insteadOf('continue'),
   audit_calls: other,
+}
+
+/** The settings that would loosen those in force. Nobody but the user switches hooks on or off. */
+export function looserThan(
+  given: Partial<MergedSettings>,
+  now: Readonly<Record<string, unknown>>,
+): readonly (keyof MergedSettings)[] {
+  const keys = (Object.keys(given) as (keyof MergedSettings)[]).filter((key) => given[key] !== undefined)
+  return keys.filter((key) =>
+    isSwitch(key) ? given[key] !== now[key] : LOOSER[key as TightenedKey](given[key], now[key]),
+  )
+}
+
+function withoutLooser(
+  given: Partial<MergedSettings>,
+  now: Readonly<Record<string, unknown>>,
+): Partial<MergedSettings> {
+  const looser: readonly string[] = looserThan(given, now)
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !looser.includes(key)))
 }
 
 function tighten({ key, value }: Tightened, values: Record<string, unknown>): Ignored | undefined {

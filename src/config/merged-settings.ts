@@ -9,7 +9,6 @@ import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embed
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
-import type { ConfigSources } from './discovery.js'
 import { type JsonPath, under } from './json-text.js'
 import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Scope } from './owner.js'
@@ -93,10 +92,15 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
+interface GivenByEmbedder {
+  readonly settings?: Partial<MergedSettings>
+  readonly settingsTighten?: boolean
+}
+
 /** The embedder's settings override the user's files, unless they may only tighten them. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  { settings: wantedByEmbedder = {}, settingsTighten }: Pick<ConfigSources, 'settings' | 'settingsTighten'>,
+  { settings: wantedByEmbedder = {}, settingsTighten }: GivenByEmbedder,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {

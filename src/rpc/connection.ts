@@ -105,10 +105,13 @@ export class Connection {
       if (this.#closedBy) throw closedError(this.#closedBy)
       if (options.signal?.aborted) throw abortedError(method, options.signal)
       const line = requestLine(this.#calls.nextId, method, params)
-      if (!this.#send(line, this.#maxPendingBytes)) throw overloadedError(method)
       const call = new PendingCall(this.#calls, method, resolve, reject)
+      // First, because the other side of a stream in memory answers at once.
       this.#calls.add(call)
       call.begin(options)
+      if (this.#send(line, this.#maxPendingBytes)) return
+      this.#calls.take(call.id)
+      call.fail(overloadedError(method))
     })
   }
 

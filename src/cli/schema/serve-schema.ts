@@ -12,8 +12,8 @@ import {
 import { objectSchema, structureSchema, structuresIn } from '../../service/structures.js'
 import type { Schema } from './shapes.js'
 
-const VERSION = { const: '2.0' } as const
-const ID = { type: ['string', 'number'] } as const
+const VERSION = { description: 'The version of JSON-RPC.', const: '2.0' } as const
+const ID = { description: 'The id of the request.', type: ['string', 'number'] } as const
 
 export function outcomeSchema(): Schema {
   return {
@@ -70,7 +70,7 @@ function resultSchema({ result, statuses }: MethodRow): Schema {
     return {
       ...rest,
       required: ['status', ...(required ?? [])],
-      properties: { status: { const: status }, ...properties },
+      properties: { status: { description: 'What came of it.', const: status }, ...properties },
     }
   })
   return variants.length === 1 ? (variants[0] as Schema) : { anyOf: variants }
@@ -85,8 +85,8 @@ function messageSchema(method: string, row: MethodRow, params: string, isRequest
     properties: {
       jsonrpc: VERSION,
       ...(isRequest && { id: ID }),
-      method: { const: method },
-      params: { $ref: `#/$defs/${params}` },
+      method: { description: 'The method.', const: method },
+      params: { description: 'Its params.', $ref: `#/$defs/${params}` },
     },
     additionalProperties: false,
   }
@@ -100,7 +100,10 @@ function replySchema(results: readonly string[]): Schema {
     properties: {
       jsonrpc: VERSION,
       id: ID,
-      result: { anyOf: results.map((name) => ({ $ref: `#/$defs/${name}` })) },
+      result: {
+        description: 'What was asked for.',
+        anyOf: results.map((name) => ({ $ref: `#/$defs/${name}` })),
+      },
     },
     additionalProperties: false,
   }
@@ -113,8 +116,8 @@ function failureSchema(): Schema {
     required: ['id', 'error'],
     properties: {
       jsonrpc: VERSION,
-      id: { type: ['string', 'number', 'null'] },
-      error: { $ref: '#/$defs/error' },
+      id: { ...ID, type: ['string', 'number', 'null'] },
+      error: { description: 'Why.', $ref: '#/$defs/error' },
     },
     additionalProperties: false,
   }
@@ -128,6 +131,7 @@ function errorSchema(): Schema {
       code: { description: "JSON-RPC's number.", type: 'integer' },
       message: { description: 'What happened.', type: 'string' },
       data: {
+        description: 'More about it.',
         type: 'object',
         properties: {
           code: { description: 'A code of the page errors.', type: 'string' },

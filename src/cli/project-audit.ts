@@ -82,17 +82,23 @@ export class ResidentAudit {
     this.#calls.keep(call)
   }
 
-  /** Throws (or rejects) like ProjectAudit. */
+  /** Throws (or rejects) like ProjectAudit. If records that may wait are lost, the log says so. */
   write(entry: Entry): MaybePromise<void> {
     this.#waiting.push(entry)
     const isDecision = !('hooks' in entry) || entry.hooks.length > 0 || entry.action !== 'continue'
     if (isDecision || this.#settings().audit_on_failure === 'block') return this.#writeWaiting()
-    this.#later ??= setTimeout(TOGETHER_MS).then(() => this.#writeWaiting())
-    return this.#later
+    this.#later ??= setTimeout(TOGETHER_MS)
+      .then(() => this.#writeWaiting())
+      .catch((error: unknown) => this.#log(textOf(error)))
+    return undefined
   }
 
   async end(): Promise<void> {
-    await this.#writeWaiting()
+    try {
+      await this.#writeWaiting()
+    } catch (error) {
+      this.#log(textOf(error))
+    }
     await this.#writeCalls()
   }
 

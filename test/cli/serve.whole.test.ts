@@ -184,6 +184,24 @@ describe('serve', () => {
     expect(agent.lines.join()).not.toContain('"status"')
   })
 
+  it('wakes the host when an async hook finds something', async () => {
+    const hook = { type: 'command', command: 'echo look here >&2; exit 2', async: true, asyncRewake: true }
+    project.file('../home/.amplifier/hooks/hooks.json', { hooks: { PostToolUse: [{ hooks: [hook] }] } })
+    const agent = new Agent()
+    await agent.greeted()
+    await agent.call('session.open')
+    const { result } = await agent.call('tool.begin', BASH)
+    await agent.call('tool.finish', { call: result.call, result: 'ok' })
+    await until(() => agent.lines.some((line) => line.includes('"method":"wake"')))
+    const [wake] = agent.lines.map((line) => JSON.parse(line)).filter(({ method }) => method === 'wake')
+    expect(wake.params).toMatchObject({
+      session: 's1',
+      message: { content: expect.stringContaining('look here') },
+    })
+    agent.child.stdin?.end()
+    expect(await agent.ended()).toBe(0)
+  })
+
   it('ends orderly by SIGTERM', async () => {
     const agent = new Agent()
     await agent.greeted()

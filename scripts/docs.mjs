@@ -1,4 +1,4 @@
-// npm run docs: writes events.md and errors.md in docs/reference from the engine's tables. A test compares without writing.
+// npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables. A test compares without writing.
 
 import { readdirSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -14,13 +14,24 @@ const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.
 /** @type {typeof import('../src/cli/refusal-codes.js')} */
 const { REFUSAL_CODES } = await source('cli/refusal-codes.ts')
 
+/** @type {typeof import('../src/service/protocol.js')} */
+const { fieldType, HOST_METHODS, METHODS } = await source('service/protocol.ts')
+/** @type {typeof import('../src/service/structures.js')} */
+const { STRUCTURES } = await source('service/structures.ts')
+
+/** @typedef {import('../src/service/protocol.js').MethodRow} MethodRow */
+/** @typedef {import('../src/service/protocol.js').Fields} MessageFields */
 /** @typedef {import('../src/core/index.js').EventKind} EventKind */
 /** @typedef {import('../src/core/index.js').CodeEntry} CodeEntry */
 /** @typedef {Readonly<Record<string, string>>} Fields */
 
 /** Every generated page, by its path in the project. */
 export function pages() {
-  return { 'docs/reference/events.md': eventsPage(), 'docs/reference/errors.md': errorsPage() }
+  return {
+    'docs/reference/events.md': eventsPage(),
+    'docs/reference/errors.md': errorsPage(),
+    'docs/reference/protocol.md': protocolPage(),
+  }
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------
@@ -238,6 +249,76 @@ function pathOf(name) {
   const path = pages.find((page) => posix.basename(page) === `${name}.md`)
   if (path === undefined) throw new Error(`No page is called ${name}`)
   return posix.relative('reference', path)
+}
+
+// ---- the protocol ---------------------------------------------------------------------------------------------
+
+function protocolPage() {
+  return page([
+    '# The protocol of carabiner serve',
+    made('src/service/protocol.ts'),
+    'Look up every message of `carabiner serve --stdio`. It is JSON-RPC 2.0, one message a line, in UTF-8. [Serve](../write/serve.md) shows a whole host in Python, and `carabiner schema serve` prints the JSON Schema.',
+    list([
+      'A field with a `?` may be left out. An unknown field, and one of the wrong type, is refused with [OPTIONS_INVALID](errors.md#options_invalid); `error.data.field` names it.',
+      'An error reply has `data.code` (a code of [errors](errors.md)), `data.hint`, and for an aborted turn `data.outcome`.',
+      '`carabiner` gives sessions and calls their names. Requests have the ids that you choose, each used once at a time.',
+    ]),
+    '## Requests to carabiner',
+    ...Object.entries(METHODS).flatMap(([name, row]) => method(name, row, 'Params')),
+    '## Messages to the host',
+    'Only `approve` is a request. The others are notifications.',
+    ...Object.entries(HOST_METHODS).flatMap(([name, row]) => method(`host: ${name}`, row, 'Params')),
+    '## Structures',
+    ...Object.entries(STRUCTURES).flatMap(([name, parts]) => [
+      `### ${name} (structure)`,
+      table(
+        ['field', ''],
+        Object.entries(parts).map(([key, { means, optional }]) => [
+          code(`${key}${optional ? '?' : ''}`),
+          means,
+        ]),
+      ),
+    ]),
+  ])
+}
+
+/**
+ * @param {string} name
+ * @param {MethodRow} row
+ * @param {string} label
+ */
+function method(name, { does, params, result, statuses }, label) {
+  const answers = statuses
+    ? Object.entries(statuses).flatMap(([status, fields]) => [
+        `Answer with status \`${status}\`:`,
+        fieldTable(fields),
+      ])
+    : result && Object.keys(result).length > 0
+      ? ['Answer:', fieldTable(result)]
+      : []
+  const given = Object.keys(params).length > 0 ? [`${label}:`, fieldTable(params)] : []
+  return [`### ${name}`, does, ...given, ...answers]
+}
+
+/** @param {MessageFields} fields */
+function fieldTable(fields) {
+  return table(
+    ['field', 'type', ''],
+    Object.entries(fields).map(([key, { of, means, optional }]) => [
+      code(`${key}${optional ? '?' : ''}`),
+      typeWords(of),
+      means,
+    ]),
+  )
+}
+
+/** @param {MessageFields[string]['of']} of */
+function typeWords(of) {
+  const words = fieldType(of)?.check[1]
+  if (words !== undefined) return words.replaceAll('|', '\\|')
+  const name = typeof of === 'string' ? of : of[0]
+  const link = `[${name}](#${name.toLowerCase()}-structure)`
+  return typeof of === 'string' ? link : `a list of ${link}`
 }
 
 // ---- markdown -------------------------------------------------------------------------------------------------

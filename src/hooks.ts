@@ -190,12 +190,13 @@ export class Hooks implements AsyncDisposable {
   }
 
   /**
-   * Waits for background work, or ends it with `abort`, and until every hook process has ended. After that, sessions refuse
-   * to fire.
+   * Interrupts calls that were begun and not finished. Waits for background work, or ends it with `abort`, and until every
+   * hook process has ended. After that, sessions refuse to fire.
    */
   async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     this.#engine.closed = true
     if (abort) this.#engine.endBackground()
+    this.#engine.interrupt(this.#engine.begun)
     await this.#configuration?.close()
     await this.#engine.idle()
     await this.#configuration?.closeRunners()

@@ -20,7 +20,7 @@ import {
 } from './core/base/options.js'
 import { keepSecret, secretsIn } from './core/base/secrets.js'
 import type { Admit } from './core/run/plan.js'
-import type { Embedder } from './core/session/embedder.js'
+import { type Embedder, isApprover } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
@@ -54,6 +54,8 @@ export interface HooksOptions extends Embedder {
   readonly watch?: boolean
   /** The keys of a settings file; these win over the user's file. */
   readonly settings?: EmbedderSettings
+  /** `settings` may only tighten the user's file, as those of a project do; what would loosen it is ignored. */
+  readonly settingsTighten?: boolean
   /** The model that prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
   readonly model?: EmbedderModel
   /** The process-wide hooks. False leaves them out; another registry replaces them. */
@@ -63,7 +65,7 @@ export interface HooksOptions extends Embedder {
 const STORE_METHODS = ['load', 'update', 'release', 'keep', 'grants', 'addGrant', 'revokeGrant'] as const
 
 const OPTIONS: Checks<HooksOptions> = {
-  approver: [(value) => value === 'deny' || typeof value === 'function', 'a function or "deny"'],
+  approver: isApprover,
   display: isFunction,
   context: isFunction,
   wake: isFunction,
@@ -82,6 +84,7 @@ const OPTIONS: Checks<HooksOptions> = {
   watch: isFlag,
   model: [isEmbedderModel, 'a function, or a LanguageModel of the AI SDK'],
   settings: anything, // checked by embedderSettings()
+  settingsTighten: isFlag,
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
     "true, false, or a new HookRegistry({ scope: 'global' })",
@@ -152,6 +155,7 @@ function sourcesOf({
   configs,
   home = homedir(),
   settings,
+  settingsTighten,
   trust,
 }: HooksOptions): ConfigSources | undefined {
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
@@ -164,7 +168,7 @@ function sourcesOf({
       }),
     ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
     ...(configs && { files: configs.map((path) => resolve(path)) }),
-    ...(settings && { settings }),
+    ...(settings && { settings, settingsTighten: settingsTighten === true }),
   }
 }
 

@@ -20,6 +20,7 @@ export const COMMANDS = {
   new: () => import('./commands/new.js'),
   migrate: () => import('./commands/migrate.js'),
   hook: () => import('./commands/hook.js'),
+  serve: () => import('./commands/serve.js'),
   setup: () => import('./commands/setup.js'),
   remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),

@@ -1,5 +1,6 @@
 // The audit of a project, as the command line writes and reads it.
 
+import { setTimeout } from 'node:timers/promises'
 import type { MergedSettings } from '../config/merged-settings.js'
 import { textOf } from '../core/base/errors.js'
 import type { MaybePromise } from '../core/base/promise.js'
@@ -20,11 +21,11 @@ export class ProjectAudit {
   }
 
   /** Throws (or rejects) if it cannot be written, or if it is required but switched off. */
-  write(entry: Entry): MaybePromise<void> {
+  write(...entries: readonly Entry[]): MaybePromise<void> {
     const { audit, audit_on_failure } = this.#settings()
     if (audit !== 'off') {
       this.#log ??= fileAuditLog({ projectDir: this.#projectDir, fsync: audit === 'fsync' })
-      return this.#log.append([entry])
+      return this.#log.append(entries)
     }
     if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
   }
@@ -55,6 +56,62 @@ export class ProjectCalls {
     } catch (error) {
       return `${textOf(error)}; carabiner audit shows this event without its call`
     }
+  }
+}
+
+/** Records that no decision depends on are written together, this much later. */
+const TOGETHER_MS = 50
+
+/** The audit of a program that stays. A decision is on record before it is told; events that no hook heard may wait. */
+export class ResidentAudit {
+  readonly #audit: ProjectAudit
+  readonly #calls: ProjectCalls
+  readonly #settings: () => MergedSettings
+  readonly #log: (text: string) => void
+  readonly #waiting: Entry[] = []
+  #later: Promise<void> | undefined
+
+  constructor(projectDir: string, settings: () => MergedSettings, log: (text: string) => void) {
+    this.#audit = new ProjectAudit(projectDir, settings)
+    this.#calls = new ProjectCalls(projectDir, settings)
+    this.#settings = settings
+    this.#log = log
+  }
+
+  keep(call: JudgedCall): void {
+    this.#calls.keep(call)
+  }
+
+  /** Throws (or rejects) like ProjectAudit. If records that may wait are lost, the log says so. */
+  write(entry: Entry): MaybePromise<void> {
+    this.#waiting.push(entry)
+    const isDecision = !('hooks' in entry) || entry.hooks.length > 0 || entry.action !== 'continue'
+    if (isDecision || this.#settings().audit_on_failure === 'block') return this.#writeWaiting()
+    this.#later ??= setTimeout(TOGETHER_MS)
+      .then(() => this.#writeWaiting())
+      .catch((error: unknown) => this.#log(textOf(error)))
+    return undefined
+  }
+
+  async end(): Promise<void> {
+    try {
+      await this.#writeWaiting()
+    } catch (error) {
+      this.#log(textOf(error))
+    }
+    await this.#writeCalls()
+  }
+
+  #writeWaiting(): MaybePromise<void> {
+    this.#later = undefined
+    void this.#writeCalls()
+    const entries = this.#waiting.splice(0)
+    return entries.length === 0 ? undefined : this.#audit.write(...entries)
+  }
+
+  async #writeCalls(): Promise<void> {
+    const lost = await this.#calls.write()
+    if (lost !== undefined) this.#log(lost)
   }
 }
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import type { ConfigSources } from '../config/load.js'
-import type { Diagnostic } from '../core/base/errors.js'
+import { type Diagnostic, LOSSES } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
@@ -13,11 +13,11 @@ import { isFolder } from '../files/folder.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround, homesOf } from '../files/project-folders.js'
 import { projectAround } from '../files/which-project.js'
-import { realOf } from '../files/within.js'
+import { isBelow, realOf } from '../files/within.js'
 import type { ListedHook } from '../hooks.js'
-import { projectEnvOf, trustGivenBy } from '../pack/deciding-variables.js'
+import { movedDecisions, projectEnvOf, trustGivenBy } from '../pack/deciding-variables.js'
 import { switches } from '../plugins/switches.js'
-import type { createHooks } from '../runtime.js'
+import type { createHooks, HooksOptions } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
 import { Refusal } from './refusal.js'
@@ -112,8 +112,10 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted' | 'project'>):
   )
 }
 
+type OpenOptions = Embedder & Pick<HooksOptions, 'settings' | 'settingsTighten' | 'watch'>
+
 /** Broken files end up in the diagnostics, and do not keep the others from opening. */
-export async function openHooks(sources: Sources, embedder: Embedder = {}): Promise<OpenHooks> {
+export async function openHooks(sources: Sources, options: OpenOptions = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
   const projectDir = projectFolder(sources)
   // Commands that open no hooks start without the engine.
@@ -127,7 +129,7 @@ export async function openHooks(sources: Sources, embedder: Embedder = {}): Prom
     trust: sources['trust-all'] ? 'all' : 'enforce',
     ...(preTrusted !== undefined && { preTrusted }),
     globals: false,
-    ...embedder,
+    ...options,
   })
 }
 
@@ -138,6 +140,20 @@ export async function listedHooks(sources: Sources): Promise<readonly ListedHook
   } finally {
     await hooks.close()
   }
+}
+
+/** A project that moves the user's trust and settings would decide about itself. */
+export function checkEnvironment(cwd?: string): void {
+  const env = callerEnv()
+  const moved = movedDecisions(projectEnvOf(cwd, env, userHome()), env)
+  if (moved.length > 0) throw new Refusal('CONFIG_INVALID', moved.join('; '))
+}
+
+/** Files and plugins that were named must load: without their hooks an event is not evaluated as asked. */
+export function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
+  const named = [...plugin, ...config].map((path) => resolve(path))
+  const isNamed = (file = '') => named.some((path) => isBelow(file, path))
+  return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 
 /** Troubles outside any outcome, and the bypass. */

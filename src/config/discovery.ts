@@ -32,6 +32,8 @@ export interface ConfigSources {
   readonly files?: readonly string[]
   /** The embedder's settings, which win over the user's files. */
   readonly settings?: Partial<MergedSettings>
+  /** They may only tighten the user's. */
+  readonly settingsTighten?: boolean
   /** Holds the data folders of plugins. Default: Carabiner's own data folder. */
   readonly dataDir?: string
 }

@@ -62,7 +62,7 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
     }
   }
   const userHasHooks = [...entries, ...processes].some(({ owner }) => owner.scope === 'user')
-  const merge = mergeSettings(given, sources.settings ?? {}, userHasHooks, notes)
+  const merge = mergeSettings(given, sources, userHasHooks, notes)
   const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }

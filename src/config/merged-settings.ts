@@ -92,10 +92,15 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
-/** The embedder's settings override the user's files. A project may tighten both. */
+interface GivenByEmbedder {
+  readonly settings?: Partial<MergedSettings>
+  readonly settingsTighten?: boolean
+}
+
+/** The embedder's settings override the user's files, unless they may only tighten them. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  embedder: Partial<MergedSettings>,
+  { settings: wantedByEmbedder = {}, settingsTighten }: GivenByEmbedder,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
@@ -107,6 +112,7 @@ export function mergeSettings(
     if (isSetting(setting.key)) values[setting.key] = setting.value
     flip(off, setting, silenceOf(setting))
   }
+  const embedder = settingsTighten ? withoutLooser(wantedByEmbedder, values) : wantedByEmbedder
   for (const key of Object.keys(embedder) as (keyof MergedSettings)[]) {
     if (embedder[key] === undefined) continue
     values[key] = embedder[key]
@@ -298,6 +304,25 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   mcp_servers: other,
   audit_on_failure: insteadOf('continue'),
   audit_calls: other,
+}
+
+/** The settings that would loosen those in force. Nobody but the user switches hooks on or off. */
+export function looserThan(
+  given: Partial<MergedSettings>,
+  now: Readonly<Record<string, unknown>>,
+): readonly (keyof MergedSettings)[] {
+  const keys = (Object.keys(given) as (keyof MergedSettings)[]).filter((key) => given[key] !== undefined)
+  return keys.filter((key) =>
+    isSwitch(key) ? given[key] !== now[key] : LOOSER[key as TightenedKey](given[key], now[key]),
+  )
+}
+
+function withoutLooser(
+  given: Partial<MergedSettings>,
+  now: Readonly<Record<string, unknown>>,
+): Partial<MergedSettings> {
+  const looser: readonly string[] = looserThan(given, now)
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !looser.includes(key)))
 }
 
 function tighten({ key, value }: Tightened, values: Record<string, unknown>): Ignored | undefined {

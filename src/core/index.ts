@@ -63,10 +63,19 @@ export type {
 } from './hooks/outcome.js'
 export { type Admit, type Candidate, type Plan, planOf, type Skip } from './run/plan.js'
 export { type AuditRecord, type AuditSink, type CallSink, memoryAudit } from './session/audit-record.js'
+export type { CallOptions } from './session/begun-call.js'
 export type { ContextMessage, Embedder } from './session/embedder.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/embedder.js'
 export type { FireOptions } from './session/fire.js'
-export type { CallModelOptions, ModelCallResult, ModelRequest, RunModel } from './session/model-call.js'
+export type {
+  BeginModelOptions,
+  BegunModel,
+  CallModelOptions,
+  FinishedModel,
+  ModelCallResult,
+  ModelRequest,
+  RunModel,
+} from './session/model-call.js'
 export {
   buildRegistry,
   type EmitOptions,
@@ -77,5 +86,5 @@ export {
 } from './session/registry.js'
 export type { Session, SessionOptions } from './session/session.js'
 export { FRESH_STATE, MemoryStore, type SessionState, type SessionStore } from './session/session-store.js'
-export type { CallOptions, RunTool, ToolCall, ToolCallResult } from './session/tool-call.js'
+export type { BegunTool, FinishedTool, RunTool, ToolCall, ToolCallResult } from './session/tool-call.js'
 export type { Approver, Grant, Reply, Unanswered } from './verdict/approval.js'

@@ -5,7 +5,18 @@ import type { Readable, Writable } from 'node:stream'
 import { textOf } from '../core/base/errors.js'
 import { type Json, shapeOf } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
-import { Answers, callNumber, type Message, notificationLine, readMessage, requestLine } from './message.js'
+import {
+  Answers,
+  callNumber,
+  idAtStart,
+  type Message,
+  notificationLine,
+  type RequestHandler,
+  RPC_CODES,
+  type RpcId,
+  readMessage,
+  requestLine,
+} from './message.js'
 import { abortedError, PendingCall, PendingCalls, type RpcCallOptions } from './pending-calls.js'
 import { Problems, RpcError, type RpcProblem, remoteError } from './problem.js'
 import { LineReader } from './reader.js'
@@ -20,7 +31,9 @@ export interface ConnectionOptions {
    * Handles requests of the other side. Absent: each is answered with -32601 and reported. A thrown RpcError becomes the error
    * reply. Anything else becomes -32000 with its message. May be async. Answers are sent in any order.
    */
-  readonly onRequest?: (method: string, params: Json | undefined) => unknown
+  readonly onRequest?: RequestHandler
+  /** Answers a line that is not a message with an error, as JSON-RPC asks of a server. Its sender may be waiting. */
+  readonly answersMalformed?: boolean
   /** Absent: each notification is reported. Errors that it throws are reported too. */
   readonly onNotification?: (method: string, params: Json | undefined) => void
   /** Turns a result into what the caller gets. `line` is the whole message as it was written. Must not throw. */
@@ -92,10 +105,13 @@ export class Connection {
       if (this.#closedBy) throw closedError(this.#closedBy)
       if (options.signal?.aborted) throw abortedError(method, options.signal)
       const line = requestLine(this.#calls.nextId, method, params)
-      if (!this.#send(line, this.#maxPendingBytes)) throw overloadedError(method)
       const call = new PendingCall(this.#calls, method, resolve, reject)
+      // First, because the other side of a stream in memory answers at once.
       this.#calls.add(call)
       call.begin(options)
+      if (this.#send(line, this.#maxPendingBytes)) return
+      this.#calls.take(call.id)
+      call.fail(overloadedError(method))
     })
   }
 
@@ -146,7 +162,11 @@ export class Connection {
   #tooLong(beginning: string): void {
     const text = `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins with: ${beginning}`
     this.#problems.add('too-long', () => text)
-    const number = callNumber(idIn(beginning))
+    const isRequest = /"method"\s*:/.test(beginning)
+    const id = idAtStart(beginning)
+    if (isRequest || id === undefined) this.#refuse(RPC_CODES.invalidRequest, text, id)
+    // The id of a request is the other side's.
+    const number = isRequest ? undefined : callNumber(id)
     if (number === undefined) return
     const why = `The reply is longer than ${this.#maxLineBytes} bytes`
     this.#calls.take(number)?.fail(new RpcError('malformed', why))
@@ -162,7 +182,7 @@ export class Connection {
         if (!this.#findReplies(line)) this.#callOf(message.id)?.fail(remoteError(message.error))
         break
       case 'request':
-        this.#answers.to(message, shapeOf(line).repeated)
+        this.#answers.to(message, line, shapeOf(line).repeated)
         break
       case 'notification':
         this.#onNotification(message.method, message.params)
@@ -222,11 +242,17 @@ export class Connection {
   }
 
   /** A reply that cannot be read ends its call: the sender believes that it has answered. */
-  #onMalformed(line: string, { why, replyTo }: Extract<Message, { readonly type: 'malformed' }>): void {
+  #onMalformed(line: string, malformed: Extract<Message, { readonly type: 'malformed' }>): void {
+    const { why, replyTo, id, code = RPC_CODES.invalidRequest } = malformed
     this.#problems.add('malformed', () => `A line was skipped, since ${why}: ${line.slice(0, 1000)}`)
+    if (replyTo === undefined) this.#refuse(code, `The line was skipped, since ${why}`, id)
     const number = callNumber(replyTo)
     if (number === undefined) return
     this.#calls.take(number)?.fail(new RpcError('malformed', `The reply cannot be read: ${why}`))
+  }
+
+  #refuse(code: number, text: string, id: RpcId | null = null): void {
+    if (this.#options.answersMalformed) this.#answers.refuse(id, new RpcError('remote', text, { code }))
   }
 
   #onNotification(method: string, params: Json | undefined): void {
@@ -244,13 +270,6 @@ export class Connection {
       this.#problems.add('notification', () => `The handler of ${shown(method)} failed: ${textOf(error)}`)
     }
   }
-}
-
-/** The id at the beginning of an over-long line. With a method it is a request, and the id is the other side's. */
-function idIn(beginning: string): unknown {
-  if (/"method"\s*:/.test(beginning)) return undefined
-  const [, id] = /^\s*\{(?:[^{}]*,)?\s*"id"\s*:\s*"?(\d{1,15})"?\s*,/.exec(beginning) ?? []
-  return id
 }
 
 function closedError(reason: Error): RpcError {

@@ -6,7 +6,7 @@ import { isPromise } from '../core/base/promise.js'
 import { shown } from '../core/base/text.js'
 import { type Problems, RpcError } from './problem.js'
 
-type RpcId = number | string
+export type RpcId = number | string
 
 /** The protocol's error codes, and the first of those that it leaves to implementations. */
 export const RPC_CODES = {
@@ -28,8 +28,15 @@ export type Message =
   | { readonly type: 'notification'; readonly method: string; readonly params: Json | undefined }
   | { readonly type: 'result'; readonly id: unknown; readonly result: Json }
   | { readonly type: 'error'; readonly id: unknown; readonly error: Json }
-  /** `replyTo` is the id of what would have been a reply, so that its call can fail at once. */
-  | { readonly type: 'malformed'; readonly why: string; readonly replyTo?: unknown }
+  /** `replyTo` is the id of what would have been a reply, so that its call can fail at once; `id` that of a request. */
+  | {
+      readonly type: 'malformed'
+      readonly why: string
+      readonly replyTo?: unknown
+      readonly id?: RpcId | undefined
+      /** Default: invalidRequest. */
+      readonly code?: number
+    }
 
 type Fields = { readonly [key: string]: Json | undefined }
 
@@ -41,16 +48,18 @@ export function readMessage(line: string): Message | undefined {
   const text = line.charCodeAt(0) === OPENING_BRACE ? line : line.trim()
   if (text === '') return undefined
   // The first character gives a log line away, and a parser error would cost ten times as much as a message.
-  if (text.charCodeAt(0) !== OPENING_BRACE) return { type: 'malformed', why: noObject(text) }
+  if (text.charCodeAt(0) !== OPENING_BRACE) return { type: 'malformed', ...noObject(text) }
   try {
     return messageOf(JSON.parse(text) as Fields)
   } catch {
-    return { type: 'malformed', why: 'it is not JSON' }
+    return { type: 'malformed', why: 'it is not JSON', code: RPC_CODES.parseError }
   }
 }
 
-function noObject(text: string): string {
-  return text.startsWith('[{') ? 'it is a list, but batches are not supported' : 'it is not a JSON object'
+function noObject(text: string): { readonly why: string; readonly code: number } {
+  return text.startsWith('[{')
+    ? { why: 'it is a list, but batches are not supported', code: RPC_CODES.invalidRequest }
+    : { why: 'it is not a JSON object', code: RPC_CODES.parseError }
 }
 
 /** An undefined field counts as missing. A missing `jsonrpc` is accepted, a wrong one is not. */
@@ -58,21 +67,33 @@ function messageOf(fields: Fields): Message {
   const { jsonrpc, id, method, params } = fields
   if (jsonrpc !== undefined && jsonrpc !== '2.0') {
     const why = `its jsonrpc is ${shown(jsonrpc)} instead of "2.0"`
-    return { type: 'malformed', why, ...(method === undefined && { replyTo: id }) }
+    return { type: 'malformed', why, ...(method === undefined ? { replyTo: id } : { id: idOf(id) }) }
   }
   if (method === undefined) return replyOf(fields)
   if (typeof method !== 'string')
-    return { type: 'malformed', why: `its method is ${shown(method)}, not a string` }
+    return { type: 'malformed', why: `its method is ${shown(method)}, not a string`, id: idOf(id) }
   if (fields.result !== undefined || fields.error !== undefined) {
     return {
       type: 'malformed',
       why: 'it has both a method and a result or error, so it is neither a request nor a reply',
+      id: idOf(id),
     }
   }
   // JSON-RPC 1.0 marks a notification with a null id.
   if (id === undefined || id === null) return { type: 'notification', method, params }
   if (typeof id === 'number' || typeof id === 'string') return { type: 'request', id, method, params }
   return { type: 'malformed', why: `its id is ${shown(id)}, neither a number nor a string` }
+}
+
+function idOf(id: unknown): RpcId | undefined {
+  return typeof id === 'number' || typeof id === 'string' ? id : undefined
+}
+
+/** The id of a message, from its beginning alone: before any value that is an object. */
+export function idAtStart(beginning: string): RpcId | undefined {
+  const [, id] =
+    /^\s*\{(?:[^{}]*,)?\s*"id"\s*:\s*("[^"\\\n\r\t]{1,100}"|0|-?[1-9]\d{0,14})\s*[,}]/.exec(beginning) ?? []
+  return id === undefined ? undefined : (JSON.parse(id) as RpcId)
 }
 
 /** Many programs send both fields, with null in the one that does not apply. */
@@ -109,7 +130,7 @@ function resultLine(id: RpcId, result: unknown): string {
 
 /** Throws if the data is not JSON. */
 function errorLine(
-  id: RpcId,
+  id: RpcId | null,
   error: { readonly code: number; readonly message: string; readonly data?: Json | undefined },
 ): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error)}}\n`
@@ -117,7 +138,12 @@ function errorLine(
 
 // ---- answers to the other side --------------------------------------------------------------------------------
 
-type RequestHandler = (method: string, params: Json | undefined) => unknown
+/** Gets a request, its id, and the line that it came in. */
+export type RequestHandler = (
+  method: string,
+  params: Json | undefined,
+  sent: { readonly id: RpcId; readonly line: string },
+) => unknown
 type Request = Extract<Message, { readonly type: 'request' }>
 
 /** The most requests in progress at a time. Any further one is refused. */
@@ -139,7 +165,7 @@ export class Answers {
   }
 
   /** `repeated`: a key that occurs twice in the request, so that its meaning is uncertain. Never throws. */
-  to(request: Request, repeated?: string): void {
+  to(request: Request, line: string, repeated?: string): void {
     const { id, method } = request
     if (repeated !== undefined) {
       const text = `${shown(method)} was refused: an object in it has the key ${shown(repeated)} twice`
@@ -159,7 +185,12 @@ export class Answers {
       this.#fail(id, new Error(`More than ${MOST_REQUESTS} requests are in progress`))
       return
     }
-    this.#handle(this.#handler, request)
+    this.#handle(this.#handler, request, line)
+  }
+
+  /** Answers something that is not a request. */
+  refuse(id: RpcId | null, error: RpcError): void {
+    this.#fail(id, error)
   }
 
   /** Settles when no request is in progress, or when the answers are no longer needed. */
@@ -174,9 +205,9 @@ export class Answers {
     this.#release()
   }
 
-  #handle(handler: RequestHandler, { id, method, params }: Request): void {
+  #handle(handler: RequestHandler, { id, method, params }: Request, line: string): void {
     try {
-      const result = handler(method, params)
+      const result = handler(method, params, { id, line })
       if (isPromise(result)) this.#later(id, result)
       else this.#succeed(id, result)
     } catch (error) {
@@ -212,7 +243,7 @@ export class Answers {
     this.#give(line)
   }
 
-  #fail(id: RpcId, error: unknown): void {
+  #fail(id: RpcId | null, error: unknown): void {
     const { code, data } = error instanceof RpcError ? error : {}
     const reply = { code: code ?? RPC_CODES.serverError, message: textOf(error) }
     let line: string
@@ -226,7 +257,7 @@ export class Answers {
 
   #give(line: string): void {
     if (this.#abandoned || this.#send(line)) return
-    this.#problems.add('request', () => 'An answer was dropped: the other side does not read')
+    this.#problems.add('unread', () => 'An answer was dropped: the other side does not read')
   }
 }
 

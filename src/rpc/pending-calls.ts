@@ -9,8 +9,8 @@ export interface RpcCallOptions {
   /** Counts from now. Without it, the call waits until the connection is closed. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Gets a function that gives up the call, for callers without a signal. */
-  readonly onStart?: ((giveUp: () => void) => void) | undefined
+  /** Gets a function that gives up the call, for callers without a signal, and the id of the call. */
+  readonly onStart?: ((giveUp: () => void, id: number) => void) | undefined
 }
 
 /** How many given-up calls are remembered, to tell a late reply from a second one. */
@@ -49,7 +49,7 @@ export class PendingCall extends Watched {
     }
     onStart?.(() => {
       if (this.#calls.isWaiting(this)) this.#giveUp(new RpcError('aborted', `${this.method} was given up`))
-    })
+    }, this.id)
     if (signal) this.#stopListening = onAbort(signal, () => this.#giveUp(abortedError(this.method, signal)))
   }
 

@@ -6,7 +6,7 @@ import { byteLength, cutText, plainText } from '../core/base/text.js'
 /**
  * malformed: a line that is not a message. too-long: a line that was skipped. late: a reply to a call that was given up.
  * doubled: a second reply. unknown-id: a reply without a call. request, notification: one without a handler, or whose
- * handler failed.
+ * handler failed. unread: an answer that was dropped, because the other side does not read.
  */
 type RpcProblemKind =
   | 'malformed'
@@ -16,6 +16,7 @@ type RpcProblemKind =
   | 'unknown-id'
   | 'request'
   | 'notification'
+  | 'unread'
 
 export interface RpcProblem {
   readonly kind: RpcProblemKind

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { inexactNumber } from '../../src/cli/fire/exact-numbers.js'
+import { inexactNumber } from '../../src/core/base/exact-numbers.js'
 import { runs } from '../property/runs.js'
 import { Project, withProgram } from './program.js'
 

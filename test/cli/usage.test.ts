@@ -40,8 +40,8 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   update: [['--yes']],
 }
 
-/** Commands that only look, add a guard, or make something that nobody trusts yet. */
-const SAFE = 'audit completion docs doctor enable explain list new schema test'.split(' ')
+/** Commands that only look or judge, add a guard, or make something that nobody trusts yet. */
+const SAFE = 'audit completion docs doctor enable explain list new schema serve test'.split(' ')
 
 describe('an agent', () => {
   it('is considered for every command', () => {

@@ -1,6 +1,7 @@
 import { createHooks, type Settings } from 'carabiner'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MERGED, embedderSettings } from '../../src/config/merged-settings.js'
+import { tree } from './temp-tree.js'
 
 const refused = (message: string) => expect.objectContaining({ code: 'OPTIONS_INVALID', message })
 
@@ -64,5 +65,22 @@ describe('values', () => {
   it('are checked when hooks are created', async () => {
     const settings = { recheck: 'sometimes' } as unknown as Partial<Settings>
     await expect(createHooks({ settings, globals: false })).rejects.toMatchObject({ code: 'OPTIONS_INVALID' })
+  })
+})
+
+describe('settings that may only tighten', () => {
+  it.each<[Partial<Settings>, object, object]>([
+    [
+      { on_failure: 'continue', max_timeout: 5 },
+      { on_failure: 'block', max_timeout: 20 },
+      { on_failure: 'block', max_timeout: 5 },
+    ],
+    [{ on_failure: 'block', max_timeout: 50 }, { max_timeout: 20 }, { on_failure: 'block', max_timeout: 20 }],
+    [{ enabled: false, audit: 'off' }, {}, { enabled: true, audit: 'on' }],
+  ])('%j over %j', async (settings, user, expected) => {
+    const home = tree({ '.amplifier/settings.json': JSON.stringify({ hooks: user }) })
+    const hooks = await createHooks({ projectDir: tree({}), home, settings, settingsTighten: true })
+    expect(hooks.settings).toMatchObject(expected)
+    await hooks.close()
   })
 })

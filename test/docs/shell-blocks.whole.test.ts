@@ -68,6 +68,7 @@ async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Pr
 const NEED_PYTHON = [
   'docs/start/first-hook.md',
   'docs/write/resident-hooks.md',
+  'docs/write/serve.md',
   'docs/write/shell-hooks.md',
   'docs/write/write-a-hook.md',
 ]

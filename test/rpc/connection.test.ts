@@ -157,7 +157,7 @@ describe('requests of the other side', () => {
     const other = new OtherSide({ output: stuck(), maxPendingBytes: 1000 })
     for (let i = 0; i < 200; i++) other.say({ id: i, method: 'm' })
     await other.heard()
-    expect(other.problems.at(-1)?.text).toMatch(/^3\d\d problems of the kind "request" in total$/)
+    expect(other.problems.at(-1)?.text).toMatch(/^1\d\d problems of the kind "unread" in total$/)
   })
 })
 

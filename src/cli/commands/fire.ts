@@ -1,16 +1,11 @@
 // `carabiner fire`: fires one event through the hooks of a project, as a host would.
 
-import { resolve } from 'node:path'
-import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
+import { textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
-import { callerEnv } from '../../files/caller.js'
-import { userHome } from '../../files/homes.js'
-import { isBelow } from '../../files/within.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
-import { movedDecisions, projectEnvOf } from '../../pack/deciding-variables.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
@@ -22,7 +17,15 @@ import { severityOf } from '../print/severity.js'
 import { isTerminal, painter } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { listedHooks, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import {
+  checkEnvironment,
+  listedHooks,
+  lossesOf,
+  openHooks,
+  projectOf,
+  SOURCE_OPTIONS,
+  type Sources,
+} from '../sources.js'
 
 const OPTIONS = {
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
@@ -194,20 +197,6 @@ async function replyAs(
     await reply.refuse(error)
   }
   return reply.exit
-}
-
-/** A project that moves the user's trust and settings would decide about itself. */
-function checkEnvironment(cwd?: string): void {
-  const env = callerEnv()
-  const moved = movedDecisions(projectEnvOf(cwd, env, userHome()), env)
-  if (moved.length > 0) throw new Refusal('CONFIG_INVALID', moved.join('; '))
-}
-
-/** Files and plugins that were named must load: without their hooks the event was not evaluated as asked. */
-function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
-  const named = [...plugin, ...config].map((path) => resolve(path))
-  const isNamed = (file = '') => named.some((path) => isBelow(file, path))
-  return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 
 /** A misspelt event passes every gate. A name that the payload repeats, or that a hook listens to, is meant. */

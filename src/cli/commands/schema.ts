@@ -1,4 +1,4 @@
-// `carabiner schema`: the JSON Schema of a file that people write, for editors.
+// `carabiner schema`: the JSON Schema of a file that people write, or of data that programs exchange.
 
 import { type Command, chosen } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
@@ -6,17 +6,17 @@ import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf
 
 export const command: Command = {
   name: 'schema',
-  summary: 'Print the JSON Schema of a file, for editors.',
+  summary: 'Print the JSON Schema of a file or of messages.',
   positionals: ['[NAME]'],
   completes: [SCHEMA_NAMES],
   about:
-    'With a name it prints that schema (JSON Schema, draft 2020-12). Without one it lists the files that have a schema, ' +
+    'With a name it prints that schema (JSON Schema, draft 2020-12). Without one it lists what has a schema, ' +
     'and the address to put into a file as "$schema". Editors fetch that address from the published package; without ' +
     'the network, write the schema to a file and use its path instead. The package also has the files, in its folder ' +
     'schema.',
   options: {},
   examples: [
-    { does: 'Which files have a schema?', line: 'carabiner schema' },
+    { does: 'What has a schema?', line: 'carabiner schema' },
     { does: 'The schema of hooks.json.', line: 'carabiner schema hooks' },
     {
       does: 'For an editor without the network; then "$schema": "./hooks.schema.json".',

@@ -3,6 +3,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { readInputBytes, readWhole } from '../../author/hook-process.js'
 import { textOf } from '../../core/base/errors.js'
+import { inexactNumber } from '../../core/base/exact-numbers.js'
 import { type Data, frozenCopy, isObject } from '../../core/base/json.js'
 import { nearest } from '../../core/base/text.js'
 import type { FieldType } from '../../core/events/catalogue.js'
@@ -10,7 +11,6 @@ import { type EventKind, knownEvents, resolveEvent } from '../../core/events/eve
 import { canonicalPayload, InvalidHookInput, parseJson, TOOL_INPUT_NAMES } from '../../hosts/payload.js'
 import { isTerminal } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
-import { inexactNumber } from './exact-numbers.js'
 
 export type Payload = { readonly [key: string]: unknown }
 

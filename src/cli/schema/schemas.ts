@@ -1,15 +1,16 @@
-// The JSON Schemas of the files that people write, and their published text.
+// The JSON Schemas of the files that people write and of the data that programs exchange, and their published text.
 
 import { HOOKS_SCHEMA } from './address.js'
 import { casesSchema } from './cases-schema.js'
 import { catalogSchema } from './catalog-schema.js'
 import { hooksSchema, settingsSchema } from './hooks-schema.js'
 import { packSchema } from './pack-schema.js'
+import { outcomeSchema, serveSchema } from './serve-schema.js'
 import type { Schema } from './shapes.js'
 
 interface Published {
   readonly make: () => Schema
-  /** Where users have this file. */
+  /** Where users have such data. */
   readonly where: string
 }
 
@@ -19,6 +20,8 @@ export const SCHEMAS = {
   'hooks.test': { make: casesSchema, where: 'hooks.test.json beside the hooks' },
   pack: { make: packSchema, where: '.amplifier/pack.json' },
   catalog: { make: catalogSchema, where: 'catalog.json of a catalog' },
+  outcome: { make: outcomeSchema, where: 'what carabiner fire --json prints' },
+  serve: { make: serveSchema, where: 'the messages of carabiner serve' },
 } as const satisfies Readonly<Record<string, Published>>
 
 export type SchemaName = keyof typeof SCHEMAS

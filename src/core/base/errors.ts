@@ -83,12 +83,29 @@ export const ERROR_CODES = {
   },
   ABORTED: {
     means:
-      'The signal given to fire, callTool or callModel was aborted. Running hooks were told to stop; the tool did not run.',
+      'The signal given to fire or to a call was aborted. Running hooks were told to stop; the tool did not run.',
     todo: "Nothing, if you aborted it. The signal's reason is the cause.",
   },
   SESSION_CLOSED: {
     means: 'The session, or the hooks object it belongs to, was closed.',
     todo: 'Open a new session with hooks.session().',
+  },
+  CALL_ENDED: {
+    means:
+      'A message to carabiner serve is about a call that never began, has ended, belongs to a closed session, or waits for something else.',
+    todo: 'Use the id that tool.begin or model.begin returned. Finish or fail a call once, and answer its question once.',
+  },
+  HELLO_MISPLACED: {
+    means: 'A message to carabiner serve came before hello, or hello came a second time.',
+    todo: 'Send hello first, and once. carabiner docs serve shows how.',
+  },
+  VERSION_UNSUPPORTED: {
+    means: 'hello asks for a version of the protocol that this carabiner serve does not speak.',
+    todo: 'Send hello again with one of the versions in error.data.versions, or install the Carabiner that speaks yours.',
+  },
+  METHOD_UNKNOWN: {
+    means: 'carabiner serve has no such method.',
+    todo: 'Correct the name; carabiner docs protocol lists the methods.',
   },
   TURN_ABORTED: {
     means: 'A hook answered abort_turn: the current turn ends.',

@@ -47,7 +47,9 @@ async function concludeAloud(
   pending: Pending,
   startedAt: number,
 ): Promise<Outcome> {
-  const { judgement, permissions } = settled
+  const { judgement, permissions, before } = settled
+  const told = before ? textsOf(before) : NO_TEXTS
+  const said = textsOf(settled)
   const diagnostics: Diagnostic[] = [
     ...pending.diagnostics,
     ...diagnosticsOf(judgement),
@@ -59,8 +61,7 @@ async function concludeAloud(
     ...pending.messages.filter(
       ({ text }) => !judgement.merged.messages.some((one) => one.text.includes(text)),
     ),
-    ...judgement.merged.messages,
-    ...permissions.flatMap(({ merged }) => merged.messages),
+    ...unless(told.messages, said.messages),
   ]
 
   let { action, reason } = settled
@@ -74,11 +75,7 @@ async function concludeAloud(
     }
   }
 
-  const wanted = [
-    ...pending.injections,
-    ...judgement.merged.injections,
-    ...permissions.flatMap(({ merged }) => merged.injections),
-  ]
+  const wanted = [...pending.injections, ...unless(told.injections, said.injections)]
   const kept = keptInjections(judgement.kind, action, wanted)
   const injections =
     kept.length === 0 ? kept : await charge(session, kept, state.turnTokens, messages, diagnostics)
@@ -93,13 +90,13 @@ async function concludeAloud(
   }
   redactEach(diagnostics)
   redactEach(messages)
-  const outcome = withPermissions(
-    outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
-    permissions,
-  )
+  const verdict = { action, reason, injections, messages }
+  const own = outcomeOf(judgement, verdict, diagnostics, settled.approval)
+  const outcome = withPermissions(own, permissions)
   const isNeeded = isRecordNeeded(session, judgement.kind, outcome)
   const { event, ran, listeners } = judgement
-  const written = { session, event, ran, listeners, outcome, action: outcome.action, startedAt }
+  const recorded = before ? sinceAsked(own, permissions, before) : outcome
+  const written = { session, event, ran, listeners, outcome: recorded, action: outcome.action, startedAt }
   const failed = isNeeded ? await recordNow(written) : record(written)
   if (failed) {
     diagnostics.push(failed)
@@ -166,4 +163,32 @@ export function contextMessage(
     timestamp: timestamp(engine.now()),
   }
   return { role, content: text, metadata }
+}
+
+// ---- an answer to an ask that was open: the texts were delivered, and the hooks recorded, when it was asked
+
+type Texts = Pick<Judgement['merged'], 'injections' | 'messages'>
+
+const NO_TEXTS: Texts = { injections: [], messages: [] }
+
+function textsOf({ judgement, permissions }: Settled): Texts {
+  const all = [judgement, ...permissions].map(({ merged }) => merged)
+  return {
+    injections: all.flatMap(({ injections }) => injections),
+    messages: all.flatMap(({ messages }) => messages),
+  }
+}
+
+function unless<T extends Injection | Message>(told: readonly T[], said: readonly T[]): readonly T[] {
+  if (told.length === 0) return said
+  return said.filter(({ source, text }) => !told.some((one) => one.source === source && one.text === text))
+}
+
+function sinceAsked(own: Outcome, permissions: readonly Judgement[], before: Settled): Outcome {
+  const recorded = new Set(before.judgement.ran.map(({ trace }) => trace))
+  const hooks = own.hooks.filter((trace) => !recorded.has(trace))
+  return withPermissions(
+    { ...own, hooks },
+    permissions.filter((one) => !before.permissions.includes(one)),
+  )
 }

@@ -1,6 +1,6 @@
 // The embedder: the functions and settings that a program gives the engine it embeds. All are optional.
 
-import { type Checks, isFlag, isOneOf } from '../base/options.js'
+import { type Check, type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
 import type { Admit } from '../run/plan.js'
 import type { Recheck } from '../run/queue.js'
@@ -41,6 +41,11 @@ export interface Embedder {
   /** Milliseconds since 1970. */
   readonly clock?: () => number
 }
+
+export const isApprover: Check = [
+  (value) => value === 'deny' || typeof value === 'function',
+  'a function or "deny"',
+]
 
 // ---- settings
 

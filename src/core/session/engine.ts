@@ -89,8 +89,12 @@ export class Background {
   }
 }
 
+/** Ends a begun call that the host did not end. */
+export type Interrupt = (why: string) => Promise<void>
+
 /** After this time, an embedder's function counts as failed. */
 export const EMBEDDER_TIMEOUT_MS = 5000
+const SESSION_GONE = 'The session was closed before the call was finished'
 /** The latest time that a Date can hold. */
 const LATEST_TIME = 8.64e15
 
@@ -108,6 +112,8 @@ export class Engine {
   lookAgain: () => MaybePromise<void> = () => undefined
   /** Makes the hooks of skills. This needs code that reads files, which the kernel does not have. */
   skillHooks: (state: Skills) => Promise<SkillHooks> = withoutFiles
+  /** Calls of any session that were begun and have not ended. */
+  readonly begun = new Set<Interrupt>()
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
@@ -186,6 +192,11 @@ export class Engine {
     )
     this.#background.add(done)
     session?.add(done)
+  }
+
+  /** The session of these calls is closed. */
+  interrupt(begun: ReadonlySet<Interrupt>, session?: Background): void {
+    for (const interrupt of begun) this.inBackground('an unfinished call', interrupt(SESSION_GONE), session)
   }
 
   /** The signal for background hooks, aborted when nothing will wait for them any more. */

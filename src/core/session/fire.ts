@@ -12,14 +12,16 @@ import { checkRequired, type EventKind, matcherValue, openPayload, resolveEvent 
 import { applyPatch } from '../events/patch.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
-import type { Message, Outcome } from '../hooks/outcome.js'
+import type { Message, Outcome, Question } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone } from '../run/dispatch.js'
 import type { Admit, Skip } from '../run/plan.js'
 import { type Ran, tracesOf } from '../run/trace.js'
-import { type Settled, settleAsk } from '../verdict/ask.js'
+import type { Approver } from '../verdict/approval.js'
+import { type AskOptions, type Settled, settleAsk } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
 import { failureMessages, merge, ONE_VERSION } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
+import { isApprover } from './embedder.js'
 import { deliverLate, handUp, observe, takeAll, takePending } from './off-path.js'
 import { record } from './record.js'
 import type { SessionContext } from './session-context.js'
@@ -31,6 +33,8 @@ export interface FireOptions<Own extends boolean = boolean> {
   readonly signal?: AbortSignal | undefined
   /** Seconds for the whole fire. Hooks that it cuts short count as failed, and gates that could not judge in time block. */
   readonly timeout?: number | undefined
+  /** Asked instead of the approver of createHooks(). */
+  readonly approver?: Approver | 'deny' | undefined
   /** The event is your own, even if its name resembles a known one. */
   readonly custom?: Own | undefined
 }
@@ -39,6 +43,14 @@ export interface FireOptions<Own extends boolean = boolean> {
 export interface FireResult {
   readonly outcome: Outcome
   readonly changed: ReadonlySet<string>
+  /** Set if the action is `ask_user`. */
+  readonly open?: OpenQuestion
+}
+
+/** A question that nobody has answered. A reply goes on where the fire stopped: no hook runs twice. */
+export interface OpenQuestion {
+  readonly question: Question
+  readonly answer: (reply: unknown) => Promise<FireResult>
 }
 
 const UNCHANGED: ReadonlySet<string> = new Set()
@@ -54,12 +66,11 @@ export async function fireEvent(
   const startedAt = performance.now()
   checkRequired(kind, data)
   checkOptions('fire', options, OPTIONS)
-  const deadline = deadlineIn(options.timeout)
-  const session = deadline === Infinity ? untimed : { ...untimed, store: untimed.store.until(deadline) }
+  const { session, deadline } = timed(untimed, options)
   const isOfSkill = isSkillEvent(kind.name)
   if (isOfSkill) await changeSkills(session, kind.name, data)
-  const loaded = session.store.load(session.key)
-  const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
+  const loaded = loadState(session, options)
+  const state = isPromise(loaded) ? await loaded : loaded
   const looked = engine.lookAgain()
   if (isPromise(looked)) await looked
   const skills = session.useSkills(state)
@@ -80,6 +91,17 @@ export async function fireEvent(
   if (kind.ends === 'subagent') await handUp(session)
   for (const failure of session.store.takeFailures()) engine.note(failure)
   return { outcome: quietOutcome(data), changed: UNCHANGED }
+}
+
+function timed(untimed: SessionContext, { timeout }: FireOptions): Pick<Sending, 'session' | 'deadline'> {
+  const deadline = deadlineIn(timeout)
+  const session = deadline === Infinity ? untimed : { ...untimed, store: untimed.store.until(deadline) }
+  return { session, deadline }
+}
+
+function loadState({ store, key }: SessionContext, { signal }: FireOptions): MaybePromise<SessionState> {
+  const loaded = store.load(key)
+  return isPromise(loaded) ? unlessAborted(loaded, signal) : loaded
 }
 
 /** An event that is about to be fired. */
@@ -117,15 +139,22 @@ function carriesLate({ kind, state }: Sending): boolean {
 }
 
 async function fireHeard(sending: Sending): Promise<FireResult> {
-  const { session, untimed, kind, listeners, state, data, options, deadline, startedAt } = sending
+  const { session, kind, listeners, state, data } = sending
   const time = timestamp(session.engine.now())
   const payload = openPayload(kind, session.base, data, { timestamp: time, session_id: session.info.id })
   const event: HookEvent = { name: kind.name, data: payload, session: session.turns.info }
   const advanced = advance(session, kind, state)
   if (isPromise(advanced)) await advanced
-  const firing = new Firing(session, untimed, state, deadline, options.signal)
+  const firing = new Firing(sending)
+  return settle(firing, event, () => firing.decide(kind, listeners, event))
+}
+
+/** From the decision to the outcome. An open ask comes here again when it is answered. */
+async function settle(firing: Firing, event: HookEvent, decide: () => Promise<Settled>): Promise<FireResult> {
+  const { sending } = firing
+  const { session, kind, listeners, state, startedAt } = sending
   try {
-    const settled = await firing.decide(kind, listeners, event)
+    const settled = await decide()
     const late = takeLate(sending, settled)
     const pending = isPromise(late) ? await late : late
     const concluded = conclude(session, settled, state, pending, startedAt)
@@ -133,7 +162,12 @@ async function fireHeard(sending: Sending): Promise<FireResult> {
     if (actionRow(outcome.action).aborts) session.turns.fail('aborted')
     if (kind.ends === 'subagent' && outcome.action === 'continue') await handUp(session)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
-    return { outcome, changed: changedKeys(payload, outcome.data) }
+    const changed = changedKeys(event.data, outcome.data)
+    const { resume, approval } = settled
+    // An ask that could not be recorded was denied.
+    if (!listeners || !resume || !approval || outcome.action !== 'ask_user') return { outcome, changed }
+    const answer = (reply: unknown) => goOn(firing, event, () => resume(reply, firing.asking(listeners)))
+    return { outcome, changed, open: { question: approval.question, answer } }
   } catch (error) {
     if (isHookError(error, 'ABORTED')) {
       recordAborted(session, event, firing.ranBeforeAbort, startedAt)
@@ -143,6 +177,23 @@ async function fireHeard(sending: Sending): Promise<FireResult> {
     const finished = firing.finish()
     if (finished !== undefined) await finished
   }
+}
+
+/** Time has passed since the question was asked, so the rest of the fire has its own deadline and reads the state again. */
+async function goOn(firing: Firing, event: HookEvent, decide: () => Promise<Settled>): Promise<FireResult> {
+  const { untimed, options } = firing.sending
+  const { session, deadline } = timed(untimed, options)
+  const state = await loadState(session, options)
+  const startedAt = performance.now()
+  firing.sending = { ...firing.sending, session, deadline, state, startedAt, news: [], told: undefined }
+  return settle(firing, event, async () => {
+    refuseAborted(options.signal)
+    return decide()
+  })
+}
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason })
 }
 
 /** The pending effects that the event delivers. A prompt that is not sent delivers none. */
@@ -160,12 +211,8 @@ function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> 
 
 /** One event on its path through a session. */
 class Firing {
-  readonly #session: SessionContext
-  /** The same session without the deadline of this fire, for work that outlasts it. */
-  readonly #untimed: SessionContext
-  readonly #state: SessionState
-  readonly #deadline: number
-  readonly #signal: AbortSignal | undefined
+  /** Replaced when an open question is answered. */
+  sending: Sending
   /** Hooks that had run when the signal was aborted. */
   ranBeforeAbort: readonly Ran[] = []
   /** Hooks with `once` that run in this fire. They may judge an edited call again. */
@@ -175,40 +222,35 @@ class Firing {
   /** Work that begins after the fire is recorded, so that late effects and observers come after it in the record. */
   readonly #afterwards: (() => void)[] = []
 
-  constructor(
-    session: SessionContext,
-    untimed: SessionContext,
-    state: SessionState,
-    deadline: number,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#session = session
-    this.#untimed = untimed
-    this.#state = state
-    this.#deadline = deadline
-    this.#signal = signal
+  constructor(sending: Sending) {
+    this.sending = sending
   }
 
   /** Runs the hooks and settles an ask; the result is a verdict or an open question. */
   async decide(kind: EventKind, listeners: Listeners | undefined, event: HookEvent): Promise<Settled> {
     if (!listeners) return this.#unheard(kind, event)
-    const options = this.#options(kind, listeners)
-    const judgement = await judge(kind, listeners, event, options, itself)
+    const judgement = await judge(kind, listeners, event, this.#options(kind, listeners), itself)
     for (const { hook, trace } of judgement.ran) {
       if (hook.once && trace.status === 'failed') this.#failed.add(hook.id)
     }
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
-    const { info, engine, store } = this.#session
-    return settleAsk(judgement, {
+    return settleAsk(judgement, this.asking(listeners))
+  }
+
+  asking(listeners: Listeners): AskOptions {
+    const { session, kind, deadline, options: given } = this.sending
+    const { info, engine, store } = session
+    return {
       session: info,
       now: () => engine.now(),
-      approver: engine.embedder.approver,
+      approver: given.approver ?? engine.embedder.approver,
       grants: store,
-      deadline: this.#deadline,
-      signal: this.#signal,
+      deadline,
+      signal: given.signal,
       permission: (asked) => this.#permissionRequest(asked),
       rejudge: async (before, patch) => {
+        const options = this.#options(kind, listeners)
         const copy = frozenCopy(patch, 'the edited call') as Data
         const noted: Diagnostic[] = []
         const { data } = applyPatch(kind, before.event.data, copy, options, noted)
@@ -217,28 +259,32 @@ class Firing {
         const again = await judge(kind, listeners, edited, { ...options, admit }, itself)
         return afterEdit(before, again, noted)
       },
-    })
+    }
   }
 
   /** Shows the outcome to the observers that want the event. */
   show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
     for (const hook of observers) {
-      this.#afterwards.push(() => observe(this.#untimed, kind, hook, event, outcome, this.#admit(hook.once)))
+      this.#afterwards.push(() =>
+        observe(this.sending.untimed, kind, hook, event, outcome, this.#admit(hook.once)),
+      )
     }
   }
 
   /** Starts the deferred work, and lets hooks with `once` that failed run again. */
   finish(): Promise<void> | undefined {
-    for (const id of this.#failed) this.#session.claimed.delete(id)
-    for (const begin of this.#afterwards) begin()
-    return this.#failed.size === 0 ? undefined : releaseOnce(this.#session, this.#failed)
+    const { session } = this.sending
+    for (const id of this.#failed) session.claimed.delete(id)
+    for (const begin of this.#afterwards.splice(0)) begin()
+    if (this.#failed.size === 0) return undefined
+    const failed = new Set(this.#failed)
+    this.#failed.clear()
+    return releaseOnce(session, failed)
   }
 
   /** For an event without listeners that is recorded, or that delivers the effects of an async hook. */
   #unheard(kind: EventKind, event: HookEvent): Settled {
-    if (this.#signal?.aborted) {
-      throw new HookError('ABORTED', 'The fire was aborted', { cause: this.#signal.reason })
-    }
+    refuseAborted(this.sending.options.signal)
     const merged = merge(kind, [])
     const judgement: Judgement = {
       kind,
@@ -257,26 +303,28 @@ class Firing {
   /** Asks the PermissionRequest hooks about the current call. */
   async #permissionRequest({ event, kind: asked }: Judgement): Promise<Judgement | undefined> {
     if (asked.asksFirst === undefined) return undefined
+    const { session } = this.sending
     const kind = resolveEvent(asked.asksFirst)
-    const listeners = this.#session.hooks().listeners(kind)
+    const listeners = session.hooks().listeners(kind)
     if (!listeners) return undefined
     const { tool_use_id: _, ...call } = event.data
-    const payload = openPayload(kind, {}, call, { timestamp: timestamp(this.#session.engine.now()) })
+    const payload = openPayload(kind, {}, call, { timestamp: timestamp(session.engine.now()) })
     const request = { ...event, name: kind.name, data: payload }
     const judged = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
-    const missed = missedOver(kind, listeners, payload, this.#session.engine.embedder.admit)
-    const judgement = missed ? withMissed(this.#session, judged, missed) : judged
+    const missed = missedOver(kind, listeners, payload, session.engine.embedder.admit)
+    const judgement = missed ? withMissed(session, judged, missed) : judged
     const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
     this.show(kind, listeners, judgement.event, outcome)
     return judgement
   }
 
   #options(kind: EventKind, listeners: Listeners): DispatchOptions {
-    const { settings, ending } = this.#session.engine
+    const { session, deadline, options: given } = this.sending
+    const { settings, ending } = session.engine
     const options: DispatchOptions = {
       admit: this.#admit(listeners.anyOnce),
-      signal: this.#signal,
-      deadline: this.#deadline,
+      signal: given.signal,
+      deadline,
       recheck: settings.recheck,
       failClosed: settings.on_failure === 'block',
       countsStops: true,
@@ -292,7 +340,7 @@ class Firing {
           signal: ending,
           deadline: Infinity,
         })
-        this.#afterwards.push(() => deliverLate(this.#untimed, kind, event, running, startedAt))
+        this.#afterwards.push(() => deliverLate(this.sending.untimed, kind, event, running, startedAt))
       },
     }
     return options
@@ -300,17 +348,18 @@ class Firing {
 
   /** Applies the embedder's `admit` and `once`: the first fire that admits the hook claims it. */
   #admit(anyOnce: boolean): Admit | undefined {
-    const { claimed, engine } = this.#session
+    const { session, state } = this.sending
+    const { claimed, engine } = session
     const { admit } = engine.embedder
     if (!anyOnce) return admit
     return (hook) => {
       const { id, once } = hook
       if (!once || this.#claims.has(id)) return admit ? admit(hook) : true
-      if (claimed.has(id) || this.#state.onceRan.includes(id)) return SPENT
+      if (claimed.has(id) || state.onceRan.includes(id)) return SPENT
       const admitted = admit ? admit(hook) : true
       if (admitted !== true) return admitted
       claimed.add(id)
-      if (!claimOnce(this.#session, id)) return SPENT
+      if (!claimOnce(session, id)) return SPENT
       this.#claims.add(id)
       return true
     }
@@ -357,7 +406,12 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-const OPTIONS: Checks<FireOptions> = { signal: isSignal, timeout: isSeconds, custom: isFlag }
+const OPTIONS: Checks<FireOptions> = {
+  signal: isSignal,
+  timeout: isSeconds,
+  approver: isApprover,
+  custom: isFlag,
+}
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   if (final === sent) return UNCHANGED

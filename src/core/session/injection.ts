@@ -1,6 +1,7 @@
 // Injections into the agent's context: cleaned, limited in size, charged to the turn, and marked as text from a hook.
 
 import type { Diagnostic } from '../base/errors.js'
+import { isObject } from '../base/json.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
 import type { Injection, Message, WantedInjection } from '../hooks/outcome.js'
 import type { SessionContext } from './session-context.js'
@@ -120,4 +121,26 @@ export async function charge(
 export function renderInjection({ source, text }: Injection): string {
   const name = source.replace(/[^\w .:@/#-]/g, '_')
   return `<hook-context source="${name}">\n${text.replace(/<(\/?)hook-context/gi, '&lt;$1hook-context')}\n</hook-context>`
+}
+
+/** The request with these injections in its messages. */
+export function withInjections<R extends { readonly messages: readonly unknown[] }>(
+  request: R,
+  injections: readonly Injection[],
+): R {
+  let messages = [...request.messages]
+  for (const injection of injections) {
+    const content = renderInjection(injection)
+    const appended = injection.appendToLastToolResult ? appendToToolResult(messages, content) : undefined
+    messages = appended ?? [...messages, { role: injection.role, content }]
+  }
+  return { ...request, messages }
+}
+
+/** Undefined if there is no tool result with text content to append to. */
+function appendToToolResult(messages: readonly unknown[], content: string): unknown[] | undefined {
+  const at = messages.findLastIndex((message) => isObject(message) && message.role === 'tool')
+  const message = messages[at]
+  if (!isObject(message) || typeof message.content !== 'string') return undefined
+  return messages.with(at, { ...message, content: `${message.content}\n\n${content}` })
 }

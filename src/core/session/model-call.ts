@@ -1,24 +1,32 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
-import { HookError } from '../base/errors.js'
+import { HookError, textOf } from '../base/errors.js'
 import { frozenCopy, hasFormOf, isObject, type Json } from '../base/json.js'
 import { fieldOf, hasChanged, restored, type Viewed, viewed } from '../base/json-view.js'
 import { type Checks, checkArgument, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
 import { described, type EventKind, resolveEvent } from '../events/events.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
-import { renderInjection } from './injection.js'
 import {
   ABORT_GRACE_MS,
   asJson,
+  asked,
   CALL_OPTIONS,
   type CallOptions,
+  type CallSession,
   CHANGED,
-  type Fire,
+  type DeniedCall,
+  denied,
+  endings,
+  type OpenCall,
   refuseAborted,
   refuseStopped,
+  refusesPromise,
+  UNBEGUN,
   withDiagnostic,
-} from './tool-call.js'
+} from './begun-call.js'
+import type { FireResult } from './fire.js'
+import { withInjections } from './injection.js'
 
 export interface ModelRequest {
   readonly model: string
@@ -57,31 +65,38 @@ type Joined<T, D> = [D] extends [never]
     ? { readonly role: 'assistant'; readonly content: string }
     : readonly D[]
 
-export interface CallModelOptions<D, A> extends Omit<CallOptions, 'renames'> {
+export type BeginModelOptions = Omit<CallOptions, 'renames'>
+
+export interface CallModelOptions<D, A> extends BeginModelOptions {
   /** Gets each delta of a stream, when the hooks let it pass. */
   readonly onDelta?: (delta: D) => unknown
   /** Makes the message from the deltas. Default: the stream's return value, or else the texts joined as an assistant message. */
   readonly assemble?: (deltas: readonly D[]) => A
 }
 
-/** `outcome` belongs to ModelRequest, `after` to ModelResponse. */
+// ---- what comes back: `outcome` belongs to ModelRequest, `after` to ModelResponse
+
+interface ModelAnswered<T> {
+  /** The model answered. If a hook replaced the answer, the new one has the same form: text for text, the same fields. */
+  readonly status: 'ok'
+  readonly response: T
+  readonly reason?: undefined
+  readonly outcome: Outcome
+  readonly after: Outcome
+}
+
+interface ModelResponded {
+  /** A hook gave the response instead of the model, or, if `after` is set, replaced the model's answer. */
+  readonly status: 'responded'
+  readonly response: Json
+  readonly reason?: undefined
+  readonly outcome: Outcome
+  readonly after?: Outcome
+}
+
 export type ModelCallResult<T> =
-  | {
-      /** The model answered. If a hook replaced the answer, the new one has the same form: text for text, the same fields. */
-      readonly status: 'ok'
-      readonly response: T
-      readonly reason?: undefined
-      readonly outcome: Outcome
-      readonly after: Outcome
-    }
-  | {
-      /** A hook gave the response instead of the model, or, if `after` is set, replaced the model's answer. */
-      readonly status: 'responded'
-      readonly response: Json
-      readonly reason?: undefined
-      readonly outcome: Outcome
-      readonly after?: Outcome
-    }
+  | ModelAnswered<T>
+  | ModelResponded
   | {
       readonly status: 'denied' | 'needs_approval'
       readonly response?: undefined
@@ -90,9 +105,46 @@ export type ModelCallResult<T> =
       readonly after?: Outcome
     }
 
+/** A begun call that has ended. Only a response that may be used is in it. */
+export type FinishedModel<T> =
+  | ModelAnswered<T>
+  | (ModelResponded & { readonly after: Outcome })
+  | ((DeniedCall | OpenCall<FinishedModel<T>>) & { readonly response?: undefined; readonly after: Outcome })
+  | {
+      /** The model failed, or the call was interrupted. */
+      readonly status: 'failed'
+      readonly response?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+      readonly after?: undefined
+    }
+
+/** A call that hooks have judged. Only a call that may be made has a request. */
+export type BegunModel<R extends AnyRequest = ModelRequest> =
+  | ModelRunning<R>
+  | (Omit<ModelResponded, 'reason' | 'after'> & AsyncDisposable)
+  | DeniedCall
+  | OpenCall<BegunModel<R>>
+
+/** Make the call now, then end it. If you dispose of it or close the session instead, it is an interrupted failure. */
+interface ModelRunning<R extends AnyRequest> extends AsyncDisposable {
+  readonly status: 'run'
+  /** As hooks left it, with their injections. */
+  readonly request: R & ModelRequest
+  /** A ModelResponse hook may still refuse or change the response: show none of it before `finish` returns it. */
+  readonly held: boolean
+  readonly outcome: Outcome
+  /**
+   * Fires ModelResponse. The first of finish and fail counts, and every later one gets its result. Rejects with TURN_ABORTED
+   * or AGENT_ABORTED if a hook ends the turn or the agent, and with ABORTED if the signal is aborted.
+   */
+  finish<T>(response: T): Promise<FinishedModel<T>>
+  /** Keeps ephemeral injections for the next call, and tells observers. It does not throw the error that it is given. */
+  fail(error: unknown): Promise<FinishedModel<unknown>>
+}
+
 /** The parts of the session that a model call needs. */
-interface ModelSession {
-  readonly fire: Fire
+export interface ModelSession extends CallSession {
   /** Whether a hook can still refuse or change it. */
   readonly decides: (kind: EventKind) => boolean
   /** Ephemeral injections that wait for this call. */
@@ -103,77 +155,138 @@ interface ModelSession {
   readonly failed: (error: unknown) => void
 }
 
-const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
-  ...CALL_OPTIONS,
+const OPTIONS: Checks<BeginModelOptions> = CALL_OPTIONS
+const WHOLE_OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
+  ...OPTIONS,
   onDelta: isFunction,
   assemble: isFunction,
 }
 
+/** The first half. `what` names the caller in errors. */
+export async function beginModelCall<R extends AnyRequest>(
+  session: ModelSession,
+  what: string,
+  request: R,
+  options: BeginModelOptions,
+): Promise<BegunModel<R>> {
+  if (!isObject(request))
+    throw new HookError(
+      'PAYLOAD_INVALID',
+      `${what}: the request must be { model, messages, … }, got ${described(request)}`,
+    )
+  checkOptions(what, options, OPTIONS)
+  const { signal, timeout, approver, onOutcome } = options
+  const given = viewed(request)
+  // The caller could change its object while hooks run, so a copy is judged and sent.
+  const kept = (given ? given.original : frozenCopy(request, 'the request')) as ModelRequest
+  const seenRequest = given ? (given.view as ModelRequest) : kept
+  const injected: Injection[] = []
+  const begin = async ({ outcome, changed, open }: FireResult): Promise<BegunModel<R>> => {
+    await onOutcome?.('ModelRequest', outcome)
+    refuseAborted(outcome)
+    if (outcome.action === 'respond')
+      return { status: 'responded', response: outcome.response ?? null, outcome, ...UNBEGUN }
+    injected.push(...outcome.injections.filter((injection) => !injection.ephemeral))
+    if (open) return asked(open, { outcome }, begin)
+    if (outcome.action !== 'continue') return denied(outcome)
+    if (given && hasChanged(given)) return denied(outcome, CHANGED)
+    const ephemeral = await session.takeEphemeral()
+    const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...injected])
+    const end = modelEnd(session, options, { model: allowed.model, ephemeral, outcome })
+    try {
+      refuseStopped(signal)
+      session.refuseClosed()
+    } catch (error) {
+      await end.fail(error)
+      throw error
+    }
+    return {
+      status: 'run',
+      request: allowed as R & ModelRequest,
+      held: session.decides(resolveEvent('ModelResponse')),
+      outcome,
+      ...(endings(session.track, end) as Ends),
+    }
+  }
+  return begin(await session.fire('ModelRequest', seenRequest, { signal, timeout, approver }))
+}
+
+type Ends = Pick<ModelRunning<ModelRequest>, 'finish' | 'fail' | typeof Symbol.asyncDispose>
+
+/** The second half: what hooks see of a response. */
+function modelEnd(
+  session: ModelSession,
+  { signal, timeout, approver, onOutcome }: BeginModelOptions,
+  call: { readonly model: string; readonly ephemeral: readonly Injection[]; readonly outcome: Outcome },
+) {
+  const { model, ephemeral, outcome } = call
+  return {
+    refuses: (response: unknown) =>
+      isStream(response) ? 'the response must not be a stream; read it first' : refusesPromise(response),
+    async finish(response: unknown): Promise<FinishedModel<unknown>> {
+      const [seen, problem] = asJson(response)
+      const judged = async (fired: FireResult): Promise<FinishedModel<unknown>> => {
+        const after = withDiagnostic(fired.outcome, problem)
+        await onOutcome?.('ModelResponse', after)
+        refuseAborted(after)
+        if (fired.open) return { ...asked(fired.open, { outcome, by: after }, judged), after }
+        if (after.action !== 'continue') return { ...denied(after), outcome, after }
+        if (!fired.changed.has('response')) return { status: 'ok', response, outcome, after }
+        const replaced = after.data.response as Json
+        const status = hasFormOf(replaced, response) ? 'ok' : 'responded'
+        return { status, response: replaced, outcome, after }
+      }
+      return judged(
+        await session.fire('ModelResponse', { model, response: seen }, { signal, timeout, approver }),
+      )
+    },
+    async fail(error: unknown): Promise<FinishedModel<unknown>> {
+      await session.returnEphemeral(ephemeral)
+      session.failed(error)
+      return { status: 'failed', reason: textOf(error), outcome }
+    },
+  }
+}
+
+/** Both halves, with the model between them. */
 export async function guardModelCall<T, D, R extends AnyRequest, A>(
   session: ModelSession,
   request: R,
   run: RunModel<T, D, R>,
   options: CallModelOptions<D, A>,
 ): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
-  if (!isObject(request))
-    throw new HookError(
-      'PAYLOAD_INVALID',
-      `callModel: the request must be { model, messages, … }, got ${described(request)}`,
-    )
   checkArgument('callModel: run', run, isFunction)
-  checkOptions('callModel', options, OPTIONS)
-  const { signal, timeout, onOutcome } = options
-  const given = viewed(request)
-  // The caller could change its object while hooks run, so a copy is judged and sent.
-  const kept = (given ? given.original : frozenCopy(request, 'the request')) as ModelRequest
-  const seenRequest = given ? (given.view as ModelRequest) : kept
-  const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout })
-  await onOutcome?.('ModelRequest', outcome)
-  refuseAborted(outcome)
-  if (outcome.action === 'respond')
-    return { status: 'responded', response: outcome.response ?? null, outcome }
-  if (outcome.action !== 'continue') return refused(outcome, outcome)
-  if (given && hasChanged(given)) return { status: 'denied', reason: CHANGED, outcome }
-  const ephemeral = await session.takeEphemeral()
-  const durable = outcome.injections.filter((injection) => !injection.ephemeral)
-  const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...durable])
-
-  const held = session.decides(resolveEvent('ModelResponse'))
+  checkOptions('callModel', options, WHOLE_OPTIONS)
+  const { onDelta, assemble: _, ...beginning } = options
+  const begun = await beginModelCall(session, 'callModel', request, beginning)
+  const { status, outcome } = begun
+  if (status === 'responded') return { status, response: begun.response, outcome }
+  if (status !== 'run') return { status, reason: begun.reason, outcome }
+  const { signal } = options
   let response: T | A
   let deltas: readonly D[] = []
   try {
-    refuseStopped(signal)
-    const running = (async () => run(allowed as R & ModelRequest, { signal }))()
+    const running = (async () => run(begun.request, { signal }))()
     const answered = await unlessAborted(running, signal, ABORT_GRACE_MS)
-    if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
+    if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, begun.held))
     else response = answered
   } catch (error) {
-    await session.returnEphemeral(ephemeral)
-    session.failed(error)
+    await begun.fail(error)
     throw error
   }
-  const [seen, problem] = asJson(response)
-  const fired = await session.fire(
-    'ModelResponse',
-    { model: allowed.model, response: seen },
-    { signal, timeout },
-  )
-  const after = withDiagnostic(fired.outcome, problem)
-  await onOutcome?.('ModelResponse', after)
-  refuseAborted(after)
-  if (after.action !== 'continue') return refused(outcome, after)
-  if (!fired.changed.has('response')) {
-    if (held) for (const delta of deltas) await options.onDelta?.(delta)
-    return { status: 'ok', response: response as ModelAnswer<T, D, A>, outcome, after }
+  const finished = await begun.finish(response as ModelAnswer<T, D, A>)
+  const { after } = finished
+  switch (finished.status) {
+    case 'denied':
+    case 'needs_approval':
+      return { status: finished.status, reason: finished.reason, outcome, ...(after && { after }) }
+    case 'ok':
+      // No hook replaced it.
+      if (begun.held && Object.is(finished.response, response))
+        for (const delta of deltas) await onDelta?.(delta)
   }
-  const replaced = after.data.response as Json
-  if (!hasFormOf(replaced, response)) return { status: 'responded', response: replaced, outcome, after }
-  return { status: 'ok', response: replaced as ModelAnswer<T, D, A>, outcome, after }
-}
-
-function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
-  const status = by.action === 'ask_user' ? 'needs_approval' : 'denied'
-  return { status, reason: by.reason ?? 'Denied by a hook', outcome, ...(by !== outcome && { after: by }) }
+  // Nothing else ends this call, so it has not failed.
+  return finished as ModelCallResult<ModelAnswer<T, D, A>>
 }
 
 /** Takes only the hooks' changes from the copy they saw, because a request may hold values that JSON cannot carry. */
@@ -189,24 +302,6 @@ function withChanges(
     else result[key] = given ? restored(data[key], fieldOf(given, key)) : data[key]
   }
   return result as ModelRequest
-}
-
-function withInjections(request: ModelRequest, injections: readonly Injection[]): ModelRequest {
-  let messages = [...request.messages]
-  for (const injection of injections) {
-    const content = renderInjection(injection)
-    const appended = injection.appendToLastToolResult ? appendToToolResult(messages, content) : undefined
-    messages = appended ?? [...messages, { role: injection.role, content }]
-  }
-  return { ...request, messages }
-}
-
-/** Undefined if there is no tool result with text content to append to. */
-function appendToToolResult(messages: readonly unknown[], content: string): unknown[] | undefined {
-  const at = messages.findLastIndex((message) => isObject(message) && message.role === 'tool')
-  const message = messages[at]
-  if (!isObject(message) || typeof message.content !== 'string') return undefined
-  return messages.with(at, { ...message, content: `${message.content}\n\n${content}` })
 }
 
 function isStream<D, T>(value: unknown): value is ModelStream<D, T> {

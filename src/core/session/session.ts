@@ -16,15 +16,20 @@ import type { HookDef, Register, SessionInfo } from '../hooks/hook.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
 import type { Plan } from '../run/plan.js'
-import { Background, type Engine, explainEvent, type Layers } from './engine.js'
+import type { CallOptions, CallSession } from './begun-call.js'
+import { Background, type Engine, explainEvent, type Interrupt, type Layers } from './engine.js'
 import { type FireOptions, type FireResult, fireEvent, nextTurn } from './fire.js'
 import {
   type AnyRequest,
+  type BeginModelOptions,
+  type BegunModel,
+  beginModelCall,
   type CallModelOptions,
   guardModelCall,
   type ModelAnswer,
   type ModelCallResult,
   type ModelRequest,
+  type ModelSession,
   type RunModel,
 } from './model-call.js'
 import { tellObservers, undelivered } from './off-path.js'
@@ -33,7 +38,8 @@ import { type SessionContext, type TurnStatus, Turns } from './session-context.j
 import type { SessionState, Skills } from './session-store.js'
 import { SkillLayer, skillsOf } from './skills.js'
 import {
-  type CallOptions,
+  type BegunTool,
+  beginToolCall,
   guardToolCall,
   type RunTool,
   type ToolCall,
@@ -100,6 +106,8 @@ export class Session implements AsyncDisposable {
   #closed = false
   readonly #parent: Session | undefined
   readonly #children = new Set<Session>()
+  /** Calls that were begun here and have not ended. Made for the first one, because sessions may be many. */
+  #begun: Set<Interrupt> | undefined
   #closing: Promise<void> | undefined
 
   /** @internal `hooks.session()` makes one. */
@@ -151,7 +159,19 @@ export class Session implements AsyncDisposable {
     run: RunTool<T, C['input']>,
     options: CallOptions = {},
   ): Promise<ToolCallResult<T>> {
-    return guardToolCall((event, data, how) => this.#fireForCall(event, data, how), call, run, options)
+    return guardToolCall(this.#calls(), call, run, options)
+  }
+
+  /**
+   * The first half of callTool, for a host that runs the tool elsewhere: PreToolUse. Only `status: 'run'` has the input. Then
+   * call `finish` with the result, which fires PostToolUse, or `fail`. A call that is neither finished nor failed when it is
+   * disposed of, or when the session is closed, is an interrupted failure.
+   */
+  beginTool<C extends ToolCall = ToolCall>(
+    call: C,
+    options: CallOptions = {},
+  ): Promise<BegunTool<C['input']>> {
+    return beginToolCall(this.#tracked(), 'beginTool', call, options)
   }
 
   /**
@@ -163,22 +183,15 @@ export class Session implements AsyncDisposable {
     run: RunModel<T, D, R>,
     options: CallModelOptions<D, A> = {},
   ): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
-    return guardModelCall(
-      {
-        fire: (event, data, how) => this.#fireForCall(event, data, how),
-        decides: (kind) => this.#snapshot().listeners(kind)?.decides ?? false,
-        takeEphemeral: () => this.#takeEphemeral(),
-        returnEphemeral: async (injections) =>
-          this.#context.store.update(this.#context.key, (now) => ({
-            ...now,
-            ephemeral: [...injections, ...now.ephemeral],
-          })),
-        failed: (error) => this.#modelFailed(error),
-      },
-      request,
-      run,
-      options,
-    )
+    return guardModelCall(this.#modelCalls(this.#calls()), request, run, options)
+  }
+
+  /** The first half of callModel: ModelRequest. `finish` fires ModelResponse, and says whether the response may be used. */
+  beginModel<R extends AnyRequest = ModelRequest>(
+    request: R,
+    options: BeginModelOptions = {},
+  ): Promise<BegunModel<R>> {
+    return beginModelCall(this.#modelCalls(this.#tracked()), 'beginModel', request, options)
   }
 
   /** A hook of this session and its children. */
@@ -250,7 +263,7 @@ export class Session implements AsyncDisposable {
     return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
   }
 
-  /** Waits for background work, here and in child sessions, then forgets the session's state. */
+  /** Interrupts calls that were begun and not finished, waits for background work, here and in child sessions, then forgets the session's state. */
   close(): Promise<void> {
     this.#closed = true
     this.#closing ??= this.#close()
@@ -265,6 +278,7 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#interruptBegun()
     await Promise.all([...this.#children].map((child) => child.close()))
     await this.#context.background.idle()
     const { pending } = await this.#context.store.load(this.#context.key)
@@ -275,6 +289,7 @@ export class Session implements AsyncDisposable {
   }
 
   async #leave(): Promise<void> {
+    this.#interruptBegun()
     await Promise.all([...this.#children].map((child) => child.leave()))
     await this.#context.background.idle()
     this.#left()
@@ -299,12 +314,60 @@ export class Session implements AsyncDisposable {
     return fireEvent(this.#context, resolve(event, options?.custom), data, options)
   }
 
+  #calls(): CallSession {
+    return {
+      fire: (event, data, how) => this.#fireForCall(event, data, how),
+      refuseClosed: () => this.#refuseClosed(),
+      ending: this.#engine.ending,
+    }
+  }
+
+  /** For calls that the host ends: they must not outlive the session. */
+  #tracked(): CallSession {
+    this.#begun ??= new Set()
+    const sets = [this.#begun, this.#engine.begun]
+    const track = (interrupt: Interrupt) => {
+      for (const set of sets) set.add(interrupt)
+      return () => {
+        for (const set of sets) set.delete(interrupt)
+      }
+    }
+    return { ...this.#calls(), track }
+  }
+
+  #modelCalls(calls: CallSession): ModelSession {
+    return {
+      ...calls,
+      decides: (kind) => this.#snapshot().listeners(kind)?.decides ?? false,
+      takeEphemeral: () => this.#takeEphemeral(),
+      returnEphemeral: async (injections) =>
+        this.#context.store.update(this.#context.key, (now) => ({
+          ...now,
+          ephemeral: [...injections, ...now.ephemeral],
+        })),
+      failed: (error) => this.#modelFailed(error),
+    }
+  }
+
+  #interruptBegun(): void {
+    if (this.#begun) this.#engine.interrupt(this.#begun, this.#context.background)
+  }
+
   /** A call that has begun is finished even if the session is closed meanwhile, because hooks must see what was done. */
   async #fireForCall(event: string, data: object, options: FireOptions): Promise<FireResult> {
     if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
-    const fired = await fireEvent(this.#context, resolveEvent(event), data, options)
+    return this.#kept(event, await fireEvent(this.#context, resolveEvent(event), data, options))
+  }
+
+  async #kept(event: string, fired: FireResult): Promise<FireResult> {
     if (event !== 'ModelRequest') await this.#keepForModel(fired.outcome)
-    return fired
+    const { open } = fired
+    if (!open) return fired
+    const answer = async (reply: unknown) => {
+      this.#refuseClosed()
+      return this.#kept(event, await open.answer(reply))
+    }
+    return { ...fired, open: { ...open, answer } }
   }
 
   /** If the embedder has no `context`, durable injections can only reach the model with the next model call. */

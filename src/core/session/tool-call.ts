@@ -1,23 +1,31 @@
 // A tool call between its hooks: PreToolUse, the tool, PostToolUse or PostToolUseFailure.
 
-import { isWhole } from '../base/content.js'
-import { type Diagnostic, HookError, textOf } from '../base/errors.js'
+import { HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, hasFormOf, isObject, type Json } from '../base/json.js'
-import { hasChanged, restored, shownAnyway, viewed } from '../base/json-view.js'
-import {
-  type Checks,
-  checkArgument,
-  checkOptions,
-  isFlag,
-  isFunction,
-  isSeconds,
-  isSignal,
-} from '../base/options.js'
+import { hasChanged, restored, viewed } from '../base/json-view.js'
+import { type Checks, checkArgument, checkOptions, isFlag, isFunction } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
-import { actionRow } from '../events/actions.js'
 import { described } from '../events/events.js'
 import type { Outcome } from '../hooks/outcome.js'
-import type { FireOptions, FireResult } from './fire.js'
+import {
+  ABORT_GRACE_MS,
+  asJson,
+  asked,
+  CALL_OPTIONS,
+  type CallOptions,
+  type CallSession,
+  CHANGED,
+  type DeniedCall,
+  denied,
+  endings,
+  type OpenCall,
+  refuseAborted,
+  refuseStopped,
+  refusesPromise,
+  UNBEGUN,
+  withDiagnostic,
+} from './begun-call.js'
+import type { FireResult } from './fire.js'
 
 export interface ToolCall {
   readonly name: string
@@ -27,40 +35,41 @@ export interface ToolCall {
 }
 
 /**
- * Gets the input and name as hooks left them. The input is the frozen copy that hooks judged. A Date, a Map or an object
- * of a class in it is the caller's own, unless a hook changed it. It has the type of the call's input: a hook that rewrites
- * the input is trusted to keep its form.
+ * The input as hooks left it: the frozen copy that they judged. A Date, a Map or an object of a class in it is the caller's
+ * own, unless a hook changed it. It has the type of the call's input: a hook that rewrites the input is trusted to keep
+ * its form.
  */
+export type JudgedInput<I extends object> = object extends I ? Data : I
+
+/** Gets the input and name as hooks left them. */
 export type RunTool<T, I extends object = Data> = (
-  input: object extends I ? Data : I,
+  input: JudgedInput<I>,
   call: { readonly name: string; readonly id: string | undefined; readonly signal: AbortSignal | undefined },
 ) => T | Promise<T>
 
-export interface CallOptions extends Omit<FireOptions, 'custom'> {
-  /** Set this if `run` looks at `call.name` and can run the tool that a hook chose instead. Otherwise a renamed call is denied. */
-  readonly renames?: boolean
-  /** Gets the outcome of every event that the call fires, also before the tool's own error is rethrown. Awaited; an error that it throws ends the call. */
-  readonly onOutcome?: (event: string, outcome: Outcome) => unknown
+// ---- what comes back: `outcome` belongs to PreToolUse, `after` to PostToolUse or PostToolUseFailure
+
+interface ToolRan<T> {
+  /** The tool ran. If a hook replaced its result, the new one has the same form: text for text, the same fields. */
+  readonly status: 'ok'
+  readonly result: T
+  readonly reason?: undefined
+  readonly outcome: Outcome
+  readonly after: Outcome
 }
 
-/** `outcome` belongs to PreToolUse, `after` to PostToolUse. */
+interface ToolResponded {
+  /** A hook gave the result instead of the tool, or, if `after` is set, replaced the tool's result. */
+  readonly status: 'responded'
+  readonly result: Json
+  readonly reason?: undefined
+  readonly outcome: Outcome
+  readonly after?: Outcome
+}
+
 export type ToolCallResult<T> =
-  | {
-      /** The tool ran. If a hook replaced its result, the new one has the same form: text for text, the same fields. */
-      readonly status: 'ok'
-      readonly result: T
-      readonly reason?: undefined
-      readonly outcome: Outcome
-      readonly after: Outcome
-    }
-  | {
-      /** A hook gave the result instead of the tool, or, if `after` is set, replaced the tool's result. */
-      readonly status: 'responded'
-      readonly result: Json
-      readonly reason?: undefined
-      readonly outcome: Outcome
-      readonly after?: Outcome
-    }
+  | ToolRan<T>
+  | ToolResponded
   | {
       readonly status: 'denied' | 'needs_approval'
       readonly result?: undefined
@@ -69,87 +78,155 @@ export type ToolCallResult<T> =
       readonly after?: undefined
     }
 
-/** When the signal is aborted, the tool or model gets this long to end by itself. */
-export const ABORT_GRACE_MS = 1000
+/** A begun call that has ended. */
+export type FinishedTool<T> =
+  | ToolRan<T>
+  | (ToolResponded & { readonly after: Outcome })
+  | {
+      /** The tool failed, or the call was interrupted. */
+      readonly status: 'failed'
+      readonly result?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+      readonly after: Outcome
+    }
 
-export type Fire = (event: string, data: object, options: FireOptions) => Promise<FireResult>
+/** A call that hooks have judged. Only a call that may run has an input. */
+export type BegunTool<I extends object = Data> =
+  | ToolRunning<I>
+  | (Omit<ToolResponded, 'reason' | 'after'> & AsyncDisposable)
+  | DeniedCall
+  | OpenCall<BegunTool<I>>
 
-/** callModel takes these as well. */
-export const CALL_OPTIONS = {
-  signal: isSignal,
-  timeout: isSeconds,
-  onOutcome: isFunction,
-} as const
+/** Make the call now, then end it. If you dispose of it or close the session instead, it is an interrupted failure. */
+interface ToolRunning<I extends object> extends AsyncDisposable {
+  readonly status: 'run'
+  /** As hooks left it; only with `renames` can it be another tool. */
+  readonly name: string
+  readonly input: JudgedInput<I>
+  readonly outcome: Outcome
+  /**
+   * Fires PostToolUse. The first of finish and fail counts, and every later one gets its result. Rejects with TURN_ABORTED or
+   * AGENT_ABORTED if a hook ends the turn or the agent.
+   */
+  finish<T>(result: T): Promise<FinishedTool<T>>
+  /** Fires PostToolUseFailure. It does not throw the error that it is given. */
+  fail(error: unknown): Promise<FinishedTool<unknown>>
+}
 
 const OPTIONS: Checks<CallOptions> = { ...CALL_OPTIONS, renames: isFlag }
 
-export async function guardToolCall<T, C extends ToolCall>(
-  fire: Fire,
+/** The first half. `what` names the caller in errors. */
+export async function beginToolCall<C extends ToolCall>(
+  session: CallSession,
+  what: string,
   call: C,
-  run: RunTool<T, C['input']>,
   options: CallOptions,
-): Promise<ToolCallResult<T>> {
-  checkCall(call)
-  checkArgument('callTool: run', run, isFunction)
-  checkOptions('callTool', options, OPTIONS)
-  const { signal, timeout, onOutcome } = options
+): Promise<BegunTool<C['input']>> {
+  checkCall(what, call)
+  checkOptions(what, options, OPTIONS)
+  const { signal, timeout, approver, onOutcome } = options
   const { name, input, id } = call
   const given = viewed(input)
   const seenInput = given ? given.view : input
   const base = { tool_name: name, tool_input: seenInput, ...(id !== undefined && { tool_use_id: id }) }
-  const { outcome } = await fire('PreToolUse', base, { signal, timeout })
-  await onOutcome?.('PreToolUse', outcome)
-  refuseAborted(outcome)
-  if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
-  if (outcome.action !== 'continue') {
-    const status = outcome.action === 'ask_user' ? 'needs_approval' : 'denied'
-    return { status, reason: outcome.reason ?? 'Denied by a hook', outcome }
+  const begin = async ({ outcome, open }: FireResult): Promise<BegunTool<C['input']>> => {
+    await onOutcome?.('PreToolUse', outcome)
+    refuseAborted(outcome)
+    if (outcome.action === 'respond')
+      return { status: 'responded', result: outcome.response ?? null, outcome, ...UNBEGUN }
+    if (open) return asked(open, { outcome }, begin)
+    if (outcome.action !== 'continue') return denied(outcome)
+    const judged = {
+      ...base,
+      tool_name: String(outcome.data.tool_name),
+      tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
+    }
+    if (given && hasChanged(given)) return denied(outcome, CHANGED)
+    if (judged.tool_name !== name && !options.renames) return denied(outcome, renamed(name, judged.tool_name))
+    const final = given ? restored(judged.tool_input, given) : judged.tool_input
+    refuseStopped(signal)
+    session.refuseClosed()
+    return {
+      status: 'run',
+      name: judged.tool_name,
+      input: final as JudgedInput<C['input']>,
+      outcome,
+      ...(endings(session.track, toolEnd(session, options, judged, outcome)) as Ends),
+    }
   }
-  const judged = {
-    ...base,
-    tool_name: String(outcome.data.tool_name),
-    tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
-  }
-  if (given && hasChanged(given)) return { status: 'denied', reason: CHANGED, outcome }
-  const final = given ? (restored(judged.tool_input, given) as Data) : judged.tool_input
-  if (judged.tool_name !== name && !options.renames) {
-    const reason = `A hook renamed ${name} to ${judged.tool_name}, but the host does not run renamed calls (callTool option renames)`
-    return { status: 'denied', reason, outcome }
-  }
-  refuseStopped(signal)
-  // Hooks must see what a tool did, even if a signal stopped the tool.
-  const afterwards = () => (signal?.aborted ? { timeout } : { signal, timeout })
+  return begin(await session.fire('PreToolUse', base, { signal, timeout, approver }))
+}
+
+type Ends = Pick<ToolRunning<Data>, 'finish' | 'fail' | typeof Symbol.asyncDispose>
+
+/** The second half: what hooks see of a call that ran. */
+function toolEnd(session: CallSession, options: CallOptions, judged: object, outcome: Outcome) {
+  const { signal, timeout, onOutcome } = options
   const startedAt = performance.now()
+  const fire = async (event: string, fields: object, until: AbortSignal | undefined): Promise<FireResult> => {
+    const data = { ...judged, ...fields, duration_ms: Math.round(performance.now() - startedAt) }
+    return session.fire(event, data, { signal: until, timeout })
+  }
+  // Hooks must see what a tool did, even if a signal stopped the tool.
+  const unaborted = () => (signal?.aborted ? undefined : signal)
+  return {
+    refuses: refusesPromise,
+    async finish(result: unknown): Promise<FinishedTool<unknown>> {
+      const [seen, problem] = asJson(result)
+      const fired = await fire('PostToolUse', { tool_response: seen }, unaborted())
+      const after = withDiagnostic(fired.outcome, problem)
+      await onOutcome?.('PostToolUse', after)
+      refuseAborted(after)
+      if (!fired.changed.has('tool_response')) return { status: 'ok', result, outcome, after }
+      const replaced = after.data.tool_response as Json
+      const status = hasFormOf(replaced, result) ? 'ok' : 'responded'
+      return { status, result: replaced, outcome, after }
+    },
+    async fail(thrown: unknown, isInterrupted: boolean): Promise<FinishedTool<unknown>> {
+      const error = textOf(thrown)
+      const is_interrupt = isInterrupted || (signal?.aborted ?? false)
+      const until = isInterrupted ? session.ending : unaborted()
+      const { outcome: after } = await fire('PostToolUseFailure', { error, is_interrupt }, until)
+      await onOutcome?.('PostToolUseFailure', after)
+      refuseAborted(after)
+      return { status: 'failed', reason: error, outcome, after }
+    },
+  }
+}
+
+/** Both halves, with the tool between them. */
+export async function guardToolCall<T, C extends ToolCall>(
+  session: CallSession,
+  call: C,
+  run: RunTool<T, C['input']>,
+  options: CallOptions,
+): Promise<ToolCallResult<T>> {
+  checkArgument('callTool: run', run, isFunction)
+  const id = call?.id
+  const begun = await beginToolCall(session, 'callTool', call, options)
+  const { status, outcome } = begun
+  if (status === 'responded') return { status, result: begun.result, outcome }
+  if (status !== 'run') return { status, reason: begun.reason, outcome }
+  const { signal } = options
   let result: T
   try {
-    const running = (async () => run(final as never, { name: judged.tool_name, id, signal }))()
+    const running = (async () => run(begun.input, { name: begun.name, id, signal }))()
     result = await unlessAborted(running, signal, ABORT_GRACE_MS)
   } catch (error) {
-    const failure = {
-      ...judged,
-      error: textOf(error),
-      is_interrupt: signal?.aborted ?? false,
-      duration_ms: since(startedAt),
-    }
-    const failed = await fire('PostToolUseFailure', failure, afterwards())
-    await onOutcome?.('PostToolUseFailure', failed.outcome)
-    refuseAborted(failed.outcome)
+    await begun.fail(error)
     throw error
   }
-  const [seen, problem] = asJson(result)
-  const done = { ...judged, tool_response: seen, duration_ms: since(startedAt) }
-  const { outcome: fired, changed } = await fire('PostToolUse', done, afterwards())
-  const after = withDiagnostic(fired, problem)
-  await onOutcome?.('PostToolUse', after)
-  refuseAborted(after)
-  if (!changed.has('tool_response')) return { status: 'ok', result, outcome, after }
-  const replaced = after.data.tool_response as Json
-  if (!hasFormOf(replaced, result)) return { status: 'responded', result: replaced, outcome, after }
-  return { status: 'ok', result: replaced as T, outcome, after }
+  // Nothing else ends this call, so it has not failed.
+  return begun.finish(result) as Promise<ToolCallResult<T>>
+}
+
+function renamed(from: string, to: string): string {
+  return `A hook renamed ${from} to ${to}, but the host does not run renamed calls (option renames)`
 }
 
 /** Values of the call are not quoted, because a model may have written them. */
-function checkCall(call: ToolCall): void {
+function checkCall(what: string, call: ToolCall): void {
   const wrong = !isObject(call)
     ? `the call must be { name, input, id? }, got ${described(call)}`
     : typeof call.name !== 'string'
@@ -159,36 +236,5 @@ function checkCall(call: ToolCall): void {
         : call.id !== undefined && typeof call.id !== 'string'
           ? `id must be a string, got ${described(call.id)}`
           : undefined
-  if (wrong !== undefined) throw new HookError('PAYLOAD_INVALID', `callTool: ${wrong}`)
-}
-
-/** The tool would get something other than what hooks judged. */
-export const CHANGED =
-  'A value in the call changed while hooks were judging it, so they judged something else; pass plain data, or make the call again'
-
-/** A hook ended the turn or the agent. */
-export function refuseAborted(outcome: Outcome): void {
-  const { aborts } = actionRow(outcome.action)
-  if (aborts) throw new HookError(aborts, outcome.reason ?? 'A hook ended it', { outcome })
-}
-
-/** Nothing is called after the signal is aborted, even if hooks had allowed it. */
-export function refuseStopped(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new HookError('ABORTED', 'The call was aborted', { cause: signal.reason })
-}
-
-function since(startedAt: number): number {
-  return Math.round(performance.now() - startedAt)
-}
-
-export function withDiagnostic(outcome: Outcome, problem: Diagnostic | undefined): Outcome {
-  return problem ? { ...outcome, diagnostics: [...outcome.diagnostics, problem] } : outcome
-}
-
-/** A tool or model may return anything; hooks see its content. */
-export function asJson(result: unknown): [Json, Diagnostic | undefined] {
-  const seen = shownAnyway(result)
-  if (isWhole(seen)) return [seen, undefined]
-  const text = 'hooks did not see the whole result: a part of it cannot be shown; return plain data'
-  return [seen, { code: 'result-not-json', text }]
+  if (wrong !== undefined) throw new HookError('PAYLOAD_INVALID', `${what}: ${wrong}`)
 }

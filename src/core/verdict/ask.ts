@@ -35,10 +35,14 @@ export interface Settled {
   readonly reason?: string | undefined
   readonly approval?: Approval
   readonly diagnostics: readonly Diagnostic[]
+  /** Set if the ask is open: settles it with a reply that came later. The hooks do not run again, unless the reply edits the call. */
+  readonly resume?: (reply: unknown, options: AskOptions) => Promise<Settled>
+  /** The open ask that this one resumed. Its texts were delivered before. */
+  readonly before?: Settled
 }
 
 /** The parts of the session that a question needs. */
-interface AskOptions {
+export interface AskOptions {
   readonly session: SessionInfo
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -93,10 +97,11 @@ export function settleAsk(judgement: Judgement, options: AskOptions): Promise<Se
 }
 
 class Inquiry {
-  readonly #options: AskOptions
+  #options: AskOptions
   readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
   #judgement: Judgement
+  #round = 0
   /** The grants that answered hooks of the current call. */
   #granted: readonly Grant[] = []
   /** An allow that came with an edit. It only counts for that exact call and the hooks that had asked. */
@@ -110,7 +115,7 @@ class Inquiry {
   }
 
   async settle(): Promise<Settled> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    while (this.#round++ < MAX_ROUNDS) {
       const { merged } = this.#judgement
       if (merged.action !== 'ask_user') return this.#settled(merged.action, merged.reason)
       const open = await this.#unanswered(merged.asking)
@@ -120,29 +125,54 @@ class Inquiry {
         await this.#grantIfAlways(answer, merged.asking)
         return this.#allowed(question, answer)
       }
-
       const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
-      if ('open' in answered) {
-        return this.#settled('ask_user', answered.open ?? openReason(open), { question })
-      }
-      const { answer, patch, aborts } = answered
-      if (aborts) return this.#settled(aborts, answered.reason)
-      if (answer.decision === 'deny') {
-        return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
-      }
-      if (!patch) {
-        await this.#grantIfAlways(answer, open, answered.proof)
-        return this.#allowed(question, answer)
-      }
-      const again = await this.#rejudge(patch)
-      if (!again) return this.#settled('deny', 'The edited call is not valid', { question, answer })
-      this.#judgement = again
-      this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
+      const settled = await this.#settledBy(answered, question, open)
+      if (settled) return settled
     }
     return this.#settled(
       'deny',
       'HOOK_UNSTABLE: the call was edited again and again, and no version of it was approved',
     )
+  }
+
+  /** Undefined if the call was edited, so that it has to be settled again. */
+  async #settledBy(
+    answered: Answered | Open,
+    question: Question,
+    open: readonly Asking[],
+  ): Promise<Settled | undefined> {
+    if ('open' in answered) return this.#leftOpen(answered, question, open)
+    const { answer, patch, aborts } = answered
+    if (aborts) return this.#settled(aborts, answered.reason)
+    if (answer.decision === 'deny') {
+      return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
+    }
+    if (!patch) {
+      await this.#grantIfAlways(answer, open, answered.proof)
+      return this.#allowed(question, answer)
+    }
+    const again = await this.#rejudge(patch)
+    if (!again) return this.#settled('deny', 'The edited call is not valid', { question, answer })
+    this.#judgement = again
+    this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
+  }
+
+  #leftOpen(left: Open, question: Question, open: readonly Asking[]): Settled {
+    const before = this.#settled('ask_user', left.open ?? openReason(open), { question })
+    const resume = async (reply: unknown, options: AskOptions): Promise<Settled> => {
+      this.#options = options
+      const answered = this.#inTime(question, this.#read(question, reply))
+      const settled = (await this.#settledBy(answered, question, open)) ?? (await this.settle())
+      return { ...settled, before }
+    }
+    return { ...before, resume }
+  }
+
+  /** An allow that comes too late is no allow; then the default decides, as for an approver, but not about an edit. A deny always counts. */
+  #inTime(question: Question, answered: Answered | Open): Answered | Open {
+    if ('open' in answered || answered.answer.decision === 'deny') return answered
+    if (this.#options.now() <= Date.parse(question.expires)) return answered
+    return { answer: this.#answer(answered.patch ? 'deny' : question.default, 'default') }
   }
 
   /** The hooks that neither a grant nor the allow of the last edit has answered. */
@@ -194,19 +224,21 @@ class Inquiry {
     const reply = await waitFor(approver, question, this.#options)
     if (reply === 'late') return { answer: this.#answer(question.default, 'default') }
     if (reply === 'cut short') return { answer: { ...this.#answer('deny', 'default'), reason: CUT_SHORT } }
-    if ('given' in reply) {
-      if (isUnanswered(reply.given)) return { open: withoutSecrets(plainText(reply.given.unanswered)) }
-      const read = readReply(question, reply.given, this.#now())
-      if (!read) return this.#noReply()
-      const { data, isOffered, proof, ...answer } = read
-      if (isOffered) return { answer, patch: data, proof }
-      const text = notOffered(question, answer)
-      this.#diagnostics.push({ code: 'host-failed', text })
-      return { answer, reason: `Denied: ${text}` }
-    }
+    if ('given' in reply) return this.#read(question, reply.given)
     const problem = textOf(reply.error)
     this.#diagnostics.push({ code: 'host-failed', text: `the host's approver threw: ${problem}` })
     return { answer: { ...this.#answer(question.default, 'default'), reason: problem } }
+  }
+
+  #read(question: Question, reply: unknown): Answered | Open {
+    if (isUnanswered(reply)) return { open: withoutSecrets(plainText(reply.unanswered)) }
+    const read = readReply(question, reply, this.#now())
+    if (!read) return this.#noReply()
+    const { data, isOffered, proof, ...answer } = read
+    if (isOffered) return { answer, patch: data, proof }
+    const text = notOffered(question, answer)
+    this.#diagnostics.push({ code: 'host-failed', text })
+    return { answer, reason: `Denied: ${text}` }
   }
 
   /** A broken approver is not a person who said no. The call is refused, and the message blames the approver. */
@@ -246,10 +278,10 @@ class Inquiry {
   #settled(action: Verdict, reason: string | undefined, approval?: Approval): Settled {
     const settled = {
       judgement: this.#judgement,
-      permissions: this.#permissions,
+      permissions: [...this.#permissions],
       action,
       reason,
-      diagnostics: this.#diagnostics,
+      diagnostics: [...this.#diagnostics],
     }
     return approval ? { ...settled, approval } : settled
   }

@@ -1,7 +1,7 @@
 // Numbers that change when they are read: JSON has any number of digits, and a program keeps about 17 of them.
 
-import { closingQuote } from '../../core/base/json.js'
-import { cutText, visibleName } from '../../core/base/text.js'
+import { closingQuote } from './json.js'
+import { cutText, visibleName } from './text.js'
 
 /** A call is not judged digit by digit for longer than this. */
 const LONGEST = 1000

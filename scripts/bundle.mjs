@@ -76,6 +76,13 @@ export async function bundle(outdir, more = []) {
       // Loaded at once, because list checks whether every hook can start.
       plugins: [lateModules(['unbash']), ...more],
     }),
+    build({
+      ...COMMON,
+      outfile: join(outdir, 'module-host.mjs'),
+      format: 'esm',
+      entryPoints: [here('../src/runners/module/module-host.ts')],
+      plugins: [lateModules(), ...more],
+    }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
     ),

@@ -6,6 +6,7 @@ import { COMMAND } from './command/kind.js'
 import { HTTP } from './http/kind.js'
 import type { Kind } from './kind.js'
 import { MCP_TOOL } from './mcp-tool/kind.js'
+import { MODULE } from './module/kind.js'
 import { PROCESS } from './process/kind.js'
 import { PROMPT } from './prompt/kind.js'
 
@@ -16,6 +17,7 @@ export const EVENT_KINDS = {
   prompt: PROMPT,
   agent: AGENT,
   mcp_tool: MCP_TOOL,
+  module: MODULE,
 } as const
 
 /** All kinds. Entries of `process` are listed under "processes". */

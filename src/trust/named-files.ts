@@ -24,7 +24,7 @@ import {
   variablesOf,
 } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from './known-programs.js'
-import { moduleLoad } from './script-loads.js'
+import { moduleLoad, relativeImports } from './script-loads.js'
 import type { ImplicitLoad, Unit, UnitHook } from './unit.js'
 
 /** Something a reviewer should know about a hook, or that its text does not show. */
@@ -59,7 +59,10 @@ export interface Named {
 /** A file in one of the `systemFolders` is a program, not a script. */
 export function namedBy(unit: Unit, systemFolders: readonly string[]): Named {
   const search = new Search(unit, systemFolders)
-  for (const hook of unit.hooks) if (runsProgram(hook)) search.hook(hook)
+  for (const hook of unit.hooks) {
+    if (hook.type === 'module') search.module(hook)
+    else if (runsProgram(hook)) search.hook(hook)
+  }
   return search.named()
 }
 
@@ -94,6 +97,8 @@ const MOST_WORDS = 2000
 const MOST_ENTRIES = 32
 /** Folders that are named but not entered. */
 const MOST_NAMED_FOLDERS = 16
+/** The limit for one module. */
+const MOST_IMPORTS = 500
 
 class Search {
   readonly #unit: Unit
@@ -153,6 +158,28 @@ class Search {
     const folders = this.#folders(reading, some, remarks)
     for (const one of some) this.#search.look(one, folders, remarks)
     this.#modules(reading, folders)
+  }
+
+  /** The file that it imports, and for a hooks file everything that this one imports by a relative path. */
+  module(hook: UnitHook): void {
+    const remarks = this.#remarks(hook)
+    const word = markedText({ ...hook, shell: 'sh' }, this.#unit, this.#variables)
+    const { text } = unmarked(word, this.#variables)
+    this.#search.look({ word, isExpected: true, isScript: true, by: 'node' }, [], remarks)
+    if (this.#unit.kind === 'folder') return
+    const seen = new Set([text])
+    for (const path of seen) {
+      const { files, isOpen } = relativeImports(path)
+      if (isOpen) remarks.unseen(`${quoted(path)} decides while it runs which files it imports`)
+      if (seen.size > MOST_IMPORTS) {
+        remarks.unseen('it imports more files than can be checked')
+        return
+      }
+      for (const file of files) {
+        seen.add(file)
+        this.#search.look({ word: file, isExpected: true }, [], remarks)
+      }
+    }
   }
 
   #modules({ commands }: HookReading, folders: readonly WorkFolder[]): void {

@@ -1,11 +1,12 @@
 // Reads one configuration file: its events and the keys beside them. One reader serves hooks.json, settings.json and plugin.json.
 
-import { dirname, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
+import { readFile } from '../trust/file-reading.js'
 import type { ConfigFile, Shape } from './config-file.js'
 import {
   type Entry,
@@ -278,9 +279,29 @@ function readModules(reading: DocumentReading, { modules }: Fields, at: JsonPath
   const group = { spec: undefined, matcher: null, matching: reading.matching, sequential: false }
   for (const [i, one] of modules.entries()) {
     const entry: unknown = typeof one === 'string' ? { type: 'module', module: one } : withType(one)
+    if (isMod(one, reading.file.path)) {
+      const text = `${shown(one)} was left out: it exports register(), so it is a mod, and only Claude Code can run it`
+      const todo = 'Export functions named after their events, such as PreToolUse, to run it here too.'
+      say(reading, 'entry-unsupported', text, under(where, i), { todo })
+      continue
+    }
     readEntry(reading, any, group, entry, under(where, i))
   }
 }
+
+const REGISTERS = /\bexport\s+(?:(?:const|let|var|(?:async\s+)?function)\s+register\b|\{[^}]*\bregister\b)/
+const HANDLES = /\bexport\s+(?:default\b|(?:const|let|var|(?:async\s+)?function)\s+(?:hooks\b|[A-Z]))/
+
+/** A mod of Claude Code calls an interface that no other program has. The check does not run the file. */
+function isMod(one: unknown, file: string): boolean {
+  if (typeof one !== 'string' || !one.startsWith('.')) return false
+  const read = readFile(join(dirname(file), one), { follow: true, limit: LONGEST_MOD })
+  if (read === 'untouched' || 'problem' in read) return false
+  const text = read.bytes.toString('utf8')
+  return REGISTERS.test(text) && !HANDLES.test(text)
+}
+
+const LONGEST_MOD = 1024 * 1024
 
 function withType(one: unknown): unknown {
   return isObject(one) ? { ...one, type: 'module' } : one

@@ -10,7 +10,7 @@ import { type Hook, type HookContext, type HookEvent, WholeData } from '../../co
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { type Launch, launchOf } from '../process/launch.js'
 import { type Resident, Residents } from '../process/residents.js'
-import { expandArgument, foreignPlaceholder, madeDataFolder } from '../program/environment.js'
+import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce } from '../telling.js'
 import {
@@ -20,6 +20,7 @@ import {
   type ModuleFailure,
   type ModuleReply,
 } from './module-call.js'
+import { modulePath } from './module-path.js'
 
 /** The fields that only a module hook has. */
 export interface ModuleHandler {
@@ -133,21 +134,6 @@ function launch(spec: ModuleSpec, note: Surroundings['report']): Launch {
 
 /** Limits the memory of a module that leaks. Its crash is a failure, and the next event starts a new process. */
 const NODE_OPTIONS = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
-
-function modulePath({ handler, place }: ModuleSpec): string {
-  const { projectDir, hooksDir, plugin, skillDir } = place
-  return expandArgument(handler.path, {
-    CLAUDE_PROJECT_DIR: projectDir,
-    AMPLIFIER_PROJECT_DIR: projectDir,
-    AMPLIFIER_HOOKS_DIR: hooksDir,
-    ...(plugin && {
-      CLAUDE_PLUGIN_ROOT: plugin.root,
-      PLUGIN_ROOT: plugin.root,
-      CLAUDE_PLUGIN_DATA: plugin.dataDir,
-    }),
-    ...(skillDir !== undefined && { CLAUDE_SKILL_DIR: skillDir, AMPLIFIER_SKILL_DIR: skillDir }),
-  })
-}
 
 const HOST = 'module-host.mjs'
 

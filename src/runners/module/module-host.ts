@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { type Diagnostic, HookError, isHookError, textOf } from '../../core/base/errors.js'
-import { type Data, frozenCopy, isObject, type Json } from '../../core/base/json.js'
+import { type Data, frozenCopy } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { Connection } from '../../rpc/connection.js'
 import { methodNotFound } from '../../rpc/message.js'
@@ -20,6 +20,7 @@ import {
   type ModuleReply,
 } from './module-call.js'
 import { type ExportedHandler, FORMS, handlersFor, handlersOf } from './module-exports.js'
+import { typeScriptProblem } from './module-path.js'
 
 const CHANNEL = 3
 
@@ -131,7 +132,8 @@ function loaded(path: string): Promise<readonly ExportedHandler[]> {
 
 async function load(path: string): Promise<readonly ExportedHandler[]> {
   const name = basename(path)
-  checkTypeScript(path)
+  const problem = existsSync(path) ? typeScriptProblem(path) : undefined
+  if (problem) throw problem
   const exports = await imported(path).catch((error: unknown) => {
     process.stderr.write(`${inspect(error)}\n`)
     throw new HookError('HOOK_NOT_STARTED', `${name} cannot be imported: ${textOf(error)}`, {
@@ -150,23 +152,6 @@ function isMod(name: string): HookError {
     'HOOK_NOT_STARTED',
     `${name} exports register(), so it is a mod for Claude Code, and only Claude Code can run it`,
     { hint: FORMS },
-  )
-}
-
-const TYPESCRIPT = /\.[cm]?tsx?$/
-
-/** Node.js can run TypeScript by removing its types from 22.18 and 23.6 on. */
-function checkTypeScript(path: string): void {
-  if (!TYPESCRIPT.test(path) || existsSync(path) === false) return
-  const { features, versions } = process as {
-    readonly features: { readonly typescript?: unknown }
-    readonly versions: NodeJS.ProcessVersions
-  }
-  if (features.typescript || versions.bun !== undefined) return
-  throw new HookError(
-    'HOOK_NOT_STARTED',
-    `${basename(path)} is TypeScript, which Node.js ${versions.node} does not run`,
-    { hint: 'Use Node.js 22.18, 23.6 or later, or compile it to JavaScript and name the .js file.' },
   )
 }
 
@@ -192,20 +177,16 @@ type Resolve = (name: string, context: unknown, next: (name: string, context: un
 
 let resolves = false
 
-async function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { href } = pathToFileURL(path)
+function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
   const loaders = process.getBuiltinModule('node:module') as unknown as ModuleLoaders
-  if (loaders.registerHooks || /['"]carabiner/.test(textAt(path))) resolveOwn(loaders)
-  try {
-    return await import(href)
-  } catch (error) {
-    if (resolves || !isOwnMissing(error)) throw error
-    resolveOwn(loaders)
-    return await import(`${href}?again`)
-  }
+  if (loaders.registerHooks || MAY_NEED_OWN.test(textAt(path))) resolveOwn(loaders)
+  return import(pathToFileURL(path).href)
 }
 
-/** In Node.js 20, this starts a thread, so it waits until a module needs it. */
+/** It, or a file that it imports, may import `carabiner`. */
+const MAY_NEED_OWN = /['"](?:carabiner|\.\.?\/)|\bimport\s*\(/
+
+/** In Node.js 20, this starts a thread, so it waits until a module may need it. */
 function resolveOwn(loaders: ModuleLoaders): void {
   if (resolves) return
   resolves = true
@@ -230,9 +211,4 @@ function textAt(path: string): string {
   } catch {
     return '' // The import says why.
   }
-}
-
-function isOwnMissing(error: unknown): boolean {
-  const { code, message } = isObject(error) ? error : ({} as Data)
-  return code === 'ERR_MODULE_NOT_FOUND' && /package 'carabiner'/.test(String(message as Json))
 }

@@ -31,7 +31,9 @@ export type KindName = keyof typeof KINDS
 
 /** The fields of an entry, by kind. */
 export type Handlers = {
-  readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec> ? Spec['handler'] : never
+  readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec, infer _>
+    ? Spec['handler']
+    : never
 }
 
 /** True for kinds that start a program, false for those that ask a server or a model. */

@@ -1,5 +1,6 @@
 // Everything that a unit's commands name: files outside its copy, programs, and names that only the running shell can resolve.
 
+import { resolve } from 'node:path'
 import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { pathAt, tidy, typeAt } from './file-reading.js'
@@ -164,10 +165,16 @@ class Search {
   module(hook: UnitHook): void {
     const remarks = this.#remarks(hook)
     const word = markedText({ ...hook, shell: 'sh' }, this.#unit, this.#variables)
-    const { text } = unmarked(word, this.#variables)
-    this.#search.look({ word, isExpected: true, isScript: true, by: 'node' }, [], remarks)
-    if (this.#unit.kind === 'folder') return
-    const seen = new Set([text])
+    const look = (one: string) =>
+      this.#search.look({ word: one, isExpected: true, isScript: true, by: 'node' }, [], remarks)
+    if (this.#unit.kind === 'folder') {
+      look(word)
+      return
+    }
+    // Node.js resolves `..` before it follows links.
+    const file = resolve(this.#unit.projectDir, unmarked(word, this.#variables).text)
+    look(file)
+    const seen = new Set([file])
     for (const path of seen) {
       const { files, isOpen } = relativeImports(path)
       if (isOpen) remarks.unseen(`${quoted(path)} decides while it runs which files it imports`)
@@ -175,9 +182,9 @@ class Search {
         remarks.unseen('it imports more files than can be checked')
         return
       }
-      for (const file of files) {
-        seen.add(file)
-        this.#search.look({ word: file, isExpected: true }, [], remarks)
+      for (const one of files) {
+        seen.add(one)
+        this.#search.look({ word: one, isExpected: true }, [], remarks)
       }
     }
   }

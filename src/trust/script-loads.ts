@@ -1,7 +1,7 @@
 // Files that a script makes its interpreter load: modules beside it, the package.json above it, packages, sourced files.
 
 import { isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { isBelow, realOf } from '../files/within.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { modulesIn, nearestPackage, saysOf, stemOf, upTo } from './implicit-loads.js'
@@ -146,7 +146,7 @@ export function relativeImports(path: string): Imports {
   const folder = dirname(realOf(path))
   const files = names
     .filter((name) => /^\.\.?(?:\/|$)/.test(name))
-    .map((name) => pathAt(folder, name))
+    .map((name) => resolve(folder, name))
     .map((at) => triedAt(at).find((one) => typeAt(one) === 'file') ?? at)
   return { files: [...new Set(files)], isOpen: names.includes('') }
 }

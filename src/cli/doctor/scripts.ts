@@ -30,7 +30,8 @@ interface Script {
 export function scripts(facts: Pick<Facts, 'specs'>): Checked {
   const seen = new Set<string>()
   const findings = wanted(facts).flatMap((written) => {
-    if (written.spec.type === 'module') return ofModule(written.spec, written.where, seen)
+    const { spec, where } = written
+    if (spec.type === 'module') return ofModule(modulePath(spec.handler.path, spec.place), where, seen)
     const command = commandOf(written)
     return command ? ofCommand(command, seen) : []
   })
@@ -80,10 +81,7 @@ function namedIn(command: HookCommand): readonly Script[] {
     .flatMap((one) => scriptsOf(one, command))
 }
 
-type ModuleSpec = Extract<Written['spec'], { readonly type: 'module' }>
-
-function ofModule(spec: ModuleSpec, where: Written['where'], seen: Set<string>): readonly Finding[] {
-  const path = modulePath(spec)
+function ofModule(path: string, where: Written['where'], seen: Set<string>): readonly Finding[] {
   if (typeAt(path) !== 'file') {
     const text = `it imports ${shown(path)}, which does not exist`
     const fix = `Put the module at ${shown(path)}, or write the path of one that exists at ${placeOf(where)}.`

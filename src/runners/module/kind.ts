@@ -1,6 +1,6 @@
 // Kind `module`: the fields of an entry, and the file that it loads.
 
-import { isAbsolute } from 'node:path'
+import { isAbsolute, posix } from 'node:path'
 import { isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
 import type { ModuleHandler, ModuleSpec } from './module-hook.js'
 
@@ -33,9 +33,7 @@ export const MODULE: Kind<ModuleSpec, GivenModule> = {
   },
 }
 
-/** Keeps a path that begins with a placeholder. Does not normalize the path, because it may go through links. */
+/** Keeps a path that begins with a placeholder. */
 function pathFrom(folder: string, module: string): string {
-  return isAbsolute(module) || module.startsWith('${')
-    ? module
-    : `${folder}/${module.replace(/^(?:\.\/)+/, '')}`
+  return isAbsolute(module) || module.startsWith('${') ? module : `${folder}/${posix.normalize(module)}`
 }

@@ -28,6 +28,8 @@ export interface ModuleReply {
   readonly whole?: Data
   readonly failure?: ModuleFailure
   readonly notes: readonly Diagnostic[]
+  /** The number of its process, as it was started with. */
+  readonly launch: number
   /** Whether the process printed anything since its last reply. */
   readonly hasPrinted: boolean
 }

@@ -39,11 +39,17 @@ const HELLO_MS = 10_000
 /** An ended process is started again for the next event, as often as needed. */
 const AT_ONCE = { delay: 0, maxDelay: 0, attempts: Infinity }
 
+/** The newest process of a resident, and the modules that it has imported since they were checked. */
+interface Start {
+  readonly launch: number
+  readonly imported: Set<string>
+}
+
 /** Runs the modules of one createHooks(): one process for each plugin, skill or file. */
 export class ModuleRunner {
   readonly #residents = new Residents()
-  /** The modules that each process has imported, checked before. */
-  readonly #imported = new WeakMap<Resident, Set<string>>()
+  readonly #starts = new WeakMap<Resident, Start>()
+  #launches = 0
   /** A new configuration gets new processes, because files may have changed. */
   #generation = 0
 
@@ -56,8 +62,9 @@ export class ModuleRunner {
     const isExpected = hook.events !== 'all'
     const run: Hook['run'] = async (event, context) => {
       announce(spec, surroundings, context.note)
-      const module = modulePath(spec)
-      this.#check(resident, module, problem)
+      const module = modulePath(handler.path, place)
+      // A module outside a copy may have changed since the process was started.
+      if (!this.#starts.get(resident)?.imported.has(module)) refuse(problem)
       const call = callOf(event, context, { module, isExpected, timeoutMs: hook.timeoutMs })
       const question = {
         method: CALL_METHOD,
@@ -66,7 +73,12 @@ export class ModuleRunner {
         hasPrinted: (answer: Json) => isObject(answer) && answer.hasPrinted === true,
       }
       return resident
-        .ask(question, context, (answer) => read(answer as unknown as ModuleReply, context))
+        .ask(question, context, (answer) => {
+          const reply = answer as unknown as ModuleReply
+          const start = this.#starts.get(resident)
+          if (start?.launch === reply.launch) start.imported.add(module)
+          return read(reply, context)
+        })
         .catch(explained)
     }
     return [{ ...made, run }]
@@ -86,9 +98,9 @@ export class ModuleRunner {
     const resident = this.#residents.of(this.#keyOf(spec), {
       launch: () => {
         refuse(problem)
-        this.#imported.get(resident)?.clear()
         madeDataFolder(place, report)
-        return launch(spec, report)
+        this.#starts.set(resident, { launch: ++this.#launches, imported: new Set() })
+        return launch(spec, this.#launches, report)
       },
       hello: {},
       helloMs: HELLO_MS,
@@ -99,15 +111,6 @@ export class ModuleRunner {
       report: (d) => report({ ...d, text: `${hook.origin.source}: ${d.text}` }),
     })
     return resident
-  }
-
-  /** A module outside a copy may have changed since the process was started. */
-  #check(resident: Resident, module: string, problem: StartProblem): void {
-    const imported = this.#imported.get(resident) ?? new Set()
-    this.#imported.set(resident, imported)
-    if (imported.has(module)) return
-    refuse(problem)
-    imported.add(module)
   }
 
   #keyOf({ hook, place, env }: ModuleSpec): string {
@@ -126,9 +129,14 @@ function refuse(problem: StartProblem): void {
 // ---- the process ----------------------------------------------------------------------------------------------
 
 /** One process serves gates and other hooks, so it gets the environment of a gate. */
-function launch(spec: ModuleSpec, note: Surroundings['report']): Launch {
+function launch(spec: ModuleSpec, number: number, note: Surroundings['report']): Launch {
   const hook = { ...spec.hook, events: 'all', detached: false, observe: false } as const
-  const command = [process.execPath, ...(process.versions.bun === undefined ? NODE_OPTIONS : []), hostFile()]
+  const command = [
+    process.execPath,
+    ...(process.versions.bun === undefined ? NODE_OPTIONS : []),
+    hostFile(),
+    String(number),
+  ]
   return { ...launchOf({ ...spec, hook, handler: { command } }, note), ownChannel: true }
 }
 

@@ -23,6 +23,7 @@ import { type ExportedHandler, FORMS, handlersFor, handlersOf } from './module-e
 import { typeScriptProblem } from './module-path.js'
 
 const CHANNEL = 3
+const LAUNCH = Number(process.argv[2])
 
 /** Whether a module printed anything since the last reply. */
 let hasPrinted = false
@@ -67,7 +68,7 @@ function watchOutput(): void {
 async function replyTo(call: ModuleCall): Promise<ModuleReply> {
   const notes: Diagnostic[] = []
   const given = await answered(call, notes).catch((error: unknown) => ({ failure: failureOf(error) }))
-  const reply = { ...given, notes, hasPrinted }
+  const reply = { ...given, notes, hasPrinted, launch: LAUNCH }
   hasPrinted = false
   return reply
 }

@@ -1,13 +1,13 @@
 // The file of a module: where it is, and whether this version of Node.js can run it.
 
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
+import type { Place } from '../hook-spec.js'
 import { expandArgument } from '../program/environment.js'
-import type { ModuleSpec } from './module-hook.js'
 
-export function modulePath({ handler, place }: Pick<ModuleSpec, 'handler' | 'place'>): string {
-  const { projectDir, hooksDir, plugin, skillDir } = place
-  return expandArgument(handler.path, {
+/** `path` may begin with a placeholder for a folder. Node.js resolves `..` before it follows links, and so does this. */
+export function modulePath(path: string, { projectDir, hooksDir, plugin, skillDir }: Place): string {
+  const expanded = expandArgument(path, {
     CLAUDE_PROJECT_DIR: projectDir,
     AMPLIFIER_PROJECT_DIR: projectDir,
     AMPLIFIER_HOOKS_DIR: hooksDir,
@@ -18,6 +18,7 @@ export function modulePath({ handler, place }: Pick<ModuleSpec, 'handler' | 'pla
     }),
     ...(skillDir !== undefined && { CLAUDE_SKILL_DIR: skillDir, AMPLIFIER_SKILL_DIR: skillDir }),
   })
+  return resolve(projectDir, expanded)
 }
 
 const TYPESCRIPT = /\.[cm]?tsx?$/

@@ -76,11 +76,16 @@ export async function bundle(outdir, more = []) {
       // Loaded at once, because list checks whether every hook can start.
       plugins: [lateModules(['unbash']), ...more],
     }),
+    // The process of modules, and what they import as carabiner/author: one file, which loads faster than the library.
     build({
       ...COMMON,
-      outfile: join(outdir, 'module-host.mjs'),
+      outdir,
+      outExtension: { '.js': '.mjs' },
       format: 'esm',
-      entryPoints: [here('../src/runners/module/module-host.ts')],
+      entryPoints: {
+        'module-host': here('../src/runners/module/module-host.ts'),
+        author: here('../src/author/index.ts'),
+      },
       plugins: [lateModules(), ...more],
     }),
     ...Object.keys(LATE_PACKAGES).map((name) =>

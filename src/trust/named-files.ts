@@ -161,18 +161,19 @@ class Search {
     this.#modules(reading, folders)
   }
 
-  /** The file that it imports, and for a hooks file everything that this one imports by a relative path. */
+  /** The file that it imports, and unless that is in the copy, everything that this one imports by a relative path. */
   module(hook: UnitHook): void {
     const remarks = this.#remarks(hook)
     const word = markedText({ ...hook, shell: 'sh' }, this.#unit, this.#variables)
     const look = (one: string) =>
       this.#search.look({ word: one, isExpected: true, isScript: true, by: 'node' }, [], remarks)
-    if (this.#unit.kind === 'folder') {
+    const { text, variable } = unmarked(word, this.#variables)
+    if (variable?.isCopied) {
       look(word)
       return
     }
     // Node.js resolves `..` before it follows links.
-    const file = resolve(this.#unit.projectDir, unmarked(word, this.#variables).text)
+    const file = resolve(this.#unit.projectDir, text)
     look(file)
     const seen = new Set([file])
     for (const path of seen) {

@@ -47,7 +47,7 @@ const OPTIONS = {
   },
   module: {
     type: 'boolean',
-    help: 'The same as --lang module: a JavaScript function that runs in a process of its own.',
+    help: 'A JavaScript function that stays loaded; --lang module.',
   },
   event: { type: 'string', value: 'EVENT', help: 'The event; default: PreToolUse.' },
   matcher: { type: 'string', value: 'M', help: 'Which tools or other values; default: all.' },

@@ -60,9 +60,9 @@ export class ModuleRunner {
     if (foreign !== undefined) return [{ ...made, run: () => Promise.reject(noSuchPlaceholder(foreign)) }]
     const resident = this.#resident(spec, surroundings, problem)
     const isExpected = hook.events !== 'all'
+    const module = modulePath(handler.path, place)
     const run: Hook['run'] = async (event, context) => {
       announce(spec, surroundings, context.note)
-      const module = modulePath(handler.path, place)
       // A module outside a copy may have changed since the process was started.
       if (!this.#starts.get(resident)?.imported.has(module)) refuse(problem)
       const call = callOf(event, context, { module, isExpected, timeoutMs: hook.timeoutMs })

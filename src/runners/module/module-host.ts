@@ -138,7 +138,7 @@ async function load(path: string): Promise<readonly ExportedHandler[]> {
   const exports = await imported(path).catch((error: unknown) => {
     process.stderr.write(`${inspect(error)}\n`)
     throw new HookError('HOOK_NOT_STARTED', `${name} cannot be imported: ${textOf(error)}`, {
-      hint: existsSync(path) ? `Run it by hand: node ${path}` : `There is no file ${path}.`,
+      hint: existsSync(path) ? `Correct ${path}.` : `There is no file ${path}.`,
     })
   })
   const handlers = handlersOf(exports)
@@ -163,7 +163,7 @@ const OWN: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     carabiner: '../index.js',
     'carabiner/core': '../core/index.js',
-    'carabiner/author': '../author/index.js',
+    'carabiner/author': './author.mjs',
   })
     .map(([name, path]) => [name, new URL(path, import.meta.url).href] as const)
     .filter(([, url]) => existsSync(fileURLToPath(url))),

@@ -156,6 +156,19 @@ describe('a process that misbehaves', () => {
     await until('the old process is gone', () => !isAlive(before))
   })
 
+  test('is ended with the event that was given up', async () => {
+    const { session, call } = await guard(`
+      export default (event, data) => {
+        const pid = String(process.pid)
+        return data.tool_input.command === 'wait' ? new Promise(() => {}) : { action: 'deny', reason: pid }
+      }`).open()
+    const before = Number((await call('ls')).reason)
+    const given = { tool_name: 'Bash', tool_input: { command: 'wait' } }
+    await expect(session.fire('PreToolUse', given, { signal: AbortSignal.timeout(50) })).rejects.toThrow()
+    await until('the old process is gone', () => !isAlive(before))
+    expect(Number((await call('ls')).reason)).not.toBe(before)
+  })
+
   test('that loops while it is imported is ended too', async () => {
     const { call } = await guard('for (;;);', { timeout: 0.2 }).open()
     expect(failureOf(await call('ls'))).toBe('HOOK_TIMEOUT')

@@ -38,11 +38,13 @@ export async function bench() {
   const python = existsSync(PYTHON)
     ? await contestants(folder, 'python', [PYTHON, program('answer.py')])
     : undefined
+  const module = await opened(folder, 'module', { hooks: { PreToolUse: [{ hooks: [MODULE] }] } })
   const vscode = vscodeCalls()
   const shell = await opened(folder, 'shell', { hooks: { PreToolUse: [{ hooks: [ECHO] }] } })
   const us = await race({
     bare: node.bare,
     engine: node.engine,
+    module: module.fire,
     vscode: vscode.call,
     bareMany: many(node.bare),
     rpcMany: many(node.rpc),
@@ -50,10 +52,17 @@ export async function bench() {
     ...(python && { barePython: python.bare, enginePython: python.engine }),
   })
   const slow = await race({ shell: shell.fire, resident: node.engine }, { calls: 8 })
-  await Promise.all([node.close(), python?.close(), vscode.close(), shell.hooks.close()])
+  await Promise.all([
+    node.close(),
+    python?.close(),
+    vscode.close(),
+    shell.hooks.close(),
+    module.hooks.close(),
+  ])
   rmSync(folder, { recursive: true })
   return [
     row('resident Node hook / bare echo', us.engine, us.bare, 1.5),
+    row('module hook / bare echo', us.module, us.bare),
     row('resident Node hook / vscode-jsonrpc', us.engine, us.vscode, 1),
     ...(python ? [row('resident Python hook / bare echo', us.enginePython, us.barePython, 1.5)] : []),
     row('64 calls at once, rpc connection / bare echo', us.rpcMany, us.bareMany, 1 / 0.7),
@@ -61,6 +70,9 @@ export async function bench() {
     row('the same hook as a shell command / resident', slow.shell, slow.resident),
   ]
 }
+
+/** Answers as answer.mjs does. */
+const MODULE = { type: 'module', module: program('answer-module.mjs') }
 
 const ECHO = { type: 'command', command: `echo '{"decision": "approve"}'` }
 

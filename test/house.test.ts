@@ -226,8 +226,8 @@ describe('no telemetry', () => {
         /(?<![.\w]|async )\bfetch\s*\(|\bnew (?:WebSocket|EventSource|XMLHttpRequest)\b/.test(codeOf(file))
       )
     })
-    // One reads its certificates from node:tls, the other writes to standard output; neither sends anything.
-    const local = ['shell/own-environment.ts', 'cli/commands/serve.ts']
+    // They read certificates from node:tls, write to standard output, and open a pipe to the parent; none sends anything.
+    const local = ['cli/commands/serve.ts', 'runners/module/module-host.ts', 'shell/own-environment.ts']
     expect(reaching.filter((file) => !local.includes(file)).sort()).toEqual(ON_THE_NETWORK)
   })
 })

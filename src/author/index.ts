@@ -34,6 +34,7 @@ export {
   parseHookInput,
   type UnknownInput,
 } from './hook-input.js'
+export type { ModuleContext, ModuleHandler } from './module-handler.js'
 export type {
   AfterLlm,
   AfterTool,

@@ -20,6 +20,7 @@ const OBSERVES = 'observes '
 
 /** A process is recorded with the names of its own protocol. */
 function eventsOf({ type, event }: UnitHook): ReadonlySet<string> {
+  if (event === '*') return blockable()
   if (type !== 'process') return new Set([event])
   const asked = event.split(', ').filter((name) => name !== '' && !name.startsWith(OBSERVES))
   return new Set(

@@ -65,7 +65,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     const todo = rule.todo ?? 'Remove "if", or correct it.'
     notes.add('unknown-key', `${name}: ${rule.problem}`, placeIn(entry, 'if'), { todo })
   }
-  const onFailure = common.onFailure ?? 'continue'
+  const onFailure = common.onFailure ?? (kindOf(entry.handler).failsLikeFunction ? 'byEvent' : 'continue')
   const terms = merge.terms[owner.scope]
   const timeoutIn = ({ [entry.format]: limits }: Terms) =>
     timeoutOf(common.timeout, kindOf(entry.handler), entry.format, limits)
@@ -83,7 +83,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     name,
     kind: type,
     origin: new FileOrigin(owner, entry.file, entry.at, content),
-    events: setOf(event.name),
+    events: event.name === '*' ? 'all' : setOf(event.name),
     matcher: group.matcher,
     condition: rule?.condition,
     isSure: rule?.isSure,

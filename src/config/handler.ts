@@ -26,7 +26,7 @@ export const COMMON: Fields<CommonFields> = {
   ],
   onFailure: [
     isOneOf('block', 'continue'),
-    '"block" closes the gate when the hook fails; default "continue".',
+    '"block" closes the gate when the hook fails; default "continue", and for modules what the event says.',
   ],
   once: [isFlag, 'Run once in a session. Works only in hooks of a skill.'],
   observe: [

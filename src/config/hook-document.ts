@@ -1,16 +1,19 @@
 // Reads one configuration file: its events and the keys beside them. One reader serves hooks.json, settings.json and plugin.json.
 
-import { sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
+import { type EventKind, resolveEvent } from '../core/events/events.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
+import { readFile } from '../trust/file-reading.js'
 import type { ConfigFile, Shape } from './config-file.js'
 import {
   type Entry,
   groupFor,
   isRemark,
   type Reading,
+  readEntry,
   readGroup,
   readGroups,
   removalOf,
@@ -44,6 +47,8 @@ export interface HookDocument {
   readonly at: JsonPath
   /** Default: Amplifier's. */
   readonly format?: FileFormat
+  /** For a plugin: the folder of its file, from the plugin's folder. Default: the plugin's folder itself. */
+  readonly inside?: string
   /** Present if it belongs to a project around this one. */
   readonly isOuter?: true
 }
@@ -93,6 +98,7 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
     matching: 'search',
     priority: DEFAULT_PRIORITY,
     entries: [],
+    folder: folderOf(document),
     patterns: new Set(),
     patternsLength: 0,
     processes: [],
@@ -106,12 +112,23 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
   readSwitches(reading, fields, at)
   readSession(reading, fields, at)
   readAllProcesses(reading, fields, at)
+  readModules(reading, fields, at)
   if (fields.hooks !== undefined) {
     readHooks(reading, fields.hooks, under(at, 'hooks'), 0)
     noteStrayEvents(reading, fields, at)
   } else readEvents(reading, fields, at, at === null ? BARE : 0)
   noteDoubleKeys(reading)
   return reading
+}
+
+/** A placeholder, because a trusted plugin runs from a copy, and a digest must be the same on every machine. */
+function folderOf({ owner: { place }, file, inside = '' }: HookDocument): string {
+  if (place.skillDir !== undefined) return `\${CLAUDE_SKILL_DIR}`
+  if (place.plugin) return `\${CLAUDE_PLUGIN_ROOT}${inside && `/${inside}`}`
+  const folder = dirname(file.path)
+  if (folder === place.hooksDir) return `\${AMPLIFIER_HOOKS_DIR}`
+  const isOfProject = folder.startsWith(`${place.projectDir}/`)
+  return isOfProject ? `\${CLAUDE_PROJECT_DIR}${folder.slice(place.projectDir.length)}` : folder
 }
 
 function valueAt(value: unknown, at: JsonPath): unknown {
@@ -247,6 +264,49 @@ function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath
   }
 }
 
+/** Modules whose exports name their events. Elsewhere the key may belong to another program. */
+function readModules(reading: DocumentReading, { modules }: Fields, at: JsonPath): void {
+  const { role } = reading
+  if (modules === undefined || role === 'settings' || role === 'skill') return
+  const where = under(at, 'modules')
+  if (!Array.isArray(modules)) {
+    if (role === 'explicit') return
+    const text = `"modules" must be a list of files, got ${shown(modules)}`
+    say(reading, 'entry-invalid', text, where, changeOf('modules', modules, 'a list such as ["./hooks.mjs"]'))
+    return
+  }
+  const any: EventKind = resolveEvent('*')
+  const group = { spec: undefined, matcher: null, matching: reading.matching, sequential: false }
+  for (const [i, one] of modules.entries()) {
+    const entry: unknown = typeof one === 'string' ? { type: 'module', module: one } : withType(one)
+    if (isMod(one, reading.file.path)) {
+      const text = `${shown(one)} was left out: it exports register(), so it is a mod, and only Claude Code can run it`
+      const todo = 'Export functions named after their events, such as PreToolUse, to run it here too.'
+      say(reading, 'entry-unsupported', text, under(where, i), { todo })
+      continue
+    }
+    readEntry(reading, any, group, entry, under(where, i))
+  }
+}
+
+const REGISTERS = /\bexport\s+(?:(?:const|let|var|(?:async\s+)?function)\s+register\b|\{[^}]*\bregister\b)/
+const HANDLES = /\bexport\s+(?:default\b|(?:const|let|var|(?:async\s+)?function)\s+(?:hooks\b|[A-Z]))/
+
+/** A mod of Claude Code calls an interface that no other program has. The check does not run the file. */
+function isMod(one: unknown, file: string): boolean {
+  if (typeof one !== 'string' || !one.startsWith('.')) return false
+  const read = readFile(join(dirname(file), one), { follow: true, limit: LONGEST_MOD })
+  if (read === 'untouched' || 'problem' in read) return false
+  const text = read.bytes.toString('utf8')
+  return REGISTERS.test(text) && !HANDLES.test(text)
+}
+
+const LONGEST_MOD = 1024 * 1024
+
+function withType(one: unknown): unknown {
+  return isObject(one) ? { ...one, type: 'module' } : one
+}
+
 function give(reading: DocumentReading, key: GivenSetting['key'], value: unknown, at: JsonPath): void {
   reading.settings.push({ key, value, scope: reading.owner.scope, file: reading.file, at })
 }
@@ -371,7 +431,15 @@ function readOther(reading: DocumentReading, { name, value, events }: Other, at:
 }
 
 const OF_PROCESSES = new Set(['processes', 'defaults', 'builtins'])
-const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled', 'env'])
+const OTHER_KEYS = new Set([
+  'matching',
+  'priority',
+  'processes',
+  'modules',
+  'disableAllHooks',
+  'enabled',
+  'env',
+])
 
 // ---- duplicate keys -------------------------------------------------------------------------------------------
 

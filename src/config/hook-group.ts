@@ -6,7 +6,7 @@ import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import { isExactList, type Matcher } from '../core/hooks/matcher.js'
 import type { FileFormat } from '../runners/hook-spec.js'
-import type { HandlerType } from '../runners/kinds.js'
+import { type HandlerType, kindOf } from '../runners/kinds.js'
 import type { ConfigFile } from './config-file.js'
 import {
   type HandlerProblem,
@@ -60,6 +60,8 @@ export interface Reading {
   readonly format: FileFormat
   matching: Matching
   priority: number
+  /** The folder that its entries name files from. May begin with a placeholder. */
+  readonly folder: string
   /** Variables for the command hooks of the file. */
   env?: Readonly<Record<string, string>>
   readonly entries: Entry[]
@@ -182,9 +184,16 @@ function withoutHooks({ hooks, ...group }: Fields): HandlerProblem {
   return { problem: 'it has no "hooks"', todo: `Add "hooks": [${HANDLER}] to it, or remove it.` }
 }
 
-function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknown, at: JsonPath): void {
+/** One handler of an event, or for `*` one that names its events itself. */
+export function readEntry(
+  reading: Reading,
+  event: EventKind,
+  group: Group,
+  raw: unknown,
+  at: JsonPath,
+): void {
   const { owner, file, format, priority, shared } = reading
-  const name = shared.names.next(owner, event.name)
+  const name = shared.names.next(owner, event.name === '*' ? 'modules' : event.name)
   const handler = isObject(raw) ? readHandler(raw) : noHandler(raw)
   if ('problem' in handler) {
     const where = handler.key === undefined ? at : under(at, handler.key)
@@ -206,7 +215,7 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
     shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') }, { todo })
   }
   const entry = { owner, file, format, at, event, name, group, priority }
-  reading.entries.push({ ...entry, handler: withVariables(handler, reading.env) })
+  reading.entries.push({ ...entry, handler: located(withVariables(handler, reading.env), reading.folder) })
 }
 
 function noHandler(raw: unknown): HandlerProblem {
@@ -220,6 +229,11 @@ function noHandler(raw: unknown): HandlerProblem {
 function withVariables(handler: ReadHandler, env: Reading['env']): ReadHandler {
   if (!env || handler.type !== 'command') return handler
   return { ...handler, fields: { ...handler.fields, env: { ...env, ...(handler.fields.env as object) } } }
+}
+
+function located(handler: ReadHandler, folder: string): ReadHandler {
+  const { located } = kindOf(handler)
+  return located ? { ...handler, fields: located(handler.fields, folder) as ReadHandler['fields'] } : handler
 }
 
 // ---- keys that are not part of the format ---------------------------------------------------------------------

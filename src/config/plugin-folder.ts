@@ -92,7 +92,8 @@ function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner
 function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
   const { owner, documents } = open
   if (typeof file === 'object' && !documents.some((known) => known.file === file)) {
-    documents.push({ owner, role: 'plugin', file, at: null, format })
+    const inside = relative(open.root, dirname(file.path)).split(sep).join('/')
+    documents.push({ owner, role: 'plugin', file, at: null, format, inside })
   }
   return file !== 'missing'
 }

@@ -42,7 +42,7 @@ function unitWith(specs: readonly ConfiguredHook[]): Unit {
 function unitHook(spec: ConfiguredHook): UnitHook {
   const { name, events, matcher, origin } = spec.hook
   const { line, hash = '' } = origin
-  const event = spec.type === 'process' ? takenBy(spec) : [...events].join(', ')
+  const event = spec.type === 'process' ? takenBy(spec) : events === 'all' ? '*' : [...events].join(', ')
   const what = { name, event, matcher: matcher?.pattern ?? null, hash }
   const terms = termsOf(spec)
   return {

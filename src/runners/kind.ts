@@ -23,6 +23,11 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   /** It is started once for many events, so trust is checked at each start and not at each event. */
   readonly isResident?: boolean
 
+  /** Without a policy of its own, the event decides what a failure means, as for functions. Default: the agent goes on. */
+  readonly failsLikeFunction?: boolean
+
+  /** Completes an entry that names files from the folder of its own file. The folder may begin with a placeholder. */
+  located?(given: Given, folder: string): Spec['handler']
   /** What it runs or asks, as written in its file. */
   target(handler: Spec['handler']): string
   /** The same for lists, if `target` may contain a secret. */

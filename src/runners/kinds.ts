@@ -6,6 +6,7 @@ import { COMMAND } from './command/kind.js'
 import { HTTP } from './http/kind.js'
 import type { Kind } from './kind.js'
 import { MCP_TOOL } from './mcp-tool/kind.js'
+import { MODULE } from './module/kind.js'
 import { PROCESS } from './process/kind.js'
 import { PROMPT } from './prompt/kind.js'
 
@@ -16,6 +17,7 @@ export const EVENT_KINDS = {
   prompt: PROMPT,
   agent: AGENT,
   mcp_tool: MCP_TOOL,
+  module: MODULE,
 } as const
 
 /** All kinds. Entries of `process` are listed under "processes". */
@@ -29,7 +31,9 @@ export type KindName = keyof typeof KINDS
 
 /** The fields of an entry, by kind. */
 export type Handlers = {
-  readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec> ? Spec['handler'] : never
+  readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec, infer _>
+    ? Spec['handler']
+    : never
 }
 
 /** True for kinds that start a program, false for those that ask a server or a model. */

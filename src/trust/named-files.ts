@@ -1,5 +1,6 @@
 // Everything that a unit's commands name: files outside its copy, programs, and names that only the running shell can resolve.
 
+import { resolve } from 'node:path'
 import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { pathAt, tidy, typeAt } from './file-reading.js'
@@ -24,7 +25,7 @@ import {
   variablesOf,
 } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from './known-programs.js'
-import { moduleLoad } from './script-loads.js'
+import { moduleLoad, relativeImports } from './script-loads.js'
 import type { ImplicitLoad, Unit, UnitHook } from './unit.js'
 
 /** Something a reviewer should know about a hook, or that its text does not show. */
@@ -59,7 +60,10 @@ export interface Named {
 /** A file in one of the `systemFolders` is a program, not a script. */
 export function namedBy(unit: Unit, systemFolders: readonly string[]): Named {
   const search = new Search(unit, systemFolders)
-  for (const hook of unit.hooks) if (runsProgram(hook)) search.hook(hook)
+  for (const hook of unit.hooks) {
+    if (hook.type === 'module') search.module(hook)
+    else if (runsProgram(hook)) search.hook(hook)
+  }
   return search.named()
 }
 
@@ -94,6 +98,8 @@ const MOST_WORDS = 2000
 const MOST_ENTRIES = 32
 /** Folders that are named but not entered. */
 const MOST_NAMED_FOLDERS = 16
+/** The limit for one module. */
+const MOST_IMPORTS = 500
 
 class Search {
   readonly #unit: Unit
@@ -153,6 +159,35 @@ class Search {
     const folders = this.#folders(reading, some, remarks)
     for (const one of some) this.#search.look(one, folders, remarks)
     this.#modules(reading, folders)
+  }
+
+  /** The file that it imports, and unless that is in the copy, everything that this one imports by a relative path. */
+  module(hook: UnitHook): void {
+    const remarks = this.#remarks(hook)
+    const word = markedText({ ...hook, shell: 'sh' }, this.#unit, this.#variables)
+    const look = (one: string) =>
+      this.#search.look({ word: one, isExpected: true, isScript: true, by: 'node' }, [], remarks)
+    const { text, variable } = unmarked(word, this.#variables)
+    if (variable?.isCopied) {
+      look(word)
+      return
+    }
+    // Node.js resolves `..` before it follows links.
+    const file = resolve(this.#unit.projectDir, text)
+    look(file)
+    const seen = new Set([file])
+    for (const path of seen) {
+      const { files, isOpen } = relativeImports(path)
+      if (isOpen) remarks.unseen(`${quoted(path)} decides while it runs which files it imports`)
+      if (seen.size > MOST_IMPORTS) {
+        remarks.unseen('it imports more files than can be checked')
+        return
+      }
+      for (const one of files) {
+        seen.add(one)
+        this.#search.look({ word: one, isExpected: true }, [], remarks)
+      }
+    }
   }
 
   #modules({ commands }: HookReading, folders: readonly WorkFolder[]): void {

@@ -30,9 +30,13 @@ export function unseenCode(review: Review): string | undefined {
   const files = inReadingOrder(review).flatMap(({ file, part }) => (part === 'named' ? [file] : []))
   const texts = [...commands, ...files.map(textOf)]
   const started = [...Object.keys(review.programs), ...review.missing]
-  const found = LANGUAGES.filter((language) => isUsed(language, started, files, commands)).map(
-    ({ loads }) => loads,
-  )
+  const onlyModules = review.unit.hooks.every(({ type }) => type === 'module')
+  const found = LANGUAGES.filter((language) =>
+    // What a module imports by a relative path is part of the review.
+    onlyModules
+      ? language.name === 'node' && importsPackages(files)
+      : isUsed(language, started, files, commands),
+  ).map(({ loads }) => loads)
   const runners = [
     ...new Set(texts.flatMap((text) => [...text.matchAll(RUNNER)].map(([, name = '']) => name))),
   ]
@@ -57,6 +61,12 @@ function isUsed(
   const own = files.filter((file) => extension.test(file.path) || program.test(interpreterOf(file)))
   if (language === 'shell') return [...commands, ...own.map(textOf)].some((text) => SOURCES.test(text))
   return own.length > 0 || started.some((name) => program.test(name))
+}
+
+const PACKAGE = /\b(?:import|from|require)\s*\(?\s*["'](?![./]|node:|carabiner(?:\/|["']))/
+
+function importsPackages(files: readonly ReviewedFile[]): boolean {
+  return files.some((file) => PACKAGE.test(textOf(file)))
 }
 
 function textOf({ text = '' }: ReviewedFile): string {

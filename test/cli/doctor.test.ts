@@ -261,6 +261,13 @@ describe('programs', () => {
 })
 
 describe('scripts', () => {
+  it('a module that is missing', async () => {
+    scene.ofUser([{ type: 'module', module: './gone.mjs' }])
+    expect((await scene.only('script-missing')).text).toMatch(/it imports .*\/\.amplifier\/hooks\/gone\.mjs/)
+    scene.writeHome('.amplifier/hooks/gone.mjs', 'export default () => {}')
+    expect(await scene.codes()).toEqual([])
+  })
+
   it.each([
     [
       'missing',

@@ -130,6 +130,7 @@ const WHOLE: { readonly [T in HandlerType]: object } = {
   prompt: { prompt: 'x' },
   agent: { prompt: 'x' },
   mcp_tool: { server: 'x', tool: 'y' },
+  module: { module: './guard.mjs' },
 }
 const TYPES = Object.keys(EVENT_KINDS) as readonly HandlerType[]
 const inGroup = (handler: object) => ({ hooks: { PreToolUse: [{ hooks: [handler] }] } })

@@ -269,6 +269,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
     prompt: { prompt: 'May it?' },
     agent: { prompt: 'May it?' },
     mcp_tool: { server: 'a', tool: 'b' },
+    module: { module: './a.mjs' },
     process: { command: ['gate'], intercept: ['before_tool'] },
   }
 
@@ -283,6 +284,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
       env: { A: 'b' },
       hooks: {},
       processes: {},
+      modules: ['./c.mjs'],
       disableAllHooks: true,
       allowedHttpHookUrls: [],
       httpHookAllowedEnvVars: [],
@@ -309,6 +311,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
     prompt: { prompt: 'x', model: 'x', continueOnBlock: true },
     agent: { prompt: 'x', model: 'x' },
     mcp_tool: { server: 'x', tool: 'x', input: { a: 1 } },
+    module: { module: './b.mjs' },
     process: {
       enabled: false,
       command: ['other'],

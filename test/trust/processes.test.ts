@@ -1,4 +1,4 @@
-// Resident hooks from a project: not started until trusted, started from their copy, and never as they are after a change.
+// Resident hooks and modules from a project: not started until trusted, started from their copy, and never as they are after a change.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,12 +22,25 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
+type Kind = 'process' | 'module'
+
+/** The same as a module. */
+const moduleText = (canary: string) => `
+import { appendFileSync } from 'node:fs'
+import { reason } from './reason.mjs'
+appendFileSync(${JSON.stringify(canary)}, import.meta.dirname + '\\n')
+export default () => ({ action: 'deny', reason })
+`
+
 /** A project with the hook in a plugin or in the root file, and the user's home beside it. */
-function withProcess(isPlugin: boolean) {
+function withProcess(isPlugin: boolean, kind: Kind = 'process') {
   const place = project()
   const canary = join(place.root, 'canary')
   const below = isPlugin ? '.amplifier/hooks/guard' : '.amplifier/hooks'
-  const script = place.write(isPlugin ? `${below}/hook.mjs` : 'tools/hook.mjs', HOOK)
+  const folder = isPlugin ? below : 'tools'
+  const text = kind === 'module' ? moduleText(canary) : HOOK
+  const script = place.write(`${folder}/hook.mjs`, text)
+  const imported = place.write(`${folder}/reason.mjs`, 'export const reason = "reviewed"')
   const where = isPlugin ? { dir: '.' } : { dir: 'tools' }
   const entry = {
     command: [process.execPath, 'hook.mjs'],
@@ -38,11 +51,14 @@ function withProcess(isPlugin: boolean) {
     // How fast the machine is must not matter.
     timeouts: { observe: 60, intercept: 60, hello: 60 },
   }
-  place.write(`${below}/hooks.json`, JSON.stringify({ processes: { guard: entry } }))
+  const module = { type: 'module', module: isPlugin ? './hook.mjs' : '../../tools/hook.mjs', timeout: 60 }
+  const json =
+    kind === 'module' ? { hooks: { PreToolUse: [{ hooks: [module] }] } } : { processes: { guard: entry } }
+  place.write(`${below}/hooks.json`, JSON.stringify(json))
   const home = join(place.root, 'home')
   mkdirSync(home)
   const starts = () => (existsSync(canary) ? readFileSync(canary, 'utf8').trimEnd().split('\n') : [])
-  return { place, script, home, canary, starts }
+  return { place, script, imported, home, canary, starts, text }
 }
 
 async function opened({ place, home }: ReturnType<typeof withProcess>) {
@@ -68,11 +84,13 @@ async function trust(made: ReturnType<typeof withProcess>): Promise<void> {
 }
 
 describe.each([
-  ['in a plugin', true],
-  ['named by the root file', false],
-])('a process %s', (_, isPlugin) => {
+  ['process', 'in a plugin', true],
+  ['process', 'named by the root file', false],
+  ['module', 'in a plugin', true],
+  ['module', 'named by the root file', false],
+] as const)('a %s %s', (kind, _, isPlugin) => {
   it('is not started before it was trusted, neither to be asked nor to be told', async () => {
-    const made = withProcess(isPlugin)
+    const made = withProcess(isPlugin, kind)
     const { hooks, fire } = await opened(made)
     expect(hooks.untrusted()).toHaveLength(1)
     const { action, hooks: trace, messages } = await fire()
@@ -84,7 +102,7 @@ describe.each([
   })
 
   it('runs once it was, from its copy if it has one', async () => {
-    const made = withProcess(isPlugin)
+    const made = withProcess(isPlugin, kind)
     await trust(made)
     const { fire, hooks } = await opened(made)
     expect(await fire()).toMatchObject({ action: 'deny', reason: 'reviewed' })
@@ -96,11 +114,11 @@ describe.each([
   })
 
   it('goes on as it was trusted once a byte of it changed, and the changed one never starts', async () => {
-    const made = withProcess(isPlugin)
+    const made = withProcess(isPlugin, kind)
     await trust(made)
     const { fire } = await opened(made)
     expect(await fire()).toMatchObject({ action: 'deny' })
-    writeFileSync(made.script, `${HOOK}// evil\n`)
+    writeFileSync(made.script, `${made.text}// evil\n`)
     expect(await fire()).toMatchObject({ action: 'deny', reason: 'reviewed' })
     expect(made.starts()).toHaveLength(1)
     // What a command names and appears is a change, too.
@@ -112,6 +130,26 @@ describe.each([
     if (isPlugin) expect(later.reason).toBe('reviewed')
     else expect(later.hooks[0]).toMatchObject({ status: 'failed', why: 'HOOK_NOT_TRUSTED' })
     expect(made.starts()).toEqual(isPlugin ? [expect.stringContaining(made.place.dataDir)] : [])
+  })
+})
+
+describe('what a module imports by a relative path', () => {
+  it('is reviewed with it, and closes the gate when it changes', async () => {
+    const made = withProcess(false, 'module')
+    const { scripts } = trustStore({ dataDir: made.place.dataDir }).look(await unitIn(made))
+    expect(scripts.map(({ path }) => path)).toEqual([made.script, made.imported])
+    await trust(made)
+    writeFileSync(made.imported, 'export const reason = undefined')
+    const { action, hooks } = await (await opened(made)).fire()
+    expect([action, hooks[0]?.why]).toEqual(['deny', 'HOOK_NOT_TRUSTED'])
+    expect(made.starts()).toEqual([])
+  })
+
+  it('says that it cannot know files that are named at run time', async () => {
+    const made = withProcess(false, 'module')
+    writeFileSync(made.imported, 'export const { reason } = await import(process.env.X)')
+    const { unseen } = trustStore({ dataDir: made.place.dataDir }).look(await unitIn(made))
+    expect(unseen.join()).toContain('decides while it runs which files it imports')
   })
 })
 

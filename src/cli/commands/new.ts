@@ -45,6 +45,10 @@ const OPTIONS = {
     completes: LANGUAGE_NAMES,
     help: `${LANGUAGE_NAMES.join(', ')}; default: bash. sh means bash.`,
   },
+  module: {
+    type: 'boolean',
+    help: 'A JavaScript function that stays loaded; --lang module.',
+  },
   event: { type: 'string', value: 'EVENT', help: 'The event; default: PreToolUse.' },
   matcher: { type: 'string', value: 'M', help: 'Which tools or other values; default: all.' },
   dir: { type: 'string', value: 'DIR', help: 'Make DIR/NAME; default: .amplifier/hooks/NAME.' },
@@ -70,10 +74,11 @@ export const command: Command<typeof OPTIONS> = {
       does: 'In Python, when a person sends a prompt.',
       line: 'carabiner new prompts --lang python --event UserPromptSubmit',
     },
+    { does: 'As a function that stays loaded.', line: 'carabiner new guard --module --matcher Bash' },
   ],
   async run({ options, positionals: [name] }, output) {
     if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
-    const language = languageOf(options.lang ?? 'bash')
+    const language = languageOf(options.lang, options.module === true)
     const wanted = wantedOf(name, options.event, options.matcher)
     const project = projectFolder(options)
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
@@ -90,7 +95,10 @@ export const command: Command<typeof OPTIONS> = {
 
 // ---- what is wanted -------------------------------------------------------------------------------------------
 
-function languageOf(typed: string): Language {
+function languageOf(given: string | undefined, isModule: boolean): Language {
+  if (isModule && given !== undefined && given !== 'module')
+    throw usage(`--module and --lang ${given} exclude each other: leave one out`)
+  const typed = given ?? (isModule ? 'module' : 'bash')
   const alias = Object.hasOwn(ALIASES, typed) ? ALIASES[typed] : undefined
   return alias ?? chosen(typed, LANGUAGE_NAMES, '--lang does not accept')
 }

@@ -4,6 +4,7 @@ import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { visible } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
+import { modulePath, typeScriptProblem } from '../../runners/module/module-path.js'
 import { bashOnly } from '../../shell/bash-only.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
@@ -29,6 +30,8 @@ interface Script {
 export function scripts(facts: Pick<Facts, 'specs'>): Checked {
   const seen = new Set<string>()
   const findings = wanted(facts).flatMap((written) => {
+    const { spec, where } = written
+    if (spec.type === 'module') return ofModule(modulePath(spec.handler.path, spec.place), where, seen)
     const command = commandOf(written)
     return command ? ofCommand(command, seen) : []
   })
@@ -76,6 +79,19 @@ function namedIn(command: HookCommand): readonly Script[] {
   return commands
     .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
     .flatMap((one) => scriptsOf(one, command))
+}
+
+function ofModule(path: string, where: Written['where'], seen: Set<string>): readonly Finding[] {
+  if (typeAt(path) !== 'file') {
+    const text = `it imports ${shown(path)}, which does not exist`
+    const fix = `Put the module at ${shown(path)}, or write the path of one that exists at ${placeOf(where)}.`
+    return [{ severity: 'broken', code: 'script-missing', ...where, text, fix }]
+  }
+  seen.add(path)
+  const problem = typeScriptProblem(path)
+  if (!problem) return []
+  const { message: text, hint: fix } = problem
+  return [{ severity: 'broken', code: 'interpreter-missing', ...where, text, fix }]
 }
 
 /** Windows line ends inside the command itself. */

@@ -51,6 +51,11 @@ export function hooksSchema(): Schema {
         anyOf: [{ $ref: '#/$defs/events' }, { $ref: '#/$defs/list' }],
       },
       processes: { description: 'Hooks that keep running, by name.', $ref: '#/$defs/processes' },
+      modules: {
+        description: 'JavaScript files whose exports name their events, such as PreToolUse.',
+        type: 'array',
+        items: { anyOf: [WRITTEN, { $ref: '#/$defs/module' }] },
+      },
       ...switches(),
     },
     // A file may hold events without a "hooks" key.
@@ -58,6 +63,7 @@ export function hooksSchema(): Schema {
     anyOf: [
       { required: ['hooks'] },
       { required: ['processes'] },
+      { required: ['modules'] },
       ...Object.keys(events).map((name) => ({ required: [name] })),
     ],
     $defs: {

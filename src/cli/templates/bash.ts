@@ -18,7 +18,11 @@ if [[ $input != *'"hook_event_name"'* ]]; then
   exit ${facts.onFailure}
 fi
 ${work(facts.sample)}`
-  return { files: { [file]: text }, executable: [file], command: `bash "\${CLAUDE_PLUGIN_ROOT}/${file}"` }
+  return {
+    files: { [file]: text },
+    executable: [file],
+    handler: { type: 'command', command: `bash "\${CLAUDE_PLUGIN_ROOT}/${file}"` },
+  }
 }
 
 function work(sample: Sample): string {

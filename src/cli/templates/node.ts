@@ -5,7 +5,7 @@ import type { Sample, Script, ScriptFacts } from './sample.js'
 /** Runs without installing any package. */
 export function nodeScript(facts: ScriptFacts): Script {
   const file = 'hook.mjs'
-  return { files: { [file]: withoutTypes(source(facts)) }, executable: [file], command: COMMAND }
+  return { files: { [file]: withoutTypes(source(facts)) }, executable: [file], handler: HANDLER }
 }
 
 /** Ships the compiled file too: only newer versions of Node run TypeScript. */
@@ -20,11 +20,11 @@ export function typescriptScript(facts: ScriptFacts): Script {
       'package.json': `${JSON.stringify({ private: true, type: 'module', scripts: SCRIPTS }, null, 2)}\n`,
     },
     executable: ['hook.mjs'],
-    command: COMMAND,
+    handler: HANDLER,
   }
 }
 
-const COMMAND = `node "\${CLAUDE_PLUGIN_ROOT}/hook.mjs"`
+const HANDLER = { type: 'command', command: `node "\${CLAUDE_PLUGIN_ROOT}/hook.mjs"` } as const
 
 /** No node_modules: the whole plugin folder is reviewed, trusted and copied. */
 const SCRIPTS = { build: 'npx --yes -p typescript tsc', test: 'carabiner test .' }

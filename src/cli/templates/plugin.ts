@@ -4,6 +4,7 @@ import { resolveEvent } from '../../core/events/events.js'
 import { closesOnFailure } from '../../core/hooks/hook.js'
 import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema/address.js'
 import { bashScript } from './bash.js'
+import { moduleScript } from './module.js'
 import { nodeScript, typescriptScript } from './node.js'
 import { pythonScript } from './python.js'
 import { factsOf, type Script, type ScriptFacts, sampleOf, type Wanted } from './sample.js'
@@ -13,6 +14,7 @@ export const LANGUAGES = {
   python: pythonScript,
   node: nodeScript,
   ts: typescriptScript,
+  module: moduleScript,
 } as const satisfies Record<string, (facts: ScriptFacts) => Script>
 
 export type Language = keyof typeof LANGUAGES
@@ -30,7 +32,7 @@ export function newPlugin(wanted: Wanted, language: Language): readonly NewFile[
   const sample = sampleOf(wanted)
   const script = LANGUAGES[language](factsOf(wanted, sample))
   const files = {
-    'hooks.json': json({ $schema: HOOKS_SCHEMA, hooks: hooksOf(wanted, script.command) }),
+    'hooks.json': json({ $schema: HOOKS_SCHEMA, hooks: hooksOf(wanted, script.handler) }),
     ...script.files,
     'hooks.test.json': json({ $schema: CASES_SCHEMA, cases: sample.cases }),
     'README.md': readme(wanted, language, script),
@@ -42,9 +44,9 @@ export function newPlugin(wanted: Wanted, language: Language): readonly NewFile[
   }))
 }
 
-function hooksOf({ event, matcher }: Wanted, command: string) {
+function hooksOf({ event, matcher }: Wanted, handler: Script['handler']) {
   const closes = closesOnFailure(resolveEvent(event), 'byEvent', false)
-  const hook = { type: 'command', command, timeout: TIMEOUT, ...(closes && { onFailure: 'block' }) }
+  const hook = { ...handler, timeout: TIMEOUT, ...(closes && { onFailure: 'block' }) }
   return { [event]: [{ ...(matcher !== undefined && { matcher }), hooks: [hook] }] }
 }
 
@@ -52,9 +54,9 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-function readme({ name, event, matcher }: Wanted, language: Language, { executable }: Script): string {
+function readme({ name, event, matcher }: Wanted, language: Language, { executable, files }: Script): string {
   const { when, denyMeans, deny } = resolveEvent(event)
-  const script = language === 'ts' ? 'hook.mts' : (executable[0] ?? '')
+  const script = language === 'ts' ? 'hook.mts' : (executable[0] ?? Object.keys(files)[0] ?? '')
   const effect = deny === 'none' ? 'It can report, but not refuse' : `If it refuses: ${denyMeans}`
   const build =
     language === 'ts'

@@ -31,7 +31,11 @@ ${work(facts.sample)}    return 0
 if __name__ == "__main__":
     sys.exit(main())
 `
-  return { files: { [file]: text }, executable: [file], command: `python3 "\${CLAUDE_PLUGIN_ROOT}/${file}"` }
+  return {
+    files: { [file]: text },
+    executable: [file],
+    handler: { type: 'command', command: `python3 "\${CLAUDE_PLUGIN_ROOT}/${file}"` },
+  }
 }
 
 function work(sample: Sample): string {

@@ -33,6 +33,9 @@ interface Refusing {
 
 interface Saying {
   readonly does: 'say'
+  readonly text: string
+  /** To the model, not to the user. */
+  readonly toModel: boolean
   /** Printed each time. */
   readonly answer: Data
   readonly cases: readonly SampleCase[]
@@ -114,6 +117,8 @@ function saying(wanted: Wanted, kind: EventKind): Saying {
   const payload = payloadOf(wanted, kind)
   return {
     does: 'say',
+    text,
+    toModel,
     answer: toModel
       ? { hookSpecificOutput: { hookEventName: event, additionalContext: text } }
       : { systemMessage: text },
@@ -180,8 +185,10 @@ export interface ScriptFacts extends Pick<Wanted, 'name' | 'event'> {
 export interface Script {
   readonly files: Readonly<Record<string, string>>
   readonly executable: readonly string[]
-  /** For hooks.json. */
-  readonly command: string
+  /** For hooks.json: what runs it. */
+  readonly handler:
+    | { readonly type: 'command'; readonly command: string }
+    | { readonly type: 'module'; readonly module: string }
 }
 
 export function factsOf({ name, event }: Wanted, sample: Sample): ScriptFacts {

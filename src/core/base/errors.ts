@@ -39,7 +39,8 @@ export const ERROR_CODES = {
     todo: 'Return undefined, or the result of a constructor such as deny() or modify(). carabiner docs results lists the fields; carabiner docs shell-hooks shows what a program prints.',
   },
   HOOK_NOT_STARTED: {
-    means: "A hook's program could not be started: it is missing, not executable, or refused by the system.",
+    means:
+      "A hook's program could not be started: it is missing, not executable, or refused by the system. Or a module could not be imported, or exports no handler for the event.",
     todo: 'Check the command, the path and the permissions (chmod +x) that the message names.',
   },
   HOOK_NOT_TRUSTED: {

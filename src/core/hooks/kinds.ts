@@ -12,6 +12,7 @@ interface KindRow {
 export const HOOK_KINDS = {
   function: { ownProtocol: true, inProcess: true },
   process: { ownProtocol: true },
+  module: { slow: 'Make the module faster' },
   command: {},
   http: { slow: 'Make its server faster' },
   prompt: { slow: 'Use a faster model' },

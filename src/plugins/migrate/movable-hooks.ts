@@ -94,6 +94,11 @@ const NO_PROCESS: Readonly<Record<Direction, string>> = {
   carabiner: 'it is not a Claude Code hook; move it by hand',
 }
 
+const NO_MODULE: Readonly<Record<Direction, string>> = {
+  'claude-code': 'Claude Code does not run modules with exported handlers',
+  carabiner: 'it names its file from the folder that it is in; move both by hand',
+}
+
 interface Place {
   readonly at: Entry['at']
 }
@@ -109,6 +114,7 @@ function movedHook(
   { value }: HookFile,
   files: MigrationFiles,
 ): MovableHook | { readonly problem: string } {
+  if (entry.handler.type === 'module') return { problem: NO_MODULE[files.direction] }
   const handler = valueAt(value, entry.at) as Fields
   // If `fire` ran this hook, it would run itself forever.
   if (isOurs(handler)) return { problem: 'it belongs to carabiner setup, which adds and removes it' }
@@ -152,7 +158,8 @@ export function withoutTimeout(key: string): string {
 
 export function keysIn({ config, contents, value }: HookFile): readonly string[] {
   const isClaudes = formatOfPath(config.path) === 'claude'
-  return contents.entries.map((entry) => {
+  const inGroups = contents.entries.filter(({ event }) => event.name !== '*')
+  return inGroups.map((entry) => {
     const group = valueAt(value, groupAt(entry)) as Fields
     const handler = valueAt(value, entry.at) as Fields
     return keyOf(entry.event.name, { group, handler: isClaudes ? timedForClaude(entry, handler) : handler })

@@ -1,16 +1,37 @@
 // The pipes of a resident process: input that may break or stall, and the last lines of standard error.
 
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
+/** The streams of a process. */
+export interface Pipes {
+  /** It reads messages from this. */
+  readonly input: Socket
+  /** It writes messages to this. */
+  readonly output: Readable
+  /** What it prints for people. */
+  readonly printed: readonly Readable[]
+}
+
+/** A process with a channel of its own prints to both of its standard streams. */
+export function pipesOf({ stdin, stdout, stderr, stdio }: ChildProcess): Pipes {
+  const channel = stdio[CHANNEL] as Socket | null | undefined
+  const out = stdout as Readable
+  return channel
+    ? { input: channel, output: channel, printed: [out, stderr as Readable] }
+    : { input: stdin as Socket, output: out, printed: [stderr as Readable] }
+}
+
+const CHANNEL = 3
+
 /**
  * A stream that outlives `stdin`, which Node destroys when the process ends, perhaps before its last reply was read.
  * Calls `onBroken` when the process no longer reads.
  */
-export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () => void): Writable {
+export function inputOf(stdin: Pipes['input'], onBroken: () => void): Writable {
   stdin.on('error', onBroken)
   return new Writable({
     decodeStrings: false,
@@ -76,18 +97,26 @@ const LONGEST_LINE = 1024
 const LONGEST_PIECE = 8192
 
 export class StderrLines {
-  readonly #decoder = new StringDecoder('utf8')
   readonly #lines: string[] = []
   #bytes = 0
   /** The number of lines so far, including dropped ones. */
   #count = 0
   #taken = 0
-  /** The beginning of an incomplete line. */
-  #begun = ''
 
-  constructor(stream: Readable) {
-    stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)))
-    stream.on('end', () => this.#read(this.#begun === '' ? '' : '\n'))
+  constructor(...streams: readonly Readable[]) {
+    for (const stream of streams) this.#follow(stream)
+  }
+
+  #follow(stream: Readable): void {
+    const decoder = new StringDecoder('utf8')
+    /** The beginning of an incomplete line. */
+    let begun = ''
+    stream.on('data', (chunk: Buffer) => {
+      begun = this.#read(begun, decoder.write(chunk))
+    })
+    stream.on('end', () => {
+      begun = this.#read(begun, begun === '' ? '' : '\n')
+    })
     stream.on('error', () => undefined) // The connection or its exit says why it is gone.
   }
 
@@ -102,14 +131,16 @@ export class StderrLines {
     return this.#lines.slice(-lines)
   }
 
-  #read(text: string): void {
+  /** Keeps complete lines, and returns the beginning of the next one. */
+  #read(begun: string, text: string): string {
     const recent = text.length > LONGEST_PIECE ? text.slice(-LONGEST_PIECE) : text
     const [first = '', ...more] = recent.split('\n')
-    this.#begun = begun(this.#begun + first)
-    for (const line of more) {
-      this.#keep(this.#begun)
-      this.#begun = begun(line)
+    let line = beginningOf(begun + first)
+    for (const next of more) {
+      this.#keep(line)
+      line = beginningOf(next)
     }
+    return line
   }
 
   #keep(written: string): void {
@@ -125,6 +156,6 @@ export class StderrLines {
   }
 }
 
-function begun(line: string): string {
+function beginningOf(line: string): string {
   return line.slice(0, LONGEST_LINE + 1)
 }

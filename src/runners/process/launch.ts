@@ -1,6 +1,11 @@
 // Starts the process of an entry: builds its command line, folder and environment, and the group that ends with it.
 
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type StdioOptions,
+  spawn,
+} from 'node:child_process'
 import { resolve } from 'node:path'
 import { isGuard } from '../../core/hooks/gate.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
@@ -13,6 +18,8 @@ export interface Launch {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** Messages go over file descriptor 3, so that nothing that the program reads or prints can disturb them. */
+  readonly ownChannel?: boolean
 }
 
 /** The fields of an entry that matter for the start. */
@@ -47,16 +54,17 @@ function folderIn({ plugin, projectDir }: HookSpec<LaunchFields>['place'], dir: 
   return resolve(plugin?.root ?? projectDir, dir)
 }
 
-/** Rejects with HOOK_NOT_STARTED. */
+/** Rejects with HOOK_NOT_STARTED. With a channel of its own, the child has no `stdin`: use `pipesOf`. */
 export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(notStarted(launch, error))
     try {
-      const { file, args, cwd, env } = launch
-      const child = spawn(file, args, { cwd, env, detached: LEADS_GROUP, windowsHide: true, stdio: 'pipe' })
+      const { file, args, cwd, env, ownChannel } = launch
+      const stdio: StdioOptions = ownChannel ? ['ignore', 'pipe', 'pipe', 'pipe'] : 'pipe'
+      const child = spawn(file, args, { cwd, env, detached: LEADS_GROUP, windowsHide: true, stdio })
       // Stays attached, because later errors, such as a signal that could not be sent, must not go unhandled.
       child.on('error', fail)
-      if (child.pid !== undefined) resolve(child)
+      if (child.pid !== undefined) resolve(child as ChildProcessWithoutNullStreams)
     } catch (error) {
       fail(error)
     }

@@ -1,7 +1,6 @@
 // One life of a resident process, from its start until its whole group is gone, and its failures in words.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import type { Socket } from 'node:net'
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import { cutText } from '../../core/base/text.js'
@@ -9,7 +8,7 @@ import { Connection } from '../../rpc/connection.js'
 import type { RpcCallOptions } from '../../rpc/pending-calls.js'
 import { RpcError, type RpcProblem } from '../../rpc/problem.js'
 import { refusalsIn, withRepeated } from '../../systems/picoclaw/answer.js'
-import { inputOf, Stall, StderrLines } from './child-pipes.js'
+import { inputOf, type Pipes, pipesOf, Stall, StderrLines } from './child-pipes.js'
 import { type ChildGroup, groupOf } from './launch.js'
 
 interface LifeEvents {
@@ -37,6 +36,7 @@ export class Life {
   /** Settles when `how` is final, or when nothing more can be learned. */
   readonly ended: Promise<void>
   readonly #child: ChildProcessWithoutNullStreams
+  readonly #pipes: Pipes
   readonly #group: ChildGroup
   readonly #connection: Connection
   readonly #events: LifeEvents
@@ -55,16 +55,17 @@ export class Life {
 
   constructor(child: ChildProcessWithoutNullStreams, maxLineBytes: number | undefined, events: LifeEvents) {
     this.#child = child
+    this.#pipes = pipesOf(child)
     this.#events = events
     this.#group = groupOf(child)
     this.ended = new Promise((resolve) => {
       this.#settle = resolve
     })
-    this.stderr = new StderrLines(child.stderr)
-    this.#stall = new Stall(child.stdin as Socket, () => this.#stalled())
+    this.stderr = new StderrLines(...this.#pipes.printed)
+    this.#stall = new Stall(this.#pipes.input, () => this.#stalled())
     this.#connection = new Connection({
-      input: child.stdout,
-      output: inputOf(child, () => this.#lost('it closed its input')),
+      input: this.#pipes.output,
+      output: inputOf(this.#pipes.input, () => this.#lost('it closed its input')),
       maxQueuedBytes: MOST_EVENT_BYTES,
       ...(maxLineBytes !== undefined && { maxLineBytes }),
       ...(events.request && { onRequest: events.request }),
@@ -90,6 +91,11 @@ export class Life {
 
   get isOver(): boolean {
     return this.#over
+  }
+
+  /** Calls that wait for an answer. */
+  get inFlight(): number {
+    return this.#connection.inFlight
   }
 
   /** We told it to end. It had done nothing wrong. */
@@ -142,11 +148,15 @@ export class Life {
     this.#settle()
   }
 
+  get #streams() {
+    const { input, output, printed } = this.#pipes
+    return [input, output, ...printed]
+  }
+
   /** An embedder that forgot to call close() must still be able to exit. In Bun, pipes block nothing and have no unref. */
   #rest(): void {
     this.#child.unref()
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
-      (stream as Partial<Socket>).unref?.()
+    for (const stream of this.#streams) (stream as Partial<Pipes['input']>).unref?.()
   }
 
   #retry(): void {
@@ -181,7 +191,7 @@ export class Life {
       this.#part()
     }
     this.#child.once('close', () => finish(false))
-    this.#soon(() => finish(!this.#child.stdout.closed || !this.#child.stderr.closed))
+    this.#soon(() => finish([this.#pipes.output, ...this.#pipes.printed].some(({ closed }) => !closed)))
   }
 
   /** A blocked event loop fires the timer before it reads. This lets it read first. */
@@ -212,7 +222,7 @@ export class Life {
   #release(): void {
     clearTimeout(this.#timer)
     if (this.#heldOpen) this.#events.leftBehind()
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
+    for (const stream of this.#streams) stream.destroy()
   }
 }
 

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
+import { RpcError } from '../../rpc/problem.js'
 import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
 import { Living } from '../program/process-group.js'
 import { BackOff, type Restart } from './back-off.js'
@@ -20,6 +21,8 @@ interface ResidentOptions {
   readonly observeMs: number
   readonly restart: Restart
   readonly maxLineBytes: number | undefined
+  /** A call without an answer in time ends the process: it may be in an endless loop. The next call starts a new one. */
+  readonly endsLate?: boolean
   /** Reports problems that do not belong to a call in progress. */
   readonly report: (d: Diagnostic) => void
 }
@@ -36,6 +39,8 @@ interface Question {
   readonly params: Json
   /** Counts from the hello, if that has not happened yet. */
   readonly timeoutMs: number
+  /** Whether it printed something before this answer, which is then read first. */
+  readonly hasPrinted?: (answer: Json) => boolean
 }
 
 export class Resident {
@@ -45,6 +50,8 @@ export class Resident {
   readonly #observations: Observations
   /** Callers that wait for an answer, latest last. */
   readonly #asking = new Set<HookContext>()
+  /** Lives that did not answer in time, and end with their last call. */
+  readonly #late = new Set<Life>()
   /** Set once it has said hello. */
   #life: Life | undefined
   #readyAt = 0
@@ -91,11 +98,13 @@ export class Resident {
     const onStart = (giveUp: () => void) => context.onAbort(giveUp)
     return life.call(method, params, { timeoutMs, onStart }).then(
       (answer) => {
+        if (question.hasPrinted?.(answer)) return this.#answeredAloud(life, context, () => read(answer))
         this.#answered(context, life)
         return read(answer)
       },
       async (error: unknown) => {
-        life.unanswered()
+        if (this.#options.endsLate && isLate(error)) this.#setAside(life, timeoutMs)
+        else life.unanswered()
         const failure = await callFailure(error, life, question)
         this.#answered(context, life)
         throw failure
@@ -103,10 +112,26 @@ export class Resident {
     )
   }
 
+  async #answeredAloud<T>(life: Life, context: HookContext, read: () => T): Promise<T> {
+    await setImmediate()
+    this.#answered(context, life)
+    return read()
+  }
+
+  /** It ends with its last call, because other calls may still get their answers. */
+  #setAside(life: Life, timeoutMs: number): void {
+    if (this.#life === life) {
+      this.#life = undefined
+      this.#lastEnd = () => `it did not answer within ${timeoutMs / 1000} s and was ended`
+    }
+    this.#late.add(life)
+  }
+
   #answered(context: HookContext, life?: Life): void {
     this.#asking.delete(context)
     const stderr = life?.stderr.takeNew()
     if (stderr) context.printed({ stderr })
+    if (life && life.inFlight === 0 && this.#late.delete(life)) life.terminate('it did not answer in time')
     if (this.#retired) this.#endIfIdle()
   }
 
@@ -251,6 +276,10 @@ export class Resident {
     if (latest) latest.note(d)
     else this.#options.report(d)
   }
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof RpcError && (error.kind === 'timeout' || error.kind === 'aborted')
 }
 
 const CLOSED = 'the hooks were closed'

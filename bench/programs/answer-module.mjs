@@ -1,0 +1,3 @@
+// A module hook that lets everything pass.
+
+export const PreToolUse = () => ({ action: 'continue' })

@@ -12,7 +12,7 @@ export function isAgentShell(): boolean {
 export function checkPerson(what: string): void {
   const mark = agentMark()
   if (mark === undefined) return
-  throw new Refusal('NOT_A_PERSON', `${what} is for a person, and ${mark}`, {
+  throw new Refusal('NOT_A_PERSON', `${what} is for a person, but ${mark}`, {
     hint: 'Run the same command in your own terminal.',
   })
 }

@@ -15,7 +15,7 @@ export const REFUSAL_CODES = {
     todo: 'Report it, with the text of the message.',
   },
   NOT_A_PERSON: {
-    means: 'The command loosens protection, so it is for a person, and an agent is running it.',
+    means: 'The command loosens protection, so only a person may run it, and an agent is running it.',
     todo: 'Run the same command in your own terminal.',
   },
   NO_TERMINAL: {

@@ -110,7 +110,7 @@ function choicesIn(text: string | undefined): readonly Choice[] {
   return choicesOf(ownIn(text).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
 }
 
-export function hasGuard(text: string | undefined): boolean {
+function hasGuard(text: string | undefined): boolean {
   return ownIn(text).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
 }
 

@@ -82,7 +82,7 @@ export function say(
   reading.shared.notes.add(code, text, { file: reading.file, at }, advice)
 }
 
-export const HANDLER = '{"type": "command", "command": "…"}'
+const HANDLER = '{"type": "command", "command": "…"}'
 
 /** True for keys that are only for people. */
 export function isRemark(key: string): boolean {

@@ -4,7 +4,6 @@ import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook } from '../core/hooks/hook.js'
-import { expandedLength, isExactList } from '../core/hooks/matcher.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
@@ -36,8 +35,8 @@ import type { Copied } from './copied-hook.js'
 import type { ConfigSources } from './discovery.js'
 import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
-import { matchingAll } from './matchers.js'
-import { abridged, unitsOf } from './units.js'
+import { unitsOf } from './units.js'
+import { UntrustedHooks } from './untrusted-hooks.js'
 
 /** A hook that was admitted or refused, with the record that decided it. */
 interface Held {
@@ -75,9 +74,6 @@ export interface Elsewhere {
   readonly mayPass?: boolean
 }
 
-/** So many characters of patterns of untrusted hooks, with their repeats expanded, are compiled, for all files together. */
-const MOST_LISTED = 20_000
-
 const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
 
 export class TrustGate {
@@ -89,12 +85,7 @@ export class TrustGate {
   /** Standings for the hooks of one step, which are checked together. */
   readonly #now = new Map<string, Standing>()
 
-  /** The patterns of hooks that may not run. */
-  readonly #listed = new Set<string>()
-  #listedLength = 0
-
-  /** How many hooks of each event may not run. */
-  readonly #told = new Map<string, number>()
+  readonly #untrusted = new UntrustedHooks()
 
   /** The project that commands are typed in. */
   #here: string | undefined
@@ -117,7 +108,7 @@ export class TrustGate {
     only?: readonly Pick<Skill, 'directory'>[],
   ): Promise<Settled> {
     this.#here = sources.projectDir
-    this.#told.clear()
+    this.#untrusted.begin()
     const parts: Settled[] = []
     const projects = projectsOf(sources)
     if (only === undefined) this.#expected = this.#expectedIn(projects, parts)
@@ -184,7 +175,7 @@ export class TrustGate {
   }
 
   #asFound(unit: Unit, specs: readonly ConfiguredHook[], standing: Standing): Settled {
-    const told = standing.state === 'trusted' ? specs : this.#few(specs)
+    const told = standing.state === 'trusted' ? specs : this.#untrusted.listed(specs)
     const settled = told.map((spec) => this.#settled(spec, unit, standing))
     if (standing.state !== 'trusted') return { ...NOTHING_SETTLED, specs: settled }
     return {
@@ -253,29 +244,6 @@ export class TrustGate {
     return made
   }
 
-  /** Hooks of a unit that may not run. If there are many, one hook stands for the rest, so that a project cannot slow down every call. */
-  #few(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
-    return abridged(
-      specs.map((spec) => this.#unasked(spec)),
-      this.#told,
-    )
-  }
-
-  /**
-   * A hook that may not run is only listed. Its pattern is not worth compiling if there are many, so it then counts as
-   * one that would run.
-   */
-  #unasked(spec: ConfiguredHook): ConfiguredHook {
-    const { matcher } = spec.hook
-    if (matcher === null || isExactList(matcher.pattern)) return spec
-    if (!this.#listed.has(matcher.pattern)) {
-      this.#listed.add(matcher.pattern)
-      this.#listedLength += expandedLength(matcher.pattern)
-    }
-    if (this.#listedLength <= MOST_LISTED) return spec
-    return { ...spec, hook: { ...spec.hook, matcher: matchingAll(matcher.pattern) } } as ConfiguredHook
-  }
-
   /** Gives the hook the programs it was trusted with. `sameAs` names the review: elsewhere the same command may run other scripts. */
   #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
     const { place, hook } = spec
@@ -287,7 +255,7 @@ export class TrustGate {
   /** Hooks that differ from what was trusted. */
   #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
     const trusted = new Set(hooks.map(({ hash }) => hash))
-    const changed = this.#few(specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? '')))
+    const changed = this.#untrusted.listed(specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? '')))
     for (const spec of changed)
       this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
     return changed

@@ -1,7 +1,5 @@
 // Groups hooks that are trusted together: the hooks of a plugin or skill form one unit, and so do those of a file.
 
-import { isGuard } from '../core/hooks/gate.js'
-import type { Matcher } from '../core/hooks/matcher.js'
 import { kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
@@ -107,65 +105,4 @@ function inSkill<L extends { readonly command: string }>(
     .replace(/^(?=\.\.?\/)/, () => `"${folder}"/`)
     .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_SKILL_DIR\}?/g, () => folder)
   return { ...line, command }
-}
-
-// ---- many hooks that may not run --------------------------------------------------------------------------------
-
-/** So many hooks of an event that may not run are reported one by one, for all units together. */
-export const MOST_TOLD = 300
-
-/**
- * The hooks of one unit, none of which may run. Beyond the limit, one hook stands for all that are alike, because every
- * call reports and records each hook. `told` counts the hooks of each event.
- */
-export function abridged(
-  specs: readonly ConfiguredHook[],
-  told: Map<string, number>,
-): readonly ConfiguredHook[] {
-  const kept: ConfiguredHook[] = []
-  const rest = new Map<string, [ConfiguredHook, ...ConfiguredHook[]]>()
-  for (const spec of specs) {
-    const event = spec.type === 'process' ? spec.type : [...spec.hook.events].join()
-    const count = (told.get(event) ?? 0) + 1
-    told.set(event, count)
-    if (count <= MOST_TOLD) {
-      kept.push(spec)
-      continue
-    }
-    const key = `${event} ${isGuard(spec.hook)} ${spec.disabled !== undefined}`
-    const alike = rest.get(key)
-    if (alike) alike.push(spec)
-    else rest.set(key, [spec])
-  }
-  return rest.size === 0 ? specs : [...kept, ...[...rest.values()].map(standingFor)]
-}
-
-/** The first of them, for what any of them would be asked. It leaves out `if`: it may match more, never less. */
-function standingFor(specs: readonly [ConfiguredHook, ...ConfiguredHook[]]): ConfiguredHook {
-  const [first] = specs
-  if (specs.length === 1) return first
-  const hook = {
-    ...first.hook,
-    name: `${first.hook.name} and ${specs.length - 1} more`,
-    matcher: anyOf(specs.map((spec) => spec.hook.matcher)),
-    condition: undefined,
-    standsForMany: true,
-  }
-  if (first.type !== 'process') return { ...first, hook } as ConfiguredHook
-  const handlers = specs.flatMap((spec) => (spec.type === 'process' ? [spec.handler] : []))
-  const handler = {
-    ...first.handler,
-    intercept: [...new Set(handlers.flatMap(({ intercept }) => intercept))],
-    observe: [...new Set(handlers.flatMap(({ observe }) => observe))],
-  }
-  return { ...first, hook, handler } as ConfiguredHook
-}
-
-function anyOf(matchers: readonly (Matcher | null)[]): Matcher | null {
-  const byPattern = new Map(matchers.map((matcher) => [matcher?.pattern, matcher]))
-  const [only] = byPattern.values()
-  if (only === undefined || byPattern.has(undefined)) return null
-  if (byPattern.size === 1) return only
-  const all = [...byPattern.values()]
-  return { pattern: '*', test: (value) => all.some((matcher) => matcher?.test(value)) }
 }

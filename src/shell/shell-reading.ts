@@ -42,6 +42,8 @@ export interface ShellReading {
   readonly unknown: boolean
   /** The reason, in words. */
   readonly why: string | undefined
+  /** Whether it has a syntax error, as far as the parser can tell. */
+  readonly malformed: boolean
   /** Whether it contains `$( )`, backticks or a `$VARIABLE`. */
   readonly expands: boolean
   /** Whether it has a here-document that the shell expands. */
@@ -73,13 +75,22 @@ export function readShell(text: string, seen?: NodeListener): ShellReading {
     reader.script(text, undefined, 0)
   } catch (error) {
     // A failure of the parser, such as a stack overflow, must not hide a command.
-    reader.miss(`it cannot be parsed: ${error instanceof Error ? error.message : 'the parser failed'}`)
+    reader.missSyntax(error instanceof Error ? error.message : 'the parser failed')
   }
   return reader.reading()
 }
 
 /** Plain words with single spaces. The first is not an assignment. */
 const PLAIN_LINE = /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*$/
+
+const QUIET = {
+  unknown: false,
+  why: undefined,
+  malformed: false,
+  expands: false,
+  heredoc: false,
+  beyond: false,
+} as const
 
 /** `npm test` needs no parser, which a program that starts for every event would have to load first. */
 function onlyCommand(source: string): ShellReading | undefined {
@@ -89,7 +100,7 @@ function onlyCommand(source: string): ShellReading | undefined {
   const command = new SimpleCommand(program, undefined, source)
   if (isSpecial(command.name)) return undefined
   const commands = [command]
-  return { source, commands, unknown: false, why: undefined, expands: false, heredoc: false, beyond: false }
+  return { source, commands, ...QUIET }
 }
 
 interface Scope {
@@ -120,6 +131,7 @@ class Reader {
   readonly #seen: NodeListener | undefined
   readonly #commands: SimpleCommand[] = []
   #why: string | undefined
+  #malformed = false
   #expands = false
   #heredoc = false
   #beyond: Beyond | undefined
@@ -142,6 +154,7 @@ class Reader {
       commands: this.#commands,
       unknown: this.#why !== undefined,
       why: this.#why,
+      malformed: this.#malformed,
       expands: this.#expands,
       heredoc: this.#heredoc,
       beyond: this.#beyond === 'anywhere' || (this.#beyond !== undefined && !this.#alone),
@@ -151,6 +164,12 @@ class Reader {
   /** Something may run that is not among the commands. The first reason is kept. */
   miss(why: string): void {
     this.#why ??= why
+  }
+
+  missSyntax(problem: string): void {
+    // Only if nothing else was found before: that might explain it.
+    this.#malformed ||= this.#why === undefined
+    this.miss(`it cannot be parsed: ${problem}`)
   }
 
   script(text: string, input: Input, layer: number): void {
@@ -207,7 +226,7 @@ class Reader {
 
   #script(node: ParsedScript, scope: Scope, depth: number): void {
     const error = node.errors?.[0]
-    if (error) this.miss(`it cannot be parsed: ${error.message}`)
+    if (error) this.missSyntax(error.message)
     const inner = node.source === undefined ? scope : { ...scope, source: node.source }
     this.#list(node.commands, inner, depth)
   }

@@ -67,6 +67,7 @@ function leadsSomewhere({ head, names }: RelativePath, folder: string, isLoose: 
   return namesIn(at).length > 0
 }
 
+/** Empty if it cannot be read: a shell finds nothing in it, either. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -104,14 +105,14 @@ const QUOTED_NAME = /(["'`])([\w@%+-][\w@%+.-]*)\1/g
 
 // ---- before anything is parsed ----------------------------------------------------------------------------------
 
-/** Paths that start with a folder of ours. */
-const WHOLE = /\$\{?(?:CLAUDE|AMPLIFIER)_\w+\}?\/[^\s;&|()<>]*/g
+/** Paths that start with a folder of ours, up to the next item of a list such as PATH. */
+const WHOLE = /\$\{?(?:CLAUDE|AMPLIFIER)_\w+\}?\/[^\s;&|()<>:,=]*/g
 
 /** Whether the text might mention a path in the project. Cheap, and never false where parsing finds one. */
 export function mayMention(text: string, projectDir: string): boolean {
   const plain = text.replace(/["'\\]/g, '').replace(WHOLE, '')
-  // The shell may build a path from these.
-  if (/[*?[{$`]|\.\./.test(plain)) return true
+  // The shell may build a path from these, and make looks for its file here.
+  if (/[*?[{$`]|\.\.|\bmake\b/.test(plain)) return true
   const names = namesIn(projectDir)
   return names.length === 0 || names.some((name) => plain.includes(name))
 }

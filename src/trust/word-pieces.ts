@@ -58,12 +58,12 @@ const MOST_WORDS = 64
 /** `{a,b}/c` means two words. Braces that mean too many words count as wildcards. */
 export function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
   let words = [pieces]
-  for (;;) {
-    const longer = words.flatMap((word) => expanded(word) ?? [word])
-    if (longer.length > MOST_WORDS) return words.map((word) => word.map(asWildcard))
-    if (longer.length === words.length && !words.some(expanded)) return words
-    words = longer
+  while (words.some((word) => word.some(isBraces))) {
+    const next = words.flatMap(expanded)
+    if (next.length > MOST_WORDS) return words.map((word) => word.map(asWildcard))
+    words = next
   }
+  return words
 }
 
 function asWildcard(piece: Piece): Piece {
@@ -74,10 +74,10 @@ function isBraces({ kind, text }: Piece): boolean {
   return kind === 'open' && text.startsWith('{') && text.endsWith('}')
 }
 
-/** With its first braces replaced by each of their words. Undefined if it has none. */
-function expanded(pieces: readonly Piece[]): readonly (readonly Piece[])[] | undefined {
+/** The words that it means, with its first braces replaced by each of their choices. */
+function expanded(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
   const at = pieces.findIndex(isBraces)
-  if (at < 0) return undefined
+  if (at < 0) return [pieces]
   const choices = choicesIn(pieces[at]?.text.slice(1, -1) ?? '')
   return choices.map((choice) => [...pieces.slice(0, at), ...choice, ...pieces.slice(at + 1)])
 }

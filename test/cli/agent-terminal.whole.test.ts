@@ -26,7 +26,7 @@ const HERE = '.amplifier/hooks/guard'
 /** Whatever it types: the command is refused, and says why. */
 async function refused(...args: readonly string[]): Promise<string> {
   const { code, stdout } = await project.onTerminal(args, { input: 'y\ny\n', env, columns: 200 })
-  expect([code, stdout]).toEqual([1, expect.stringContaining('is for a person, and CLAUDECODE says')])
+  expect([code, stdout]).toEqual([1, expect.stringContaining('is for a person, but CLAUDECODE says')])
   expect(stdout).not.toContain('[y/N]')
   const sure = await project.carabiner([...args, '--yes'], { env })
   expect([sure.code, sure.stderr]).toEqual([1, expect.stringContaining('is for a person')])

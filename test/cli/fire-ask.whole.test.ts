@@ -83,7 +83,7 @@ describe.skipIf(!hasPython)('A4: fire --ask', () => {
     })
     expect([code, stdout]).toEqual([
       1,
-      expect.stringContaining('Answering is for a person, and CLAUDECODE says'),
+      expect.stringContaining('Answering is for a person, but CLAUDECODE says'),
     ])
     expect(stdout).not.toContain(prompt)
   })

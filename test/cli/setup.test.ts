@@ -255,7 +255,7 @@ describe('carabiner setup claude-code', () => {
       const { code, stderr } = await project.call(args, { env: { [mark]: '1' } })
       expect([code, stderr]).toEqual([
         1,
-        `carabiner: Removing the guard is for a person, and ${mark} says that an agent is running this\n` +
+        `carabiner: Removing the guard is for a person, but ${mark} says that an agent is running this\n` +
           '  Run the same command in your own terminal.\n',
       ])
       expect((await project.call([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)

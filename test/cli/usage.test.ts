@@ -51,7 +51,7 @@ describe('an agent', () => {
   const all = Object.entries(LOOSENING).flatMap(([name, some]) => some.map((args) => [[name, ...args]]))
   it.each(all)('may not run %j', async (args) => {
     const { code, stderr } = await project.call(args, { env: { CLAUDECODE: '1' } })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is for a person, and CLAUDECODE says')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is for a person, but CLAUDECODE says')])
   })
 
   it('may lock itself, but not change the lock', async () => {

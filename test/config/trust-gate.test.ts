@@ -18,7 +18,8 @@ import { hooksSchema, settingsSchema } from '../../src/cli/schema/hooks-schema.j
 import type { ConfiguredHook } from '../../src/config/configured-hook.js'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { TrustGate } from '../../src/config/trust-gate.js'
-import { MOST_TOLD, unitsOf } from '../../src/config/units.js'
+import { unitsOf } from '../../src/config/units.js'
+import { MOST_TOLD } from '../../src/config/untrusted-hooks.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
 

@@ -49,7 +49,7 @@ function started(line: string, cwd = sub, more: Partial<UnitHook> = {}) {
   const record = { ...unit, scripts: [], words: [], absent: [], files: [], folders: [] }
   const text = [line, ...(more.args ?? [])].join('\n')
   const start = startElsewhere(record as unknown as TrustRecord, hook, cwd)
-  if (start && !/^make/.test(line)) expect(mayMention(text, project), 'the quick look').toBe(true)
+  if (start) expect(mayMention(text, project), 'the quick look').toBe(true)
   if (!start) return 'as it is'
   if ('line' in start) return [start.line.command, ...(start.line.args ?? [])].join(' ')
   return start.mayPass ? `closed: ${start.lost}` : 'as it is'
@@ -105,6 +105,8 @@ describe('a line that starts below its project closes if it misses', () => {
     [`node -e "const p = 'checks/gate.py'; if (fs.existsSync(p)) process.exit(2)"`, 'checks/gate.py'],
     ['python3 -m checks.gate || true', 'checks/gate.py'],
     ['make -s check || true', 'Makefile'],
+    ['PATH="$CLAUDE_PROJECT_DIR/bin:scripts"; check.sh || true', 'scripts'],
+    ['for f in "$CLAUDE_PROJECT_DIR/gate",scripts/check.sh; do sh "$f"; done', undefined],
     ['f() { echo scripts/check.sh; }; sh $(f); true', 'scripts/check.sh'],
     ['f() { echo scripts/check.sh; }; f | sh; true', 'scripts/check.sh'],
     ['awk \'BEGIN { system("sh scripts/check.sh") }\'; true', 'scripts/check.sh'],

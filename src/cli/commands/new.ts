@@ -244,7 +244,7 @@ async function tell(
     const review = `carabiner trust ${isElsewhere ? `--plugin ${path}` : wanted.name}`
     return output.print([
       `created ${here}: ${names.join(', ')}`,
-      `not trusted yet: that is for a person, and ${agent}`,
+      `not trusted yet: trusting is for a person, but ${agent}`,
       ...nextLines([test, `${review}   # in your own terminal`], painter(1)),
     ])
   }

@@ -98,7 +98,7 @@ function treed(
 }
 
 /** The verb, and the number of words up to and including it. */
-export function verbOf({ args }: Call): { readonly verb: string; readonly count: number } {
+function verbOf({ args }: Call): { readonly verb: string; readonly count: number } {
   const rest = gitCall(args.map(({ text }) => text))
   return { verb: rest.verb ?? '', count: args.length - rest.args.length }
 }

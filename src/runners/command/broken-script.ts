@@ -70,8 +70,8 @@ function isOwn(named: string, { file, args }: Pick<Program, 'file' | 'args'>): b
 }
 
 /** Otherwise the message is about a text that another shell was given. */
-function isUnreadable({ why, source }: ShellReading): boolean {
-  return why?.startsWith('it cannot be parsed') === true || bashOnly(source) !== undefined
+function isUnreadable({ malformed, source }: ShellReading): boolean {
+  return malformed || bashOnly(source) !== undefined
 }
 
 function isShell(program: string): boolean {

@@ -12,7 +12,7 @@ const ELSEWHERE = 'set CARABINER_HOME to a folder'
 const ROOT = 0
 
 /** Folders with the user's decisions. Each of them may be a link. */
-export const STORE_FOLDERS = [
+const STORE_FOLDERS = [
   'trust',
   'trust-projects',
   'listed',

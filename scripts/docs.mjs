@@ -14,13 +14,13 @@ const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.
 /** @type {typeof import('../src/cli/refusal-codes.js')} */
 const { REFUSAL_CODES } = await source('cli/refusal-codes.ts')
 
-/** @type {typeof import('../src/service/protocol.js')} */
-const { fieldType, HOST_METHODS, METHODS } = await source('service/protocol.ts')
-/** @type {typeof import('../src/service/structures.js')} */
-const { STRUCTURES } = await source('service/structures.ts')
+/** @type {typeof import('../src/service/stdio/protocol.js')} */
+const { fieldType, HOST_METHODS, METHODS } = await source('service/stdio/protocol.ts')
+/** @type {typeof import('../src/service/stdio/structures.js')} */
+const { STRUCTURES } = await source('service/stdio/structures.ts')
 
-/** @typedef {import('../src/service/protocol.js').MethodRow} MethodRow */
-/** @typedef {import('../src/service/protocol.js').Fields} MessageFields */
+/** @typedef {import('../src/service/stdio/protocol.js').MethodRow} MethodRow */
+/** @typedef {import('../src/service/stdio/protocol.js').Fields} MessageFields */
 /** @typedef {import('../src/core/index.js').EventKind} EventKind */
 /** @typedef {import('../src/core/index.js').CodeEntry} CodeEntry */
 /** @typedef {Readonly<Record<string, string>>} Fields */
@@ -256,7 +256,7 @@ function pathOf(name) {
 function protocolPage() {
   return page([
     '# The protocol of carabiner serve',
-    made('src/service/protocol.ts'),
+    made('src/service/stdio/protocol.ts'),
     'Look up every message of `carabiner serve --stdio`. It is JSON-RPC 2.0, one message a line, in UTF-8. [Serve](../write/serve.md) shows a whole host in Python, and `carabiner schema serve` prints the JSON Schema.',
     list([
       'A field with a `?` may be left out. An unknown field, and one of the wrong type, is refused with [OPTIONS_INVALID](errors.md#options_invalid); `error.data.field` names it.',

@@ -8,8 +8,8 @@ import {
   HOST_METHODS,
   METHODS,
   type MethodRow,
-} from '../../service/protocol.js'
-import { objectSchema, structureSchema, structuresIn } from '../../service/structures.js'
+} from '../../service/stdio/protocol.js'
+import { objectSchema, structureSchema, structuresIn } from '../../service/stdio/structures.js'
 import type { Schema } from './shapes.js'
 
 const VERSION = { description: 'The version of JSON-RPC.', const: '2.0' } as const

@@ -3,9 +3,9 @@
 import { PassThrough } from 'node:stream'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { createHooks, type Hooks } from 'carabiner'
-import { schemaOf } from '../../src/cli/schema/schemas.js'
-import type { Json } from '../../src/core/base/json.js'
-import { type ServeOptions, serve } from '../../src/service/service.js'
+import { schemaOf } from '../../../src/cli/schema/schemas.js'
+import type { Json } from '../../../src/core/base/json.js'
+import { type ServeOptions, serve } from '../../../src/service/stdio/service.js'
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false })
 const isMessage = ajv.compile(schemaOf('serve'))

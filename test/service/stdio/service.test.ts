@@ -2,7 +2,7 @@
 
 import { abortTurn, askUser, deny, type Hooks, modify, respond } from 'carabiner'
 import { describe, expect, it, test } from 'vitest'
-import { VERSIONS } from '../../src/service/protocol.js'
+import { VERSIONS } from '../../../src/service/stdio/protocol.js'
 import { failureOf, Host } from './host.js'
 
 const BASH = { name: 'Bash', input: { command: 'ls' } }

@@ -1,13 +1,13 @@
 // Reads the params of a request by the table of the protocol, and turns every error into a reply that names its code.
 
-import { type ErrorCode, HookError, isHookError, textOf } from '../core/base/errors.js'
-import { inexactNumber } from '../core/base/exact-numbers.js'
-import { isObject, type Json } from '../core/base/json.js'
-import { didYouMean } from '../core/base/text.js'
-import { described, resolveEvent } from '../core/events/events.js'
-import type { Outcome } from '../core/hooks/outcome.js'
-import { RPC_CODES } from '../rpc/message.js'
-import { RpcError } from '../rpc/problem.js'
+import { type ErrorCode, HookError, isHookError, textOf } from '../../core/base/errors.js'
+import { inexactNumber } from '../../core/base/exact-numbers.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import { didYouMean } from '../../core/base/text.js'
+import { described, resolveEvent } from '../../core/events/events.js'
+import type { Outcome } from '../../core/hooks/outcome.js'
+import { RPC_CODES } from '../../rpc/message.js'
+import { RpcError } from '../../rpc/problem.js'
 import { type Fields, fieldType, isMethod, METHODS, type Method, type ParamsOf } from './protocol.js'
 import type { ToldOutcome } from './structures.js'
 

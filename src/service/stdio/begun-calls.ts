@@ -1,13 +1,13 @@
 // The calls that a host has begun and not ended: tools and models, by the ids that the host names.
 
-import { HookError } from '../core/base/errors.js'
-import type { Json } from '../core/base/json.js'
-import type { Outcome, Question } from '../core/hooks/outcome.js'
-import type { CallOptions } from '../core/session/begun-call.js'
-import type { BegunModel, FinishedModel, ModelRequest } from '../core/session/model-call.js'
-import type { Session } from '../core/session/session.js'
-import type { BegunTool, FinishedTool } from '../core/session/tool-call.js'
-import type { Approver, Reply } from '../core/verdict/approval.js'
+import { HookError } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
+import type { Outcome, Question } from '../../core/hooks/outcome.js'
+import type { CallOptions } from '../../core/session/begun-call.js'
+import type { BegunModel, FinishedModel, ModelRequest } from '../../core/session/model-call.js'
+import type { Session } from '../../core/session/session.js'
+import type { BegunTool, FinishedTool } from '../../core/session/tool-call.js'
+import type { Approver, Reply } from '../../core/verdict/approval.js'
 import { withoutData } from './params.js'
 import type { ParamsOf } from './protocol.js'
 

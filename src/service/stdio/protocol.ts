@@ -1,9 +1,9 @@
 // The protocol of `carabiner serve --stdio`: every message and its fields, in one table. The checks of params, the JSON
 // Schema and docs/reference/protocol.md derive from it.
 
-import { type Data, isObject, type Json } from '../core/base/json.js'
-import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/base/options.js'
-import type { TurnStatus } from '../core/session/session-context.js'
+import { type Data, isObject, type Json } from '../../core/base/json.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
+import type { TurnStatus } from '../../core/session/session-context.js'
 import { type Schema, type StructureName, structure } from './structures.js'
 
 /** The versions that are spoken here, the newest last. */

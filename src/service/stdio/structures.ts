@@ -1,10 +1,10 @@
 // The JSON Schemas of what the engine tells a host: Outcome and everything in it, plans, lists. A field that a type has and
 // its table lacks does not compile.
 
-import type { Diagnostic } from '../core/base/errors.js'
-import { VERDICTS } from '../core/events/actions.js'
-import type { Origin } from '../core/hooks/hook.js'
-import { HOOK_KINDS } from '../core/hooks/kinds.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { VERDICTS } from '../../core/events/actions.js'
+import type { Origin } from '../../core/hooks/hook.js'
+import { HOOK_KINDS } from '../../core/hooks/kinds.js'
 import type {
   Approval,
   ApprovalAnswer,
@@ -15,11 +15,11 @@ import type {
   Outcome,
   Question,
   Trace,
-} from '../core/hooks/outcome.js'
-import type { Candidate, Plan } from '../core/run/plan.js'
-import type { ContextMessage } from '../core/session/embedder.js'
-import type { ListedHook } from '../hooks.js'
-import type { Untrusted } from '../trust/unit.js'
+} from '../../core/hooks/outcome.js'
+import type { Candidate, Plan } from '../../core/run/plan.js'
+import type { ContextMessage } from '../../core/session/embedder.js'
+import type { ListedHook } from '../../hooks.js'
+import type { Untrusted } from '../../trust/unit.js'
 
 export type Schema = { readonly [key: string]: unknown }
 

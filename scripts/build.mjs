@@ -18,12 +18,21 @@ const [{ bundle }, { bundleLibrary }, { inputsDigest, keepUpToDate }] = await Pr
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
-const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+const INPUTS = [
+  'src',
+  'scripts',
+  'prebuilt',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+]
 
 await keepUpToDate({
   folder: here('dist'),
   work: here('.build'),
-  entries: ['core/index.js', 'author/index.js', 'index.js', 'bin/carabiner.js'],
+  // The id comes last: no service of the old program may have the new id.
+  entries: ['core/index.js', 'author/index.js', 'index.js', 'bin/carabiner.js', 'bin/build-id'],
   inputs: () => inputsDigest(INPUTS.map(here), process.version),
   make: async (next) => {
     await Promise.all([declarations(next), bundleLibrary(next), bundle(join(next, 'bin'))])

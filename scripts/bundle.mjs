@@ -1,6 +1,16 @@
 // Bundles the command line into dist/bin or another folder: a small entry, and programs of one file each beside it.
 
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -96,7 +106,34 @@ export async function bundle(outdir, more = []) {
     writeFileSync(join(outdir, name), inAscii(importing(readFileSync(join(outdir, name), 'utf8'))))
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
+  addClient(outdir)
+  writeFileSync(join(outdir, 'build-id'), `${buildId(outdir)}\n`)
   runOften(join(outdir, 'carabiner.js'))
+}
+
+/** The source of clip, which setup compiles, and the programs that a release has compiled already. @param {string} outdir */
+function addClient(outdir) {
+  const [source, prebuilt] = [here('../src/service/clip.c'), here('../prebuilt')]
+  if (existsSync(source)) copyFileSync(source, join(outdir, 'clip.c'))
+  if (existsSync(prebuilt)) cpSync(prebuilt, join(outdir, 'prebuilt'), { recursive: true })
+}
+
+/**
+ * Names this build by the contents of its files, so that clip never talks to a service of another one. The names of
+ * files count, their times do not. @param {string} folder
+ */
+export function buildId(folder) {
+  const hash = createHash('sha256')
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())
+  for (const name of files.map((entry) => entry.name).sort()) {
+    if (name === 'build-id' || /\.(?:cache|tmp)$/.test(name)) continue
+    hash.update(`${name}\0`).update(
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest(),
+    )
+  }
+  return hash.digest('hex').slice(0, 32)
 }
 
 /** Makes the code import through the function that it receives. @param {string} code */

@@ -1,11 +1,31 @@
 // One run of a program, from its start to its ending.
 
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { onAbort } from '../../core/base/promise.js'
+import { type MaybePromise, onAbort } from '../../core/base/promise.js'
 import { NOT_UTF8 } from '../../systems/claude-code/stdout.js'
-import type { ProcessGroup } from '../program/process-group.js'
+
+/** A program that was started: by this process, or by a client of the service. */
+export interface Running {
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly group: Group
+  /** Called once. */
+  onExit(listener: (code: number | null, signal: NodeJS.Signals | null) => void): void
+  /** Nothing more is read from it, and it does not keep our process alive. */
+  release(): void
+}
+
+/** A program and everything it started that did not leave its group. */
+export interface Group {
+  /** Settles when every process that can be stopped has ended. */
+  readonly gone: Promise<void>
+  readonly isGone: boolean
+  /** Sends TERM now and KILL after half a second. Returns whether a living process was stopped. */
+  end(): MaybePromise<boolean>
+  /** Checks whether a process is left. */
+  look(): void
+}
 
 /** How a program ended. */
 export interface Ending {
@@ -40,15 +60,14 @@ const PARTING_MS = 50
 
 /** Settles when the program and its output have ended, or soon after, or when it continues on its own. Never waits for `close`, which a grandchild can delay forever. */
 export function follow(
-  child: ChildProcessWithoutNullStreams,
-  group: ProcessGroup,
+  running: Running,
   { outputLimit, soFar }: Bounds,
   signal: AbortSignal,
   leftBehind: LeftBehind,
   goesOn?: GoesOn,
 ): Promise<Ending | GoingOn> {
   return new Promise((resolve, reject) => {
-    new Execution(child, group, outputLimit, { resolve, reject, leftBehind, soFar }, goesOn).obey(signal)
+    new Execution(running, outputLimit, { resolve, reject, leftBehind, soFar }, goesOn).obey(signal)
   })
 }
 
@@ -75,8 +94,8 @@ interface Caller extends Waiting, Pick<Bounds, 'soFar'> {
 }
 
 class Execution {
-  readonly #child: ChildProcessWithoutNullStreams
-  readonly #group: ProcessGroup
+  readonly #running: Running
+  readonly #group: Group
   readonly #stdout: Output
   readonly #stderr: Output
   readonly #caller: Caller
@@ -92,22 +111,16 @@ class Execution {
   #settled = false
   #stopListening = () => {}
 
-  constructor(
-    child: ChildProcessWithoutNullStreams,
-    group: ProcessGroup,
-    outputLimit: number,
-    caller: Caller,
-    goesOn: GoesOn | undefined,
-  ) {
-    this.#child = child
-    this.#group = group
+  constructor(running: Running, outputLimit: number, caller: Caller, goesOn: GoesOn | undefined) {
+    this.#running = running
+    this.#group = running.group
     this.#caller = caller
     this.#waiting = caller
     this.#goesOn = goesOn
     const ended = () => this.#ended()
-    this.#stdout = new Output(child.stdout, outputLimit, ended, goesOn && (() => this.#readOn()))
-    this.#stderr = new Output(child.stderr, outputLimit, ended)
-    child.once('exit', (code, signal) => this.#exited(code, signal))
+    this.#stdout = new Output(running.stdout, outputLimit, ended, goesOn && (() => this.#readOn()))
+    this.#stderr = new Output(running.stderr, outputLimit, ended)
+    running.onExit((code, signal) => this.#exited(code, signal))
   }
 
   /** Stops the group when the signal is aborted. The caller does not wait for that. */
@@ -118,7 +131,7 @@ class Execution {
       // Nobody waits for the output of a program that continues on its own.
       if (this.#waiting === this.#caller) this.#caller.soFar?.(this.#ending({ code: null, signal: null }))
       this.#waiting.reject(signal.reason)
-      this.#endGroup()
+      void this.#endGroup()
     })
   }
 
@@ -167,8 +180,9 @@ class Execution {
   /** Another process still holds the output, or it has not been read yet. */
   #drain(exit: Exit): void {
     this.#group.look()
-    this.#later(DRAIN_MS, () => {
-      this.#endGroup()
+    this.#later(DRAIN_MS, async () => {
+      await this.#endGroup()
+      if (this.#settled) return
       this.#heldBy = this.#group.isGone ? 'outsider' : 'group'
       if (this.#group.isGone) return this.#answer(exit)
       this.#later(PARTING_MS, () => {
@@ -180,19 +194,19 @@ class Execution {
   }
 
   /** Output printed while a process is being stopped is not part of the answer. We still read it, because SIGPIPE would leave no time to clean up. */
-  #endGroup(): void {
+  #endGroup(): MaybePromise<boolean> {
     this.#stdout.close()
     this.#stderr.close()
-    this.#group.end()
     // Pending reads come first.
     void this.#group.gone.then(() => setImmediate(() => this.#release()))
+    return this.#group.end()
   }
 
   #answer(exit: Exit): void {
     if (!this.#settle()) return
     // Usually no process is left, and finding out takes longer than everything else here, so the caller does not wait for it.
-    setImmediate(() => {
-      if (this.#group.end()) this.#caller.leftBehind('group')
+    setImmediate(async () => {
+      if (await this.#group.end()) this.#caller.leftBehind('group')
     })
     this.#waiting.resolve(this.#ending(exit))
   }
@@ -220,10 +234,10 @@ class Execution {
   }
 
   /** A blocked event loop fires the timer before it reads. This lets it read first. */
-  #later(ms: number, then: () => void): void {
+  #later(ms: number, then: () => MaybePromise<void>): void {
     this.#timer = setTimeout(() => {
       setImmediate(() => {
-        if (!this.#settled) then()
+        if (!this.#settled) void then()
       })
     }, ms)
   }
@@ -231,8 +245,7 @@ class Execution {
   /** A program that is gone, or cannot be ended, must not keep our own process alive. */
   #release(): void {
     if (this.#aborted && !this.#silent) this.#caller.leftBehind('outsider')
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
-    this.#child.unref()
+    this.#running.release()
   }
 }
 

@@ -1,10 +1,19 @@
 // The programs that one createHooks() runs, each in its own process group.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { HookError } from '../../core/base/errors.js'
+import type { MaybePromise } from '../../core/base/promise.js'
 import { Living, ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
-import { type Ending, follow, type GoesOn, type GoingOn, type LeftBehind } from './execution.js'
+import {
+  type Ending,
+  follow,
+  type GoesOn,
+  type GoingOn,
+  type Group,
+  type LeftBehind,
+  type Running,
+} from './execution.js'
 
 export interface Program {
   readonly file: string
@@ -21,8 +30,18 @@ export interface Program {
 
 const OUTPUT_LIMIT = 1024 * 1024
 
+/** Starts a program and writes its input. May throw or reject with what the system says, or because of the signal. */
+export type Start = (program: Program, signal: AbortSignal) => MaybePromise<Running>
+
+let startNow: () => Start = () => startHere
+
+/** For a process that serves many callers: finds who starts the programs of the one that the running code works for. */
+export function startProgramsBy(find: typeof startNow): void {
+  startNow = find
+}
+
 export class Programs {
-  readonly #groups = new Living<ProcessGroup>()
+  readonly #groups = new Living<Group>()
 
   /**
    * Rejects with HOOK_NOT_STARTED, or with the signal's reason as soon as it is aborted. Processes left in the group after
@@ -36,27 +55,27 @@ export class Programs {
     leftBehind: LeftBehind,
     goesOn: GoesOn | undefined,
   ): Promise<Ending | GoingOn>
-  run(
+  async run(
     program: Program,
     signal: AbortSignal,
     leftBehind: LeftBehind = () => {},
     goesOn?: GoesOn,
   ): Promise<Ending | GoingOn> {
-    if (signal.aborted) return Promise.reject(signal.reason)
-    if (process.platform === 'win32') return Promise.reject(noWindows(program))
-    let child: ChildProcessWithoutNullStreams
-    try {
-      child = start(program)
-    } catch (error) {
-      return Promise.reject(notStarted(program, error))
-    }
-    if (child.pid === undefined) return failure(child, program)
-    const group = new ProcessGroup(child.pid)
-    this.#groups.add(group)
-    child.stdin.on('error', ignore) // A program may close its input early, or never read it.
-    child.stdin.end(program.input)
+    signal.throwIfAborted()
+    if (process.platform === 'win32') throw noWindows(program)
+    const running = await this.#started(program, signal)
+    this.#groups.add(running.group)
     const { outputLimit = OUTPUT_LIMIT, soFar } = program
-    return follow(child, group, { outputLimit, soFar }, signal, leftBehind, goesOn)
+    return follow(running, { outputLimit, soFar }, signal, leftBehind, goesOn)
+  }
+
+  async #started(program: Program, signal: AbortSignal): Promise<Running> {
+    try {
+      return await startNow()(program, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw notStarted(program, error)
+    }
   }
 
   /** Settles when every group that was started here is gone and everything left behind has been reported. */
@@ -67,15 +86,26 @@ export class Programs {
 
 function ignore(): void {}
 
-function start({ file, args, cwd, env }: Program): ChildProcessWithoutNullStreams {
-  return spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
-}
-
-/** Node reports most start failures later, as an event. */
-function failure(child: ChildProcessWithoutNullStreams, program: Program): Promise<never> {
-  return new Promise((_, reject) => {
-    child.once('error', (error) => reject(notStarted(program, error)))
-  })
+function startHere({ file, args, cwd, env, input }: Program): MaybePromise<Running> {
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
+  // Node reports most start failures later, as an event.
+  if (child.pid === undefined)
+    return new Promise((_, reject) => {
+      child.once('error', reject)
+    })
+  const { stdin, stdout, stderr } = child
+  stdin.on('error', ignore) // A program may close its input early, or never read it.
+  stdin.end(input)
+  return {
+    stdout,
+    stderr,
+    group: new ProcessGroup(child.pid),
+    onExit: (listener) => void child.once('exit', listener),
+    release() {
+      for (const stream of [stdin, stdout, stderr]) stream.destroy()
+      child.unref()
+    },
+  }
 }
 
 function noWindows({ file }: Program): HookError {

@@ -78,6 +78,8 @@ export interface Context {
   readonly commands: Commands
   /** Text in place of the standard input of the process. */
   readonly stdin: string | undefined
+  /** In place of the signals of the process. */
+  readonly signal: AbortSignal | undefined
 }
 
 const COMMON_OPTIONS = {

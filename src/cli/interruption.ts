@@ -7,14 +7,30 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 type SignalName = keyof typeof SIGNALS
 
+/** The signals of this process, or those that its caller got instead. */
 export class Interruption {
   readonly #controller = new AbortController()
-  readonly #listeners: readonly (readonly [SignalName, () => void])[]
+  readonly #stopListening: () => void
 
-  constructor() {
+  /** `caller` is aborted with the name of the signal as its reason. */
+  constructor(caller?: AbortSignal) {
+    this.#stopListening = caller ? this.#listenTo(caller) : this.#listenToProcess()
+  }
+
+  #listenTo(caller: AbortSignal): () => void {
+    const listener = () => this.#controller.abort(interruptedBy(caller))
+    if (caller.aborted) listener()
+    caller.addEventListener('abort', listener)
+    return () => caller.removeEventListener('abort', listener)
+  }
+
+  #listenToProcess(): () => void {
     const names = Object.keys(SIGNALS) as SignalName[]
-    this.#listeners = names.map((name) => [name, () => this.#interrupt(name)])
-    for (const [name, listener] of this.#listeners) process.on(name, listener)
+    const listeners = names.map((name) => [name, () => this.#interrupt(name)] as const)
+    for (const [name, listener] of listeners) process.on(name, listener)
+    return () => {
+      for (const [name, listener] of listeners) process.off(name, listener)
+    }
   }
 
   /** The first signal ends the hooks and waits for them; a second one ends the program at once. */
@@ -29,9 +45,14 @@ export class Interruption {
 
   /** From here on signals end the program at once. Throws if one came before everything was told. */
   end(told: boolean): void {
-    for (const [name, listener] of this.#listeners) process.off(name, listener)
+    this.#stopListening()
     if (!told) this.#controller.signal.throwIfAborted()
   }
+}
+
+/** How a caller was interrupted. A caller that is gone without a signal counts as hung up. */
+export function interruptedBy({ reason }: AbortSignal): Refusal {
+  return interrupted(Object.hasOwn(SIGNALS, String(reason)) ? (reason as SignalName) : 'SIGHUP')
 }
 
 function interrupted(name: SignalName): Refusal {

@@ -1,6 +1,6 @@
 // Finds the command, runs it, and turns what comes of it into output and an exit code.
-// `run(COMMANDS, args, { write, stdin })` does so in any process: nothing in it ends the process, and the exit code is returned.
-// The current directory and the environment are those of the process.
+// `run(COMMANDS, args, { write, stdin, signal })` does so in any process: nothing in it ends the process, and the exit code is
+// returned. The current directory and the environment are those of the caller.
 
 import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean, plainText } from '../core/base/text.js'
@@ -14,13 +14,15 @@ export interface Io {
   readonly write?: Write
   /** Standard input; default: that of the process. */
   readonly stdin?: string
+  /** Aborted when the caller gets a signal, with the signal's name as its reason; default: the signals of the process. */
+  readonly signal?: AbortSignal
 }
 
 /** Never throws. */
 export async function run(commands: Commands, args: readonly string[], io: Io = {}): Promise<number> {
   const output = outputFor(args, io.write)
   try {
-    const exit = await dispatch(commands, args, output, io.stdin)
+    const exit = await dispatch(commands, args, output, io)
     if (!output.failure) return exit
     // The exit code still tells the host the verdict.
     await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
@@ -47,7 +49,7 @@ async function dispatch(
   commands: Commands,
   args: readonly string[],
   output: Output,
-  stdin: string | undefined,
+  { stdin, signal }: Io,
 ): Promise<number> {
   const [first = '', ...rest] = args
   if (first === 'help') return help(commands, rest, output)
@@ -56,7 +58,7 @@ async function dispatch(
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.help) return help(commands, isBare ? [] : [first], output)
   command.mayRun?.(given)
-  return command.run(given, output, { commands, stdin })
+  return command.run(given, output, { commands, stdin, signal })
 }
 
 /** Options before the command belong to no command. */

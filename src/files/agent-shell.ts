@@ -1,7 +1,8 @@
-// Detects whether an agent runs this process, from variables that agents set and from the programs that started it.
+// Detects whether an agent runs this process or its caller, from variables that agents set and from the programs that started it.
 
 import { readFileSync } from 'node:fs'
-import { type Ancestor, ancestors } from './process.js'
+import { callerEnv, callerPid } from './caller.js'
+import { type Ancestor, ancestors, startOf } from './process.js'
 
 /** Variables that agents set for the programs they run. */
 export const AGENT_VARIABLES: readonly string[] = [
@@ -56,10 +57,13 @@ const TOP: number = 0
  * The evidence that an agent runs this process: `CLAUDECODE says that an agent is running this`. Undefined if there is none.
  * A program can change its own variables and become another program, but it cannot change the processes above it. Linux
  * shows their names and initial variables, macOS only names, Windows nothing. A process that leaves its parents
- * (`setsid`, a service, a scheduled job) and drops the variables is not detected.
+ * (`setsid`, a service, a scheduled job) and drops the variables is not detected. A caller that is gone counts as an agent.
  */
 export function agentMark(): string | undefined {
-  const own = AGENT_VARIABLES.find((name) => process.env[name]) ?? startedWith('self')
+  const [env, pid] = [callerEnv(), callerPid()]
+  const isOwn = pid === process.pid
+  const own = AGENT_VARIABLES.find((name) => env[name]) ?? startedWith(isOwn ? 'self' : pid)
+  if (own === undefined && !isOwn && startOf(pid) === undefined) return `process ${pid}, which asked, is gone`
   return own === undefined ? markAmong(ancestors(TOP)) : `${own} says that an agent is running this`
 }
 

@@ -1,17 +1,9 @@
-// Whose event is judged: that of this process, or, in a service, that of one of its callers.
+// The surroundings of whoever the running code works for: those of this process, or, in a service, those of one caller.
 
-export interface Caller {
-  readonly env: NodeJS.ProcessEnv
-  /** Absolute. It may have been removed since. */
-  readonly cwd: string
-}
+import { resolve } from 'node:path'
+import { callerNow } from '../core/base/caller.js'
 
-let callerNow: () => Caller | undefined = () => undefined
-
-/** For a process that serves many callers: finds the one that the running code works for. */
-export function findCallerBy(find: typeof callerNow): void {
-  callerNow = find
-}
+export { type Caller, findCallerBy } from '../core/base/caller.js'
 
 /** The environment of the caller. */
 export function callerEnv(): NodeJS.ProcessEnv {
@@ -21,4 +13,15 @@ export function callerEnv(): NodeJS.ProcessEnv {
 /** The working folder of the caller. Throws if it is our own, and is gone. */
 export function callerFolder(): string {
   return callerNow()?.cwd ?? process.cwd()
+}
+
+/** A relative path means one in the caller's folder. */
+export function callerPath(...parts: readonly string[]): string {
+  const caller = callerNow()
+  return caller ? resolve(caller.cwd, ...parts) : resolve(...parts)
+}
+
+/** The process of the caller, for whatever says who did something. Our own files and locks are named after ours. */
+export function callerPid(): number {
+  return callerNow()?.pid ?? process.pid
 }

@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { callerPid } from './caller.js'
 
 /** When a process started, in the system's own notation. A reused number has another start. Undefined if the process is dead. */
 export function startOf(pid: number): string | undefined {
@@ -85,10 +86,10 @@ const MOST_ANCESTORS = 64
 const PS_TIMEOUT_MS = 2000
 const MOST_LISTED = 16 * 1024 * 1024
 
-/** The processes above this one, nearest first, up to `top` (exclusive), as far as the system tells. */
+/** The processes above the caller, nearest first, up to `top` (exclusive), as far as the system tells. */
 export function* ancestors(top: number): Generator<Ancestor> {
   const read = process.platform === 'linux' ? ancestorOf : listed()
-  let pid = process.ppid
+  let pid = callerPid() === process.pid ? process.ppid : (read(callerPid())?.parent ?? 0)
   for (let i = 0; i < MOST_ANCESTORS && pid > 0 && pid !== top; i++) {
     const found = read(pid)
     if (!found) return

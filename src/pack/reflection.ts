@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
+import { onAbort } from '../core/base/promise.js'
 import { withoutProject } from '../shell/own-environment.js'
 import { fenced } from './answer.js'
 import { kept } from './memory.js'
@@ -42,11 +43,18 @@ const ENDINGS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export type Reflected = { readonly text: string } | { readonly problem: string }
 
+interface Around {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  /** In place of the signals of the process. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Returns the command's standard output. The command and its children have ended when this returns. */
 export function reflect(
   { command, timeout }: ReflectionSettings,
   prompt: string,
-  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  { cwd, env, signal }: Around,
 ): Promise<Reflected> {
   const [program = '', ...args] = command
   return new Promise((resolve) => {
@@ -62,15 +70,10 @@ export function reflect(
       late = true
       killGroup(child.pid)
     }, timeout * 1000)
-    const ended = (signal: NodeJS.Signals) => {
-      killGroup(child.pid)
-      process.kill(process.pid, signal)
-    }
-    // A signal that ends us does not reach the command, which would keep running.
-    for (const signal of ENDINGS) process.once(signal, ended)
+    const stopListening = onEnding(signal, () => killGroup(child.pid))
     const end = (result: Reflected) => {
       clearTimeout(timer)
-      for (const signal of ENDINGS) process.off(signal, ended)
+      stopListening()
       killGroup(child.pid)
       resolve(result)
     }
@@ -86,6 +89,19 @@ export function reflect(
       else settled(child.stdout, () => end({ text: output.trim() }))
     })
   })
+}
+
+/** A signal that ends us does not reach the command, which would keep running. */
+function onEnding(caller: AbortSignal | undefined, kill: () => void): () => void {
+  if (caller) return onAbort(caller, kill)
+  const ended = (signal: NodeJS.Signals) => {
+    kill()
+    process.kill(process.pid, signal)
+  }
+  for (const signal of ENDINGS) process.once(signal, ended)
+  return () => {
+    for (const signal of ENDINGS) process.off(signal, ended)
+  }
 }
 
 /** Waits for output that is still on its way, but not for a child that holds the pipe open. */

@@ -27,18 +27,20 @@ import { openState } from './state.js'
 export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered'> {
   /** Whether the hook remembers sessions, unless the user's settings say otherwise. */
   readonly memory?: boolean
+  /** Aborted when the caller gets a signal; default: the signals of the process. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Reads standard input, prints the answer and ends the process, unless `how` replaces these. */
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
-  { memory = false, ...instead }: PackRun = {},
+  { memory = false, signal, ...instead }: PackRun = {},
 ): Promise<void> {
   const hook = await PACK[name]()
   const env = callerEnv()
   keepSecret(secretsIn(env))
-  const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory })
+  const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory, signal })
   const handlers: HookHandlers = Object.fromEntries(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
@@ -51,12 +53,13 @@ interface Started {
   readonly env: NodeJS.ProcessEnv
   readonly program: ThisProgram
   readonly memory: boolean
+  readonly signal: AbortSignal | undefined
 }
 
 async function answerOf(
   hook: PackHook,
   input: HookInput,
-  { env, program, memory }: Started,
+  { env, program, memory, signal }: Started,
 ): Promise<HookResult | undefined> {
   const set = projectEnvOf(input.cwd, env, userHome())
   const unread = unreadProblems(set, env)
@@ -71,7 +74,8 @@ async function answerOf(
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })
-  const result = await hook.run(input, { projectDir, home, settings, state, env, now: Date.now, program })
+  const surroundings = { projectDir, home, settings, state, env, signal }
+  const result = await hook.run(input, { ...surroundings, now: Date.now, program })
   return withMessages(result, [
     ...(bypass ? [bypass.message] : []),
     ...told,

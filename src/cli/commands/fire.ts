@@ -94,7 +94,7 @@ export const command: Command<typeof OPTIONS> = {
   mayRun({ options }) {
     if (options.ask) checkPerson('Answering')
   },
-  async run({ options, positionals: [named] }, output, { stdin }) {
+  async run({ options, positionals: [named] }, output, { stdin, signal }) {
     const startedAt = performance.now()
     checkAsking(options)
     const timeout = secondsOf('timeout', options.timeout)
@@ -103,7 +103,7 @@ export const command: Command<typeof OPTIONS> = {
       if (options.record !== undefined)
         throw usage('--record is for people, and --as for agents: use one or the other')
       const reply = new HostReply(options.as, named, output)
-      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin }, output)
+      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin, signal }, output)
     }
     const passed = await bypassed({ ...options, stdin }, named, output)
     if (passed) return passThrough(passed, output)
@@ -118,7 +118,16 @@ export const command: Command<typeof OPTIONS> = {
     const told = (one: FiredInProject) => report(event, one, output, options)
     const toldLater = lateReport(output)
     const custom = named !== undefined && named === payload.hook_event_name
-    const how = { sources: options, timeout, wait, ask: options.ask, toPerson: !output.json, told, toldLater }
+    const how = {
+      sources: options,
+      timeout,
+      wait,
+      ask: options.ask,
+      toPerson: !output.json,
+      told,
+      toldLater,
+      signal,
+    }
     const fired = await fireInProject({ event, payload, custom, ...how, onWaiting: waitingOn(output) })
     if (options.record !== undefined) {
       const { recordFired } = await import('../fire/record-fired.js')
@@ -163,11 +172,12 @@ interface ReplyOptions extends Sources {
   readonly wait: number | undefined
   readonly startedAt: number
   readonly stdin: string | undefined
+  readonly signal: AbortSignal | undefined
 }
 
 async function replyAs(
   reply: HostReply,
-  { named, timeout, wait, startedAt, ...options }: ReplyOptions,
+  { named, timeout, wait, startedAt, signal, ...options }: ReplyOptions,
   output: Output,
 ): Promise<number> {
   try {
@@ -192,7 +202,7 @@ async function replyAs(
     // An agent may show the model whatever is on standard error.
     const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
     const firing = { event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames }
-    await fireInProject({ ...firing, onWaiting })
+    await fireInProject({ ...firing, onWaiting, signal })
   } catch (error) {
     await reply.refuse(error)
   }

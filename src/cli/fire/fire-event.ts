@@ -42,6 +42,8 @@ export interface Firing extends Asking {
   readonly timeout?: number | undefined
   /** Nothing is decided if the hooks are not done by then. */
   readonly until?: HostPatience
+  /** The caller's, in place of the signals of the process. */
+  readonly signal?: AbortSignal | undefined
   /** Called as soon as there is a verdict. */
   readonly told: (fired: FiredInProject) => Promise<void>
   /** Called with what came to light after that. */
@@ -52,7 +54,7 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const { event, until } = given
   const sources = workingIn(given.payload.cwd, given.sources)
   const firing = { ...given, sources }
-  const interruption = new Interruption()
+  const interruption = new Interruption(given.signal)
   const project = projectOf(sources)
   const options = sessionOf(event, firing.payload, project)
   const troubles: Diagnostic[] = []

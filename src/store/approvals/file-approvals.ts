@@ -8,6 +8,7 @@ import { nearest } from '../../core/base/text.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { effectOf } from '../../core/verdict/approval.js'
 import { agentMark } from '../../files/agent-shell.js'
+import { callerPid } from '../../files/caller.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
@@ -290,7 +291,7 @@ function checkAnswerer(
   { option }: GivenAnswer,
 ): void {
   if (effectOf(question, option) === 'deny') return
-  const isOwn = raisedBy.pid === process.pid && raisedBy.host === hostname()
+  const isOwn = raisedBy.pid === callerPid() && raisedBy.host === hostname()
   if (answersOwnQuestions && isOwn) return
   const mark = agentMark()
   if (mark === undefined) return

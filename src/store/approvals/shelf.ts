@@ -7,6 +7,7 @@ import { grantDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
+import { callerPid } from '../../files/caller.js'
 import { isOver, type Moment, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
@@ -118,7 +119,7 @@ export class Shelf {
     const raised = {
       question,
       project,
-      raisedBy: { pid: process.pid, host: hostname() },
+      raisedBy: { pid: callerPid(), host: hostname() },
       asked: timestamp(now),
       expires: timestamp(now + openMs),
       ...(era !== 0 && { era }),

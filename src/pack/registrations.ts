@@ -6,7 +6,14 @@ import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
-import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from '../hosts/own-command.js'
+import {
+  filesOf,
+  isDead,
+  isGone,
+  type OwnCommand,
+  ownCommand,
+  userSettingsFolder,
+} from '../hosts/own-command.js'
 import { programEnvironment } from '../shell/own-environment.js'
 import { bounded, inline } from './answer.js'
 import type { PackContext, ThisProgram } from './pack-hook.js'
@@ -156,13 +163,12 @@ function staleIn(
     const fix = call === 'fire' && heal !== BY_HAND ? `${heal} --engine` : heal
     if (!problems.has(text)) problems.set(text, { file, command, isBroken, text, fix })
   }
-  const blocked = new Set<string | undefined>()
-  for (const { node, script, blocks, event } of ones) {
-    if (blocks && event === 'PreToolUse') blocked.add(node).add(script)
-  }
+  const blocked = new Set(
+    ones.filter(({ blocks, event }) => blocks && event === 'PreToolUse').flatMap(filesOf),
+  )
   for (const one of ones) {
-    const { script, node, call } = one
-    const gone = [node ?? '', script].find((path) => isAbsolute(path) && isGone(path))
+    const { script, call } = one
+    const gone = filesOf(one).find(isGone)
     if (gone !== undefined) {
       const effect = blocked.has(gone)
         ? 'Claude Code blocks every tool call until it is fixed'

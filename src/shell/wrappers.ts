@@ -19,6 +19,8 @@ const BEFORE: Readonly<Record<string, Options>> = {
   builtin: {},
   busybox: {},
   caffeinate: { flags: 'dimsu', valued: 'tw' },
+  // Carabiner's own client: it may run any program, not only Node.
+  clip: {},
   chrt: { flags: 'abfiormpv', valued: 'TPD', operands: 1 },
   exec: { flags: 'cl', valued: 'a' },
   fakeroot: { flags: 'uhv', valued: 'lsib', long: ['--lib', '--faked'] },

@@ -1,6 +1,7 @@
 import { CATALOGUE } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { ENGINE_EVENTS, engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
+import { filesOf, formerCall, looseCall, type OwnCommand, ownCommand } from '../../src/hosts/own-command.js'
 import { PACK_NAMES } from '../../src/hosts/pack-names.js'
 
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
@@ -24,7 +25,7 @@ describe('the entries of the engine', () => {
 
   it('fire that event, for that host, for every tool', () => {
     for (const { event, group } of ENGINE) {
-      expect(group.hooks[0].command).toBe(`${START} fire ${event} --as claude-code`)
+      expect(group.hooks[0].command).toBe(`${START} fire --as claude-code ${event}`)
       expect(group).not.toHaveProperty('matcher')
     }
   })
@@ -62,5 +63,28 @@ describe('the entries of the pack', () => {
     expect(first?.group.hooks[0].command).toBe(
       'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start --memory',
     )
+  })
+})
+
+describe('with the client of the service', () => {
+  const warm = { ...PROGRAM, clip: '/d $/clip' }
+
+  it('all entries begin with it, and are otherwise the same', () => {
+    const commands = (program: typeof PROGRAM) =>
+      [...packEntries(program), ...engineEntries(program)].map(({ group }) => group.hooks[0].command)
+    const before = 'NODE_OPTIONS= NODE_PATH= '
+    expect(commands(warm)).toEqual(
+      commands(PROGRAM).map((command) => command.replace(before, `${before}"/d \\$/clip" `)),
+    )
+  })
+
+  it('they are recognised, with every file that they need', () => {
+    for (const { group } of [...packEntries(warm), ...engineEntries(warm)]) {
+      const own = ownCommand(group.hooks[0])
+      expect(own).toMatchObject(warm)
+      expect(filesOf(own as OwnCommand)).toEqual(['/d $/clip', '/n/node', '/c/carabiner.js'])
+      expect(looseCall(group.hooks[0].command)).toBe(own?.call)
+      expect(formerCall(group.hooks[0].command)?.script).toBe('/c/carabiner.js')
+    }
   })
 })

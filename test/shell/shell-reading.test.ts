@@ -86,6 +86,7 @@ table('sees through programs that run others', [
   ['builtin eval rm x', ['builtin eval rm x', 'eval rm x', 'rm x']],
   ['exec -a y rm x', ['exec -a y rm x', 'rm x']],
   ['nohup rm x &', ['nohup rm x', 'rm x']],
+  ['~/bin/clip /bin/rm x', ['~/bin/clip /bin/rm x', '/bin/rm x']],
   ['/usr/bin/time -f %e rm x', ['/usr/bin/time -f %e rm x', 'rm x']],
   ['nice -n 5 rm x', ['nice -n 5 rm x', 'rm x']],
   ['nice -5 rm x', ['nice -5 rm x', 'rm x']],

@@ -6,7 +6,7 @@ import { matchesNothing } from '../../config/matcher-slips.js'
 import { realOf } from '../../files/within.js'
 import { choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
-import { isGone, type OwnCommand } from '../../hosts/own-command.js'
+import { formerCall, isGone, type OwnCommand } from '../../hosts/own-command.js'
 import { packName } from '../../hosts/pack-names.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
@@ -163,13 +163,10 @@ function nameOf({ call, name }: OwnCommand): string {
   return call === 'fire' ? `carabiner fire ${name}` : (choicesOf([name])[0] ?? name)
 }
 
-const FORMERLY_OURS = /(?:^|["'\s])(\/[^"'\s]+)["']?\s+(?:hook\s+([a-z-]+)|fire\s+\w+\s+--as\s+claude-code)\b/
-
 /** An entry that calls a hook of ours in a file that is gone, under a name that setup does not repair. */
 function lost({ handler, event }: ClaudeEntry): readonly string[] {
-  const [, script, name] = FORMERLY_OURS.exec(String(handler.command ?? '').slice(0, 4000)) ?? []
-  if (script === undefined || (name !== undefined && !packName(name))) return []
-  if (!isAbsolute(script) || !isGone(script)) return []
+  const { script, hook } = formerCall(String(handler.command ?? '')) ?? {}
+  if (script === undefined || (hook !== undefined && !packName(hook)) || !isGone(script)) return []
   const blocks = handler.onFailure === 'block' && event === 'PreToolUse'
   const effect = blocks
     ? 'Claude Code blocks every tool call until it is fixed'

@@ -7,12 +7,11 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'
-import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
+import { looseCall, ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typedTake, typedTrust } from '../print/next-command.js'
 import { undoOf } from '../why/advice.js'
-import { FIRES } from '../why/first-steps.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
@@ -117,7 +116,7 @@ function elsewhere(
 
 /** If two files of one agent call Carabiner, each event is judged twice, unless the agent sees that they are equal. */
 function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
-  const firing = commands.filter(({ command }) => FIRES.test(command))
+  const firing = commands.filter(({ command }) => looseCall(command) === 'fire')
   return [...grouped(firing, ({ agent, event }) => `${agent} ${event}`).values()].flatMap((group) => {
     const [first, second] = [...new Map(group.map((one) => [one.file, one])).values()]
     if (!first || !second) return []

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
 import { type Plan, planRemove, recordedSettings, userSettings } from '../../hosts/claude-code/setup.js'
+import { looseCall } from '../../hosts/own-command.js'
 import type { SettingsPlace } from '../../hosts/settings-file.js'
 import { recordedFiles } from '../../hosts/setup-record.js'
 import { agentCommands } from '../doctor/agent-files.js'
 import { placeOf, shortPath } from '../print/lines.js'
 import { projectOf } from '../sources.js'
-import { isOwn } from '../why/first-steps.js'
 
 export interface Settings {
   readonly place: SettingsPlace
@@ -83,7 +83,7 @@ function strangers(kind: Kept['kind'], folder: string): readonly string[] {
 function byHand(settings: readonly Settings[]): readonly string[] {
   const { commands } = agentCommands({ project: projectOf({ project: undefined }), home: homedir() })
   const done = new Set(settings.map(({ place }) => place.path))
-  const own = commands.filter(({ command, file }) => isOwn(command) && !done.has(file))
+  const own = commands.filter(({ command, file }) => looseCall(command) !== undefined && !done.has(file))
   return [...new Map(own.map((one) => [one.file, one])).values()].map(
     (one) => `${placeOf(one)} runs Carabiner, but setup on this machine did not write it`,
   )

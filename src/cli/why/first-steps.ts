@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
-import { isGone, type OwnCommand, ownCommand } from '../../hosts/own-command.js'
+import { filesOf, isGone, looseCall, ownCommand } from '../../hosts/own-command.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
@@ -35,7 +35,7 @@ export function firstSteps(sources: Sources): readonly FirstStep[] {
     const list = typed(['list', '--project', fromHere(above)], { ...sources, project: undefined })
     elsewhere.push({ kind: 'above', line: `${list}   # ${shortPath(above)} has .amplifier` })
   }
-  const theirs = claudeHooks(project).find(({ command }) => !isOwn(command))
+  const theirs = claudeHooks(project).find(({ command }) => !looseCall(command))
   const migrate =
     theirs && `${typed(['migrate'], here)}   # ${shortPath(theirs.file)} has hooks of Claude Code`
   const first = `${typed(['new', ...FIRST], here)}   # a first hook, with its tests`
@@ -51,7 +51,9 @@ export const FIRST = ['my-guard', '--matcher', 'Bash']
 
 /** Says that Claude Code's own settings of the project have hooks for an event, and that Carabiner does not run them. */
 export function notCarried(event: string, sources: Sources): string | undefined {
-  const theirs = claudeHooks(projectOf(sources)).filter((one) => one.event === event && !isOwn(one.command))
+  const theirs = claudeHooks(projectOf(sources)).filter(
+    (one) => one.event === event && !looseCall(one.command),
+  )
   const [first] = theirs
   if (!first) return undefined
   const how = typed(['migrate'], sourcesOf(sources.project))
@@ -112,7 +114,7 @@ export function packHooks(project: string): readonly PackHook[] {
   const isOff = hooksOff({ home, project, env: process.env }) !== undefined
   return agentCommands({ project, home }).commands.flatMap(({ agent, command, event, file, line }) => {
     const own = ownCommand({ command })
-    if (own?.call !== 'hook' || !canStart(own) || (isOff && agent === 'Claude Code')) return []
+    if (own?.call !== 'hook' || filesOf(own).some(isGone) || (isOff && agent === 'Claude Code')) return []
     const row = PACK_TABLE.find((one) => one.hook === packName(own.name))
     return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
   })
@@ -147,22 +149,12 @@ interface Registered {
 
 export function registeredIn(project: string): Registered {
   const { commands } = agentCommands({ project, home: homedir() })
-  const own = commands.filter(({ command }) => isOwn(command))
-  const engine = own.some(({ command }) => FIRES.test(command))
+  const own = commands.filter(({ command }) => looseCall(command))
+  const engine = own.some(({ command }) => looseCall(command) === 'fire')
   const pack = own.flatMap((one) => {
     const found = ownCommand(one)
     return found?.call === 'hook' ? [found.name] : []
   })
   const isNone = own.length === 0 || (engine && pack.length === 0)
   return { engine, pack: isNone ? undefined : choicesOf(pack) }
-}
-
-function canStart({ node = '', script }: OwnCommand): boolean {
-  return [node, script].every((path) => !isAbsolute(path) || !isGone(path))
-}
-
-export const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/
-
-export function isOwn(command: string): boolean {
-  return /\bcarabiner(?:\.js)?["']?\s+(?:fire|hook)\b/.test(command)
 }

@@ -126,6 +126,8 @@ export interface Entry {
 export interface Program {
   readonly node: string
   readonly script: string
+  /** The client of the service. Without it, every event starts Node. */
+  readonly clip?: string
 }
 
 /** Entries for the standard hooks. Default: all of them. */
@@ -157,7 +159,7 @@ export function engineEntries(program: Program): readonly Entry[] {
       hooks: [
         {
           type: 'command',
-          command: commandLine(program, ['fire', event, '--as', 'claude-code']),
+          command: commandLine(program, ['fire', '--as', 'claude-code', event]),
           // The same as in `fire`, which answers a little earlier.
           timeout: claudeCode.timeouts?.[event] ?? claudeCode.timeout,
           // A gate that cannot be asked is closed, also if the program is gone or Claude Code timed out.
@@ -169,9 +171,10 @@ export function engineEntries(program: Program): readonly Entry[] {
 }
 
 /** For `sh -c`. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. */
-function commandLine({ node, script }: Program, words: readonly string[]): string {
+function commandLine({ clip, node, script }: Program, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
-  return [...WITHOUT_CODE, quoted(node), quoted(script), ...words].join(' ')
+  const files = [...(clip === undefined ? [] : [clip]), node, script]
+  return [...WITHOUT_CODE, ...files.map(quoted), ...words].join(' ')
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------

@@ -70,6 +70,9 @@ corepack pnpm exec carabiner trust
 deno run -A npm:carabiner trust --yes
 volta run carabiner trust --yes
 nohup carabiner trust --yes &
+~/.local/share/carabiner/bin/clip node carabiner.js trust --yes
+clip /usr/bin/node /opt/carabiner.js setup claude-code --remove
+clip carabiner approvals allow x
 CARABINER trust
 Carabiner trust --yes
 npx carabiner@1.2.3 trust --yes

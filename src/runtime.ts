@@ -1,8 +1,6 @@
 // createHooks(): puts the engine together with the embedder's options and the configuration files.
 
 import { statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { type EmbedderSettings, embedderSettings, withoutSession } from './config/merged-settings.js'
 import { Configuration } from './configuration.js'
@@ -24,7 +22,8 @@ import { type Embedder, isApprover } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
-import { callerEnv } from './files/caller.js'
+import { callerEnv, callerPath } from './files/caller.js'
+import { userHome } from './files/homes.js'
 import { ifThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
@@ -153,21 +152,21 @@ function sourcesOf({
   workFolders = [],
   plugins,
   configs,
-  home = homedir(),
+  home = userHome(),
   settings,
   settingsTighten,
   trust,
 }: HooksOptions): ConfigSources | undefined {
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
   return {
-    ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home }),
+    ...(projectDir !== undefined && { projectDir: callerPath(projectDir), homeDir: home }),
     // Trusting everything in a project does not include its parent folders.
     ...(projectDir !== undefined &&
       trust !== 'all' && {
-        outerDirs: foldersAround([resolve(projectDir), ...workFolders], homesOf(home)),
+        outerDirs: foldersAround([callerPath(projectDir), ...workFolders], homesOf(home)),
       }),
-    ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
-    ...(configs && { files: configs.map((path) => resolve(path)) }),
+    ...(plugins && { plugins: plugins.map((path) => callerPath(path)) }),
+    ...(configs && { files: configs.map((path) => callerPath(path)) }),
     ...(settings && { settings, settingsTighten: settingsTighten === true }),
   }
 }

@@ -9,6 +9,7 @@ import { columnsOf, endOf, plainText, visible } from '../core/base/text.js'
 import { countdown, LONGEST_TIMER_MS } from '../core/base/time.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
+import { callerEnv } from '../files/caller.js'
 import { questionText } from './question-text.js'
 import { openTerminal, roundsOfTheLoop, type Terminal } from './terminal.js'
 import { TypedLine, typedAnswer } from './typed.js'
@@ -69,7 +70,8 @@ function inTurn(place: object, ask: () => Promise<Reply | Unanswered>): Promise<
 }
 
 function isColourful(): boolean {
-  return !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+  const { NO_COLOR, TERM } = callerEnv()
+  return !NO_COLOR && TERM !== 'dumb'
 }
 
 function userName(): string {

@@ -4,6 +4,7 @@
 
 import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean, plainText } from '../core/base/text.js'
+import { callerEnv } from '../files/caller.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output, type Write } from './output.js'
@@ -135,7 +136,7 @@ async function tell(error: unknown, output: Output, isForAgent: boolean): Promis
   const { code, message, hint, exit } = failureOf(error)
   if (output.json && !isForAgent) await output.document({ error: { code, message, hint: hint ?? null } })
   else await output.complain([`carabiner: ${oneLine(message)}`, ...(hint ? [`  ${oneLine(hint)}`] : [])])
-  if (process.env.CARABINER_DEBUG === '1' && error instanceof Error)
+  if (callerEnv().CARABINER_DEBUG === '1' && error instanceof Error)
     await output.complain([plainText(error.stack ?? '')])
   return isForAgent ? REFUSED : exit
 }

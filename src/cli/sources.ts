@@ -1,14 +1,13 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
-import { homedir } from 'node:os'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import type { ConfigSources } from '../config/load.js'
 import { type Diagnostic, LOSSES } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
-import { callerEnv, callerFolder } from '../files/caller.js'
+import { callerEnv, callerFolder, callerPath } from '../files/caller.js'
 import { isFolder } from '../files/folder.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround, homesOf } from '../files/project-folders.js'
@@ -79,7 +78,7 @@ export function projectOf(places: Pick<Places, 'project'>): string {
 
 function projectNow({ project }: Pick<Places, 'project'>): string {
   try {
-    return project === undefined ? projectAround(callerFolder()) : realOf(resolve(project))
+    return project === undefined ? projectAround(callerFolder()) : realOf(callerPath(project))
   } catch {
     throw new Refusal('PROJECT_NOT_FOUND', 'The current directory is gone', {
       hint: 'Change into a folder that exists, or give the full path with --project DIR.',
@@ -151,7 +150,7 @@ export function checkEnvironment(cwd?: string): void {
 
 /** Files and plugins that were named must load: without their hooks an event is not evaluated as asked. */
 export function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
-  const named = [...plugin, ...config].map((path) => resolve(path))
+  const named = [...plugin, ...config].map((path) => callerPath(path))
   const isNamed = (file = '') => named.some((path) => isBelow(file, path))
   return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
@@ -169,9 +168,9 @@ export function configSources(places: Places): ConfigSources & { readonly projec
   return {
     projectDir,
     outerDirs: foldersAround([projectDir], homesOf()),
-    homeDir: homedir(),
-    plugins: places.plugin.map((path) => resolve(path)),
-    files: places.config.map((path) => resolve(path)),
+    homeDir: userHome(),
+    plugins: places.plugin.map((path) => callerPath(path)),
+    files: places.config.map((path) => callerPath(path)),
   }
 }
 

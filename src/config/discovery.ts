@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
+import { callerPath } from '../files/caller.js'
 import { dataHome } from '../files/homes.js'
 import { isOwn } from '../files/project-folders.js'
 import { realOf } from '../files/within.js'
@@ -50,7 +51,7 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   const { projectDir, homeDir } = sources
   const documents: HookDocument[] = []
   const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
-    documents.push(...attempt(path, notes, () => find(resolve(path))))
+    documents.push(...attempt(path, notes, () => find(callerPath(path))))
   const home = typeof homeDir === 'string' && !isAbsolute(homeDir) ? noHome(homeDir, notes) : homeDir
   if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
@@ -96,7 +97,7 @@ function isKnownPlugin(documents: readonly HookDocument[], root: string): boolea
 /** `HOME=` or `HOME=.` would turn the project's files into the user's, which need no trust. */
 function noHome(homeDir: string, notes: Notes): undefined {
   const text = `the home folder ${shown(homeDir)} is not an absolute path, so the user’s hooks are not read`
-  notes.add('config-invalid', text, { path: resolve('.'), line: 1 })
+  notes.add('config-invalid', text, { path: callerPath('.'), line: 1 })
 }
 
 function isSameFolder(a: string, b: string | undefined): boolean {

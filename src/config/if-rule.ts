@@ -1,12 +1,12 @@
 // The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. If a rule cannot be evaluated, its hook runs.
 
-import { homedir } from 'node:os'
 import { isAbsolute, normalize } from 'node:path'
 import { type Data, isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { formerNamesOf } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook, HookEvent } from '../core/hooks/hook.js'
+import { userHome } from '../files/homes.js'
 import { realOf } from '../files/within.js'
 import {
   commandPattern,
@@ -132,7 +132,7 @@ function readingOf(command: string): ShellReading {
 function filePattern(tool: string, field: string, pattern: string, places: RulePlaces): Pattern {
   const matches = pathPattern(pattern)
   if (!matches) return { problem: `its pattern cannot be read, so the hook runs for every ${tool}` }
-  const { home = homedir(), projectDir } = places
+  const { home = userHome(), projectDir } = places
   const placed = (path: string, cwd: unknown) =>
     distinct([String(cwd ?? ''), projectDir ?? String(cwd ?? '')]).map((folder) => ({
       path: wholePath(path, folder, home),

@@ -1,6 +1,6 @@
 // The surroundings of whoever the running code works for: those of this process, or, in a service, those of one caller.
 
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { callerNow } from '../core/base/caller.js'
 
 export { type Caller, findCallerBy } from '../core/base/caller.js'
@@ -10,15 +10,16 @@ export function callerEnv(): NodeJS.ProcessEnv {
   return callerNow()?.env ?? process.env
 }
 
-/** The working folder of the caller. Throws if it is our own, and is gone. */
+/** The working folder of the caller. Throws if it is gone. */
 export function callerFolder(): string {
-  return callerNow()?.cwd ?? process.cwd()
+  const { cwd } = callerNow() ?? { cwd: process.cwd() }
+  if (cwd === '') throw new Error('the current directory is gone')
+  return cwd
 }
 
-/** A relative path means one in the caller's folder. */
-export function callerPath(...parts: readonly string[]): string {
-  const caller = callerNow()
-  return caller ? resolve(caller.cwd, ...parts) : resolve(...parts)
+/** The absolute form of a path that the caller named. Throws if it is relative to a folder that is gone. */
+export function callerPath(path: string, ...more: readonly string[]): string {
+  return isAbsolute(path) ? resolve(path, ...more) : resolve(callerFolder(), path, ...more)
 }
 
 /** The process of the caller, for whatever says who did something. Our own files and locks are named after ours. */

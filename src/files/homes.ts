@@ -2,21 +2,22 @@
 
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { callerEnv, callerPath } from './caller.js'
 
 /** For files that must not be lost: `CARABINER_HOME`, else the user's XDG data directory. */
-export function dataHome(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.CARABINER_HOME) return resolve(env.CARABINER_HOME)
+export function dataHome(env: NodeJS.ProcessEnv = callerEnv()): string {
+  if (env.CARABINER_HOME) return callerPath(env.CARABINER_HOME)
   return join(xdgFolder(env.XDG_DATA_HOME) ?? join(userHome(), '.local', 'share'), 'carabiner')
 }
 
 /** For files of temporary use: `CARABINER_HOME/state`, else the user's XDG state directory. */
-export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.CARABINER_HOME) return resolve(env.CARABINER_HOME, 'state')
+export function stateHome(env: NodeJS.ProcessEnv = callerEnv()): string {
+  if (env.CARABINER_HOME) return callerPath(env.CARABINER_HOME, 'state')
   return join(xdgFolder(env.XDG_STATE_HOME) ?? join(userHome(), '.local', 'state'), 'carabiner')
 }
 
 /** What the names of backup folders of `carabiner remove` begin with. */
-export function backupPrefix(env: NodeJS.ProcessEnv = process.env): string {
+export function backupPrefix(env: NodeJS.ProcessEnv = callerEnv()): string {
   return `${dataHome(env)}-backup-`
 }
 
@@ -54,7 +55,7 @@ function xdgFolder(value: string | undefined): string | undefined {
 /** With `HOME=` or `HOME=.` the files would end up in the current folder. */
 export function userHome(): string {
   // homedir() does the same, but loading its module takes longer than all of this.
-  const home = (process.platform !== 'win32' && process.env.HOME) || homedir()
+  const home = (process.platform !== 'win32' && callerEnv().HOME) || homedir()
   return isAbsolute(home) ? home : (registeredHome() ?? resolve('/'))
 }
 

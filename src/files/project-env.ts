@@ -1,9 +1,10 @@
 // Variables that Claude Code's settings define for a project, the user and the company.
 
 import { lstatSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
+import { callerPath } from './caller.js'
 import { ifThere } from './if-there.js'
 import { readPlain } from './plain-file.js'
 import { realOf } from './within.js'
@@ -92,7 +93,7 @@ export function variablesOfUser(
   isTaken: (name: string) => boolean,
 ): Readonly<Record<string, string>> {
   const moved = isTaken('CLAUDE_CONFIG_DIR') ? undefined : env.CLAUDE_CONFIG_DIR
-  const files = [join(moved ? resolve(moved) : join(home, '.claude'), 'settings.json')]
+  const files = [join(moved ? callerPath(moved) : join(home, '.claude'), 'settings.json')]
   const managed = managedSettings()
   if (managed !== undefined) files.push(managed)
   return Object.assign({}, ...files.flatMap(envOf).map((one) => one.env))

@@ -1,8 +1,9 @@
 // Decides which project an event or a command belongs to.
 
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { digest } from '../core/base/digest.js'
+import { callerPath } from './caller.js'
 import { dataHome, userHome } from './homes.js'
 import { namedIn } from './project-env.js'
 import {
@@ -30,7 +31,7 @@ export function projectDirOf(
   const [named] = namedIn(env, variables)
   const starts = named === undefined ? startsOf(cwd, {}, home) : [named]
   const found = starts.map((start) => markedFrom(start, home)).find((folder) => folder !== undefined)
-  return found ?? realOf(resolve(starts[0] as string))
+  return found ?? realOf(callerPath(starts[0] as string))
 }
 
 /**
@@ -40,7 +41,7 @@ export function projectDirOf(
  * repository, and leaves out the user's home, whose hooks are for all projects.
  */
 export function projectAround(start: string): string {
-  return markedFrom(start, userHome()) ?? realOf(resolve(start))
+  return markedFrom(start, userHome()) ?? realOf(callerPath(start))
 }
 
 function markedFrom(start: string, home: string): string | undefined {

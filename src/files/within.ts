@@ -1,9 +1,8 @@
 // Tells whether a path is inside a folder, by name or after following links.
 
 import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, sep } from 'node:path'
-import { registeredHome } from './homes.js'
+import { registeredHome, userHome } from './homes.js'
 
 /** Also true for the folder itself. */
 export function isWithin(path: string, folder: string): boolean {
@@ -30,5 +29,5 @@ export function realOf(path: string): string {
  */
 export function isInProject(folder: string, projectDir: string): boolean {
   if (!isWithin(folder, projectDir)) return false
-  return ![homedir(), registeredHome()].some((home) => home !== undefined && isWithin(home, projectDir))
+  return ![userHome(), registeredHome()].some((home) => home !== undefined && isWithin(home, projectDir))
 }

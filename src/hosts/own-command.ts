@@ -1,8 +1,9 @@
 // Carabiner's own commands in Claude Code's settings, from any installation, and the folder of the user's settings.
 
 import { statSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { isObject } from '../core/base/json.js'
+import { callerPath } from '../files/caller.js'
 import { ifThere } from '../files/if-there.js'
 
 /** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
@@ -103,7 +104,7 @@ export function isGone(path: string): boolean {
 }
 
 export function userSettingsFolder(home: string, env: NodeJS.ProcessEnv): string {
-  return env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
+  return env.CLAUDE_CONFIG_DIR ? callerPath(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
 }
 
 const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y

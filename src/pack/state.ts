@@ -18,7 +18,7 @@ import { type Data, isObject } from '../core/base/json.js'
 import { redactedData } from '../core/base/secrets.js'
 import { cutText } from '../core/base/text.js'
 import { timestamp } from '../core/base/time.js'
-import { callerEnv } from '../files/caller.js'
+import { callerEnv, callerPath } from '../files/caller.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { checkFormat } from '../files/format.js'
 import { stateHome, userHome } from '../files/homes.js'
@@ -58,7 +58,7 @@ interface PackStateOptions {
 }
 
 export function openState({ projectDir, env = callerEnv(), now = Date.now }: PackStateOptions): PackState {
-  return new FilePackState(resolve(stateHome(env), 'pack'), resolve(projectDir), now)
+  return new FilePackState(resolve(stateHome(env), 'pack'), callerPath(projectDir), now)
 }
 
 class FilePackState implements PackState {

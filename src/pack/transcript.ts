@@ -10,11 +10,11 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { redactedData, withoutSecrets } from '../core/base/secrets.js'
 import { makePrivate, namesIn } from '../files/folder.js'
+import { userHome } from '../files/homes.js'
 import { ifThere } from '../files/if-there.js'
 import { removeIfThere } from '../files/plain-file.js'
 import type { PackState } from './state.js'
@@ -30,7 +30,7 @@ interface Tail {
 
 /** Undefined if there is none: a new session has not written one yet. Throws if it cannot be read. */
 export function transcriptTail(path: string | undefined, maxBytes: number): Tail | undefined {
-  const place = path?.startsWith('~/') ? join(homedir(), path.slice(2)) : path
+  const place = path?.startsWith('~/') ? join(userHome(), path.slice(2)) : path
   // Hosts do not say what a relative path would be relative to.
   if (!place || !isAbsolute(place)) return undefined
   const fd = ifThere(() => openSync(place, OPEN))

@@ -1,11 +1,11 @@
 // Places, replaces and removes plugins. After any interruption, either the old or the new version is in place.
 
 import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { hooksDirOf } from '../config/discovery.js'
 import { textOf } from '../core/base/errors.js'
 import { didYouMean, visibleName } from '../core/base/text.js'
+import { userHome } from '../files/homes.js'
 import { realOf } from '../files/within.js'
 import { forgetPlugin } from './forget-plugin.js'
 import { integrityAt } from './integrity.js'
@@ -78,7 +78,7 @@ export async function placeMade(folder: string, name: string, tree: FileTree, st
 function targetAt(folder: string): Target | undefined {
   const base = dirname(dirname(folder))
   if (hooksDirOf(base) !== folder) return undefined
-  return { scope: realOf(base) === realOf(homedir()) ? 'user' : 'project', base }
+  return { scope: realOf(base) === realOf(userHome()) ? 'user' : 'project', base }
 }
 
 function placeNew(folder: string, name: string, tree: FileTree, step: Step): void {

@@ -1,8 +1,8 @@
 // Environments that no project can influence: for the user's hooks, and for programs that Carabiner itself starts.
 
 import { existsSync } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { callerEnv } from '../files/caller.js'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { callerEnv, callerPath } from '../files/caller.js'
 import { isFolder } from '../files/folder.js'
 import { registeredHome, userHome } from '../files/homes.js'
 import { claudeEnvIn, type Env, namedIn, variablesOfUser } from '../files/project-env.js'
@@ -134,7 +134,7 @@ function aroundOf(projectDir: string, env: Env): Around {
   const named = namedIn(env)
   const key = [projectDir, ...named, userHome()].join('\0')
   if (last?.key === key) return last
-  const start = resolve(projectDir)
+  const start = callerPath(projectDir)
   const home = homeBeside(start)
   const folders = foldersAround([start, ...named], [home])
   // If the project is the whole home or `/`, it was not cloned, and the user's own programs are in it.

@@ -1,9 +1,9 @@
 // Searches the disk, within limits, for the files that commands name: files outside the copy, and paths with no file yet.
 
-import { homedir } from 'node:os'
 import { dirname, posix } from 'node:path'
 import { quoted } from '../core/base/text.js'
 import { callerEnv } from '../files/caller.js'
+import { userHome } from '../files/homes.js'
 import { isBelow, realOf } from '../files/within.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { firstBytes, pathAt, tidy, typeAt } from './file-reading.js'
@@ -259,7 +259,7 @@ function reached(folder: WorkFolder, { text, variable }: Lead): readonly WorkFol
 
 /** Does not normalize the path, because it may go through links. */
 export function expandedHome(text: string): string {
-  return /^~(?:\/|$)/.test(text) ? homedir() + text.slice(1) : text
+  return /^~(?:\/|$)/.test(text) ? userHome() + text.slice(1) : text
 }
 
 export function isGoing({ name }: Pick<SimpleCommand, 'name'>): boolean {

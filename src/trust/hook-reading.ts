@@ -1,8 +1,8 @@
 // Parses a hook's command: what it would run, what it sets, and which files it reads.
 
-import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word } from 'unbash'
+import { userHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readShell } from '../shell/shell-reading.js'
@@ -161,7 +161,7 @@ export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }
   return [
     { name: 'CLAUDE_PROJECT_DIR', folder: projectDir, isCopied: false },
     { name: 'AMPLIFIER_PROJECT_DIR', folder: projectDir, isCopied: false },
-    { name: 'HOME', folder: homedir(), isCopied: false },
+    { name: 'HOME', folder: userHome(), isCopied: false },
     { name: 'AMPLIFIER_HOOKS_DIR', folder: hooksDir, isCopied },
     ...(isCopied ? own.map((name) => ({ name, folder: path, isCopied })) : []),
   ]

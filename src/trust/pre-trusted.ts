@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
+import { callerPath } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
 import { readPlain } from '../files/plain-file.js'
 import { foldersAround, isMarked } from '../files/project-folders.js'
@@ -19,7 +20,7 @@ export type DigestList = ReadonlyMap<string, string>
  * list of digests.
  */
 export function preTrusted(file: string, projectDir: string): DigestList {
-  const path = resolve(file)
+  const path = callerPath(file)
   if (projectsAround(projectDir).some((folder) => isWithin(path, folder))) {
     throw new Error(
       `the list of digests ${quoted(path)} is inside the project, which must not trust itself; put it elsewhere`,

@@ -1,8 +1,8 @@
 // The current content of a unit, each file read once, and its digest.
 
-import { homedir } from 'node:os'
 import { digest } from '../core/base/digest.js'
 import { quoted } from '../core/base/text.js'
+import { userHome } from '../files/homes.js'
 import { searchPath } from '../files/search-path.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
@@ -175,6 +175,6 @@ function unitDigest({ kind, hooks, projectDir }: Unit, { files, scripts }: Conte
 
 function placeOf(path: string, projectDir: string): string {
   if (path.startsWith(`${projectDir}/`)) return `project/${path.slice(projectDir.length + 1)}`
-  const home = homedir()
+  const home = userHome()
   return home !== '/' && path.startsWith(`${home}/`) ? `~/${path.slice(home.length + 1)}` : path
 }

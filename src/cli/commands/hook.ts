@@ -1,6 +1,7 @@
 // `carabiner hook NAME`: the command in a host's settings file that answers an event, and the lock that keeps an agent going.
 
 import { textOf } from '../../core/base/errors.js'
+import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { projectDirOf } from '../../files/which-project.js'
 import type { HostAnswer } from '../../hosts/host.js'
@@ -85,7 +86,7 @@ async function changeLock(
   if (name !== 'stop') throw usage('--lock, --unlock and --goal are for carabiner hook stop', helpFor('hook'))
   if (lock === unlock) throw usage('Use either --lock or --unlock', helpFor('hook'))
   if (unlock && goal !== undefined) throw usage('--goal goes with --lock', helpFor('hook'))
-  const projectDir = projectDirOf(undefined, process.env, userHome())
+  const projectDir = projectDirOf(undefined, callerEnv(), userHome())
   const state = openState({ projectDir })
   if (lock && lockModeOf(state) !== undefined) checkPerson('Changing a lock')
   const said = lock ? locked(state, projectDir, goal) : unlocked(state, projectDir)

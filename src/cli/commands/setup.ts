@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible } from '../../core/base/text.js'
+import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import {
   ALL_CHOICES,
@@ -181,7 +182,7 @@ function thisProgram(): Program {
 
 /** What will not last, and what the project here would set for the hooks that are registered. */
 function notesOn({ script }: Program): readonly string[] {
-  const here = envProblems(projectEnvOf(undefined, process.env, userHome()))
+  const here = envProblems(projectEnvOf(undefined, callerEnv(), userHome()))
   if (!/[\\/]_npx[\\/]/.test(script)) return here
   return [
     `${script} is in the npx cache, which may be emptied. Type npm install -g carabiner, then run this again`,
@@ -241,7 +242,7 @@ async function tell(
 /** A setting, in this file or another, that keeps Claude Code from running what is registered. */
 function switchedOff(): { readonly text: string; readonly fix: string } | undefined {
   const project = projectOf({ project: undefined })
-  const off = hooksOff({ home: userHome(), project, env: process.env })
+  const off = hooksOff({ home: userHome(), project, env: callerEnv() })
   if (!off) return undefined
   const { text, fix } = off
   return { text: visible(off.file === undefined ? text : `${placeOf(off)}: ${text}`), fix }

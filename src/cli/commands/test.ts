@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
+import { callerEnv } from '../../files/caller.js'
 import { realOf } from '../../files/within.js'
 import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
@@ -147,7 +148,7 @@ async function say(lines: readonly string[], { output, told }: Run): Promise<voi
 /** The value of a variable that is passed on to hooks. */
 function handedOn(name: string): string {
   if (isOfTheStage(name)) throw usage(`--env ${name}: every case has its own ${name}`)
-  const value = process.env[name]
+  const value = callerEnv()[name]
   if (value === undefined)
     throw usage(`--env ${name}: the variable is not set`, `Set it first: export ${name}=…`)
   return value

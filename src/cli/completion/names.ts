@@ -1,7 +1,8 @@
 // Shells that have a completion, and names that the shell looks up as the user types: light, and never fails.
 
 import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { callerPath } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { projectAround } from '../../files/which-project.js'
 import { readPages } from '../manual.js'
@@ -14,7 +15,7 @@ const SAFE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MOST = 500
 
 const NAMES: Readonly<Record<NameKind, () => readonly string[]>> = {
-  plugins: () => [() => projectAround(resolve('.')), userHome].flatMap(pluginsIn),
+  plugins: () => [() => projectAround(callerPath('.')), userHome].flatMap(pluginsIn),
   pages: pageNames,
 }
 

@@ -7,6 +7,7 @@ import { holdsGroups, knownEvent, unknownEvent } from '../../config/stray-names.
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
+import { callerEnv } from '../../files/caller.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'
@@ -46,7 +47,7 @@ const FILES: readonly Place[] = HOSTS.flatMap(({ title, hookFile }) =>
 )
 
 export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>): AgentCommands {
-  const claude = userSettingsFolder(home, process.env)
+  const claude = userSettingsFolder(home, callerEnv())
   const places: readonly Place[] = [
     ['Claude Code', join(claude, 'settings.json')],
     ...['settings.json', 'settings.local.json'].map(

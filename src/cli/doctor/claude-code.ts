@@ -3,6 +3,7 @@
 import { isAbsolute } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { matchesNothing } from '../../config/matcher-slips.js'
+import { callerEnv } from '../../files/caller.js'
 import { realOf } from '../../files/within.js'
 import { choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
@@ -29,7 +30,7 @@ export async function claudeCode(facts: Facts): Promise<Checked> {
   )
   const off = switchedOff(facts, entries.length > 0)
   const isOff = off.some(({ severity }) => severity === 'broken')
-  const places = settingsFiles(facts.home, facts.project, process.env)
+  const places = settingsFiles(facts.home, facts.project, callerEnv())
   const healOf = (file: string) => places.find((one) => one.file === realOf(file))?.heal ?? ''
   const registered = isOff ? [] : registrations(places, facts, entries)
   const told = new Set(registered.flatMap(({ severity, file }) => (severity === 'broken' ? [file] : [])))
@@ -79,7 +80,7 @@ function summary(entries: readonly ClaudeEntry[]): string {
 
 /** Worth a note only as long as there is no hook that it keeps from running. */
 function switchedOff({ home, project }: Facts, hasHooks: boolean): readonly Finding[] {
-  const off = hooksOff({ home, project, env: process.env })
+  const off = hooksOff({ home, project, env: callerEnv() })
   return off ? [{ severity: hasHooks ? 'broken' : 'note', code: 'hooks-off', ...off }] : []
 }
 

@@ -5,6 +5,7 @@ import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
+import { callerEnv } from '../../files/caller.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'
 import { looseCall, ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
@@ -199,7 +200,7 @@ function isSame({ event, command }: AgentCommand, { spec }: Written): boolean {
 /** Commands that Claude Code's settings had before Carabiner replaced them. */
 function replaced({ home, project }: Facts): readonly AgentCommand[] {
   const files = [
-    join(userSettingsFolder(home, process.env), 'settings.json'),
+    join(userSettingsFolder(home, callerEnv()), 'settings.json'),
     ...['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
   ]
   return files.flatMap((file) =>

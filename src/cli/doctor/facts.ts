@@ -1,10 +1,10 @@
 // The facts that all checks share, gathered once: hooks as written in files, and as loaded. Runs nothing.
 
-import { homedir } from 'node:os'
 import { FileOrigin } from '../../config/config-file.js'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
 import type { Diagnostic } from '../../core/base/errors.js'
+import { userHome } from '../../files/homes.js'
 import type { ListedHook } from '../../hooks.js'
 import type { Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
@@ -38,7 +38,7 @@ export async function gather(sources: Sources): Promise<Facts> {
   }
   await hooks.close()
   const { specs, files } = await readFiles(sources)
-  const [project, home] = [projectFolder(sources), homedir()]
+  const [project, home] = [projectFolder(sources), userHome()]
   return { sources, project, home, specs, files: [...files.keys()], ...known }
 }
 

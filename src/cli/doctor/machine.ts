@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs
 import { dirname, join } from 'node:path'
 import { JsonText, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
+import { callerEnv } from '../../files/caller.js'
 import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
 import { readPlain } from '../../files/plain-file.js'
@@ -26,7 +27,7 @@ export function machine({ project, home }: Facts): Checked {
 }
 
 function certificates(): readonly Finding[] {
-  const { NODE_EXTRA_CA_CERTS: file } = process.env
+  const { NODE_EXTRA_CA_CERTS: file } = callerEnv()
   if (!file) return []
   const [major = ''] = process.versions.node.split('.')
   if (!existsSync(file)) {
@@ -66,7 +67,7 @@ function envPlace(file: string): Pick<Finding, 'file' | 'line'> {
 
 /** A project's Claude Code settings may set variables for every hook. */
 function ofProject(project: string, home: string): readonly Finding[] {
-  const set = projectEnvOf(project, process.env, home).filter(({ names }) => names.length > 0)
+  const set = projectEnvOf(project, callerEnv(), home).filter(({ names }) => names.length > 0)
   return set.map((one) => {
     const where = envPlace(one.file)
     return {

@@ -1,11 +1,11 @@
 // `fire --record`: records a call and its outcome as a test case, if `carabiner test` can reproduce it.
 
-import { homedir } from 'node:os'
 import { basename, relative, resolve, sep } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visibleName } from '../../core/base/text.js'
 import type { Trace } from '../../core/hooks/outcome.js'
+import { userHome } from '../../files/homes.js'
 import { isBelow, realOf } from '../../files/within.js'
 import type { Review } from '../../trust/review.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
@@ -79,7 +79,7 @@ function trusting(source: string, sources: Sources): string {
 function typedTrustAgain(file: string, sources: Sources, project: string): readonly string[] {
   const hooksDir = realOf(hooksDirOf(project))
   const path = realOf(file)
-  if (realOf(project) === realOf(homedir()) || !isBelow(path, hooksDir)) return []
+  if (realOf(project) === realOf(userHome()) || !isBelow(path, hooksDir)) return []
   const [plugin, ...inside] = path.slice(hooksDir.length + 1).split(/[/\\]/)
   if (plugin === undefined || inside.length === 0) return []
   return [`next ${typedTrust([plugin], sources)}   # one of its files has changed`]

@@ -1,9 +1,9 @@
 // What install, update, uninstall and migrate share: where plugins go, where they come from, and errors as refusals.
 
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
+import { userHome } from '../../files/homes.js'
 import { realOf } from '../../files/within.js'
 import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
@@ -39,12 +39,12 @@ export function targetOf(given: GivenScope): Target | undefined {
 }
 
 export function userTarget(): Target {
-  return { scope: 'user', base: homedir() }
+  return { scope: 'user', base: userHome() }
 }
 
 function projectTarget(given: GivenScope): Target {
   const base = projectFolder(given)
-  if (realOf(base) === realOf(homedir())) {
+  if (realOf(base) === realOf(userHome())) {
     throw usage(
       'This folder is your home, and what you install there is for all projects',
       'Leave out --here.',
@@ -55,7 +55,7 @@ function projectTarget(given: GivenScope): Target {
 
 /** The user's, and the project's unless it is the same. */
 export function allTargets(given: GivenScope): readonly Target[] {
-  return targetsOf({ projectDir: projectFolder(given), home: homedir() })
+  return targetsOf({ projectDir: projectFolder(given), home: userHome() })
 }
 
 // ---- a source in words ----------------------------------------------------------------------------------------

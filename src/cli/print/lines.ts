@@ -1,9 +1,10 @@
 // Text that all commands print in the same way: durations, paths, diagnostics, columns.
 
-import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
+import { callerPath } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
 import type { Remark } from '../../plugins/migrate/movable-hooks.js'
 import type { Untrusted } from '../../trust/unit.js'
 import { type Places, projectOf } from '../sources.js'
@@ -52,7 +53,7 @@ export function indented(text: string, by: number): readonly string[] {
 export function shortPath(path: string): string {
   const here = fromHere(path)
   if (here !== '.' && here !== path && here !== '..' && !here.startsWith(`..${sep}`)) return here
-  const home = resolve(homedir())
+  const home = resolve(userHome())
   return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 }
 
@@ -142,7 +143,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly (readonl
 export function projectLine(given: Pick<Places, 'project'>, paint: Paint): readonly string[] {
   if (given.project !== undefined) return []
   const project = projectOf(given)
-  return project === resolve('.') ? [] : labelled('project', visible(shortPath(project)), paint.dim)
+  return project === callerPath('.') ? [] : labelled('project', visible(shortPath(project)), paint.dim)
 }
 
 /** A part of the project that waits for trust, and why. */

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { basename } from 'node:path'
 import { agentMark } from '../../files/agent-shell.js'
+import { callerEnv } from '../../files/caller.js'
 import { programEnvironment } from '../../shell/own-environment.js'
 
 /** With the options that show colours, leave the text on the screen, and say which keys go on and close. */
@@ -19,7 +20,7 @@ const PAGERS: Readonly<Record<string, readonly string[]>> = {
 /** False if no pager ran. `lines` hold nothing that controls a terminal. */
 export function paged(lines: readonly string[]): boolean {
   const rows = process.stdout.rows || 24
-  const wanted = basename((process.env.PAGER ?? 'less').trim().split(/\s+/)[0] ?? '')
+  const wanted = basename((callerEnv().PAGER ?? 'less').trim().split(/\s+/)[0] ?? '')
   // `PAGER=cat` and an empty one are how people switch pagers off; an agent would wait for ever.
   if (lines.length < rows || wanted === '' || wanted === 'cat' || agentMark() !== undefined) return false
   const env = pagerEnvironment()

@@ -1,6 +1,7 @@
 // The terminal, if there is one: colours and width. Everything reads as well without.
 
 import { fstatSync } from 'node:fs'
+import { callerEnv } from '../../files/caller.js'
 
 /** Looks before it loads node:tty, which brings the network along and takes longer than all of `fire`. */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
@@ -28,7 +29,7 @@ const CODES = {
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>
 
 export function isColoured(fd: 1 | 2): boolean {
-  const { NO_COLOR, TERM } = process.env
+  const { NO_COLOR, TERM } = callerEnv()
   return !NO_COLOR && TERM !== 'dumb' && isTerminal(fd)
 }
 

@@ -1,10 +1,9 @@
 // Everything that Carabiner keeps on this machine: entries in settings of agents, data, state.
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
-import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
+import { dataHome, HOME_FOLDERS, stateHome, userHome } from '../../files/homes.js'
 import { type Plan, planRemove, recordedSettings, userSettings } from '../../hosts/claude-code/setup.js'
 import { looseCall } from '../../hosts/own-command.js'
 import type { SettingsPlace } from '../../hosts/settings-file.js'
@@ -81,7 +80,7 @@ function strangers(kind: Kept['kind'], folder: string): readonly string[] {
 
 /** Commands in settings files that setup did not write. */
 function byHand(settings: readonly Settings[]): readonly string[] {
-  const { commands } = agentCommands({ project: projectOf({ project: undefined }), home: homedir() })
+  const { commands } = agentCommands({ project: projectOf({ project: undefined }), home: userHome() })
   const done = new Set(settings.map(({ place }) => place.path))
   const own = commands.filter(({ command, file }) => looseCall(command) !== undefined && !done.has(file))
   return [...new Map(own.map((one) => [one.file, one])).values()].map(

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { resolveEvent } from '../../core/events/events.js'
+import { callerEnv } from '../../files/caller.js'
 import { ifThere } from '../../files/if-there.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { MINIMAL } from '../../runners/program/environment.js'
@@ -80,7 +81,7 @@ export class CaseStage {
 
   /** The environment of the fire: without the user's settings and secrets, so that a case has the same result everywhere. */
   env(more: TestCase['env']): NodeJS.ProcessEnv {
-    const inherited = Object.entries(process.env).filter(
+    const inherited = Object.entries(callerEnv()).filter(
       ([name]) => MINIMAL.test(name) || FINDS_PROGRAMS.test(name),
     )
     return {

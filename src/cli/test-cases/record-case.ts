@@ -1,13 +1,13 @@
 // Turns a fired call into a test case, without secrets and without details of this machine.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
+import { userHome } from '../../files/homes.js'
 import { placeWhole, readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'
@@ -102,7 +102,7 @@ const OF_THE_SESSION: ReadonlySet<string> = new Set([
 
 function foldersOf(file: string, project: string): Folders {
   const plugin = pluginOf(file)
-  return { project: resolve(project), home: homedir(), ...(plugin !== undefined && { plugin }) }
+  return { project: resolve(project), home: userHome(), ...(plugin !== undefined && { plugin }) }
 }
 
 /** Also replaces real paths: a hook may print either form. */

@@ -1,11 +1,11 @@
 // What a test says before it runs anything: hooks and cases that this user has not trusted, and builds older than their source.
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { readableNames } from '../../files/folder.js'
+import { userHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -37,7 +37,7 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
     }
     // Files and variables of a case also reach trusted hooks.
     const folderUnits = [...units.keys()].filter(({ kind }) => kind === 'folder').map(({ path }) => path)
-    const reviewed = [hooksDirOf(homedir()), ...folderUnits].map(realOf)
+    const reviewed = [hooksDirOf(userHome()), ...folderUnits].map(realOf)
     for (const file of new Set(those.map((one) => realOf(one.file)))) {
       const isPart = reviewed.some((folder) => isBelow(file, folder))
       if (!isPart) found.push({ name: 'cases', path: file, state: 'untrusted' })

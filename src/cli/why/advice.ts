@@ -1,6 +1,5 @@
 // The likely reason why nothing would run, and what to type next.
 
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { type Diagnostic, type DiagnosticCode, LOSSES } from '../../core/base/errors.js'
@@ -8,6 +7,7 @@ import { shown, shownSome } from '../../core/base/text.js'
 import type { EventKind } from '../../core/events/events.js'
 import type { SkipReason } from '../../core/hooks/outcome.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
+import { userHome } from '../../files/homes.js'
 import type { ListedHook } from '../../hooks.js'
 import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/switches.js'
 import { BYPASSED } from '../bypass.js'
@@ -181,7 +181,7 @@ function otherEvents({ kind, hooks, sources }: Question): Advice {
 const FILES = ['.amplifier/hooks/hooks.json', '.amplifier/hooks/*/hooks.json', '.amplifier/settings.json']
 
 function lookedIn(project: string): readonly string[] {
-  const bases = [...new Set([resolve(homedir()), project])]
+  const bases = [...new Set([resolve(userHome()), project])]
   return bases.flatMap((base) => FILES.map((file) => shortPath(join(base, file))))
 }
 

@@ -1,8 +1,9 @@
 // What to type if there are no hooks yet, or if no agent asks them.
 
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { callerEnv } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
 import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
 import { filesOf, isGone, looseCall, ownCommand } from '../../hosts/own-command.js'
@@ -62,12 +63,12 @@ export function notCarried(event: string, sources: Sources): string | undefined 
 
 function claudeHooks(project: string): readonly AgentCommand[] {
   const folder = join(project, '.claude')
-  return agentCommands({ project, home: homedir() }).commands.filter(({ file }) => dirname(file) === folder)
+  return agentCommands({ project, home: userHome() }).commands.filter(({ file }) => dirname(file) === folder)
 }
 
 /** A project further up, above the repository or owned by another user. */
 function projectAbove(project: string): string | undefined {
-  const home = resolve(homedir())
+  const home = resolve(userHome())
   for (let folder = dirname(project); ; folder = dirname(folder)) {
     if (folder !== home && existsSync(join(folder, '.amplifier'))) return folder
     if (folder === dirname(folder)) return undefined
@@ -110,8 +111,8 @@ export interface PackHook {
 
 /** Without those whose program is gone, and without any where a setting keeps Claude Code from running hooks. */
 export function packHooks(project: string): readonly PackHook[] {
-  const home = homedir()
-  const isOff = hooksOff({ home, project, env: process.env }) !== undefined
+  const home = userHome()
+  const isOff = hooksOff({ home, project, env: callerEnv() }) !== undefined
   return agentCommands({ project, home }).commands.flatMap(({ agent, command, event, file, line }) => {
     const own = ownCommand({ command })
     if (own?.call !== 'hook' || filesOf(own).some(isGone) || (isOff && agent === 'Claude Code')) return []
@@ -148,7 +149,7 @@ interface Registered {
 }
 
 export function registeredIn(project: string): Registered {
-  const { commands } = agentCommands({ project, home: homedir() })
+  const { commands } = agentCommands({ project, home: userHome() })
   const own = commands.filter(({ command }) => looseCall(command))
   const engine = own.some(({ command }) => looseCall(command) === 'fire')
   const pack = own.flatMap((one) => {

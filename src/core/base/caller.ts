@@ -3,7 +3,7 @@
 export interface Caller {
   /** Its own object: what code for this caller changes in it, no other caller sees. */
   readonly env: Record<string, string | undefined>
-  /** Absolute. It may have been removed since. */
+  /** Absolute; empty if it is gone. */
   readonly cwd: string
   /** The process that asks. */
   readonly pid: number

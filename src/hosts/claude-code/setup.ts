@@ -1,6 +1,7 @@
 // Registers hooks in Claude Code's settings, and removes them again: first a plan that can be shown, then the change.
 
 import { basename, dirname, join } from 'node:path'
+import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { isDead, userSettingsFolder } from '../own-command.js'
 import {
@@ -15,7 +16,7 @@ import { digestOf, type Installed, SetupRecord } from '../setup-record.js'
 import type { Entry } from './entries.js'
 import { freshText, saysTheSame, withEntries, withoutEntries } from './settings-text.js'
 
-export function userSettings(env: NodeJS.ProcessEnv = process.env): SettingsPlace {
+export function userSettings(env: NodeJS.ProcessEnv = callerEnv()): SettingsPlace {
   const home = userHome()
   const folder = userSettingsFolder(home, env)
   return { path: join(folder, 'settings.json'), within: env.CLAUDE_CONFIG_DIR ? [home, folder] : [home] }

@@ -1,10 +1,11 @@
 // A plugin's source as the user types it: a folder, git, npm, an archive, or a name in a catalog.
 
 import { existsSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { visibleName } from '../../core/base/text.js'
+import { callerFolder } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { entryPath } from './file-tree.js'
@@ -59,7 +60,7 @@ function inFolder(source: FetchableSource, path: string | undefined): FetchableS
   return folder === '' ? source : { ...source, path: folder }
 }
 
-function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): Source {
+function sourceOf(text: string, { ref, from = callerFolder() }: SourceOptions): Source {
   if (text.startsWith('npm:')) return notGit(npmSource(text), ref)
   const [whole, fragment] = splitFragment(text, from)
   const asked = refOf(fragment, ref)
@@ -219,7 +220,7 @@ function isPathLike(text: string): boolean {
 function pathOf(text: string, from: string): string {
   if (text.startsWith('file://')) return pathOfUrl(text)
   if (text.startsWith('file:')) return resolve(from, text.slice('file:'.length))
-  return text === '~' || text.startsWith('~/') ? join(homedir(), text.slice(1)) : resolve(from, text)
+  return text === '~' || text.startsWith('~/') ? join(userHome(), text.slice(1)) : resolve(from, text)
 }
 
 function localSource(path: string, ref: string | undefined, text: string): FetchableSource {

@@ -1,9 +1,9 @@
 // Asks the model: the embedder's function or LanguageModel, or the endpoint or command in the settings.
 
-import { homedir } from 'node:os'
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
 import { unlessAborted } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
+import { userHome } from '../../files/homes.js'
 import { withoutProject } from '../../shell/own-environment.js'
 import { firstLine } from '../../systems/claude-code/decode.js'
 import type { Ending } from '../command/execution.js'
@@ -182,7 +182,7 @@ async function askCommand(
   if (withoutProject()[WITHIN]) throw within(file)
   const input = `${system}\n\n${prompt}\n`
   const program = {
-    ...{ file, args, cwd: homedir(), env: environment(), input, outputLimit: REPLY_LIMIT },
+    ...{ file, args, cwd: userHome(), env: environment(), input, outputLimit: REPLY_LIMIT },
     soFar: ({ stdout }: Ending) => soFar?.(stdout),
   }
   const ending = await programs.run(program, signal).catch((error: unknown) => {

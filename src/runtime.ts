@@ -29,6 +29,7 @@ import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
+import { keeperFor } from './runners/keeper.js'
 import type { Shared } from './runners/kind.js'
 import { kindOf } from './runners/kinds.js'
 import { type EmbedderModel, isEmbedderModel } from './runners/model/model-source.js'
@@ -108,13 +109,14 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const given = embedderSettings(settings)
   const { store } = options
   const settingsNow = () => configuration?.settings ?? given
+  const sources = sourcesOf({ ...options, ...(settings && { settings }) })
   const shared: Shared = {
     programs: new Programs(),
     handedOn: new HandedOn(store?.folderOf?.bind(store)),
     settings: settingsNow,
     models: () => ({ embedder: options.model, settings: settingsNow().model }),
+    keeper: keeperFor(JSON.stringify([sources, trust, options.preTrusted])),
   }
-  const sources = sourcesOf({ ...options, ...(settings && { settings }) })
   const configuration: Configuration | undefined =
     sources &&
     (await Configuration.load({

@@ -7,6 +7,7 @@ import type { HandedOn } from './command/handed-on.js'
 import type { Programs } from './command/programs.js'
 import type { HookSpec, StartProblem, Surroundings } from './hook-spec.js'
 import type { HttpTerms } from './http/http-hook.js'
+import type { Keeper } from './keeper.js'
 import type { McpServerSettings } from './mcp-tool/server-settings.js'
 import type { ModelSettings, ModelSource } from './model/model-source.js'
 
@@ -86,6 +87,7 @@ export interface Shared {
   readonly handedOn: HandedOn
   readonly settings: () => ReachSettings
   readonly models: () => ModelSource
+  readonly keeper: Keeper
 }
 
 /** Makes the hooks of one kind. */

@@ -28,13 +28,14 @@ export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
       fix: `Add "mcp_servers": {${name}: {"command": "…"}}, or one with "url", under "hooks" in ~/.amplifier/settings.json.`,
     }
   },
-  async load({ settings }) {
+  async load({ settings, keeper }) {
     const { mcpToolHook } = await import('./mcp-tool-hook.js')
     const { McpServers } = await import('./mcp-servers.js')
-    const servers = new McpServers(() => settings().mcp_servers)
+    const servers = keeper.keep('mcp', () => new McpServers())
+    servers.settings = () => settings().mcp_servers
     return {
       hooks: (spec, surroundings) => [mcpToolHook(spec, surroundings, servers)],
-      close: () => servers.close(),
+      close: () => keeper.leave(servers),
     }
   },
 }

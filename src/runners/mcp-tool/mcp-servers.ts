@@ -12,7 +12,7 @@ import { BackOff } from '../process/back-off.js'
 import { Living } from '../program/process-group.js'
 import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
 import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
-import { addressFrom, launchFrom, type McpServerSettings } from './server-settings.js'
+import { addressFrom, launchFrom, type McpServerSettings, variableTerms } from './server-settings.js'
 import { StdioLink } from './stdio-link.js'
 import { ToolList } from './tool-list.js'
 
@@ -282,16 +282,15 @@ interface Entry {
 }
 
 export class McpServers {
-  readonly #settings: () => Readonly<Record<string, McpServerSettings>>
+  /** Read at each call. */
+  settings: () => Readonly<Record<string, McpServerSettings>> = () => ({})
   readonly #limits: Limits
   readonly #entries = new Map<string, Entry>()
   /** Includes links of servers that are no longer in the settings. */
   readonly #links = new Living<Link>()
   #closed = false
 
-  /** The settings are read at each call. */
-  constructor(settings: () => Readonly<Record<string, McpServerSettings>>, limits: Limits = LIMITS) {
-    this.#settings = settings
+  constructor(limits: Limits = LIMITS) {
     this.#limits = limits
   }
 
@@ -315,10 +314,10 @@ export class McpServers {
 
   #named(name: string): McpServer {
     if (this.#closed) throw new HookError('HOOK_NOT_STARTED', `${CLOSED}, so no server can be called`)
-    const all = this.#settings()
+    const all = this.settings()
     const known = this.#entries.get(name)
     const settings = Object.hasOwn(all, name) ? all[name] : undefined
-    const key = settings && canonicalJson(JSON.parse(JSON.stringify(settings)) as Json)
+    const key = settings && keyOf(settings)
     if (known && known.key === key) return known.server
     known?.server.retire()
     this.#entries.delete(name)
@@ -337,6 +336,12 @@ export class McpServers {
 }
 
 const CLOSED = 'the hooks were closed'
+
+/** Callers whose variables differ, where the settings name these, do not share a server. */
+function keyOf(settings: McpServerSettings): string {
+  const terms = { ...settings, ...variableTerms(settings) }
+  return canonicalJson(JSON.parse(JSON.stringify(terms)) as Json)
+}
 
 function unknownServer(name: string, names: readonly string[]): HookError {
   const text = `There is no MCP server ${shown(name)} in ~/.amplifier/settings.json${didYouMean(name, names)}`

@@ -33,7 +33,10 @@ export function launchFrom(
 ): Launch {
   const own = expanded(env, 'env')
   keepSecret(secretsIn(own))
-  const ofUser = Object.entries(withoutProject()).filter(([name]) => inherited.includes(name))
+  // A server may serve several callers, so it inherits from the process that starts it.
+  const ofUser = Object.entries(withoutProject(undefined, process.env)).filter(([name]) =>
+    inherited.includes(name),
+  )
   const all = { ...Object.fromEntries(ofUser), ...own }
   return { file: command, args, cwd: resolve(homedir(), cwd), env: all }
 }
@@ -51,6 +54,16 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
   address.username = ''
   address.password = ''
   return { url: address, headers: sent }
+}
+
+/** The settings that may name variables, with their values. Unset ones are left as written: starting the server will fail. */
+export function variableTerms(settings: McpServerSettings): Partial<StdioSettings & HttpSettings> {
+  try {
+    if ('command' in settings) return { env: expanded(settings.env ?? {}, 'env') }
+    return { headers: expanded(settings.headers ?? {}, 'headers') }
+  } catch {
+    return {}
+  }
 }
 
 function parsedUrl(url: string): URL {

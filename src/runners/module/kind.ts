@@ -22,13 +22,13 @@ export const MODULE: Kind<ModuleSpec, GivenModule> = {
   located: (given, folder) => ({ ...given, path: pathFrom(folder, given.module) }),
   target: ({ path }) => path,
   listed: ({ module }) => module,
-  async load() {
+  async load({ keeper }) {
     const { ModuleRunner } = await import('./module-hook.js')
-    const runner = new ModuleRunner()
+    const runner = keeper.keep('module', () => new ModuleRunner(keeper.isWarm))
     return {
       hooks: (spec, surroundings, problem) => runner.hooks(spec, surroundings, problem),
       renew: (make) => runner.renew(make),
-      close: () => runner.close(),
+      close: () => keeper.leave(runner),
     }
   },
 }

@@ -13,6 +13,7 @@ import { type Resident, Residents } from '../process/residents.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce } from '../telling.js'
+import { folderStamp } from './folder-stamp.js'
 import {
   CALL_METHOD,
   MOST_BYTES,
@@ -50,8 +51,15 @@ export class ModuleRunner {
   readonly #residents = new Residents()
   readonly #starts = new WeakMap<Resident, Start>()
   #launches = 0
+  readonly #stamps = new Map<string, string>()
   /** A new configuration gets new processes, because files may have changed. */
   #generation = 0
+  readonly #isWarm: boolean
+
+  /** `isWarm`: a configuration is read for every event, so a process stays as long as the files of its folder do. */
+  constructor(isWarm = false) {
+    this.#isWarm = isWarm
+  }
 
   hooks(spec: ModuleSpec, surroundings: Surroundings, problem: StartProblem): readonly Hook[] {
     const { hook, handler, place } = spec
@@ -84,8 +92,17 @@ export class ModuleRunner {
     return [{ ...made, run }]
   }
 
+  /** Of the folder that the module is in, looked at once for each configuration. A folder that is too large has a new one each time. */
+  #stampOf({ handler, place }: ModuleSpec): string {
+    const folder = place.plugin?.root ?? place.skillDir ?? dirname(modulePath(handler.path, place))
+    const stamp = this.#stamps.get(folder) ?? folderStamp(folder) ?? `unknown ${this.#generation}`
+    this.#stamps.set(folder, stamp)
+    return stamp
+  }
+
   renew<T>(make: () => T): T {
     this.#generation++
+    this.#stamps.clear()
     return this.#residents.renew(make)
   }
 
@@ -113,10 +130,12 @@ export class ModuleRunner {
     return resident
   }
 
-  #keyOf({ hook, place, env }: ModuleSpec): string {
+  #keyOf(spec: ModuleSpec): string {
+    const { hook, place, env } = spec
     const { scope, file = '' } = hook.origin
     const unit = place.plugin?.root ?? place.skillDir ?? file
-    const content = { generation: this.#generation, unit, scope, place, env }
+    const version = this.#isWarm ? this.#stampOf(spec) : this.#generation
+    const content = { version, unit, scope, place, env }
     return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
   }
 }

@@ -137,14 +137,14 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
     ...(dir !== undefined && { dir }),
     ...(env && { env }),
   }),
-  async load() {
+  async load({ keeper }) {
     const { processHooks } = await import('./process-hooks.js')
     const { Residents } = await import('./residents.js')
-    const residents = new Residents()
+    const residents = keeper.keep('process', () => new Residents())
     return {
       hooks: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
       renew: (make) => residents.renew(make),
-      close: () => residents.close(),
+      close: () => keeper.leave(residents),
     }
   },
 }

@@ -128,7 +128,8 @@ describe('the library', () => {
   const ASK = `
     import { McpServers } from './servers.mjs'
     const [, , name, tool, settings] = process.argv
-    const servers = new McpServers(() => JSON.parse(settings))
+    const servers = new McpServers()
+    servers.settings = () => JSON.parse(settings)
     const context = { signal: new AbortController().signal, onAbort() {}, note() {}, printed() {} }
     const said = await servers.call(name, tool, {}, context).then(
       (result) => ({ result }),

@@ -22,7 +22,8 @@ export class Lobby {
 
   constructor(limits: Partial<Limits> = {}) {
     this.settings = { tests: this.process('stdio') }
-    this.servers = new McpServers(() => this.settings, { ...PATIENT, ...limits })
+    this.servers = new McpServers({ ...PATIENT, ...limits })
+    this.servers.settings = () => this.settings
   }
 
   /** One of the servers beside, marked so that it is found again. */

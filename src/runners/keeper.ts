@@ -1,0 +1,56 @@
+// What runners keep running: processes and connections that end with one createHooks(), or, in a service, serve the next event too.
+
+export interface Kept {
+  /** Settles when everything of it has ended. */
+  close(): Promise<void>
+}
+
+export interface Keeper {
+  /** The one of this name, made when it is first asked for. */
+  keep<T extends Kept>(name: string, make: () => T): T
+  /** Whoever asked for it no longer needs it. */
+  leave(kept: Kept): Promise<void>
+  /** Whether it outlasts one createHooks(). */
+  readonly isWarm: boolean
+}
+
+const COLD: Keeper = {
+  keep: (_, make) => make(),
+  leave: (kept) => kept.close(),
+  isWarm: false,
+}
+
+/** Keeps them until it is closed itself. */
+export class WarmKeeper implements Keeper {
+  readonly isWarm = true
+  readonly #kept = new Map<string, Kept>()
+
+  keep<T extends Kept>(name: string, make: () => T): T {
+    const kept = this.#kept.get(name) ?? make()
+    this.#kept.set(name, kept)
+    return kept as T
+  }
+
+  async leave(): Promise<void> {}
+
+  get isEmpty(): boolean {
+    return this.#kept.size === 0
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#kept.values()]
+    this.#kept.clear()
+    await Promise.all(all.map((one) => one.close()))
+  }
+}
+
+let keeperNow: (key: string) => Keeper = () => COLD
+
+/** For a process that serves many callers: finds the keeper for everything that was loaded from the same places. */
+export function keepBy(find: typeof keeperNow): void {
+  keeperNow = find
+}
+
+export function keeperFor(key: string): Keeper {
+  return keeperNow(key)
+}

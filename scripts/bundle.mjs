@@ -82,6 +82,12 @@ export async function bundle(outdir, more = []) {
     ),
     build({
       ...asFunction,
+      entryPoints: [cli('start/service-program')],
+      // It starts once for many events.
+      plugins: [lateModules(LATE_BUILTINS), ...more],
+    }),
+    build({
+      ...asFunction,
       entryPoints: [cli('start/list-program')],
       // Loaded at once, because list checks whether every hook can start.
       plugins: [lateModules(['unbash']), ...more],

@@ -37,6 +37,7 @@ export function runOften(carabiner) {
     for (const tool of ['Bash', 'Write']) run(['explain', 'PreToolUse', '--tool', tool])
     for (let i = 0; i < 3; i++) {
       run(['list'])
+      run(['service', 'run', home, 'none']) // It ends at once, because nobody holds its lock.
       run(['fire', 'PreToolUse'])
       run(['hook', 'pre-tool-use'], i === 1 ? WRITE : {})
       run(['hook', i === 1 ? 'user-prompt-submit' : 'post-tool-use'], AFTER)

@@ -80,6 +80,8 @@ export interface Context {
   readonly stdin: string | undefined
   /** In place of the signals of the process. */
   readonly signal: AbortSignal | undefined
+  /** Called with the exit code once an agent has its answer. */
+  readonly answered: ((exit: number) => void) | undefined
 }
 
 const COMMON_OPTIONS = {

@@ -22,7 +22,7 @@ async function startHook(name: PackName): Promise<void> {
 }
 
 async function startCommand(): Promise<void> {
-  await compiled<CommandProgram>(join(__dirname, commandProgram(command))).start()
+  await compiled<CommandProgram>(join(__dirname, commandProgram(command, word))).start()
 }
 
 // ---- a broken installation ------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ export interface Io {
   readonly stdin?: string
   /** Aborted when the caller gets a signal, with the signal's name as its reason; default: the signals of the process. */
   readonly signal?: AbortSignal
+  /** Called with the exit code once an agent has its answer, although hooks that it does not wait for still run. */
+  readonly answered?: (exit: number) => void
 }
 
 /** Never throws. */
@@ -50,7 +52,7 @@ async function dispatch(
   commands: Commands,
   args: readonly string[],
   output: Output,
-  { stdin, signal }: Io,
+  { stdin, signal, answered }: Io,
 ): Promise<number> {
   const [first = '', ...rest] = args
   if (first === 'help') return help(commands, rest, output)
@@ -59,7 +61,7 @@ async function dispatch(
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.help) return help(commands, isBare ? [] : [first], output)
   command.mayRun?.(given)
-  return command.run(given, output, { commands, stdin, signal })
+  return command.run(given, output, { commands, stdin, signal, answered })
 }
 
 /** Options before the command belong to no command. */

@@ -94,7 +94,7 @@ export const command: Command<typeof OPTIONS> = {
   mayRun({ options }) {
     if (options.ask) checkPerson('Answering')
   },
-  async run({ options, positionals: [named] }, output, { stdin, signal }) {
+  async run({ options, positionals: [named] }, output, { stdin, signal, answered }) {
     const startedAt = performance.now()
     checkAsking(options)
     const timeout = secondsOf('timeout', options.timeout)
@@ -103,7 +103,7 @@ export const command: Command<typeof OPTIONS> = {
       if (options.record !== undefined)
         throw usage('--record is for people, and --as for agents: use one or the other')
       const reply = new HostReply(options.as, named, output)
-      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin, signal }, output)
+      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin, signal, answered }, output)
     }
     const passed = await bypassed({ ...options, stdin }, named, output)
     if (passed) return passThrough(passed, output)
@@ -173,11 +173,12 @@ interface ReplyOptions extends Sources {
   readonly startedAt: number
   readonly stdin: string | undefined
   readonly signal: AbortSignal | undefined
+  readonly answered: ((exit: number) => void) | undefined
 }
 
 async function replyAs(
   reply: HostReply,
-  { named, timeout, wait, startedAt, signal, ...options }: ReplyOptions,
+  { named, timeout, wait, startedAt, signal, answered, ...options }: ReplyOptions,
   output: Output,
 ): Promise<number> {
   try {
@@ -192,11 +193,12 @@ async function replyAs(
     checkEnvironment(cwd)
     const sources = { ...options, ...reply.placesOf(options.project, cwd) }
     const until = { seconds, startedAt }
-    const told = ({ outcome, notices }: FiredInProject) => {
+    const told = async ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
       const counts = losses.length === 0 || ACTIONS[outcome.action].exit !== EXIT.ok
-      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
+      await (counts ? reply.give(outcome) : reply.refuse(lossOf(losses)))
+      answered?.(reply.exit)
     }
     const toldLater = lateReport(output)
     // An agent may show the model whatever is on standard error.

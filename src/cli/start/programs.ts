@@ -15,8 +15,10 @@ export function hookProgram(name: PackName): (typeof HOOK_PROGRAMS)[number] {
   return name === 'pre-tool-use' ? GUARD : OTHERS
 }
 
-export const COMMAND_PROGRAMS = ['fire-program.js', 'list-program.js', 'full-program.js'] as const
+const SERVICE = 'service-program.js'
+export const COMMAND_PROGRAMS = ['fire-program.js', 'list-program.js', 'full-program.js', SERVICE] as const
 
-export function commandProgram(command: string | undefined): (typeof COMMAND_PROGRAMS)[number] {
+export function commandProgram(command: string | undefined, word: string): (typeof COMMAND_PROGRAMS)[number] {
+  if (command === 'service') return word === 'run' ? SERVICE : 'full-program.js'
   return COMMAND_PROGRAMS.find((file) => file === `${command}-program.js`) ?? 'full-program.js'
 }

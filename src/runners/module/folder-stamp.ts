@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { ifThere } from '../../files/if-there.js'
 import { moment, stampOf } from '../../files/stamp.js'
 
 const MOST_FILES = 2000
@@ -16,7 +17,7 @@ export function folderStamp(folder: string): string | undefined {
   const stamps: string[] = []
   const folders = [folder]
   const add = (path: string) => {
-    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    const stats = ifThere(() => lstatSync(path, { bigint: true }))
     const stamp = stats ? stampOf(stats, seen) : 'absent'
     if (stamp === '') throw new Error(`${path} is too young`)
     stamps.push(`${path} ${stamp}`)

@@ -1,0 +1,149 @@
+// The connection of one caller: takes its call, tells it what to run and print, and notices when it is gone.
+
+import type { Socket } from 'node:net'
+import type { MaybePromise } from '../../core/base/promise.js'
+import type { Caller } from '../../files/caller.js'
+import {
+  type Call,
+  callerFrames,
+  encodeToCaller,
+  FrameError,
+  type FromCaller,
+  type ToCaller,
+} from './frames.js'
+import { isReport, RemotePrograms, signalName } from './remote-programs.js'
+
+/** What a caller prints, and its exit code, if it loses the service. */
+export interface Interrupted {
+  /** Milliseconds after which the caller no longer waits. */
+  readonly deadline: number
+  readonly exit: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A call that the service can answer. */
+export interface Served {
+  readonly interrupted: Interrupted
+  /** Returns the exit code. */
+  run(io: CallIo): Promise<number>
+}
+
+export interface CallIo {
+  readonly write: (fd: 1 | 2, text: string) => void
+  /** The verdict is written, and only work that the caller's agent does not wait for is left. */
+  readonly answered: (exit: number) => void
+  /** Aborted with the name of a signal that the caller got, or when it is gone. */
+  readonly signal: AbortSignal
+}
+
+/** Everything that belongs to one call while it runs. */
+export interface Context {
+  readonly caller: Caller
+  readonly programs: RemotePrograms
+}
+
+export interface Desk {
+  /** Touches no state. Returns why the caller has to run cold, if the service cannot answer as the cold path would. */
+  admit(call: Call): MaybePromise<Served | string>
+  /** Calls `work` for this caller: code in it that asks for the caller finds it. */
+  inContext<T>(context: Context, work: () => T): T
+  /** JSON. */
+  status(): string
+  /** Settles when every other call has ended and no new one is taken. */
+  stop(): Promise<void>
+}
+
+export class CallerLink {
+  /** Settles when the connection is closed and its call is over. */
+  readonly over: Promise<void>
+  readonly #socket: Socket
+  readonly #desk: Desk
+  readonly #frames = callerFrames()
+  readonly #programs = new RemotePrograms((message) => this.#send(message))
+  readonly #abort = new AbortController()
+  #work: Promise<void> | undefined
+  /** Whether it asked for an answer of hooks, and not about the service itself. */
+  isCall = false
+
+  constructor(socket: Socket, desk: Desk) {
+    this.#socket = socket
+    this.#desk = desk
+    socket.on('data', (chunk) => this.#receive(chunk))
+    socket.on('error', () => undefined) // `close` follows.
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        this.#lose()
+        resolve()
+      })
+    })
+    // A caller ends its side only when it is gone.
+    socket.once('end', () => socket.destroy())
+    this.over = closed.then(() => this.#work)
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const message of this.#frames.push(chunk)) this.#take(message)
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error
+      this.#socket.destroy()
+    }
+  }
+
+  #take(message: FromCaller): void {
+    if (isReport(message)) this.#programs.receive(message)
+    else if (message.kind === 'signal') this.#abort.abort(signalName(message.number))
+    else if (this.#work !== undefined) throw new FrameError(`a second request: ${message.kind}`)
+    else this.#work = this.#answer(message)
+  }
+
+  async #answer(request: Extract<FromCaller, { kind: 'call' | 'status' | 'stop' }>): Promise<void> {
+    this.isCall = request.kind === 'call'
+    if (request.kind === 'call') return this.#serve(request)
+    if (request.kind === 'status') this.#send({ kind: 'status', json: this.#desk.status() })
+    else {
+      await this.#desk.stop()
+      this.#send({ kind: 'stopped' })
+    }
+    this.#socket.end()
+  }
+
+  async #serve(call: Call): Promise<void> {
+    const { env, cwd, pid } = call
+    const context: Context = { caller: { env: { ...env }, cwd, pid }, programs: this.#programs }
+    const served = await this.#desk.inContext(context, () => this.#desk.admit(call))
+    if (typeof served === 'string') {
+      this.#send({ kind: 'cold', why: served })
+      this.#socket.end()
+      return
+    }
+    if (!(await this.#begins(served.interrupted))) return
+    const io: CallIo = {
+      write: (fd, text) => this.#send({ kind: 'out', fd, bytes: text }),
+      answered: (exit) => this.#send({ kind: 'answered', exit }),
+      signal: this.#abort.signal,
+    }
+    const code = await this.#desk.inContext(context, () => served.run(io))
+    this.#send({ kind: 'exit', code })
+    this.#socket.end()
+  }
+
+  /** Nothing begins unless the system took the word: a caller that did not wait for it is judging by itself. */
+  #begins(interrupted: Interrupted): Promise<boolean> {
+    const word = encodeToCaller({ kind: 'started', ...interrupted })
+    return new Promise((resolve) => {
+      if (this.#socket.destroyed) resolve(false)
+      else this.#socket.write(word, (error) => resolve(!error && !this.#socket.destroyed))
+    })
+  }
+
+  #send(message: ToCaller): void {
+    if (!this.#socket.destroyed) this.#socket.write(encodeToCaller(message))
+  }
+
+  #lose(): void {
+    this.#abort.abort('SIGHUP')
+    this.#programs.lose(new Error('the process that ran it is gone'))
+  }
+}

@@ -1,0 +1,203 @@
+// Programs that a caller runs for the service: in its own environment, folder, limits, namespaces and terminal.
+
+import { constants } from 'node:os'
+import { Readable } from 'node:stream'
+import { getSystemErrorName } from 'node:util'
+import { onAbort } from '../../core/base/promise.js'
+import type { Group, Running } from '../../runners/command/execution.js'
+import type { Program, Start } from '../../runners/command/programs.js'
+import { FrameError, type FromCaller, type ToCaller } from './frames.js'
+
+/** What a caller says about its programs. */
+type Report = Extract<FromCaller, { readonly id: number }>
+
+const REPORTS: ReadonlySet<FromCaller['kind']> = new Set(['child', 'output', 'exited', 'gone', 'ending'])
+
+export function isReport(message: FromCaller): message is Report {
+  return REPORTS.has(message.kind)
+}
+
+/** The programs of one caller. */
+export class RemotePrograms {
+  readonly #send: (message: ToCaller) => void
+  readonly #known = new Map<number, RemoteProgram>()
+  #lastId = 0
+  #lost: Error | undefined
+
+  /** `send` never throws. */
+  constructor(send: (message: ToCaller) => void) {
+    this.#send = send
+  }
+
+  readonly start: Start = (program, signal) => {
+    if (this.#lost) throw this.#lost
+    const id = ++this.#lastId
+    const remote = new RemoteProgram(program, () => this.#send({ kind: 'end', id }))
+    this.#known.set(id, remote)
+    void remote.gone.then(() => this.#known.delete(id))
+    const { file, args, cwd, env, input } = program
+    this.#send({ kind: 'run', id, file, args, cwd, env, input })
+    return remote.startedUnless(signal)
+  }
+
+  /** Throws FrameError for a program that the caller was not asked to run. */
+  receive(report: Report): void {
+    const remote = this.#known.get(report.id)
+    if (remote) remote.receive(report)
+    else if (report.id < 1 || report.id > this.#lastId)
+      throw new FrameError(`there is no program ${report.id}`)
+  }
+
+  /** The caller is gone. Whatever it ran ends with it, or is out of reach. */
+  lose(why: Error): void {
+    this.#lost = why
+    for (const remote of this.#known.values()) remote.lose(why)
+  }
+}
+
+type Exit = readonly [code: number | null, signal: NodeJS.Signals | null]
+
+class RemoteProgram implements Running, Group {
+  readonly stdout = new Incoming()
+  readonly stderr = new Incoming()
+  readonly gone: Promise<void>
+  isGone = false
+  readonly #program: Program
+  readonly #askToEnd: () => void
+  readonly #started: Promise<void>
+  #isEnding = false
+  #exit: Exit | undefined
+  #exited: (exit: Exit) => void = () => {}
+  // Settle the promises of the same names.
+  #start: (failure?: Error) => void = () => {}
+  #leave = () => {}
+  #end: (living: boolean) => void = () => {}
+
+  constructor(program: Program, askToEnd: () => void) {
+    this.#program = program
+    this.#askToEnd = askToEnd
+    this.gone = new Promise((resolve) => {
+      this.#leave = resolve
+    })
+    this.#started = new Promise((resolve, reject) => {
+      this.#start = (failure) => (failure ? reject(failure) : resolve())
+    })
+    this.#started.catch(() => undefined) // Reported to whoever starts it.
+  }
+
+  get group(): Group {
+    return this
+  }
+
+  /** If the signal comes first, the program is ended as soon as it runs. */
+  startedUnless(signal: AbortSignal): Promise<Running> {
+    return new Promise((resolve, reject) => {
+      const stopListening = onAbort(signal, () => {
+        void this.end()
+        reject(signal.reason)
+      })
+      this.#started.then(() => resolve(this), reject).finally(stopListening)
+    })
+  }
+
+  onExit(listener: (code: number | null, signal: NodeJS.Signals | null) => void): void {
+    this.#exited = ([code, signal]) => listener(code, signal)
+    if (this.#exit) this.#exited(this.#exit)
+  }
+
+  release(): void {
+    this.stdout.destroy()
+    this.stderr.destroy()
+  }
+
+  end(): boolean | Promise<boolean> {
+    if (this.isGone || this.#isEnding) return false
+    this.#isEnding = true
+    const living = new Promise<boolean>((resolve) => {
+      this.#end = resolve
+    })
+    this.#askToEnd()
+    return living
+  }
+
+  /** The caller looks by itself. */
+  look(): void {}
+
+  receive(report: Report): void {
+    switch (report.kind) {
+      case 'child':
+        if ('pid' in report) this.#start()
+        else this.#fail(startFailure(this.#program, report.errno))
+        break
+      case 'output':
+        this[report.fd === 1 ? 'stdout' : 'stderr'].fill(report.bytes)
+        break
+      case 'exited':
+        this.#exit ??= [report.code, report.signal === null ? null : signalName(report.signal)]
+        this.#exited(this.#exit)
+        if (report.alone) this.#left()
+        break
+      case 'gone':
+        this.#left()
+        break
+      case 'ending':
+        this.#end(report.living)
+    }
+  }
+
+  lose(why: Error): void {
+    this.#start(why)
+    this.stdout.fill(NOTHING)
+    this.stderr.fill(NOTHING)
+    this.#exit ??= [null, 'SIGKILL']
+    this.#exited(this.#exit)
+    this.#left()
+  }
+
+  #fail(failure: Error): void {
+    this.#start(failure)
+    this.#left()
+  }
+
+  #left(): void {
+    this.isGone = true
+    this.#end(false)
+    this.#leave()
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** A stream that somebody else fills. */
+class Incoming extends Readable {
+  override _read(): void {}
+
+  /** An empty piece is the end. */
+  fill(bytes: Buffer): void {
+    if (this.readableEnded || this.destroyed) return
+    // A copy, because a small piece would keep the whole message alive.
+    this.push(bytes.length === 0 ? null : Buffer.from(bytes))
+  }
+}
+
+/** The error that Node's spawn would report. */
+function startFailure({ file, args }: Program, errno: number): NodeJS.ErrnoException {
+  const code = getSystemErrorName(-errno)
+  const path = file
+  return Object.assign(new Error(`spawn ${file} ${code}`), {
+    errno: -errno,
+    code,
+    syscall: `spawn ${file}`,
+    path,
+    spawnargs: [...args],
+  })
+}
+
+const SIGNALS = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+)
+
+/** Real-time signals have no name, and end a process like KILL does. */
+export function signalName(number: number): NodeJS.Signals {
+  return SIGNALS.get(number) ?? 'SIGKILL'
+}

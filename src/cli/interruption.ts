@@ -1,5 +1,6 @@
 // Ctrl-C and other signals while hooks run: aborts the fire, and ends the program after its processes.
 
+import { forCallerOfNow } from '../core/base/caller.js'
 import { Refusal } from './refusal.js'
 
 /** Exit codes as a shell reports them. */
@@ -18,7 +19,8 @@ export class Interruption {
   }
 
   #listenTo(caller: AbortSignal): () => void {
-    const listener = () => this.#controller.abort(interruptedBy(caller))
+    const forCaller = forCallerOfNow()
+    const listener = () => forCaller(() => this.#controller.abort(interruptedBy(caller)))
     if (caller.aborted) listener()
     caller.addEventListener('abort', listener)
     return () => caller.removeEventListener('abort', listener)

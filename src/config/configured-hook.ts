@@ -134,10 +134,12 @@ interface Bare {
 }
 
 const sets = new Map<string, ReadonlySet<string>>()
+const MOST_SETS = 1000
 
 /** Hooks of one event share one set. */
 function setOf(event: string): ReadonlySet<string> {
   const set = sets.get(event) ?? new Set([event])
+  if (sets.size >= MOST_SETS) sets.clear()
   sets.set(event, set)
   return set
 }

@@ -2,13 +2,17 @@
 
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import type { SecureContext } from 'node:tls'
+import { callerNow, perCaller } from '../core/base/caller.js'
+import { digest } from '../core/base/digest.js'
 import { callerEnv, callerPath } from '../files/caller.js'
 import { isFolder } from '../files/folder.js'
 import { registeredHome, userHome } from '../files/homes.js'
+import { readPlain } from '../files/plain-file.js'
 import { claudeEnvIn, type Env, namedIn, variablesOfUser } from '../files/project-env.js'
 import { foldersAround, isMarked, workingFolder } from '../files/project-folders.js'
 import { safePath, searchPath } from '../files/search-path.js'
-import { isWithin } from '../files/within.js'
+import { isWithin, realOf } from '../files/within.js'
 import { loadsCode } from './loading-variables.js'
 
 /**
@@ -128,12 +132,13 @@ interface Around {
   readonly paths: Map<string, string>
 }
 
-let last: Around | undefined
+const lastAround = perCaller((): { around?: Around } => ({}))
 
 function aroundOf(projectDir: string, env: Env): Around {
   const named = namedIn(env)
   const key = [projectDir, ...named, userHome()].join('\0')
-  if (last?.key === key) return last
+  const last = lastAround()
+  if (last.around?.key === key) return last.around
   const start = callerPath(projectDir)
   const home = homeBeside(start)
   const folders = foldersAround([start, ...named], [home])
@@ -141,8 +146,8 @@ function aroundOf(projectDir: string, env: Env): Around {
   const projects = [...new Set([start, ...folders.filter(isMarked)])].filter(
     (folder) => !isWithin(home, folder),
   )
-  last = { key, home, folders, projects, paths: new Map() }
-  return last
+  last.around = { key, home, folders, projects, paths: new Map() }
+  return last.around
 }
 
 /** The user's home. If the project's settings move it into the project, the home that the system knows. */
@@ -189,13 +194,56 @@ export function programEnvironment(
   )
 }
 
+/** TLS options of a request. */
+export interface OwnTls {
+  readonly rejectUnauthorized: true
+  readonly secureContext?: SecureContext
+  /** Means nothing to a client, but keeps connections apart that trust other authorities: agents reuse them by this name. */
+  readonly sessionIdContext?: string
+}
+
+const USUAL_TLS: OwnTls = { rejectUnauthorized: true }
+
 /**
  * TLS options for servers that act as gates. Ignores NODE_TLS_REJECT_UNAUTHORIZED, because a gate that anyone can answer
- * for is not a gate. Ignores authorities that a project has set (NODE_EXTRA_CA_CERTS), although Node has read them.
+ * for is not a gate. Ignores authorities that a project has set (NODE_EXTRA_CA_CERTS), although Node has read them. For the
+ * caller of a service, it adds those that Node would have read in the caller's own process.
  */
-export async function ownTls(): Promise<{ readonly rejectUnauthorized: true; readonly ca?: string[] }> {
+export async function ownTls(): Promise<OwnTls> {
   const { NODE_EXTRA_CA_CERTS: set } = callerEnv()
-  if (set === undefined || withoutProject().NODE_EXTRA_CA_CERTS === set) return { rejectUnauthorized: true }
-  const { rootCertificates } = await import('node:tls')
-  return { rejectUnauthorized: true, ca: [...rootCertificates] }
+  if (!set) return USUAL_TLS
+  const isOfProject = withoutProject().NODE_EXTRA_CA_CERTS !== set
+  // Node has read the file of its own process.
+  if (!callerNow()) return isOfProject ? tlsWith('') : USUAL_TLS
+  const extra = isOfProject ? '' : authoritiesIn(set)
+  return extra === '' ? USUAL_TLS : tlsWith(extra)
+}
+
+const MOST_AUTHORITIES = 16 * 1024 * 1024
+
+/** Node ignores a file that it cannot read. */
+function authoritiesIn(file: string): string {
+  try {
+    const read = readPlain(realOf(callerPath(file)), MOST_AUTHORITIES)
+    return 'text' in read ? read.text : ''
+  } catch {
+    return ''
+  }
+}
+
+/** By the authorities that they add. Kept, because reading the usual ones again takes longer than a hook. */
+const trusts = new Map<string, OwnTls>()
+const MOST_TRUSTS = 8
+
+async function tlsWith(extra: string): Promise<OwnTls> {
+  const name = digest(extra)
+  const { createSecureContext, rootCertificates } = await import('node:tls')
+  const tls = trusts.get(name) ?? {
+    rejectUnauthorized: true,
+    secureContext: createSecureContext({ ca: [...rootCertificates, extra] }),
+    sessionIdContext: name.slice(0, 32),
+  }
+  if (trusts.size >= MOST_TRUSTS) trusts.clear()
+  trusts.set(name, tls)
+  return tls
 }

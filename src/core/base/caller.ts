@@ -9,14 +9,34 @@ export interface Caller {
   readonly pid: number
 }
 
-type Find = () => Caller | undefined
+/** Runs work for the caller that it was made for. */
+export type ForCaller = <T>(work: () => T) => T
+
+const atOnce: ForCaller = (work) => work()
+
+let findNow: (() => Caller | undefined) | undefined
+let remember = () => atOnce
+
+/**
+ * For a process that serves many callers: `find` finds the one that the running code works for, and `snapshot` is
+ * AsyncLocalStorage.snapshot. Without arguments the process works for itself again.
+ */
+export function findCallerBy(
+  find?: () => Caller | undefined,
+  snapshot: () => ForCaller = () => atOnce,
+): void {
+  findNow = find
+  remember = snapshot
+}
 
 /** Undefined: this process works for itself. */
-export let callerNow: Find = () => undefined
+export function callerNow(): Caller | undefined {
+  return findNow?.()
+}
 
-/** For a process that serves many callers: finds the one that the running code works for. */
-export function findCallerBy(find: Find): void {
-  callerNow = find
+/** For work that something shared starts later, such as one timer for all callers. */
+export function forCallerOfNow(): ForCaller {
+  return findNow ? remember() : atOnce
 }
 
 /** Something that each caller has one of, made when it is first asked for. It goes when the caller goes. */

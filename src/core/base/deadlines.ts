@@ -1,5 +1,6 @@
 // One timer for all running hooks, because a timer per hook would cost more than most hooks.
 
+import { type ForCaller, forCallerOfNow } from './caller.js'
 import { LONGEST_TIMER_MS } from './time.js'
 
 /** Something that waits. It is its own node in a linked list, so joining and leaving need no lookup. */
@@ -8,6 +9,8 @@ export abstract class Watched {
   dueAt = Infinity
   /** Called when `dueAt` has passed; must move it or end the watch. */
   abstract overdue(now: number): void
+  /** The timer may have been set for another caller. */
+  forCaller: ForCaller | undefined
   previous: Watched | undefined
   next: Watched | undefined
 }
@@ -21,6 +24,7 @@ let lookAt = Infinity
 
 /** Watches until `unwatch`. Call `hurry` for every hook that is awaited. */
 export function watch(one: Watched): void {
+  one.forCaller = forCallerOfNow()
   one.next = first
   if (first) first.previous = one
   first = one
@@ -60,7 +64,7 @@ function look(): void {
   disarm()
   const now = performance.now()
   const waiting = [...everyone()]
-  for (const one of waiting) if (one.dueAt <= now) one.overdue(now)
+  for (const one of waiting) if (one.dueAt <= now) one.forCaller?.(() => one.overdue(now))
   let next = Infinity
   for (const one of everyone()) next = Math.min(next, one.dueAt)
   if (next !== Infinity) arm(next, performance.now())

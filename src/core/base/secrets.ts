@@ -1,5 +1,6 @@
 // Redacts secrets from text for people and logs: everything that looks like a secret, and values known to be one.
 
+import { callerNow, perCaller } from './caller.js'
 import { plainText } from './text.js'
 
 /** Replaces a secret. */
@@ -111,11 +112,31 @@ const MOST = 1024
 const ORDINARY = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)(?:[-_. ](?:[A-Z]?[a-z]+|[A-Z]+)){0,3}|\d+)$/
 const LONGEST_ORDINARY = 20
 
-const values = new Set<string>()
-let longestFirst: readonly string[] = []
+interface Kept {
+  readonly values: Set<string>
+  longestFirst: readonly string[]
+}
 
-/** Redacts these values from now on, in the whole process. */
+const ofProcess = nothingKept()
+const ofCaller = perCaller(nothingKept)
+
+function nothingKept(): Kept {
+  return { values: new Set(), longestFirst: [] }
+}
+
+/** The values to redact: those of the process, and those of the caller. */
+function known(): readonly string[] {
+  if (!callerNow()) return ofProcess.longestFirst
+  const [shared, own] = [ofProcess.longestFirst, ofCaller().longestFirst]
+  return shared.length === 0 ? own : [...shared, ...own].sort(longerFirst)
+}
+
+const longerFirst = (a: string, b: string) => b.length - a.length
+
+/** Redacts these values from now on: in the whole process, or, if it serves callers, for the caller whose secrets they are. */
 export function keepSecret(secrets: Iterable<string>): void {
+  const kept = callerNow() ? ofCaller() : ofProcess
+  const { values } = kept
   for (const secret of secrets) {
     const value = secret.trim()
     if (value.length < SHORTEST || (value.length < LONGEST_ORDINARY && ORDINARY.test(value))) continue
@@ -129,7 +150,7 @@ export function keepSecret(secrets: Iterable<string>): void {
     if (values.size <= MOST) break
     values.delete(value)
   }
-  longestFirst = [...values].sort((a, b) => b.length - a.length)
+  kept.longestFirst = [...values].sort(longerFirst)
 }
 
 const SECRET_NAME =
@@ -170,7 +191,7 @@ export const FORMLESS = /^(?:[A-Za-z]{0,19}|[0-9a-f-]{0,64})$/
 
 function shown(text: string): string {
   let left = text
-  for (const value of longestFirst) left = left.replaceAll(value, REDACTED)
+  for (const value of known()) left = left.replaceAll(value, REDACTED)
   if (FORMLESS.test(left)) return left
   const { forms, labelled } = patterns()
   for (const pattern of [...forms, ...labelled]) left = left.replace(pattern, `$1${REDACTED}`)
@@ -200,7 +221,7 @@ export interface Span {
 /** The positions of known values in a text. */
 export function knownAt(text: string): readonly Span[] {
   const found: Span[] = []
-  for (const value of longestFirst) {
+  for (const value of known()) {
     for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1))
       found.push({ start: at, end: at + value.length })
   }

@@ -2,8 +2,9 @@
 
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
+import { perCaller } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
-import { ownTls } from '../../shell/own-environment.js'
+import { type OwnTls, ownTls } from '../../shell/own-environment.js'
 import { badReply, requestFailure } from './failures.js'
 import { guardedLookup, Reach } from './reach.js'
 
@@ -42,7 +43,8 @@ export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> 
   const reach = new Reach(url, own, allowedPrivateHosts)
   const refusal = reach.refusalOfHost()
   if (refusal) throw refusal
-  const network = await networkFor(url.protocol)
+  const tls = url.protocol === 'https:' ? await tlsOfCaller() : {}
+  const network = { ...(await networkFor(url.protocol)), tls }
   try {
     return await new Exchange(question, reach, network, 'kept').begin(onAbort)
   } catch (error) {
@@ -74,7 +76,7 @@ class Exchange {
   constructor(
     question: Question,
     reach: Reach,
-    { request, agent, tls }: Network,
+    { request, agent, tls }: Network & { readonly tls: Partial<OwnTls> },
     connection: 'kept' | 'fresh',
   ) {
     this.#question = question
@@ -288,7 +290,6 @@ function unreadable(headers: IncomingMessage['headers']): HookError | undefined 
 interface Network {
   readonly request: (options: RequestOptions) => ClientRequest
   readonly agent: Agent
-  readonly tls: Partial<Awaited<ReturnType<typeof ownTls>>>
 }
 
 /** Idle connections are closed after this time. Most servers wait longer. They do not keep a process alive. */
@@ -303,9 +304,11 @@ function networkFor(protocol: string): Promise<Network> {
   return network
 }
 
+const tlsOfCaller = perCaller(ownTls)
+
 async function load(protocol: string): Promise<Network> {
   const { Agent, request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
-  return { request, agent: new Agent(AGENT), tls: protocol === 'https:' ? await ownTls() : {} }
+  return { request, agent: new Agent(AGENT) }
 }
 
 const idleSince = new WeakMap<Socket, number>()

@@ -1,5 +1,6 @@
 // The headers of a request: ours, and the hook's own with their variables filled in.
 
+import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { keepSecret } from '../../core/base/secrets.js'
 import { shown } from '../../core/base/text.js'
@@ -93,13 +94,14 @@ function refused(text: string): HookError {
   })
 }
 
-let kept: readonly string[] = []
+const recent = perCaller(() => ({ secrets: [] as readonly string[] }))
 
 /** Skips secrets of recent requests, because this runs for every event. */
 function keepNew(secrets: readonly string[]): void {
-  if (secrets.every((secret) => secret === '' || kept.includes(secret))) return
+  const kept = recent()
+  if (secrets.every((secret) => secret === '' || kept.secrets.includes(secret))) return
   keepSecret(secrets)
-  kept = [...secrets, ...kept].slice(0, MOST_KEPT)
+  kept.secrets = [...secrets, ...kept.secrets].slice(0, MOST_KEPT)
 }
 
 const MOST_KEPT = 64

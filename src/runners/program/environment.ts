@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
@@ -88,10 +89,11 @@ export function parentFor(
   return isGuard ? withoutProjectVariables(projectDir, parent) : parent
 }
 
-const told = new Set<string>()
+const variablesTold = perCaller(() => new Set<string>())
 
 /** Reports each variable once, because a host keeps it until it ends. */
 function tellLeading(projectDir: string, parent: Inheritance['parent'], note: Situation['note']): void {
+  const told = variablesTold()
   const news = leadingVariables(projectDir, parent).filter((name) => !told.has(`${projectDir}\0${name}`))
   if (news.length === 0) return
   for (const name of news) told.add(`${projectDir}\0${name}`)

@@ -76,7 +76,7 @@ class Listener implements Desk {
     chmodSync(this.#socketPath, 0o600)
     this.#socketId = idOf(this.#socketPath)
     process.chdir('/')
-    findCallerBy(() => this.#contexts.getStore()?.caller)
+    findCallerBy(() => this.#contexts.getStore()?.caller, AsyncLocalStorage.snapshot)
     startProgramsBy(() => this.#start())
     keepBy((key) => this.#keepers.of(key))
     this.#timer = setInterval(() => this.#look(), LOOK_MS)

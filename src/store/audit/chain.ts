@@ -1,6 +1,7 @@
 // The lines of a log: each holds the hash of the line before it and ends with its own. They are checked as bytes.
 
 import { hash as digestOf } from 'node:crypto'
+import { perCaller } from '../../core/base/caller.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Link, Writable } from '../audit-log.js'
@@ -108,40 +109,42 @@ export function isIntact(line: Buffer, { hash }: Mark): boolean {
 const FREQUENT: readonly string[] = ['fire', 'late']
 
 /** Short texts without secrets. They are already in the log, so learning later that one is a secret would be too late anyway. */
-const clean = new Set<string>()
+const cleanTexts = perCaller(() => ({ texts: new Set<string>(), renewAt: 0 }))
 const MOST_TEXTS = 1000
 const LONGEST_TEXT = 256
 /** After this time, they are checked again, because new secrets may be known. */
 const RENEW_MS = 1000
-let renewAt = 0
 
 /** Returns the same object if it has none. */
 function withoutSecretsIn(entry: Writable): Writable {
-  const now = performance.now()
-  if (now > renewAt || clean.size > MOST_TEXTS) {
-    clean.clear()
-    renewAt = now + RENEW_MS
+  const [now, clean] = [performance.now(), cleanTexts()]
+  if (now > clean.renewAt || clean.texts.size > MOST_TEXTS) {
+    clean.texts.clear()
+    clean.renewAt = now + RENEW_MS
   }
-  return FREQUENT.includes(entry.kind) && isClean(entry)
+  return FREQUENT.includes(entry.kind) && isClean(entry, clean.texts)
     ? entry
     : (writtenData(entry as unknown as Json) as unknown as Writable)
 }
 
 /** Cached, because most records repeat the same texts. */
-function isClean(value: unknown, key = ''): boolean {
-  if (typeof value === 'string') return isCleanText(value) && (value === '' || !isSecretKey(key, value))
+function isClean(value: unknown, clean: Set<string>, key = ''): boolean {
+  if (typeof value === 'string')
+    return isCleanText(value, clean) && (value === '' || !isSecretKey(key, value))
   if (typeof value === 'number') return !isSecretKey(key, value)
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every((one) => isClean(one, key))
-  for (const name in value)
-    if (!isCleanText(name) || !isClean((value as Readonly<Record<string, unknown>>)[name], name)) return false
+  if (Array.isArray(value)) return value.every((one) => isClean(one, clean, key))
+  for (const name in value) {
+    const one = (value as Readonly<Record<string, unknown>>)[name]
+    if (!isCleanText(name, clean) || !isClean(one, clean, name)) return false
+  }
   return true
 }
 
 /** Times differ in each record and hold no secrets, so they are not cached. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/
 
-function isCleanText(text: string): boolean {
+function isCleanText(text: string, clean: Set<string>): boolean {
   if (clean.has(text) || TIME.test(text)) return true
   if (writtenText(text) !== text) return false
   if (text.length <= LONGEST_TEXT) clean.add(text)

@@ -123,18 +123,33 @@ export function lostGate(
   before: string | undefined,
   after: string | undefined,
 ): 'guard' | 'gate' | undefined {
-  const left = new Set(gatesIn(after))
-  if (gatesIn(before).every((gate) => left.has(gate))) return undefined
+  const left = gatesIn(after)
+  // Without clip, the same program answers.
+  const isLeft = ({ gate, clip }: Gate) =>
+    left.some((one) => one.gate === gate && (one.clip === undefined || one.clip === clip))
+  if (gatesIn(before).every(isLeft)) return undefined
   return hasGuard(before) && !hasGuard(after) ? 'guard' : 'gate'
 }
 
-function gatesIn(text: string | undefined): readonly string[] {
+interface Gate {
+  /** The event, the hook and the program, as one text. */
+  readonly gate: string
+  readonly clip: string | undefined
+}
+
+function gatesIn(text: string | undefined): readonly Gate[] {
   const program = (path = '') => (isAbsolute(path) ? realOf(path) : path)
   return ownIn(text)
     .filter(({ call, name }) => call === 'fire' || ['pre-tool-use', 'stop'].includes(packName(name) ?? ''))
-    .map(({ call, name, event, node, script }) =>
-      JSON.stringify([event, call, call === 'hook' ? packName(name) : name, program(node), program(script)]),
-    )
+    .map(({ call, name, event, node, script, clip }) => {
+      const hook = call === 'hook' ? packName(name) : name
+      return { gate: JSON.stringify([event, call, hook, program(node), program(script)]), clip }
+    })
+}
+
+/** The clips that commands of ours start through. */
+export function clipsIn(text: string | undefined): readonly string[] {
+  return ownIn(text).flatMap(({ clip }) => (clip === undefined ? [] : [clip]))
 }
 
 export function setupCount(text: string | undefined): number {

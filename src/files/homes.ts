@@ -29,6 +29,7 @@ export const HOME_FOLDERS = {
   data: [
     'approvals',
     'audit',
+    'bin',
     'catalogs',
     'clock',
     'copies',
@@ -44,7 +45,7 @@ export const HOME_FOLDERS = {
     'trust',
     'trust-projects',
   ],
-  state: ['approvals', 'audit', 'calls', 'pack', 'plugins', 'sessions'],
+  state: ['approvals', 'audit', 'calls', 'pack', 'plugins', 'service', 'sessions'],
 } as const
 
 /** The specification says that a relative path is invalid and counts as not set. */

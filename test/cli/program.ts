@@ -148,8 +148,9 @@ export class Project {
     return this.file('.amplifier/hooks/hooks.json', { hooks })
   }
 
+  /** Without the service: it would outlive the test. */
   env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env.PATH ?? '', HOME: this.home, ...more }
+    return { PATH: process.env.PATH ?? '', HOME: this.home, CARABINER_SERVICE: 'off', ...more }
   }
 
   /** The command, called in this process. Fast, and enough unless the process itself is the point. */

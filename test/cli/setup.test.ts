@@ -49,6 +49,7 @@ describe('carabiner setup claude-code', () => {
       expect.stringMatching(/^ {2}\+ start +SessionStart +Tells the agent /),
       expect.stringMatching(/^ {2}\+ preferences +UserPromptSubmit +Adds your /),
       'registered 4 hooks in ~/.claude/settings.json',
+      'service off: every hook starts Node. CARABINER_SERVICE=off is set.',
       'next Restart Claude Code: /hooks lists them there',
       expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
       'next carabiner setup claude-code --with reminder   # off: reminder, memory, transcript',
@@ -308,6 +309,7 @@ describe('carabiner setup claude-code', () => {
       chosen: [...USUAL_CHOICES],
       diff: expect.stringContaining('+    "Stop": ['),
       backup: expect.stringContaining(project.home),
+      service: { on: false, why: 'CARABINER_SERVICE=off is set.' },
       notes: [],
     })
     const again = JSON.parse((await setup('--json', '--dry-run')).stdout)

@@ -42,11 +42,13 @@ import {
   CHOICE_OPTIONS,
   changedLines,
   chosenBy,
+  clipsIn,
   hasEngine,
   lostGate,
   namesChoices,
   pickedFrom,
 } from '../setup-choice.js'
+import { type Start, startOf, startText } from '../setup-service.js'
 import { projectFolder, projectOf } from '../sources.js'
 
 const HOSTS = ['claude-code']
@@ -59,6 +61,7 @@ const OPTIONS = {
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
   project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
   engine: { type: 'boolean', help: "Also run the project's own hooks." },
+  'no-service': { type: 'boolean', help: 'Start Node for every event, without clip and the service.' },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the file.' },
   remove: { type: 'boolean', help: 'Remove everything that setup added.' },
@@ -78,6 +81,8 @@ interface Wish {
   /** The command that makes further changes to the same file. */
   readonly again: string
   readonly notes: readonly string[]
+  /** How the registered commands start. Undefined if none is registered. */
+  readonly start?: Start
 }
 
 export const command: Command<typeof OPTIONS> = {
@@ -89,7 +94,8 @@ export const command: Command<typeof OPTIONS> = {
     'Registers hooks of the standard pack in settings.json of Claude Code: at a terminal it lists them and asks which. ' +
     `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, Claude Code also runs the hooks ` +
     'of the project you are in. Only --only, --without and --remove take hooks out. All other settings stay as they ' +
-    'are. Run it again to add or remove hooks, and after Node or Carabiner has moved: it repairs its own entries.',
+    'are. If it can, it makes clip, a small C program: hooks then ask a service that stays ready, instead of starting ' +
+    'Node. Run it again to add or remove hooks, and after Node or Carabiner has moved: it repairs its own entries.',
   options: OPTIONS,
   exits: [
     [0, 'done, or nothing to do'],
@@ -129,6 +135,8 @@ function checkOptions(options: Given): void {
   if (prune && (remove || engine)) throw usage('Give --prune without --remove or --engine')
   if (namesChoices(options) && (remove || prune))
     throw usage('--only, --with and --without choose from the standard pack; leave out the other options')
+  if (options['no-service'] && (remove || prune))
+    throw usage('--no-service is for hooks that are registered; leave out the other options')
   if (options.only !== undefined && engine)
     throw usage('Give --only or --engine, not both', 'Use --engine --with NAMES.')
 }
@@ -148,8 +156,20 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
   const chosen = isAsking(options, output)
     ? await pickedFrom(begin, { title, mayBeEmpty: hasEngineEntries }, output)
     : begin
-  const entries = [...packEntries(program, chosen), ...(hasEngineEntries ? engineEntries(program) : [])]
-  return { ...common, chosen, plan: () => planInstall(place, entries), entries, notes: notesOn(program) }
+  const wanted = { off: options['no-service'], dry, registered: clipsIn(text) }
+  const start = await startOf(program, wanted, output)
+  const entries = [
+    ...packEntries(start.program, chosen),
+    ...(hasEngineEntries ? engineEntries(start.program) : []),
+  ]
+  return {
+    ...common,
+    chosen,
+    plan: () => planInstall(place, entries),
+    entries,
+    notes: notesOn(program),
+    start,
+  }
 }
 
 /** Asks a person who said nothing about hooks. */
@@ -222,6 +242,7 @@ async function tell(
       chosen: wish.chosen,
       diff: diffIn(plan),
       backup: done?.backup ?? null,
+      ...(wish.start && { service: { on: wish.start.why === undefined, why: wish.start.why ?? null } }),
       notes: off ? [...notes, `${off.text}. ${off.fix}`] : notes,
     })
   }
@@ -231,6 +252,7 @@ async function tell(
     ...changedLines(plan.file.text, plan.after, paint),
     sentence(wish, plan, done !== undefined),
     ...(done?.backup === undefined ? [] : [`${paint.dim('before')} ${visible(shortPath(done.backup))}`]),
+    ...(wish.start ? labelled('service', visible(startText(wish.start)), paint.dim) : []),
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
     ...(off
       ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]

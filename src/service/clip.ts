@@ -1,0 +1,243 @@
+// clip, the small program that agents start: where it is, how setup makes it, and whether it is still as setup made it.
+
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { makePrivate, syncFolder } from '../files/folder.js'
+import { checkFormat, FIRST_FORMAT } from '../files/format.js'
+import { dataHome } from '../files/homes.js'
+import { nonce } from '../files/nonce.js'
+import { checkOwnFolder, placeWhole, readIfThere } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
+import type { Program } from '../hosts/claude-code/entries.js'
+import { CLIP } from '../hosts/own-command.js'
+import { programEnvironment } from '../shell/own-environment.js'
+
+const run = promisify(execFile)
+
+export function clipFile(): string {
+  return join(dataHome(), 'bin', CLIP)
+}
+
+/** Whether the caller's environment turns the service off. */
+export function isServiceOff(env: NodeJS.ProcessEnv): boolean {
+  return env.CARABINER_SERVICE === 'off'
+}
+
+// ---- what it is made of ---------------------------------------------------------------------------------------
+
+/** A way to make clip on this machine. */
+export interface Recipe {
+  /** The C file, or the program that came with the release. */
+  readonly file: string
+  readonly digest: string
+  /** Undefined for a program that is compiled already. */
+  readonly compiler?: string
+}
+
+/** Why clip cannot be made here, and what would help. Whole sentences. */
+export interface NoRecipe {
+  readonly why: string
+  readonly fix?: string
+}
+
+/** `script`: the program of Carabiner, or a link to it. */
+export async function recipeFor(script: string): Promise<Recipe | NoRecipe> {
+  if (process.platform === 'win32') return { why: 'Windows has no service yet.' }
+  const folder = dirname(realOf(script))
+  const prebuilt = join(folder, 'prebuilt', `${process.platform}-${process.arch}`, CLIP)
+  const ready = digestIn(prebuilt)
+  if (ready !== undefined) return { file: prebuilt, digest: ready }
+  const file = join(folder, `${CLIP}.c`)
+  const digest = digestIn(file)
+  if (digest === undefined) return { why: `${file} is missing.`, fix: 'Install Carabiner again.' }
+  const compiler = await findCompiler()
+  if (compiler === undefined) return { why: 'There is no C compiler.', fix: `${installLine()}.` }
+  return { file, digest, compiler }
+}
+
+/** Undefined if it cannot be read. */
+function digestIn(file: string): string | undefined {
+  try {
+    return createHash('sha256').update(readFileSync(file)).digest('hex')
+  } catch {
+    return undefined
+  }
+}
+
+const COMPILERS = ['cc', 'gcc', 'clang']
+const ASK_MS = 5000
+
+async function findCompiler(): Promise<string | undefined> {
+  const env = programEnvironment()
+  // Without the developer tools, Apple's /usr/bin/cc opens a window that offers to install them.
+  const isStub = process.platform === 'darwin' && !(await hasDeveloperTools(env))
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => !isStub || folder !== '/usr/bin')
+  return COMPILERS.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+}
+
+async function hasDeveloperTools(env: NodeJS.ProcessEnv): Promise<boolean> {
+  try {
+    await run('/usr/bin/xcode-select', ['-p'], { env, timeout: ASK_MS })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** How each package manager installs a compiler. */
+const INSTALLERS: readonly (readonly [manager: string, line: string])[] = [
+  ['apt-get', 'apt-get install gcc libc6-dev'],
+  ['dnf', 'dnf install gcc'],
+  ['yum', 'yum install gcc'],
+  ['apk', 'apk add gcc musl-dev'],
+  ['pacman', 'pacman -S gcc'],
+  ['zypper', 'zypper install gcc'],
+]
+
+function installLine(): string {
+  if (process.platform === 'darwin') return 'Install one: xcode-select --install'
+  const folders = (programEnvironment().PATH ?? '').split(delimiter)
+  const known = INSTALLERS.find(([manager]) => folders.some((folder) => isProgram(join(folder, manager))))
+  return known ? `Install one: ${known[1]}` : 'Install gcc or clang'
+}
+
+// ---- making it ------------------------------------------------------------------------------------------------
+
+const COMPILE_MS = 60_000
+const TRY_MS = 10_000
+
+/**
+ * Puts clip in its place, unless it is there already. It replaces an older one only after it has started this program
+ * once. Throws an Error that says why it could not.
+ */
+export async function makeClip(program: Program, recipe: Recipe): Promise<void> {
+  if (clipState(recipe.digest) === 'good') return
+  const file = clipFile()
+  const folder = dirname(file)
+  makePrivate(folder)
+  checkOwnFolder(folder)
+  const draft = join(folder, `.${CLIP}.${nonce()}.tmp`)
+  try {
+    if (recipe.compiler === undefined) copyFileSync(recipe.file, draft)
+    else await compile(recipe.compiler, recipe.file, draft)
+    chmodSync(draft, 0o755)
+    await tryOut(draft, program)
+    const digest = digestIn(draft)
+    if (digest === undefined) throw new Error(`${draft} is gone`)
+    writeRecord({ digest, source: recipe.digest })
+    renameSync(draft, file)
+    syncFolder(folder)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** A static program starts faster, and nothing can be loaded into it. Not every system has the libraries for one. */
+async function compile(compiler: string, source: string, target: string): Promise<void> {
+  const options = { env: programEnvironment(), cwd: dirname(target), timeout: COMPILE_MS }
+  const args = ['-std=c11', '-O2', '-o', target, source]
+  if (process.platform === 'linux') {
+    try {
+      await run(compiler, ['-static', ...args], options)
+      return
+    } catch {
+      // The second try says what is wrong.
+    }
+  }
+  try {
+    await run(compiler, args, options)
+  } catch (error) {
+    const { stderr, killed } = error as { readonly stderr?: string; readonly killed?: boolean }
+    const said = stderr?.split('\n').find((line) => /\berror\b/i.test(line)) ?? textOf(error).split('\n')[0]
+    throw new Error(`${compiler} ${killed ? 'took too long' : `failed: ${said}`}`)
+  }
+}
+
+/** clip starts every command that is not a hook as it is. */
+async function tryOut(clip: string, { node, script }: Program): Promise<void> {
+  const env = { ...programEnvironment(), CARABINER_SERVICE: 'off' }
+  try {
+    const { stdout } = await run(clip, [node, script, '--version'], { env, timeout: TRY_MS })
+    if (/^\d+\.\d+\.\d+/.test(stdout)) return
+  } catch (error) {
+    throw new Error(`the new program does not start: ${textOf(error).split('\n')[0]}`)
+  }
+  throw new Error('the new program does not start Carabiner')
+}
+
+// ---- what setup made ------------------------------------------------------------------------------------------
+
+interface ClipRecord {
+  /** Of the program. */
+  readonly digest: string
+  /** Of the file that it was made of. */
+  readonly source: string
+}
+
+const LARGEST_RECORD = 4096
+
+function recordFile(): string {
+  return `${clipFile()}.json`
+}
+
+function writeRecord(record: ClipRecord): void {
+  const text = `${JSON.stringify({ format: FIRST_FORMAT, ...record })}\n`
+  placeWhole(recordFile(), (draft) => writeFileSync(draft, text, { mode: 0o600, flag: 'wx' }))
+}
+
+function readRecord(): ClipRecord | undefined {
+  const read = readIfThere(recordFile(), LARGEST_RECORD)
+  if (!read || 'problem' in read) return undefined
+  try {
+    const value: unknown = JSON.parse(read.text)
+    if (!isObject(value)) return undefined
+    checkFormat(value.format, recordFile())
+    const { digest, source } = value
+    return typeof digest === 'string' && typeof source === 'string' ? { digest, source } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * `changed`: it is not the file that setup made. `blocked`: it cannot be executed. `older`: it works, but was made of
+ * another source than `digest`.
+ */
+export type ClipState = 'missing' | 'changed' | 'blocked' | 'older' | 'good'
+
+export function clipState(digest: string | undefined): ClipState {
+  const file = clipFile()
+  try {
+    if (!statSync(file).isFile()) return 'changed'
+  } catch {
+    return 'missing'
+  }
+  const record = readRecord()
+  if (record === undefined || digestIn(file) !== record.digest) return 'changed'
+  if (!isProgram(file)) return 'blocked'
+  return digest === undefined || digest === record.source ? 'good' : 'older'
+}

@@ -232,6 +232,7 @@ describe('no telemetry', () => {
       'cli/commands/serve.ts',
       'runners/module/module-host.ts',
       'service/socket/listener.ts',
+      'service/socket/running-services.ts',
       'shell/own-environment.ts',
     ]
     expect(reaching.filter((file) => !local.includes(file)).sort()).toEqual(ON_THE_NETWORK)

@@ -22,6 +22,7 @@ export const COMMANDS = {
   hook: () => import('./commands/hook.js'),
   serve: () => import('./commands/serve.js'),
   setup: () => import('./commands/setup.js'),
+  service: () => import('./commands/service.js'),
   remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),

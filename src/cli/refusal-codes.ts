@@ -93,6 +93,10 @@ export const REFUSAL_CODES = {
     means: 'carabiner remove did not remove what it showed.',
     todo: 'Do what the hint says, and run it again.',
   },
+  SERVICE_NOT_STOPPED: {
+    means: 'A service did not answer, or still works on calls.',
+    todo: 'Do what the hint says. Hooks work without the service, too.',
+  },
   // hooks, units and switches
   UNKNOWN_HOOK: { means: 'No hook has this name or id.', todo: 'carabiner list shows the names.' },
   UNKNOWN_PLUGIN: { means: 'No plugin has this name.', todo: 'carabiner list shows the names.' },

@@ -12,7 +12,7 @@ import { realOf } from '../files/within.js'
  */
 type Decides = 'home' | 'store' | 'project' | 'trust' | 'switch' | 'mark' | 'host'
 
-/** All of Carabiner's variables except CARABINER_DEBUG, which decides nothing. */
+/** All of Carabiner's variables except CARABINER_DEBUG and CARABINER_SERVICE, which decide nothing. */
 const DECIDING: Readonly<Record<string, Decides>> = {
   HOME: 'home',
   USERPROFILE: 'home',

@@ -47,6 +47,8 @@ export class Scene {
     mkdirSync(this.home)
     vi.stubEnv('HOME', this.home)
     for (const name of UNSET) vi.stubEnv(name, undefined)
+    // Else doctor looks for a compiler.
+    vi.stubEnv('CARABINER_SERVICE', 'off')
     expect(homedir()).toBe(this.home)
   }
 

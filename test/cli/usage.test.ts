@@ -40,8 +40,8 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   update: [['--yes']],
 }
 
-/** Commands that only look or judge, add a guard, or make something that nobody trusts yet. */
-const SAFE = 'audit completion docs doctor enable explain list new schema serve test'.split(' ')
+/** Commands that only look or judge, add a guard, stop the service, which hooks do not need, or make something untrusted. */
+const SAFE = 'audit completion docs doctor enable explain list new schema serve service test'.split(' ')
 
 describe('an agent', () => {
   it('is considered for every command', () => {

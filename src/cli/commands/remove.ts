@@ -15,7 +15,7 @@ import { newestBackup } from '../removal/backup.js'
 import { type Found, findAll, isEmpty } from '../removal/found.js'
 import { type Removed, removeAll } from '../removal/removal.js'
 import { restoreCommand } from '../removal/restore-script.js'
-import { setupCount } from '../setup-choice.js'
+import { clipsIn, setupCount } from '../setup-choice.js'
 
 const OPTIONS = {
   'keep-state': { type: 'boolean', help: 'Only undo setup: keep trust, audit and sessions.' },
@@ -74,15 +74,16 @@ async function isAgreed(output: Output): Promise<boolean> {
 
 // ---- telling --------------------------------------------------------------------------------------------------
 
-function foundData({ settings, kept, left }: Found) {
+function foundData({ settings, kept, service, left }: Found) {
   return {
     settings: settings.map(({ plan }) => ({ file: plan.file.path, hooks: setupCount(plan.file.text) })),
     kept: kept.map(({ folder, names, files }) => ({ folder, names, files })),
+    service: service ?? null,
     left,
   }
 }
 
-function foundLines({ settings, kept, left }: Found, paint: Paint): readonly string[] {
+function foundLines({ settings, kept, service, left }: Found, paint: Paint): readonly string[] {
   const rows = [
     ...settings.map(({ plan }) => {
       const hooks = counted(setupCount(plan.file.text), 'hook')
@@ -92,6 +93,7 @@ function foundLines({ settings, kept, left }: Found, paint: Paint): readonly str
       ({ folder, names, files }) =>
         `  ${visible(shortPath(folder))}: ${names.join(', ')} (${counted(files, 'file')})`,
     ),
+    ...(service === undefined ? [] : [`  ${visible(shortPath(service))}: the service, which is stopped`]),
   ]
   return [
     ...fitted([paint.bold('to remove'), ...rows]),
@@ -143,10 +145,17 @@ async function told(done: Removed, output: Output): Promise<number> {
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
     ...nextLines(
       [
-        ...(settings.length > 0 ? ['Restart Claude Code: it runs these hooks until then'] : []),
+        ...(settings.length > 0 ? [restartOf(done)] : []),
         ...(done.kept.length > 0 ? ['npm uninstall -g carabiner   # the program itself'] : []),
       ],
       paint,
     ),
   ])
+}
+
+/** An agent that still runs has the commands that it read. Without clip, they cannot start. */
+function restartOf({ settings, kept }: Removed): string {
+  const isCold = kept.length === 0 || settings.every(({ plan }) => clipsIn(plan.file.text).length === 0)
+  if (isCold) return 'Restart Claude Code: it runs these hooks until then'
+  return 'Restart Claude Code: it still tries to run these hooks, and may block every call until then'
 }

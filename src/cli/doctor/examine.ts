@@ -13,6 +13,7 @@ import { matchers } from './matchers.js'
 import { plugins } from './plugins.js'
 import { programs } from './programs.js'
 import { scripts } from './scripts.js'
+import { service } from './service.js'
 import { syntax } from './syntax.js'
 import { trust } from './trust.js'
 
@@ -33,6 +34,7 @@ const CHECKS: readonly Check[] = [
   { name: 'matchers', check: matchers },
   { name: 'trust', check: trust },
   { name: 'claude-code', check: claudeCode },
+  { name: 'service', check: service, isSlow: true },
   { name: 'duplicates', check: duplicates },
   { name: 'history', check: history, isSlow: true },
   { name: 'folders', check: folders },

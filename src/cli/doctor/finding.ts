@@ -48,6 +48,11 @@ export const FINDING_CODES = [
   'removal-cut-short',
   'registration',
   'not-asked',
+  // service
+  'clip-unusable',
+  'clip-older',
+  'service-unused',
+  'service-silent',
   // duplicates
   'duplicate',
   'runs-elsewhere',

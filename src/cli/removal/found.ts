@@ -8,6 +8,7 @@ import { type Plan, planRemove, recordedSettings, userSettings } from '../../hos
 import { looseCall } from '../../hosts/own-command.js'
 import type { SettingsPlace } from '../../hosts/settings-file.js'
 import { recordedFiles } from '../../hosts/setup-record.js'
+import { serviceFolder } from '../../service/socket/running-services.js'
 import { agentCommands } from '../doctor/agent-files.js'
 import { placeOf, shortPath } from '../print/lines.js'
 import { projectOf } from '../sources.js'
@@ -28,12 +29,14 @@ export interface Kept {
 export interface Found {
   readonly settings: readonly Settings[]
   readonly kept: readonly Kept[]
+  /** The folder of the service, which is removed without a backup: it holds only sockets and locks. */
+  readonly service: string | undefined
   /** What stays although it names Carabiner or lies in its folders. */
   readonly left: readonly string[]
 }
 
-export function isEmpty({ settings, kept }: Found): boolean {
-  return settings.length + kept.length === 0
+export function isEmpty({ settings, kept, service }: Found): boolean {
+  return settings.length + kept.length === 0 && service === undefined
 }
 
 /** `keepsState`: only what setup wrote. */
@@ -51,6 +54,7 @@ export function findAll(keepsState: boolean): Found {
   return {
     settings,
     kept: keepsState ? [] : homes.flatMap(({ kind, folder }) => keptIn(kind, folder)),
+    service: !keepsState && existsSync(serviceFolder()) ? serviceFolder() : undefined,
     left: [
       ...byHand(settings),
       ...(keepsState ? [] : homes.flatMap(({ kind, folder }) => strangers(kind, folder))),
@@ -59,11 +63,13 @@ export function findAll(keepsState: boolean): Found {
 }
 
 function keptIn(kind: Kept['kind'], folder: string): readonly Kept[] {
-  const names = HOME_FOLDERS[kind].filter((name) => existsSync(join(folder, name)))
+  const names = HOME_FOLDERS[kind].filter((name) => name !== SERVICE && existsSync(join(folder, name)))
   if (names.length === 0) return []
   const files = names.reduce((sum, name) => sum + filesIn(join(folder, name)), 0)
   return [{ kind, folder, names, files }]
 }
+
+const SERVICE = 'service' satisfies (typeof HOME_FOLDERS)['state'][number]
 
 function filesIn(folder: string): number {
   if (!lstatSync(folder).isDirectory()) return 1 // somebody put a file or a link there

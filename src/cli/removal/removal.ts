@@ -11,6 +11,7 @@ import { Mutex } from '../../files/mutex.js'
 import { carryOut, type Plan, planRemove } from '../../hosts/claude-code/setup.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
+import { findServices, killLine, stopService } from '../../service/socket/running-services.js'
 import { isCode } from '../output.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
@@ -99,11 +100,34 @@ async function remove(found: Found): Promise<Removed> {
   } catch (error) {
     throw await undoAll(error, undo, found, backup)
   }
+  const left = await removeService(found)
   if (backup === undefined)
-    return { ...found, backups: texts, restore: setupCommands(settings) || undefined, notes: [] }
-  const notes = [...removeRecords(), ...markComplete(backup)]
+    return { ...found, backups: texts, restore: setupCommands(settings) || undefined, notes: left }
+  const notes = [...left, ...removeRecords(), ...markComplete(backup)]
   for (const { folder } of kept.toReversed()) removeEmpty(folder)
   return { ...found, backups: [backup], restore: restoreCommand(backup), notes }
+}
+
+const PATIENCE_MS = 5000
+
+/** After the settings, so that no agent starts it again. */
+async function removeService({ service }: Found): Promise<readonly string[]> {
+  if (service === undefined) return []
+  const running = (await findServices(service)).filter(
+    ({ state }) => state === 'running' || state === 'silent',
+  )
+  const stopped = await Promise.all(
+    running.map((one) => one.state === 'running' && stopService(one, PATIENCE_MS)),
+  )
+  const notes = running
+    .filter((_, i) => !stopped[i])
+    .map((one) => `a service still runs. It ends when its calls are over; to end it now: ${killLine(one)}`)
+  try {
+    rmSync(service, { recursive: true, force: true })
+    return notes
+  } catch (error) {
+    return [...notes, `${shortPath(service)} could not be removed: ${textOf(error)}. Remove it`]
+  }
 }
 
 /** The backup has the records as they were before the hooks were taken out. */

@@ -89,21 +89,27 @@ async function findService(folder: string, name: string): Promise<Service> {
   return status ? { ...known, state: 'running', status } : { ...known, state: 'silent' }
 }
 
-/** How names of sockets end that belong here: machine, namespaces and root folder. clip.c makes the same. */
+/** How names of sockets end that belong here: machine, namespaces and root folder. `hash_of_here` in clip.c makes the same. */
 function here(): string {
-  const inode = (path: string) => {
-    try {
-      return statSync(path, { bigint: true }).ino.toString(16)
-    } catch {
-      return '0' // not Linux
-    }
-  }
   const { dev, ino } = statSync('/', { bigint: true })
-  const host = hostname()
-    .replace(/[^A-Za-z0-9_-]/g, '_')
-    .slice(0, 64)
   const root = BigInt.asUintN(64, dev ^ ino).toString(16)
-  return [host, inode('/proc/self/ns/mnt'), inode('/proc/self/ns/pid'), root].join('.')
+  const namespaces = ['mnt', 'pid', 'net', 'user'].map((name) => inodeOf(`/proc/self/ns/${name}`))
+  const text = [hostname(), ...namespaces, root].join(' ')
+  return fnv1a(Buffer.from(text)).toString(16).padStart(16, '0')
+}
+
+function inodeOf(path: string): string {
+  try {
+    return statSync(path, { bigint: true }).ino.toString(16)
+  } catch {
+    return '0' // not Linux
+  }
+}
+
+function fnv1a(bytes: Uint8Array): bigint {
+  let hash = 0xcbf29ce484222325n
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  return hash
 }
 
 const NUMBERS = ['pid', 'calls', 'active', 'memory', 'warm'] as const

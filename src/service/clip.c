@@ -1,0 +1,1155 @@
+// clip, the program that agents start for every event: it asks the service, and runs the programs that the service names.
+//
+//   clip NODE SCRIPT ARGUMENT...
+//
+// If there is no service to ask, clip becomes `NODE SCRIPT ARGUMENT...`: the cold path. It does so only until the service
+// says `started`. After that word nothing may run twice, so if the service is lost, clip prints the answer that came with
+// the word, which refuses whatever the event could have allowed. src/service/socket/frames.ts is the other side.
+
+#define _GNU_SOURCE
+#define _DARWIN_C_SOURCE
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+extern char **environ;
+
+enum {
+  PROTOCOL = 1,
+  HEADER = 5,
+  LOCK_FD = 3,
+
+  // Messages to the service.
+  CALL = 1,
+  CHILD = 2,
+  OUTPUT = 3,
+  EXITED = 4,
+  GONE = 5,
+  ENDING = 6,
+  SIGNAL = 7,
+
+  // Messages from it.
+  COLD = 65,
+  STARTED = 66,
+  RUN = 67,
+  END = 68,
+  OUT = 69,
+  ANSWERED = 70,
+  EXIT = 71,
+
+  // Exit codes of our own, for answers that cannot be given in any other way. Agents take 2 as a refusal.
+  REFUSED = 2,
+  USAGE = 64,
+  NOT_FOUND = 127,
+};
+
+#define MIB ((size_t)1024 * 1024)
+
+static const size_t MOST_INPUT = 4 * MIB;
+static const size_t LONGEST_CALL = 16 * MIB;
+static const size_t LONGEST_FRAME = 64 * MIB;
+/** No more output of programs is read while this much waits for the service. */
+static const size_t MOST_WAITING = 1 * MIB;
+
+/** How long we read standard input, and how long we wait for `started`, before we go the cold path. */
+static const int64_t INPUT_MS = 1000;
+static const int64_t WORD_MS = 1000;
+/** As in src/runners/program/process-group.ts. */
+static const int64_t GRACE_MS = 500;
+static const int64_t LOOK_MS = 20;
+static const int MOST_KILLS = 100;
+/** A service that could not start is not started again for this long. */
+static const time_t RETRY_SECONDS = 60;
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/** For poll: the time that is left, rounded so that we never wake too early and spin. */
+static int left_until(int64_t deadline) {
+  int64_t left = deadline - now_ms();
+  return left <= 0 ? 0 : left > INT_MAX - 1 ? INT_MAX : (int)left + 1;
+}
+
+_Noreturn static void give_up(void);
+
+// ---- bytes ------------------------------------------------------------------------------------------------------
+
+struct bytes {
+  uint8_t *at;
+  size_t length, room;
+};
+
+static void reserve(struct bytes *bytes, size_t more) {
+  if (more <= bytes->room - bytes->length) return;
+  size_t room = bytes->room * 2 > bytes->length + more ? bytes->room * 2 : bytes->length + more;
+  uint8_t *at = realloc(bytes->at, room);
+  if (at == NULL) give_up();
+  bytes->at = at;
+  bytes->room = room;
+}
+
+static void append(struct bytes *bytes, const void *more, size_t length) {
+  if (length == 0) return;
+  reserve(bytes, length);
+  memcpy(bytes->at + bytes->length, more, length);
+  bytes->length += length;
+}
+
+static void drop_first(struct bytes *bytes, size_t length) {
+  bytes->length -= length;
+  memmove(bytes->at, bytes->at + length, bytes->length);
+}
+
+static void append_u8(struct bytes *bytes, uint8_t value) { append(bytes, &value, 1); }
+
+static void put_u32(uint8_t *at, uint32_t value) {
+  for (int i = 0; i < 4; i++) at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint32_t get_u32(const uint8_t *at) {
+  return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static void append_u32(struct bytes *bytes, uint32_t value) {
+  uint8_t four[4];
+  put_u32(four, value);
+  append(bytes, four, sizeof four);
+}
+
+static void append_text(struct bytes *bytes, const void *text, size_t length) {
+  append_u32(bytes, (uint32_t)length);
+  append(bytes, text, length);
+}
+
+static void append_word(struct bytes *bytes, const char *word) { append_text(bytes, word, strlen(word)); }
+
+static void append_words(struct bytes *bytes, char *const *words) {
+  uint32_t count = 0;
+  while (words[count] != NULL) count++;
+  append_u32(bytes, count);
+  for (uint32_t i = 0; i < count; i++) append_word(bytes, words[i]);
+}
+
+/** Returns where the frame begins, for `end_frame`. */
+static size_t begin_frame(struct bytes *bytes, uint8_t type) {
+  size_t start = bytes->length;
+  append_u32(bytes, 0);
+  append_u8(bytes, type);
+  return start;
+}
+
+static void end_frame(struct bytes *bytes, size_t start) {
+  put_u32(bytes->at + start, (uint32_t)(bytes->length - start - HEADER));
+}
+
+/** The fields of a payload, one after the other. */
+struct fields {
+  uint8_t *at;
+  size_t left;
+};
+
+static uint8_t *take(struct fields *fields, size_t length) {
+  if (length > fields->left) give_up();
+  uint8_t *at = fields->at;
+  fields->at += length;
+  fields->left -= length;
+  return at;
+}
+
+static uint8_t take_u8(struct fields *fields) { return *take(fields, 1); }
+static uint32_t take_u32(struct fields *fields) { return get_u32(take(fields, 4)); }
+
+/** Ends with a NUL: the text moves one byte forward, over its length, which is no longer needed. */
+static char *take_text(struct fields *fields, size_t *length) {
+  *length = take_u32(fields);
+  uint8_t *at = take(fields, *length);
+  char *text = (char *)at - 1;
+  memmove(text, at, *length);
+  text[*length] = '\0';
+  return text;
+}
+
+static char *take_word(struct fields *fields) {
+  size_t length;
+  return take_text(fields, &length);
+}
+
+/** An array that ends with NULL. The first `before` places are left to the caller. */
+static char **take_words(struct fields *fields, size_t before) {
+  size_t count = take_u32(fields);
+  if (count > fields->left / 4) give_up();
+  char **words = malloc((before + count + 1) * sizeof *words);
+  if (words == NULL) give_up();
+  for (size_t i = 0; i < count; i++) words[before + i] = take_word(fields);
+  words[before + count] = NULL;
+  return words;
+}
+
+// ---- our own life -----------------------------------------------------------------------------------------------
+
+/** How far the call has come. */
+static enum { COLD_IS_POSSIBLE, JUDGING, VERDICT_PRINTED } stage = COLD_IS_POSSIBLE;
+
+static char **own_arguments; // NODE SCRIPT ARGUMENT...
+static int service = -1;
+static struct bytes incoming, outgoing;
+static int64_t deadline;
+
+/** What we print, and our exit code, if we lose the service. */
+static struct {
+  int exit;
+  struct bytes text[2];
+} interrupted;
+
+/** Output that is held back until the verdict is complete, so that a lost service cannot leave half of it. */
+static struct bytes held[2];
+
+static bool write_all(int fd, const void *data, size_t length) {
+  const char *at = data;
+  while (length > 0) {
+    ssize_t written = write(fd, at, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      struct pollfd one = {.fd = fd, .events = POLLOUT};
+      poll(&one, 1, -1);
+      continue;
+    }
+    if (written < 0) return false;
+    at += written;
+    length -= (size_t)written;
+  }
+  return true;
+}
+
+/** A verdict that cannot be written would look like none, so it becomes a refusal. */
+static void print(int fd, struct bytes *text) {
+  bool is_written = write_all(fd, text->at, text->length);
+  text->length = 0;
+  if (is_written || fd != STDOUT_FILENO) return;
+  static const char problem[] = "carabiner: the answer could not be written\n";
+  write_all(STDERR_FILENO, problem, sizeof problem - 1);
+  interrupted.exit = REFUSED;
+  stage = VERDICT_PRINTED;
+  give_up();
+}
+
+static void print_held(void) {
+  print(STDERR_FILENO, &held[1]);
+  print(STDOUT_FILENO, &held[0]);
+}
+
+static void set_cloexec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
+static void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+static void close_if_open(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/** A process that outlives us must not hold what our caller waits for. */
+static void close_from(int first) {
+#if defined(__linux__) && defined(SYS_close_range)
+  if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0) return;
+#endif
+  long most = sysconf(_SC_OPEN_MAX);
+  if (most < 0 || most > 65536) most = 65536;
+  for (int fd = first; fd < most; fd++) close(fd);
+}
+
+static void hold_nothing(void) {
+  int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
+}
+
+static void reset_signals(void) {
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL); // KILL and STOP refuse, harmlessly.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/** Returns true in a new process that is not our child, so that whatever we become need not wait for it. */
+static bool in_another_process(void) {
+  pid_t child = fork();
+  if (child > 0) {
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  }
+  if (child != 0) return false;
+  setsid();
+  if (fork() != 0) _exit(0);
+  return true;
+}
+
+// ---- standard input, and the cold path --------------------------------------------------------------------------
+
+static struct bytes input;
+static bool input_has_ended;
+/** Where it began, if it is a file. */
+static off_t input_start = -1;
+
+/** Reads until it ends, or becomes too long, or takes too long. */
+static void read_input(void) {
+  input_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  int64_t until = now_ms() + INPUT_MS;
+  while (input.length <= MOST_INPUT) {
+    struct pollfd one = {.fd = STDIN_FILENO, .events = POLLIN};
+    int ready = poll(&one, 1, left_until(until));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return;
+    reserve(&input, 65536);
+    ssize_t count = read(STDIN_FILENO, input.at + input.length, 65536);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return;
+    if (count == 0) {
+      input_has_ended = true;
+      return;
+    }
+    input.length += (size_t)count;
+  }
+}
+
+/** Writes what we have read to the pipe, and then everything that still comes. Ends when nobody reads it any more. */
+_Noreturn static void feed(int source, int target, const uint8_t *rest, size_t length) {
+  reset_signals();
+  bool is_written = write_all(target, rest, length);
+  while (is_written && !input_has_ended) {
+    struct pollfd both[] = {{.fd = source, .events = POLLIN}, {.fd = target, .events = 0}};
+    if (poll(both, 2, -1) < 0 && errno != EINTR) break;
+    if (both[1].revents != 0) break;
+    if (both[0].revents == 0) continue;
+    ssize_t count = read(source, input.at, input.room);
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) break;
+    if (count > 0) is_written = write_all(target, input.at, (size_t)count);
+  }
+  _exit(0);
+}
+
+/** Lets the next program read again what we have read. */
+static void give_input_back(void) {
+  if (input.length == 0 && !input_has_ended) return; // Nothing was read.
+  if (input_start >= 0 && lseek(STDIN_FILENO, input_start, SEEK_SET) >= 0) return;
+  int ends[2];
+  if (pipe(ends) < 0) {
+    dprintf(STDERR_FILENO, "carabiner: standard input cannot be passed on: %s\n", strerror(errno));
+    exit(REFUSED);
+  }
+  int flags = fcntl(ends[1], F_GETFL);
+  fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
+  size_t written = 0;
+  while (written < input.length) {
+    ssize_t count = write(ends[1], input.at + written, input.length - written);
+    if (count <= 0) break; // The pipe is full.
+    written += (size_t)count;
+  }
+  fcntl(ends[1], F_SETFL, flags);
+  int source = dup(STDIN_FILENO);
+  dup2(ends[0], STDIN_FILENO);
+  close(ends[0]);
+  if ((written < input.length || !input_has_ended) && in_another_process()) {
+    hold_nothing();
+    dup2(source, 3);
+    dup2(ends[1], 4);
+    close_from(5);
+    feed(3, 4, input.at + written, input.length - written);
+  }
+  close(source);
+  close(ends[1]);
+}
+
+_Noreturn static void run_cold(void) {
+  close_if_open(&service);
+  give_input_back();
+  execvp(own_arguments[0], own_arguments);
+  int failure = errno;
+  dprintf(STDERR_FILENO, "carabiner: cannot start %s: %s. Run carabiner setup again.\n", own_arguments[0],
+          strerror(failure));
+  exit(failure == ENOENT ? NOT_FOUND : NOT_FOUND - 1);
+}
+
+// ---- where the service is ---------------------------------------------------------------------------------------
+
+static bool is_set(const char *value) { return value != NULL && value[0] != '\0'; }
+
+/** Writes a path. Returns false if it is too long. */
+#define make_path(path, ...) ((size_t)snprintf(path, sizeof path, __VA_ARGS__) < sizeof path)
+
+/** As `stateHome` in src/files/homes.ts. Returns false for an environment that only the cold path understands. */
+static bool find_folder(char folder[PATH_MAX]) {
+  const char *own = getenv("CARABINER_HOME"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+  if (home == NULL || home[0] != '/') return false;
+  int length;
+  if (is_set(own)) {
+    if (own[0] != '/') return false;
+    length = snprintf(folder, PATH_MAX, "%s/state/service", own);
+  } else if (is_set(state) && state[0] == '/') {
+    length = snprintf(folder, PATH_MAX, "%s/carabiner/service", state);
+  } else {
+    length = snprintf(folder, PATH_MAX, "%s/.local/state/carabiner/service", home);
+  }
+  return length < PATH_MAX;
+}
+
+/** The id of the build that the script belongs to: a new build has a service of its own. */
+static bool read_build(const char *script, char build[65]) {
+  char real[PATH_MAX], path[PATH_MAX];
+  if (realpath(script, real) == NULL) return false;
+  *strrchr(real, '/') = '\0';
+  if (!make_path(path, "%s/build-id", real)) return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t length = read(file, build, 64);
+  close(file);
+  if (length <= 0) return false;
+  build[length] = '\0';
+  build[strcspn(build, "\n")] = '\0';
+  size_t plain = strspn(build, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-");
+  return plain > 0 && build[plain] == '\0';
+}
+
+static uintmax_t inode_of(const char *path) {
+  struct stat stats;
+  return stat(path, &stats) == 0 ? (uintmax_t)stats.st_ino : 0;
+}
+
+/**
+ * Names the machine, its namespaces and the root folder, because a service elsewhere that shares the folder sees other
+ * files, processes and networks. `here` in src/service/socket/running-services.ts makes the same.
+ */
+static uint64_t hash_of_here(void) {
+  char host[256] = "", text[512];
+  gethostname(host, sizeof host - 1);
+  struct stat root = {0};
+  stat("/", &root);
+  snprintf(text, sizeof text, "%s %jx %jx %jx %jx %jx", host, inode_of("/proc/self/ns/mnt"),
+           inode_of("/proc/self/ns/pid"), inode_of("/proc/self/ns/net"), inode_of("/proc/self/ns/user"),
+           (uintmax_t)root.st_dev ^ (uintmax_t)root.st_ino);
+  uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+  for (const char *at = text; *at != '\0'; at++) hash = (hash ^ (uint8_t)*at) * 0x100000001b3;
+  return hash;
+}
+
+/** Opens the folder, if it is ours and closed to others. */
+static int open_folder(const char *path) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat stats;
+  if (folder < 0) return -1;
+  if (fstat(folder, &stats) == 0 && stats.st_uid == geteuid() && (stats.st_mode & 077) == 0) return folder;
+  close(folder);
+  errno = EACCES;
+  return -1;
+}
+
+// ---- starting it ------------------------------------------------------------------------------------------------
+
+static void make_folders(const char *path) {
+  char part[PATH_MAX];
+  snprintf(part, sizeof part, "%s", path);
+  for (char *at = part + 1;; at++) {
+    if (*at != '/' && *at != '\0') continue;
+    char end = *at;
+    *at = '\0';
+    mkdir(part, 0700);
+    if (end == '\0') return;
+    *at = end;
+  }
+}
+
+/** Whether a process that we start could work for every caller: one with limits of its own could not. */
+static bool is_unlimited(void) {
+  const int limits[] = {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_AS};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    struct rlimit limit;
+    if (getrlimit(limits[i], &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return false;
+  }
+#ifdef __linux__
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return false; // We are in a sandbox.
+#endif
+  errno = 0;
+  int nice = getpriority(PRIO_PROCESS, 0);
+  return errno == 0 && nice <= 0;
+}
+
+static bool has_failed_lately(int folder) {
+  struct stat stats;
+  if (fstatat(folder, "failed.txt", &stats, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  time_t age = time(NULL) - stats.st_mtime;
+  return age >= 0 && age < RETRY_SECONDS;
+}
+
+/** The service holds the lock for its whole life, so there is never a second one. It starts with nothing of ours. */
+static void start_service(const char *path, const char *name) {
+  if (own_arguments[0][0] != '/' || own_arguments[1][0] != '/' || !is_unlimited()) return;
+  int folder = open_folder(path);
+  if (folder < 0 && errno == ENOENT) {
+    make_folders(path);
+    folder = open_folder(path);
+  }
+  if (folder < 0) return;
+  char lock_name[128];
+  snprintf(lock_name, sizeof lock_name, "%s.lock", name);
+  int lock = has_failed_lately(folder)
+                 ? -1
+                 : openat(folder, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  close(folder);
+  if (lock < 0) return;
+  if (flock(lock, LOCK_EX | LOCK_NB) == 0 && in_another_process()) {
+    reset_signals();
+    hold_nothing();
+    if (lock == LOCK_FD) fcntl(lock, F_SETFD, 0);
+    else dup2(lock, LOCK_FD);
+    close_from(LOCK_FD + 1);
+    umask(077);
+    if (chdir("/") != 0) _exit(1);
+    char *arguments[] = {own_arguments[0], own_arguments[1], "service", "run", (char *)path, (char *)name, NULL};
+    char *nothing[] = {NULL};
+    execve(own_arguments[0], arguments, nothing);
+    _exit(1);
+  }
+  close(lock);
+}
+
+// ---- asking it --------------------------------------------------------------------------------------------------
+
+/** Undoes a call that the service has not begun. If it has, the word is already here: it cannot come any more. */
+static void withdraw(void) {
+  shutdown(service, SHUT_RD);
+  for (;;) {
+    reserve(&incoming, 65536);
+    ssize_t count = recv(service, incoming.at + incoming.length, 65536, MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    incoming.length += (size_t)count;
+  }
+}
+
+static bool is_own_peer(void) {
+#ifdef SO_PEERCRED
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  return getsockopt(service, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+#else
+  uid_t user;
+  gid_t group;
+  return getpeereid(service, &user, &group) == 0 && user == geteuid();
+#endif
+}
+
+/** Connects from inside the folder: an address is at most about 100 bytes long. Returns false if nobody listens. */
+static bool connect_in(int folder, const char *name) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", name) >= sizeof address.sun_path)
+    return false;
+  int back = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (back < 0 || fchdir(back) != 0) run_cold(); // We could not come back here.
+  service = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (service < 0 || fchdir(folder) != 0) run_cold();
+  set_cloexec(service);
+  set_nonblocking(service);
+#ifdef SO_NOSIGPIPE
+  setsockopt(service, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
+  int result = connect(service, (struct sockaddr *)&address, sizeof address);
+  int failure = errno;
+  if (fchdir(back) != 0) {
+    dprintf(STDERR_FILENO, "carabiner: the working folder cannot be entered: %s\n", strerror(errno));
+    exit(REFUSED);
+  }
+  close(back);
+  if (result == 0) return true;
+  close_if_open(&service);
+  errno = failure;
+  return false;
+}
+
+/** Sends as much as the service takes now. */
+static void send_outgoing(void) {
+  size_t sent = 0;
+  while (sent < outgoing.length) {
+    ssize_t count = send(service, outgoing.at + sent, outgoing.length - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count < 0) give_up();
+    sent += (size_t)count;
+  }
+  drop_first(&outgoing, sent);
+}
+
+/** Waits for the service, sends and receives. */
+static void exchange(int64_t until) {
+  struct pollfd one = {.fd = service, .events = outgoing.length > 0 ? POLLIN | POLLOUT : POLLIN};
+  int ready = poll(&one, 1, left_until(until));
+  if (ready == 0) give_up();
+  if (ready < 0) return;
+  if (one.revents & POLLOUT) send_outgoing();
+  if (!(one.revents & ~POLLOUT)) return;
+  reserve(&incoming, 65536);
+  ssize_t count = recv(service, incoming.at + incoming.length, 65536, 0);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) give_up();
+  incoming.length += (size_t)count;
+}
+
+/** Bytes of the first frame with its header, or 0 if it is not complete. */
+static size_t first_frame(const uint8_t *at, size_t length) {
+  if (length < HEADER) return 0;
+  size_t whole = HEADER + (size_t)get_u32(at);
+  if (whole - HEADER > LONGEST_FRAME) give_up();
+  return whole <= length ? whole : 0;
+}
+
+static void send_call(const char *cwd) {
+  size_t frame = begin_frame(&outgoing, CALL);
+  append_u32(&outgoing, PROTOCOL);
+  append_u32(&outgoing, (uint32_t)getpid());
+  append_word(&outgoing, cwd);
+  append_words(&outgoing, own_arguments + 2);
+  append_word(&outgoing, own_arguments[1]);
+  append_words(&outgoing, environ);
+  append_text(&outgoing, input.at, input.length);
+  end_frame(&outgoing, frame);
+  if (outgoing.length > LONGEST_CALL) run_cold();
+}
+
+static void keep_answer(struct fields *fields) {
+  deadline = now_ms() + take_u32(fields);
+  interrupted.exit = (int32_t)take_u32(fields);
+  for (int i = 0; i < 2; i++) {
+    size_t length;
+    char *text = take_text(fields, &length);
+    append(&interrupted.text[i], text, length);
+  }
+}
+
+/** Reads the first message, if it is complete: `started`, or anything else for the cold path. */
+static void read_word(void) {
+  size_t whole = first_frame(incoming.at, incoming.length);
+  if (whole == 0) return;
+  if (incoming.at[4] != STARTED) run_cold();
+  struct fields fields = {incoming.at + HEADER, whole - HEADER};
+  keep_answer(&fields);
+  stage = JUDGING;
+  drop_first(&incoming, whole);
+}
+
+// ---- programs ---------------------------------------------------------------------------------------------------
+
+/** A program that we run for the service, in a group of its own. */
+struct program {
+  uint32_t id;
+  pid_t pid;
+  int in, out[2];
+  struct bytes input;
+  size_t written;
+  bool has_exited, is_gone, is_ending;
+  int64_t ending_since;
+  int kills;
+  struct program *next;
+};
+
+static struct program *programs;
+
+static void send_frame(size_t frame) {
+  end_frame(&outgoing, frame);
+  send_outgoing();
+}
+
+static size_t begin_report(uint8_t type, uint32_t id) {
+  size_t frame = begin_frame(&outgoing, type);
+  append_u32(&outgoing, id);
+  return frame;
+}
+
+#ifdef __linux__
+/** Whether this process is in the group and not a zombie. */
+static bool lives_in(pid_t group, const char *pid) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  char *after_name = strrchr(text, ')'); // The name can contain anything.
+  char state;
+  int parent, in_group;
+  if (after_name == NULL || sscanf(after_name + 1, " %c %d %d", &state, &parent, &in_group) != 3) return false;
+  return in_group == group && state != 'Z' && state != 'X';
+}
+
+/** An unreaped zombie, common in containers, still accepts signals. */
+static bool has_living(pid_t group) {
+  DIR *all = opendir("/proc");
+  if (all == NULL) return true;
+  bool found = false;
+  for (struct dirent *one; !found && (one = readdir(all)) != NULL;)
+    found = one->d_name[0] >= '1' && one->d_name[0] <= '9' && lives_in(group, one->d_name);
+  closedir(all);
+  return found;
+}
+#else
+static bool has_living(pid_t group) {
+  (void)group;
+  return true;
+}
+#endif
+
+/** Returns false if no process is left. The number may then belong to another group, so it is never used again. */
+static bool signal_group(struct program *program, int number) {
+  if (program->is_gone) return false;
+  // EPERM: a process exists that we may not signal.
+  if (kill(-program->pid, number) == 0 || errno != ESRCH) return true;
+  program->is_gone = true;
+  return false;
+}
+
+/** What Node's spawn does between fork and exec. */
+_Noreturn static void become(char **arguments, char **variables, const char *cwd, const int ends[3], int report) {
+  setsid();
+  for (int fd = 0; fd <= 2; fd++) dup2(ends[fd], fd);
+  struct {
+    int error, is_cwd;
+  } failure = {0, 0};
+  if (chdir(cwd) != 0) {
+    failure.error = errno;
+    failure.is_cwd = 1;
+  } else {
+    reset_signals();
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // Nobody else would end it.
+#endif
+    environ = variables;
+    execvp(arguments[0], arguments);
+    failure.error = errno;
+  }
+  write_all(report, &failure, sizeof failure);
+  _exit(NOT_FOUND);
+}
+
+static bool make_pair(int pair[2]) {
+  // A socket, like Node's, so that a hook meets the same on both paths.
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0) return false;
+  for (int i = 0; i < 2; i++) set_cloexec(pair[i]);
+  set_nonblocking(pair[0]);
+#ifdef SO_NOSIGPIPE
+  setsockopt(pair[0], SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
+  return true;
+}
+
+/** Returns the process, or the error of the system, negative. `ours` are our ends of its streams. */
+static pid_t start_program(char **arguments, char **variables, const char *cwd, int ours[3], bool *is_cwd) {
+  int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
+  pid_t pid = -1;
+  int error = 0;
+  *is_cwd = false;
+  for (int i = 0; i < 3 && error == 0; i++) {
+    int pair[2];
+    if (!make_pair(pair)) error = errno;
+    else ours[i] = pair[0], theirs[i] = pair[1];
+  }
+  if (error == 0 && pipe(report) < 0) error = errno;
+  if (error == 0) {
+    for (int i = 0; i < 2; i++) set_cloexec(report[i]);
+    pid = fork();
+    if (pid == 0) become(arguments, variables, cwd, theirs, report[1]);
+    if (pid < 0) error = errno;
+  }
+  for (int i = 0; i < 3; i++) close_if_open(&theirs[i]);
+  close_if_open(&report[1]);
+  if (pid > 0) {
+    struct {
+      int error, is_cwd;
+    } failure;
+    ssize_t length;
+    while ((length = read(report[0], &failure, sizeof failure)) < 0 && errno == EINTR) continue;
+    if (length == (ssize_t)sizeof failure) {
+      while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+      error = failure.error;
+      *is_cwd = failure.is_cwd;
+    }
+  }
+  close_if_open(&report[0]);
+  if (error == 0) return pid;
+  for (int i = 0; i < 3; i++) close_if_open(&ours[i]);
+  return -error;
+}
+
+static void run_program(struct fields *fields) {
+  uint32_t id = take_u32(fields);
+  char *file = take_word(fields);
+  char **arguments = take_words(fields, 1);
+  arguments[0] = file;
+  char *cwd = take_word(fields);
+  char **variables = take_words(fields, 0);
+  size_t length;
+  char *text = take_text(fields, &length);
+  int ours[3] = {-1, -1, -1};
+  bool is_cwd;
+  pid_t pid = start_program(arguments, variables, cwd, ours, &is_cwd);
+  free(arguments);
+  free(variables);
+  size_t frame = begin_report(CHILD, id);
+  append_u32(&outgoing, (uint32_t)pid);
+  if (pid < 0) append_word(&outgoing, is_cwd ? "cwd" : "exec");
+  send_frame(frame);
+  if (pid < 0) return;
+  struct program *program = calloc(1, sizeof *program);
+  if (program == NULL) {
+    kill(-pid, SIGKILL);
+    give_up();
+  }
+  *program = (struct program){.id = id, .pid = pid, .in = ours[0], .out = {ours[1], ours[2]}, .next = programs};
+  programs = program;
+  append(&program->input, text, length);
+}
+
+static void write_input(struct program *program) {
+  while (program->written < program->input.length) {
+    ssize_t count = send(program->in, program->input.at + program->written,
+                         program->input.length - program->written, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) break; // A program may close its input early.
+    program->written += (size_t)count;
+  }
+  close_if_open(&program->in);
+}
+
+static void read_output(struct program *program, int stream) {
+  static uint8_t piece[65536];
+  ssize_t count = recv(program->out[stream], piece, sizeof piece, 0);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  size_t frame = begin_report(OUTPUT, program->id);
+  append_u8(&outgoing, (uint8_t)(stream + 1));
+  if (count > 0) append(&outgoing, piece, (size_t)count);
+  else close_if_open(&program->out[stream]);
+  send_frame(frame);
+}
+
+static void report_gone(struct program *program) { send_frame(begin_report(GONE, program->id)); }
+
+/** Reports programs that have exited. */
+static void reap(void) {
+  for (struct program *program = programs; program != NULL; program = program->next) {
+    int status;
+    if (program->has_exited || waitpid(program->pid, &status, WNOHANG) != program->pid) continue;
+    program->has_exited = true;
+    bool is_alone = !signal_group(program, 0);
+    size_t frame = begin_report(EXITED, program->id);
+    append_u32(&outgoing, WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)-1);
+    append_u32(&outgoing, WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0);
+    append_u8(&outgoing, is_alone);
+    send_frame(frame);
+  }
+}
+
+static void begin_ending(struct program *program) {
+  program->is_ending = true;
+  program->ending_since = now_ms();
+  if (signal_group(program, SIGTERM)) signal_group(program, SIGCONT); // A suspended process only gets TERM then.
+}
+
+static void end_program(uint32_t id) {
+  struct program *program = programs;
+  while (program != NULL && program->id != id) program = program->next;
+  bool is_living = program != NULL && signal_group(program, 0) && has_living(program->pid);
+  size_t frame = begin_report(ENDING, id);
+  append_u8(&outgoing, is_living);
+  send_frame(frame);
+  if (program != NULL && !program->is_gone && !program->is_ending) begin_ending(program);
+}
+
+/** Whether we have to look ourselves when its group is gone: the system tells us only about our own children. */
+static bool is_watched(const struct program *program) {
+  return !program->is_gone && (program->has_exited || program->is_ending);
+}
+
+static void look(struct program *program) {
+  int64_t ending = program->is_ending ? now_ms() - program->ending_since : 0;
+  bool is_overdue = ending >= GRACE_MS;
+  if (!signal_group(program, is_overdue ? SIGKILL : 0)) return;
+  if (is_overdue) program->kills++;
+  bool is_dead = ending >= LOOK_MS && !has_living(program->pid);
+  if (is_dead) signal_group(program, SIGKILL); // For a process that was started while we looked.
+  if (is_dead || program->kills > MOST_KILLS) program->is_gone = true;
+}
+
+static void look_at_all(void) {
+  for (struct program *program = programs; program != NULL; program = program->next) {
+    if (!is_watched(program)) continue;
+    look(program);
+    if (program->is_gone) report_gone(program);
+  }
+}
+
+/** Ends what still runs. Another process sends KILL, because our caller need not wait for that. */
+static void end_all(void) {
+  bool is_any = false;
+  for (struct program *program = programs; program != NULL; program = program->next) {
+    if (!program->has_exited && waitpid(program->pid, NULL, WNOHANG) == program->pid) program->has_exited = true;
+    if (!signal_group(program, 0)) continue;
+    is_any = true;
+    if (!program->is_ending) begin_ending(program);
+  }
+  if (!is_any || !in_another_process()) return;
+  hold_nothing();
+  close_from(3);
+  for (;;) {
+    bool is_left = false;
+    for (struct program *program = programs; program != NULL; program = program->next) {
+      if (program->is_gone) continue;
+      look(program);
+      is_left |= !program->is_gone;
+    }
+    if (!is_left) _exit(0);
+    poll(NULL, 0, (int)LOOK_MS);
+  }
+}
+
+// ---- the end ----------------------------------------------------------------------------------------------------
+
+_Noreturn static void leave(int code) {
+  close_if_open(&service);
+  end_all();
+  exit(code);
+}
+
+/** The service cannot answer any more. */
+_Noreturn static void give_up(void) {
+  static bool is_giving_up;
+  bool is_again = is_giving_up;
+  is_giving_up = true;
+  if (stage == COLD_IS_POSSIBLE && service >= 0 && !is_again) {
+    withdraw();
+    read_word();
+  }
+  if (stage == COLD_IS_POSSIBLE) run_cold();
+  if (stage == JUDGING) {
+    stage = VERDICT_PRINTED; // Now, because printing can fail and lead here again.
+    print(STDERR_FILENO, &interrupted.text[1]);
+    print(STDOUT_FILENO, &interrupted.text[0]);
+  }
+  leave(interrupted.exit);
+}
+
+// ---- the loop ---------------------------------------------------------------------------------------------------
+
+static int wake[2];
+
+static void on_signal(int number) {
+  int error = errno;
+  uint8_t byte = (uint8_t)number;
+  if (write(wake[1], &byte, 1) < 0) {
+    // The pipe is full, so we wake anyway.
+  }
+  errno = error;
+}
+
+static void listen_to_signals(void) {
+  if (pipe(wake) < 0) give_up();
+  for (int i = 0; i < 2; i++) {
+    set_cloexec(wake[i]);
+    set_nonblocking(wake[i]);
+  }
+  signal(SIGPIPE, SIG_IGN);
+  const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(numbers[i], NULL, &before);
+    if (numbers[i] == SIGCHLD || before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+  }
+}
+
+/** The first signal is the service's to answer; after the second nobody waits for it. */
+static void take_signals(void) {
+  static bool is_told;
+  uint8_t numbers[64];
+  ssize_t count = read(wake[0], numbers, sizeof numbers);
+  for (ssize_t i = 0; i < count; i++) {
+    if (numbers[i] == SIGCHLD) continue;
+    if (is_told) give_up();
+    is_told = true;
+    send_frame(begin_report(SIGNAL, numbers[i]));
+  }
+  reap();
+}
+
+static void take_message(uint8_t type, struct fields fields) {
+  switch (type) {
+    case RUN:
+      run_program(&fields);
+      break;
+    case END:
+      end_program(take_u32(&fields));
+      break;
+    case OUT: {
+      int stream = take_u8(&fields) == 2;
+      append(&held[stream], fields.at, fields.left);
+      if (stage == VERDICT_PRINTED) print_held();
+      break;
+    }
+    case ANSWERED:
+      interrupted.exit = (int32_t)take_u32(&fields);
+      print_held();
+      stage = VERDICT_PRINTED;
+      break;
+    case EXIT: {
+      int code = (int32_t)take_u32(&fields);
+      print_held();
+      leave(code);
+    }
+    default:
+      give_up();
+  }
+}
+
+static void take_messages(void) {
+  size_t at = 0;
+  for (size_t whole; (whole = first_frame(incoming.at + at, incoming.length - at)) > 0; at += whole)
+    take_message(incoming.at[at + 4], (struct fields){incoming.at + at + HEADER, whole - HEADER});
+  drop_first(&incoming, at);
+}
+
+/** Programs that are gone, and whose output has ended, are forgotten. */
+static void forget(void) {
+  for (struct program **link = &programs; *link != NULL;) {
+    struct program *program = *link;
+    if (!program->is_gone || !program->has_exited || program->out[0] >= 0 || program->out[1] >= 0) {
+      link = &program->next;
+      continue;
+    }
+    *link = program->next;
+    close_if_open(&program->in);
+    free(program->input.at);
+    free(program);
+  }
+}
+
+static void receive(void) {
+  reserve(&incoming, 65536);
+  ssize_t count = recv(service, incoming.at + incoming.length, 65536, 0);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) give_up();
+  incoming.length += (size_t)count;
+  take_messages();
+}
+
+static void wait_for_events(void) {
+  enum { WAKE, SERVICE, FIRST };
+  size_t most = FIRST;
+  for (struct program *program = programs; program != NULL; program = program->next) most += 3;
+  struct pollfd *all = calloc(most, sizeof *all);
+  if (all == NULL) give_up();
+  all[WAKE] = (struct pollfd){.fd = wake[0], .events = POLLIN};
+  all[SERVICE] = (struct pollfd){.fd = service, .events = outgoing.length > 0 ? POLLIN | POLLOUT : POLLIN};
+  bool is_read = outgoing.length < MOST_WAITING, is_any_watched = false;
+  struct pollfd *at = all + FIRST;
+  for (struct program *program = programs; program != NULL; program = program->next) {
+    *at++ = (struct pollfd){.fd = program->in, .events = POLLOUT};
+    for (int i = 0; i < 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->out[i] : -1, .events = POLLIN};
+    is_any_watched |= is_watched(program);
+  }
+  int left = left_until(deadline);
+  int ready = poll(all, most, is_any_watched && left > LOOK_MS ? (int)LOOK_MS : left);
+  if (ready >= 0) {
+    if (all[SERVICE].revents & POLLOUT) send_outgoing();
+    at = all + FIRST;
+    for (struct program *program = programs; program != NULL; program = program->next) {
+      if (at++->revents != 0) write_input(program);
+      for (int i = 0; i < 2; i++)
+        if (at++->revents != 0) read_output(program, i);
+    }
+    if (all[WAKE].revents != 0) take_signals();
+    look_at_all();
+    if (all[SERVICE].revents & ~POLLOUT) receive(); // Last, because it can add programs.
+  }
+  free(all);
+  if (now_ms() >= deadline) give_up();
+}
+
+// ---- all of it --------------------------------------------------------------------------------------------------
+
+/** Whether the service answers such commands at all, and would answer this one as Node would. */
+static bool is_served(void) {
+  const char *switched = getenv("CARABINER_SERVICE"), *command = own_arguments[2];
+  if (switched != NULL && strcmp(switched, "off") == 0) return false;
+  if (command == NULL || (strcmp(command, "fire") != 0 && strcmp(command, "hook") != 0)) return false;
+  if (getuid() != geteuid()) return false;
+  return !isatty(STDIN_FILENO) && !isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO);
+}
+
+/** Returns once the service has begun to judge. */
+static void ask_service(void) {
+  char folder_path[PATH_MAX], build[65], name[96], cwd[PATH_MAX];
+  if (!find_folder(folder_path) || !read_build(own_arguments[1], build)) run_cold();
+  if (getcwd(cwd, sizeof cwd) == NULL || cwd[0] != '/') run_cold();
+  snprintf(name, sizeof name, "%s.%016" PRIx64, build, hash_of_here());
+  int folder = open_folder(folder_path);
+  if (folder < 0 && errno != ENOENT) run_cold();
+  if (folder < 0 || !connect_in(folder, name)) {
+    if (folder < 0 || errno != EAGAIN) start_service(folder_path, name);
+    run_cold();
+  }
+  close(folder);
+  if (!is_own_peer()) run_cold();
+  read_input();
+  if (!input_has_ended || input.length > MOST_INPUT) run_cold();
+  send_call(cwd);
+  int64_t until = now_ms() + WORD_MS;
+  send_outgoing();
+  while (stage == COLD_IS_POSSIBLE) {
+    exchange(until);
+    read_word();
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count < 3) {
+    dprintf(STDERR_FILENO, "usage: clip NODE SCRIPT ARGUMENT...\n");
+    return USAGE;
+  }
+  own_arguments = arguments + 1;
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return REFUSED;
+  if (!is_served()) run_cold();
+  ask_service();
+  listen_to_signals();
+  take_messages();
+  for (;;) {
+    forget();
+    wait_for_events();
+  }
+}

@@ -1,10 +1,11 @@
 // The benches run and print what they promise; how fast anything is, is not for a test to say.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const hasPython = existsSync('/usr/bin/python3')
+const hasCompiler = spawnSync('cc', ['--version']).status === 0
 
 const run = (...args: string[]) =>
   execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
@@ -47,11 +48,21 @@ it('prints every question as JSON', { timeout: 600_000 }, () => {
     'carabiner hook user-prompt-submit / node -e 0',
     'bash -c true / node -e 0',
     'resident Node hook / bare echo',
+    'module hook / bare echo',
     'resident Node hook / vscode-jsonrpc',
     ...(hasPython ? ['resident Python hook / bare echo'] : []),
     '64 calls at once, rpc connection / bare echo',
     '64 calls at once, through the engine / bare echo',
     'the same hook as a shell command / resident',
+    'serve --stdio, an event without a hook / bare line echo',
+    'serve --stdio, a tool call without a hook / two bare line echoes',
+    ...(hasCompiler
+      ? [
+          'fire through clip, one command hook / node -e 0',
+          'guard through clip / sh -c true',
+          'memory of the service, 200 plugins / 120 MB',
+        ]
+      : []),
     'update of a session / write and rename',
     'heap of a session, 10000 open',
     'trust of a plugin of 4 files / one command hook',

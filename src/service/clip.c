@@ -79,8 +79,9 @@ static const size_t LONGEST_FRAME = 64 * MIB;
 /** No more output of programs is read while this much waits for the service. */
 static const size_t MOST_WAITING = 1 * MIB;
 
-/** How long we read standard input, and how long we wait for `started`, before we go the cold path. */
-static const int64_t INPUT_MS = 1000;
+/** How long we wait for more standard input, which some agents never end, before we go the cold path. */
+static const int INPUT_MS = 200;
+/** The same for `started`. */
 static const int64_t WORD_MS = 1000;
 /** As in src/runners/program/process-group.ts. */
 static const int64_t GRACE_MS = 500;
@@ -318,13 +319,12 @@ static bool input_has_ended;
 /** Where it began, if it is a file. */
 static off_t input_start = -1;
 
-/** Reads until it ends, or becomes too long, or takes too long. */
+/** Reads until it ends, or becomes too long, or pauses for too long. */
 static void read_input(void) {
   input_start = lseek(STDIN_FILENO, 0, SEEK_CUR);
-  int64_t until = now_ms() + INPUT_MS;
   while (input.length <= MOST_INPUT) {
     struct pollfd one = {.fd = STDIN_FILENO, .events = POLLIN};
-    int ready = poll(&one, 1, left_until(until));
+    int ready = poll(&one, 1, INPUT_MS);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return;
     reserve(&input, 65536);

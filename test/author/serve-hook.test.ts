@@ -396,7 +396,7 @@ describe('what a hook loads', () => {
       .filter(([path, { bytesInOutput }]) => path.includes('src/') && bytesInOutput > 0)
       .map(([path]) => path)
     const allowed =
-      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/(?:base|events)\/(?:abort|content|deadlines|errors|json|promise|result|text|time)\.ts$/
+      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/(?:base|events)\/(?:abort|caller|content|deadlines|errors|json|promise|result|text|time)\.ts$/
     expect(loaded.filter((path) => !allowed.test(path))).toEqual([])
     expect(loaded.some((path) => path.endsWith('rpc/connection.ts'))).toBe(true)
   })

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { HOOK_KINDS } from '../../src/core/hooks/kinds.js'
+import { keeperFor } from '../../src/runners/keeper.js'
 import type { Kind, Shared } from '../../src/runners/kind.js'
 import { KINDS, type KindName, kindOf, runsProgram } from '../../src/runners/kinds.js'
 
@@ -22,7 +23,8 @@ describe.each(NAMES)('%s', (type) => {
   })
 
   test('loads a runner that can be closed before it made a hook', async () => {
-    const runner = await kind.load({ settings: () => ({ mcp_servers: {} }) } as unknown as Shared)
+    const settings = () => ({ mcp_servers: {} })
+    const runner = await kind.load({ settings, keeper: keeperFor('') } as unknown as Shared)
     expect(runner.hooks).toBeTypeOf('function')
     await runner.close?.()
   })

@@ -3,8 +3,8 @@
 //   clip NODE SCRIPT ARGUMENT...
 //
 // If there is no service to ask, clip becomes `NODE SCRIPT ARGUMENT...`: the cold path. It does so only until the service
-// says `started`. After that word nothing may run twice, so if the service is lost, clip prints the answer that came with
-// the word, which refuses whatever the event could have allowed. src/service/socket/frames.ts is the other side.
+// says `started` and clip answers `go`. From then on nothing may run twice, so if the service is lost, clip prints the answer
+// that came with `started`, which refuses whatever the event could have allowed. src/service/socket/frames.ts is the other side.
 
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
@@ -55,6 +55,7 @@ enum {
   GONE = 5,
   ENDING = 6,
   SIGNAL = 7,
+  GO = 8,
 
   // Messages from it.
   COLD = 65,
@@ -103,6 +104,7 @@ static int left_until(int64_t deadline) {
 }
 
 _Noreturn static void give_up(void);
+_Noreturn static void leave(int code);
 
 // ---- bytes ------------------------------------------------------------------------------------------------------
 
@@ -128,6 +130,7 @@ static void append(struct bytes *bytes, const void *more, size_t length) {
 }
 
 static void drop_first(struct bytes *bytes, size_t length) {
+  if (length == 0) return; // Moving a long frame for each piece of it would take quadratic time.
   bytes->length -= length;
   memmove(bytes->at, bytes->at + length, bytes->length);
 }
@@ -190,6 +193,16 @@ static uint8_t *take(struct fields *fields, size_t length) {
 
 static uint8_t take_u8(struct fields *fields) { return *take(fields, 1); }
 static uint32_t take_u32(struct fields *fields) { return get_u32(take(fields, 4)); }
+
+static void take_end(const struct fields *fields) {
+  if (fields->left > 0) give_up();
+}
+
+static uint32_t take_last_u32(struct fields *fields) {
+  uint32_t value = take_u32(fields);
+  take_end(fields);
+  return value;
+}
 
 /** Ends with a NUL: the text moves one byte forward, over its length, which is no longer needed. */
 static char *take_text(struct fields *fields, size_t *length) {
@@ -260,9 +273,7 @@ static void print(int fd, struct bytes *text) {
   if (is_written || fd != STDOUT_FILENO) return;
   static const char problem[] = "carabiner: the answer could not be written\n";
   write_all(STDERR_FILENO, problem, sizeof problem - 1);
-  interrupted.exit = REFUSED;
-  stage = VERDICT_PRINTED;
-  give_up();
+  leave(REFUSED);
 }
 
 static void print_held(void) {
@@ -278,7 +289,6 @@ static void close_if_open(int *fd) {
   *fd = -1;
 }
 
-/** A process that outlives us must not hold what our caller waits for. */
 static void close_from(int first) {
 #if defined(__linux__) && defined(SYS_close_range)
   if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0) return;
@@ -288,9 +298,12 @@ static void close_from(int first) {
   for (int fd = first; fd < most; fd++) close(fd);
 }
 
-static void hold_nothing(void) {
+/** A process that outlives us must not hold what our caller waits for. */
+static void let_go_from(int first) {
   int null = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
+  for (int fd = 0; fd <= 2; fd++)
+    if (dup2(null, fd) < 0) close(fd);
+  close_from(first);
 }
 
 static void reset_signals(void) {
@@ -300,16 +313,23 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/** Returns true in a new process that is not our child, so that whatever we become need not wait for it. */
-static bool in_another_process(void) {
+/** Forks a process that is not our child, so that whatever we become need not wait for it. Returns as fork does. */
+static pid_t fork_away(void) {
   pid_t child = fork();
-  if (child > 0) {
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  if (child == 0) {
+    setsid();
+    pid_t away = fork();
+    if (away != 0) _exit(away < 0);
+    return 0;
   }
-  if (child != 0) return false;
-  setsid();
-  if (fork() != 0) _exit(0);
-  return true;
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return status == 0 ? child : -1;
+}
+
+_Noreturn static void refuse(const char *why) {
+  dprintf(STDERR_FILENO, "carabiner: %s: %s\n", why, strerror(errno));
+  exit(REFUSED);
 }
 
 // ---- standard input, and the cold path --------------------------------------------------------------------------
@@ -344,9 +364,10 @@ _Noreturn static void feed(int source, int target, const uint8_t *rest, size_t l
   reset_signals();
   bool is_written = write_all(target, rest, length);
   while (is_written && !input_has_ended) {
-    struct pollfd both[] = {{.fd = source, .events = POLLIN}, {.fd = target, .events = 0}};
-    if (poll(both, 2, -1) < 0 && errno != EINTR) break;
-    if (both[1].revents != 0) break;
+    // Linux tells at once that the reader is gone. macOS tells only those who ask whether they can write.
+    struct pollfd both[] = {{.fd = source, .events = POLLIN}, {.fd = target}}, end = {.fd = target, .events = POLLOUT};
+    if (poll(both, 2, 1000) < 0 && errno != EINTR) break;
+    if (poll(&end, 1, 0) > 0 && (end.revents & ~POLLOUT)) break;
     if (both[0].revents == 0) continue;
     ssize_t count = read(source, input.at, input.room);
     if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) break;
@@ -359,13 +380,11 @@ _Noreturn static void feed(int source, int target, const uint8_t *rest, size_t l
 static void give_input_back(void) {
   if (input.length == 0 && !input_has_ended) return; // Nothing was read.
   if (input_start >= 0 && lseek(STDIN_FILENO, input_start, SEEK_SET) >= 0) return;
-  int ends[2];
-  if (pipe(ends) < 0) {
-    dprintf(STDERR_FILENO, "carabiner: standard input cannot be passed on: %s\n", strerror(errno));
-    exit(REFUSED);
-  }
+  static const char failure[] = "standard input cannot be passed on";
+  int source = dup(STDIN_FILENO), ends[2];
+  if (source < 0 || pipe(ends) < 0) refuse(failure);
   int flags = fcntl(ends[1], F_GETFL);
-  fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
+  set_nonblocking(ends[1]);
   size_t written = 0;
   while (written < input.length) {
     ssize_t count = write(ends[1], input.at + written, input.length - written);
@@ -373,18 +392,20 @@ static void give_input_back(void) {
     written += (size_t)count;
   }
   fcntl(ends[1], F_SETFL, flags);
-  int source = dup(STDIN_FILENO);
+  if (written < input.length || !input_has_ended) {
+    pid_t feeder = fork_away();
+    if (feeder < 0) refuse(failure);
+    if (feeder == 0) {
+      dup2(source, 3); // The lowest of the three, so this closes neither of the others.
+      dup2(ends[1], 4);
+      let_go_from(5);
+      feed(3, 4, input.at + written, input.length - written);
+    }
+  }
   dup2(ends[0], STDIN_FILENO);
   close(ends[0]);
-  if ((written < input.length || !input_has_ended) && in_another_process()) {
-    hold_nothing();
-    dup2(source, 3);
-    dup2(ends[1], 4);
-    close_from(5);
-    feed(3, 4, input.at + written, input.length - written);
-  }
-  close(source);
   close(ends[1]);
+  close(source);
 }
 
 _Noreturn static void run_cold(void) {
@@ -523,12 +544,11 @@ static void start_service(const char *path, const char *name) {
                  : openat(folder, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   close(folder);
   if (lock < 0) return;
-  if (flock(lock, LOCK_EX | LOCK_NB) == 0 && in_another_process()) {
+  if (flock(lock, LOCK_EX | LOCK_NB) == 0 && fork_away() == 0) {
     reset_signals();
-    hold_nothing();
     if (lock == LOCK_FD) fcntl(lock, F_SETFD, 0);
     else dup2(lock, LOCK_FD);
-    close_from(LOCK_FD + 1);
+    let_go_from(LOCK_FD + 1);
     umask(077);
     if (chdir("/") != 0) _exit(1);
     char *arguments[] = {own_arguments[0], own_arguments[1], "service", "run", (char *)path, (char *)name, NULL};
@@ -540,18 +560,6 @@ static void start_service(const char *path, const char *name) {
 }
 
 // ---- asking it --------------------------------------------------------------------------------------------------
-
-/** Undoes a call that the service has not begun. If it has, the word is already here: it cannot come any more. */
-static void withdraw(void) {
-  shutdown(service, SHUT_RD);
-  for (;;) {
-    reserve(&incoming, 65536);
-    ssize_t count = recv(service, incoming.at + incoming.length, 65536, MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    incoming.length += (size_t)count;
-  }
-}
 
 static bool is_own_peer(void) {
 #ifdef SO_PEERCRED
@@ -568,8 +576,7 @@ static bool is_own_peer(void) {
 /** Connects from inside the folder: an address is at most about 100 bytes long. Returns false if nobody listens. */
 static bool connect_in(int folder, const char *name) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", name) >= sizeof address.sun_path)
-    return false;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", name);
   int back = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (back < 0 || fchdir(back) != 0) run_cold(); // We could not come back here.
   service = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -581,10 +588,7 @@ static bool connect_in(int folder, const char *name) {
 #endif
   int result = connect(service, (struct sockaddr *)&address, sizeof address);
   int failure = errno;
-  if (fchdir(back) != 0) {
-    dprintf(STDERR_FILENO, "carabiner: the working folder cannot be entered: %s\n", strerror(errno));
-    exit(REFUSED);
-  }
+  if (fchdir(back) != 0) refuse("the working folder cannot be entered");
   close(back);
   if (result == 0) return true;
   close_if_open(&service);
@@ -599,25 +603,15 @@ static void send_outgoing(void) {
     ssize_t count = send(service, outgoing.at + sent, outgoing.length - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) give_up();
-    sent += (size_t)count;
+    if (count < 0) sent = outgoing.length; // Nobody reads it, but what the service has said before is still to come.
+    else sent += (size_t)count;
   }
   drop_first(&outgoing, sent);
 }
 
-/** Waits for the service, sends and receives. */
-static void exchange(int64_t until) {
-  struct pollfd one = {.fd = service, .events = outgoing.length > 0 ? POLLIN | POLLOUT : POLLIN};
-  int ready = poll(&one, 1, left_until(until));
-  if (ready == 0) give_up();
-  if (ready < 0) return;
-  if (one.revents & POLLOUT) send_outgoing();
-  if (!(one.revents & ~POLLOUT)) return;
-  reserve(&incoming, 65536);
-  ssize_t count = recv(service, incoming.at + incoming.length, 65536, 0);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (count <= 0) give_up();
-  incoming.length += (size_t)count;
+static void send_frame(size_t frame) {
+  end_frame(&outgoing, frame);
+  send_outgoing();
 }
 
 /** Bytes of the first frame with its header, or 0 if it is not complete. */
@@ -637,29 +631,8 @@ static void send_call(const char *cwd) {
   append_word(&outgoing, own_arguments[1]);
   append_words(&outgoing, environ);
   append_text(&outgoing, input.at, input.length);
-  end_frame(&outgoing, frame);
   if (outgoing.length > LONGEST_CALL) run_cold();
-}
-
-static void keep_answer(struct fields *fields) {
-  deadline = now_ms() + take_u32(fields);
-  interrupted.exit = (int32_t)take_u32(fields);
-  for (int i = 0; i < 2; i++) {
-    size_t length;
-    char *text = take_text(fields, &length);
-    append(&interrupted.text[i], text, length);
-  }
-}
-
-/** Reads the first message, if it is complete: `started`, or anything else for the cold path. */
-static void read_word(void) {
-  size_t whole = first_frame(incoming.at, incoming.length);
-  if (whole == 0) return;
-  if (incoming.at[4] != STARTED) run_cold();
-  struct fields fields = {incoming.at + HEADER, whole - HEADER};
-  keep_answer(&fields);
-  stage = JUDGING;
-  drop_first(&incoming, whole);
+  send_frame(frame);
 }
 
 // ---- programs ---------------------------------------------------------------------------------------------------
@@ -671,18 +644,14 @@ struct program {
   int in, out[2];
   struct bytes input;
   size_t written;
-  bool has_exited, is_gone, is_ending;
+  /** `is_gone`: no process is left. `is_told`: the service knows. */
+  bool has_exited, is_gone, is_told, is_ending;
   int64_t ending_since;
   int kills;
   struct program *next;
 };
 
 static struct program *programs;
-
-static void send_frame(size_t frame) {
-  end_frame(&outgoing, frame);
-  send_outgoing();
-}
 
 static size_t begin_report(uint8_t type, uint32_t id) {
   size_t frame = begin_frame(&outgoing, type);
@@ -734,105 +703,111 @@ static bool signal_group(struct program *program, int number) {
   return false;
 }
 
+struct command {
+  char **arguments, **variables;
+  const char *cwd;
+};
+
+/** Why a program could not be started. */
+struct failure {
+  int error;
+  bool is_cwd;
+};
+
 /** What Node's spawn does between fork and exec. */
-_Noreturn static void become(char **arguments, char **variables, const char *cwd, const int ends[3], int report) {
+_Noreturn static void become(const struct command *command, const int ends[3], int report) {
   setsid();
   for (int fd = 0; fd <= 2; fd++) dup2(ends[fd], fd);
-  struct {
-    int error, is_cwd;
-  } failure = {0, 0};
-  if (chdir(cwd) != 0) {
-    failure.error = errno;
-    failure.is_cwd = 1;
-  } else {
+  bool is_there = chdir(command->cwd) == 0;
+  if (is_there) {
     reset_signals();
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM); // Nobody else would end it.
 #endif
-    environ = variables;
-    execvp(arguments[0], arguments);
-    failure.error = errno;
+    environ = command->variables;
+    execvp(command->arguments[0], command->arguments);
   }
+  struct failure failure = {errno, !is_there};
   write_all(report, &failure, sizeof failure);
   _exit(NOT_FOUND);
 }
 
-static bool make_pair(int pair[2]) {
-  // A socket, like Node's, so that a hook meets the same on both paths.
+/** A socket, like Node's, so that a hook meets the same on both paths. */
+static bool make_pair(int *ours, int *theirs) {
+  int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0) return false;
-  for (int i = 0; i < 2; i++) set_cloexec(pair[i]);
-  set_nonblocking(pair[0]);
+  *ours = pair[0];
+  *theirs = pair[1];
+  set_cloexec(*ours);
+  set_cloexec(*theirs);
+  set_nonblocking(*ours);
 #ifdef SO_NOSIGPIPE
-  setsockopt(pair[0], SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+  setsockopt(*ours, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
 #endif
   return true;
 }
 
-/** Returns the process, or the error of the system, negative. `ours` are our ends of its streams. */
-static pid_t start_program(char **arguments, char **variables, const char *cwd, int ours[3], bool *is_cwd) {
+/** Returns the process, or -1 and why. `ours` are our ends of its streams. */
+static pid_t start_program(const struct command *command, int ours[3], struct failure *failure) {
   int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
   pid_t pid = -1;
-  int error = 0;
-  *is_cwd = false;
-  for (int i = 0; i < 3 && error == 0; i++) {
-    int pair[2];
-    if (!make_pair(pair)) error = errno;
-    else ours[i] = pair[0], theirs[i] = pair[1];
-  }
-  if (error == 0 && pipe(report) < 0) error = errno;
-  if (error == 0) {
+  bool is_ready = true;
+  for (int i = 0; i < 3 && is_ready; i++) is_ready = make_pair(&ours[i], &theirs[i]);
+  if (is_ready && pipe(report) == 0) {
     for (int i = 0; i < 2; i++) set_cloexec(report[i]);
     pid = fork();
-    if (pid == 0) become(arguments, variables, cwd, theirs, report[1]);
-    if (pid < 0) error = errno;
   }
+  if (pid == 0) become(command, theirs, report[1]);
+  *failure = (struct failure){errno, false};
   for (int i = 0; i < 3; i++) close_if_open(&theirs[i]);
   close_if_open(&report[1]);
   if (pid > 0) {
-    struct {
-      int error, is_cwd;
-    } failure;
     ssize_t length;
-    while ((length = read(report[0], &failure, sizeof failure)) < 0 && errno == EINTR) continue;
-    if (length == (ssize_t)sizeof failure) {
+    while ((length = read(report[0], failure, sizeof *failure)) < 0 && errno == EINTR) continue;
+    if (length > 0) {
       while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
-      error = failure.error;
-      *is_cwd = failure.is_cwd;
+      pid = -1;
     }
   }
   close_if_open(&report[0]);
-  if (error == 0) return pid;
-  for (int i = 0; i < 3; i++) close_if_open(&ours[i]);
-  return -error;
+  for (int i = 0; i < 3 && pid < 0; i++) close_if_open(&ours[i]);
+  return pid;
 }
 
 static void run_program(struct fields *fields) {
   uint32_t id = take_u32(fields);
   char *file = take_word(fields);
-  char **arguments = take_words(fields, 1);
-  arguments[0] = file;
-  char *cwd = take_word(fields);
-  char **variables = take_words(fields, 0);
+  struct command command = {.arguments = take_words(fields, 1)};
+  command.arguments[0] = file;
+  command.cwd = take_word(fields);
+  command.variables = take_words(fields, 0);
   size_t length;
   char *text = take_text(fields, &length);
-  int ours[3] = {-1, -1, -1};
-  bool is_cwd;
-  pid_t pid = start_program(arguments, variables, cwd, ours, &is_cwd);
-  free(arguments);
-  free(variables);
-  size_t frame = begin_report(CHILD, id);
-  append_u32(&outgoing, (uint32_t)pid);
-  if (pid < 0) append_word(&outgoing, is_cwd ? "cwd" : "exec");
-  send_frame(frame);
-  if (pid < 0) return;
+  take_end(fields);
   struct program *program = calloc(1, sizeof *program);
-  if (program == NULL) {
-    kill(-pid, SIGKILL);
-    give_up();
-  }
-  *program = (struct program){.id = id, .pid = pid, .in = ours[0], .out = {ours[1], ours[2]}, .next = programs};
-  programs = program;
+  if (program == NULL) give_up();
   append(&program->input, text, length);
+  int ours[3] = {-1, -1, -1};
+  struct failure failure;
+  pid_t pid = start_program(&command, ours, &failure);
+  free(command.arguments);
+  free(command.variables);
+  size_t frame = begin_report(CHILD, id);
+  append_u32(&outgoing, (uint32_t)(pid > 0 ? pid : -failure.error));
+  if (pid < 0) append_word(&outgoing, failure.is_cwd ? "cwd" : "exec");
+  send_frame(frame);
+  if (pid < 0) {
+    free(program->input.at);
+    free(program);
+    return;
+  }
+  program->id = id;
+  program->pid = pid;
+  program->in = ours[0];
+  program->out[0] = ours[1];
+  program->out[1] = ours[2];
+  program->next = programs;
+  programs = program;
 }
 
 static void write_input(struct program *program) {
@@ -858,21 +833,21 @@ static void read_output(struct program *program, int stream) {
   send_frame(frame);
 }
 
-static void report_gone(struct program *program) { send_frame(begin_report(GONE, program->id)); }
+/** Reports a program that has exited. */
+static void reap(struct program *program) {
+  int status;
+  if (program->has_exited || waitpid(program->pid, &status, WNOHANG) != program->pid) return;
+  program->has_exited = true;
+  program->is_told = !signal_group(program, 0);
+  size_t frame = begin_report(EXITED, program->id);
+  append_u32(&outgoing, WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)-1);
+  append_u32(&outgoing, WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0);
+  append_u8(&outgoing, program->is_told);
+  send_frame(frame);
+}
 
-/** Reports programs that have exited. */
-static void reap(void) {
-  for (struct program *program = programs; program != NULL; program = program->next) {
-    int status;
-    if (program->has_exited || waitpid(program->pid, &status, WNOHANG) != program->pid) continue;
-    program->has_exited = true;
-    bool is_alone = !signal_group(program, 0);
-    size_t frame = begin_report(EXITED, program->id);
-    append_u32(&outgoing, WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)-1);
-    append_u32(&outgoing, WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0);
-    append_u8(&outgoing, is_alone);
-    send_frame(frame);
-  }
+static void reap_all(void) {
+  for (struct program *program = programs; program != NULL; program = program->next) reap(program);
 }
 
 static void begin_ending(struct program *program) {
@@ -893,7 +868,7 @@ static void end_program(uint32_t id) {
 
 /** Whether we have to look ourselves when its group is gone: the system tells us only about our own children. */
 static bool is_watched(const struct program *program) {
-  return !program->is_gone && (program->has_exited || program->is_ending);
+  return !program->is_told && (program->has_exited || program->is_ending);
 }
 
 static void look(struct program *program) {
@@ -906,11 +881,19 @@ static void look(struct program *program) {
   if (is_dead || program->kills > MOST_KILLS) program->is_gone = true;
 }
 
+static int64_t next_look;
+
 static void look_at_all(void) {
+  int64_t now = now_ms();
+  if (now < next_look) return;
+  next_look = now + LOOK_MS;
   for (struct program *program = programs; program != NULL; program = program->next) {
     if (!is_watched(program)) continue;
     look(program);
-    if (program->is_gone) report_gone(program);
+    if (program->is_gone) reap(program); // `exited` comes before `gone`.
+    if (!program->is_gone || program->is_told) continue;
+    program->is_told = true;
+    send_frame(begin_report(GONE, program->id));
   }
 }
 
@@ -923,19 +906,18 @@ static void end_all(void) {
     is_any = true;
     if (!program->is_ending) begin_ending(program);
   }
-  if (!is_any || !in_another_process()) return;
-  hold_nothing();
-  close_from(3);
-  for (;;) {
-    bool is_left = false;
+  pid_t killer = is_any ? fork_away() : 1;
+  if (killer > 0) return;
+  if (killer == 0) let_go_from(3);
+  for (bool is_left = true; is_left; poll(NULL, 0, (int)LOOK_MS)) {
+    is_left = false;
     for (struct program *program = programs; program != NULL; program = program->next) {
       if (program->is_gone) continue;
       look(program);
       is_left |= !program->is_gone;
     }
-    if (!is_left) _exit(0);
-    poll(NULL, 0, (int)LOOK_MS);
   }
+  if (killer == 0) _exit(0);
 }
 
 // ---- the end ----------------------------------------------------------------------------------------------------
@@ -943,21 +925,13 @@ static void end_all(void) {
 _Noreturn static void leave(int code) {
   close_if_open(&service);
   end_all();
-  exit(code);
+  exit(code >= 0 && code <= 255 ? code : REFUSED); // The system would take 256 for 0.
 }
 
 /** The service cannot answer any more. */
 _Noreturn static void give_up(void) {
-  static bool is_giving_up;
-  bool is_again = is_giving_up;
-  is_giving_up = true;
-  if (stage == COLD_IS_POSSIBLE && service >= 0 && !is_again) {
-    withdraw();
-    read_word();
-  }
   if (stage == COLD_IS_POSSIBLE) run_cold();
   if (stage == JUDGING) {
-    stage = VERDICT_PRINTED; // Now, because printing can fail and lead here again.
     print(STDERR_FILENO, &interrupted.text[1]);
     print(STDOUT_FILENO, &interrupted.text[0]);
   }
@@ -966,7 +940,7 @@ _Noreturn static void give_up(void) {
 
 // ---- the loop ---------------------------------------------------------------------------------------------------
 
-static int wake[2];
+static int wake[2] = {-1, -1};
 
 static void on_signal(int number) {
   int error = errno;
@@ -984,6 +958,10 @@ static void listen_to_signals(void) {
     set_nonblocking(wake[i]);
   }
   signal(SIGPIPE, SIG_IGN);
+  sigset_t children; // Our caller may have blocked it.
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  sigprocmask(SIG_UNBLOCK, &children, NULL);
   const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -1004,30 +982,52 @@ static void take_signals(void) {
     is_told = true;
     send_frame(begin_report(SIGNAL, numbers[i]));
   }
-  reap();
+  reap_all();
+}
+
+/** Keeps the answer, and tells the service to begin. */
+static void begin(struct fields *fields) {
+  deadline = now_ms() + take_u32(fields);
+  interrupted.exit = (int32_t)take_u32(fields);
+  for (int i = 0; i < 2; i++) {
+    size_t length;
+    char *text = take_text(fields, &length);
+    append(&interrupted.text[i], text, length);
+  }
+  take_end(fields);
+  listen_to_signals();
+  // As Node does: programs get nothing that our caller left open.
+  for (int fd = 3; fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 || fd <= 15; fd++) continue;
+  stage = JUDGING;
+  send_frame(begin_frame(&outgoing, GO));
 }
 
 static void take_message(uint8_t type, struct fields fields) {
+  if ((stage == COLD_IS_POSSIBLE) != (type == STARTED)) give_up();
   switch (type) {
+    case STARTED:
+      begin(&fields);
+      break;
     case RUN:
       run_program(&fields);
       break;
     case END:
-      end_program(take_u32(&fields));
+      end_program(take_last_u32(&fields));
       break;
     case OUT: {
-      int stream = take_u8(&fields) == 2;
+      int stream = take_u8(&fields) - 1;
+      if (stream != 0 && stream != 1) give_up();
       append(&held[stream], fields.at, fields.left);
       if (stage == VERDICT_PRINTED) print_held();
       break;
     }
     case ANSWERED:
-      interrupted.exit = (int32_t)take_u32(&fields);
+      interrupted.exit = (int32_t)take_last_u32(&fields);
       print_held();
       stage = VERDICT_PRINTED;
       break;
     case EXIT: {
-      int code = (int32_t)take_u32(&fields);
+      int code = (int32_t)take_last_u32(&fields);
       print_held();
       leave(code);
     }
@@ -1047,7 +1047,7 @@ static void take_messages(void) {
 static void forget(void) {
   for (struct program **link = &programs; *link != NULL;) {
     struct program *program = *link;
-    if (!program->is_gone || !program->has_exited || program->out[0] >= 0 || program->out[1] >= 0) {
+    if (!program->is_told || !program->has_exited || program->out[0] >= 0 || program->out[1] >= 0) {
       link = &program->next;
       continue;
     }
@@ -1082,8 +1082,7 @@ static void wait_for_events(void) {
     for (int i = 0; i < 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->out[i] : -1, .events = POLLIN};
     is_any_watched |= is_watched(program);
   }
-  int left = left_until(deadline);
-  int ready = poll(all, most, is_any_watched && left > LOOK_MS ? (int)LOOK_MS : left);
+  int ready = poll(all, most, left_until(is_any_watched && next_look < deadline ? next_look : deadline));
   if (ready >= 0) {
     if (all[SERVICE].revents & POLLOUT) send_outgoing();
     at = all + FIRST;
@@ -1111,7 +1110,7 @@ static bool is_served(void) {
   return !isatty(STDIN_FILENO) && !isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO);
 }
 
-/** Returns once the service has begun to judge. */
+/** Returns once the service has got the call, or at least a part of it. */
 static void ask_service(void) {
   char folder_path[PATH_MAX], build[65], name[96], cwd[PATH_MAX];
   if (!find_folder(folder_path) || !read_build(own_arguments[1], build)) run_cold();
@@ -1127,13 +1126,8 @@ static void ask_service(void) {
   if (!is_own_peer()) run_cold();
   read_input();
   if (!input_has_ended || input.length > MOST_INPUT) run_cold();
+  deadline = now_ms() + WORD_MS;
   send_call(cwd);
-  int64_t until = now_ms() + WORD_MS;
-  send_outgoing();
-  while (stage == COLD_IS_POSSIBLE) {
-    exchange(until);
-    read_word();
-  }
 }
 
 int main(int count, char **arguments) {
@@ -1146,8 +1140,6 @@ int main(int count, char **arguments) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return REFUSED;
   if (!is_served()) run_cold();
   ask_service();
-  listen_to_signals();
-  take_messages();
   for (;;) {
     forget();
     wait_for_events();

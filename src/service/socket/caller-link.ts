@@ -63,6 +63,9 @@ export class CallerLink {
   readonly #programs = new RemotePrograms((message) => this.#send(message))
   readonly #abort = new AbortController()
   #work: Promise<void> | undefined
+  #go: () => void = () => {
+    throw new FrameError('nothing was started')
+  }
   /** Whether it asked for an answer of hooks, and not about the service itself. */
   isCall = false
 
@@ -94,6 +97,7 @@ export class CallerLink {
   #take(message: FromCaller): void {
     if (isReport(message)) this.#programs.receive(message)
     else if (message.kind === 'signal') this.#abort.abort(signalName(message.number))
+    else if (message.kind === 'go') this.#go()
     else if (this.#work !== undefined) throw new FrameError(`a second request: ${message.kind}`)
     else this.#work = this.#answer(message)
   }
@@ -129,12 +133,13 @@ export class CallerLink {
     this.#socket.end()
   }
 
-  /** Nothing begins unless the system took the word: a caller that did not wait for it is judging by itself. */
+  /** Nothing begins until the caller says `go`: one that did not wait for `started` is judging by itself. */
   #begins(interrupted: Interrupted): Promise<boolean> {
-    const word = encodeToCaller({ kind: 'started', ...interrupted })
     return new Promise((resolve) => {
-      if (this.#socket.destroyed) resolve(false)
-      else this.#socket.write(word, (error) => resolve(!error && !this.#socket.destroyed))
+      if (this.#socket.destroyed) return resolve(false)
+      this.#go = () => resolve(true)
+      this.#socket.once('close', () => resolve(false))
+      this.#send({ kind: 'started', ...interrupted })
     })
   }
 

@@ -18,6 +18,7 @@ const FROM_CALLER = {
   gone: { type: 5, longest: KIB },
   ending: { type: 6, longest: KIB },
   signal: { type: 7, longest: KIB },
+  go: { type: 8, longest: 0 },
   status: { type: 32, longest: 0 },
   stop: { type: 33, longest: 0 },
 } as const
@@ -75,6 +76,8 @@ export type FromCaller =
   | { readonly kind: 'ending'; readonly id: number; readonly living: boolean }
   /** Clip got SIGINT, SIGTERM or SIGHUP. */
   | { readonly kind: 'signal'; readonly number: number }
+  /** Clip has read `started` and will not run cold any more. */
+  | { readonly kind: 'go' }
   /** For `carabiner service`. */
   | { readonly kind: 'status' }
   | { readonly kind: 'stop' }
@@ -84,7 +87,7 @@ export type FromCaller =
 export type ToCaller =
   /** The service has touched nothing; the caller runs cold. */
   | { readonly kind: 'cold'; readonly why: string }
-  /** The service begins. Clip prints this answer if it loses the service, or waits past the deadline. */
+  /** The service begins as soon as clip says `go`. Clip prints this answer if it loses the service, or waits past the deadline. */
   | {
       readonly kind: 'started'
       /** Milliseconds from now. Infinity is about seven weeks. */
@@ -179,6 +182,7 @@ export function encodeFromCaller(message: FromCaller): Buffer {
       return to.u32(message.id).flag(message.living).frame(longest)
     case 'signal':
       return to.u32(message.number).frame(longest)
+    case 'go':
     case 'status':
     case 'stop':
       return to.frame(longest)
@@ -289,6 +293,7 @@ function decodeFromCaller(kind: FromCaller['kind'], from: Cursor): FromCaller {
       if (number < 1 || number > 127) throw from.error(`signal ${number}`)
       return { kind, number }
     }
+    case 'go':
     case 'status':
     case 'stop':
       return { kind }

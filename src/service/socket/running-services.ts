@@ -90,7 +90,7 @@ async function findService(folder: string, name: string): Promise<Service> {
 }
 
 /** How names of sockets end that belong here: machine, namespaces and root folder. `hash_of_here` in clip.c makes the same. */
-function here(): string {
+export function here(): string {
   const { dev, ino } = statSync('/', { bigint: true })
   const root = BigInt.asUintN(64, dev ^ ino).toString(16)
   const namespaces = ['mnt', 'pid', 'net', 'user'].map((name) => inodeOf(`/proc/self/ns/${name}`))

@@ -39,6 +39,7 @@ const FROM: readonly FromCaller[] = [
   { kind: 'gone', id: 7 },
   { kind: 'ending', id: 7, living: true },
   { kind: 'signal', number: 15 },
+  { kind: 'go' },
   { kind: 'status' },
   { kind: 'stop' },
 ]

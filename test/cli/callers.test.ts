@@ -1,6 +1,6 @@
 // Many callers in one process, as a service has them: each gets the answer that a process of its own would give.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.js'
 import { run } from '../../src/cli/program.js'
 import { BASH, Project, withProgram } from './program.js'
@@ -35,5 +35,27 @@ describe('a signal that the caller got', () => {
     controller.abort(reason)
     expect(await fired).toBe(exit)
     expect(printed).toEqual({ 1: '', 2: `carabiner: ${words}\n` })
+  })
+})
+
+describe('an event that is over', () => {
+  it('leaves no timer that would keep it in memory as long as its agent might have waited', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'true']] })
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const cleared = vi.spyOn(globalThis, 'clearTimeout')
+    try {
+      const exit = await run(COMMANDS, ['fire', '--as', 'claude-code', '--trust-all'], {
+        stdin: JSON.stringify({ hook_event_name: 'PreToolUse', ...BASH, cwd: project.folder }),
+        write: () => undefined,
+      })
+      expect(exit).toBe(0)
+      const long = set.mock.results.filter((_, i) => Number(set.mock.calls[i]?.[1]) > 10_000)
+      expect(long.length).toBeGreaterThan(0)
+      const ended = cleared.mock.calls.map(([timer]) => timer)
+      expect(long.filter(({ value }) => !ended.includes(value))).toEqual([])
+    } finally {
+      set.mockRestore()
+      cleared.mockRestore()
+    }
   })
 })

@@ -70,8 +70,8 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const approver = approverOf({ ...firing, waitUntil }, { project, stores, onTrouble, isKnown })
   const calls = new ProjectCalls(project, () => hooks.settings)
   const hooks: OpenHooks = await opened(firing, project, { store, approver, calls })
-  const signal =
-    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
+  const lateness = until && late(until)
+  const signal = lateness ? AbortSignal.any([interruption.signal, lateness.signal]) : interruption.signal
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
   const slips = misspelt(event)
   // The engine says it too, in words for people who write programs.
@@ -94,6 +94,7 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
     await hooks.close()
     await calls.write()
     stopListening()
+    lateness?.end()
     interruption.end(telling.isEarly)
   }
 }
@@ -184,12 +185,18 @@ function endOf({ seconds, startedAt }: HostPatience): number {
   return startedAt + seconds * 1000
 }
 
-function late(until: HostPatience): AbortSignal {
+interface Lateness {
+  readonly signal: AbortSignal
+  /** Until then a timer keeps the whole event in memory, which counts in a process that goes on. */
+  readonly end: () => void
+}
+
+function late(until: HostPatience): Lateness {
   const controller = new AbortController()
   const why = new Refusal('HOOK_TIMEOUT', `The hooks did not finish within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()
-  setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
-  return controller.signal
+  const timer = setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
+  return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
 /** An event whose name is further off than a near miss, which is refused, goes on without the gates it may have been meant for. */

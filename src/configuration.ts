@@ -20,6 +20,7 @@ import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
 import type { Skills } from './core/session/session-store.js'
 import { callerFolder } from './files/caller.js'
+import { forgetLooks } from './files/looks.js'
 import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
@@ -199,7 +200,9 @@ export class Configuration {
     const guarded = kindOf(spec).isResident
       ? (hook: Hook) => this.#fromCopy(hook, given)
       : (hook: Hook) => this.#guarded(hook, given, surroundings)
-    return runner.hooks(spec, surroundings, problem).map(guarded)
+    const hooks = runner.hooks(spec, surroundings, problem)
+    // Programs forget when they start, after everything about them was looked up.
+    return (spec.type === 'command' ? hooks : hooks.map(forgetting)).map(guarded)
   }
 
   /** Checks again just before the start, because files outside a copy can change after the plan was made. */
@@ -331,6 +334,14 @@ type Specs = WeakMap<Hook, ConfiguredHook>
 /** A gate that runs from its copy closes if it fails. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
+}
+
+function forgetting(hook: Hook): Hook {
+  const run: Hook['run'] = (event, context) => {
+    forgetLooks()
+    return hook.run(event, context)
+  }
+  return { ...hook, run }
 }
 
 /** Tells the user when the hook that stopped them is no longer in the project as it was trusted. */

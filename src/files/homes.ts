@@ -3,6 +3,7 @@
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { callerEnv, callerPath } from './caller.js'
+import { oncePerCall } from './looks.js'
 
 /** For files that must not be lost: `CARABINER_HOME`, else the user's XDG data directory. */
 export function dataHome(env: NodeJS.ProcessEnv = callerEnv()): string {
@@ -62,9 +63,13 @@ export function userHome(): string {
 
 /** The home folder in the system's user database, if it knows this user. */
 export function registeredHome(): string | undefined {
+  return homeOfUser('')
+}
+
+const homeOfUser = oncePerCall((): string | undefined => {
   try {
     return xdgFolder(userInfo().homedir)
   } catch {
     return undefined
   }
-}
+})

@@ -5,10 +5,15 @@
  * `throwIfNoEntry: false` returns undefined for that, too, but only in some versions.
  */
 export function ifThere<T>(look: () => T): T | undefined {
+  // Most of the time a missing path takes goes into a stack trace that nobody reads.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
   try {
     return look()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }

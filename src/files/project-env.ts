@@ -6,6 +6,7 @@ import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { callerPath } from './caller.js'
 import { ifThere } from './if-there.js'
+import { oncePerCall } from './looks.js'
 import { readPlain } from './plain-file.js'
 import { realOf } from './within.js'
 
@@ -46,9 +47,9 @@ interface ClaudeEnv {
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** The settings of a project. The shared ones come first. */
-export function claudeEnvIn(folder: string): readonly ClaudeEnv[] {
-  return ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name)))
-}
+export const claudeEnvIn = oncePerCall((folder): readonly ClaudeEnv[] =>
+  ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name))),
+)
 
 /** Empty if there is no such file. */
 function envOf(file: string): readonly ClaudeEnv[] {

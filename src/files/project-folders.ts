@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { callerFolder } from './caller.js'
 import { registeredHome, userHome } from './homes.js'
 import { ifThere } from './if-there.js'
+import { oncePerCall } from './looks.js'
 import { realOf } from './within.js'
 
 /** No system has longer paths, but the `cwd` of an event could have any length. */
@@ -51,12 +52,12 @@ export function workingFolder(otherwise: string): string {
 // ---- marks ----------------------------------------------------------------------------------------------------
 
 /** Whether a folder around the project is a project, too: a workspace with `node_modules/.bin`, or a repository. */
-export function isMarked(folder: string): boolean {
-  return ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name)))
-}
+export const isMarked = oncePerCall((folder): boolean =>
+  ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name))),
+)
 
 /** An empty `.git` does not count: it would cut the project off from everything below it. */
-export function isRepository(folder: string): boolean {
+export const isRepository = oncePerCall((folder): boolean => {
   const path = join(folder, '.git')
   try {
     // Most folders have none, and throwing an error would take longer.
@@ -66,7 +67,7 @@ export function isRepository(folder: string): boolean {
   } catch {
     return false
   }
-}
+})
 
 const LONGEST_LINK = 8192
 

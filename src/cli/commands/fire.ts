@@ -105,7 +105,7 @@ export const command: Command<typeof OPTIONS> = {
       const reply = new HostReply(options.as, named, output)
       return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin, signal, answered }, output)
     }
-    const passed = await bypassed({ ...options, stdin }, named, output)
+    const passed = await bypassed(() => ({ ...options, stdin }), named, output)
     if (passed) return passThrough(passed, output)
     const sent = await readPayload(options.payload, { stdin, seconds: timeout })
     const payload = readAsSent(sent.payload ?? nothingSent(named), named)
@@ -183,7 +183,7 @@ async function replyAs(
 ): Promise<number> {
   try {
     checkEnvironment()
-    const here = { ...options, ...reply.placesOf(options.project) }
+    const here = () => ({ ...options, ...reply.placesOf(options.project) })
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
     const seconds = timeout ?? reply.patience
     const sent = await readPayload(options.payload, { stdin: options.stdin, seconds })
@@ -301,12 +301,13 @@ interface Switched extends Sources {
  * records that nothing was judged.
  */
 async function bypassed(
-  { payload: file, stdin, ...sources }: Switched,
+  switched: () => Switched,
   named: string | undefined,
   output: Output,
   seconds?: number,
 ): Promise<Payload | undefined> {
   if (!isSwitchedOff()) return undefined
+  const { payload: file, stdin, ...sources } = switched()
   const hooks = await openHooks(sources)
   const { settings } = hooks
   const isPassed = isBypassed(hooks)

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { HookError } from '../../core/base/errors.js'
 import type { MaybePromise } from '../../core/base/promise.js'
+import { forgetLooks } from '../../files/looks.js'
 import { Living, ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
 import {
@@ -70,6 +71,7 @@ export class Programs {
   }
 
   async #started(program: Program, signal: AbortSignal): Promise<Running> {
+    forgetLooks()
     try {
       return await startNow()(program, signal)
     } catch (error) {

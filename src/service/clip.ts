@@ -1,6 +1,6 @@
 // clip, the small program that agents start: where it is, how setup makes it, and whether it is still as setup made it.
 
-import { execFile } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   accessSync,
@@ -14,7 +14,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { makePrivate, syncFolder } from '../files/folder.js'
@@ -26,8 +25,6 @@ import { realOf } from '../files/within.js'
 import type { Program } from '../hosts/claude-code/entries.js'
 import { CLIP } from '../hosts/own-command.js'
 import { programEnvironment } from '../shell/own-environment.js'
-
-const run = promisify(execFile)
 
 export function clipFile(): string {
   return join(dataHome(), 'bin', CLIP)
@@ -181,8 +178,8 @@ async function compile(compiler: string, source: string, target: string): Promis
 async function tryOut(clip: string, { node, script }: Program): Promise<void> {
   const env = { ...programEnvironment(), CARABINER_SERVICE: 'off' }
   try {
-    const { stdout } = await run(clip, [node, script, '--version'], { env, timeout: TRY_MS })
-    if (/^\d+\.\d+\.\d+/.test(stdout)) return
+    const printed = await run(clip, [node, script, '--version'], { env, timeout: TRY_MS })
+    if (/^\d+\.\d+\.\d+/.test(printed)) return
   } catch (error) {
     throw new Error(`the new program does not start: ${textOf(error).split('\n')[0]}`)
   }
@@ -240,4 +237,15 @@ export function clipState(digest: string | undefined): ClipState {
   if (record === undefined || digestIn(file) !== record.digest) return 'changed'
   if (!isProgram(file)) return 'blocked'
   return digest === undefined || digest === record.source ? 'good' : 'older'
+}
+
+// ---- running programs -----------------------------------------------------------------------------------------
+
+/** Returns what it printed. Rejects with the error of execFile, which has its standard error. */
+function run(file: string, args: readonly string[], options: ExecFileOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) =>
+      error ? reject(Object.assign(error, { stderr })) : resolve(stdout),
+    )
+  })
 }

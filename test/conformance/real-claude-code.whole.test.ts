@@ -1,6 +1,6 @@
 // Hooks that Carabiner registered or migrated, in the real Claude Code: offline, against a scripted model. What they block does not run.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,6 +13,7 @@ import type { Stage } from './claude-code/stage.mjs'
 withProgram()
 
 const binary = cachedClaudeCode()
+const hasCompiler = spawnSync('cc', ['--version']).status === 0
 
 /** A call that leaves a trace where it runs. */
 const call = (command: string, args: readonly string[]): Case => ({
@@ -25,12 +26,31 @@ const call = (command: string, args: readonly string[]): Case => ({
   run: { spy: null, args },
 })
 
-function carabiner(stage: Stage, ...args: string[]): void {
-  execFileSync(process.execPath, [programFile(), ...args], {
+const envOf = (stage: Stage) => ({ HOME: stage.home, PATH: process.env.PATH })
+
+function carabiner(stage: Stage, ...args: string[]): string {
+  return execFileSync(process.execPath, [programFile(), ...args], {
     cwd: stage.dir,
-    env: { HOME: stage.home, PATH: process.env.PATH },
+    env: envOf(stage),
+    encoding: 'utf8',
     stdio: 'pipe',
   })
+}
+
+/** Fires events until a service has answered one. */
+function startService(stage: Stage): void {
+  const clip = join(stage.home, '.local/share/carabiner/bin/clip')
+  const fire = [process.execPath, programFile(), 'fire', '--as', 'claude-code', 'Notification']
+  const input = JSON.stringify({
+    hook_event_name: 'Notification',
+    session_id: 's',
+    cwd: stage.dir,
+    message: 'm',
+  })
+  for (let calls = 0; calls === 0; ) {
+    execFileSync(clip, fire, { cwd: stage.dir, env: envOf(stage), input })
+    calls = JSON.parse(carabiner(stage, 'service', '--json')).services[0]?.status?.calls ?? 0
+  }
 }
 
 const run = (command: string, prepare: (stage: Stage) => void, args: readonly string[] = []) =>
@@ -125,6 +145,23 @@ describe.skipIf(binary === undefined)(
         '{{FOLDER}}/out/gate',
       ])
       expect(passed).toMatchObject({ tool_ran: true, wrote: ['RAN', 'ONCE'] })
+    })
+
+    it.skipIf(!hasCompiler)('the service answers, without Node being started', async () => {
+      const warm = (stage: Stage) => {
+        write(join(stage.dir, '.amplifier/hooks/hooks.json'), { hooks: HOOKS })
+        carabiner(stage, 'trust', '--yes')
+        carabiner(stage, 'setup', 'claude-code', '--engine', '--with', 'guard')
+        startService(stage)
+        // Whatever clip cannot ask the service about fails from now on.
+        const file = join(stage.home, '.claude/settings.json')
+        const settings = readFileSync(file, 'utf8')
+        expect(settings).toContain(join(stage.home, '.local/share/carabiner/bin/clip'))
+        writeFileSync(file, settings.replaceAll(process.execPath, '/gone/node'))
+      }
+      expect(await run('echo forbidden', warm)).toMatchObject(DENIED)
+      expect((await run(NO_VERIFY, warm)).reason).toContain('--no-verify')
+      expect(await run('true', warm)).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
     })
 
     it('an engine that is not there any more blocks, and is no open door', async () => {

@@ -39,7 +39,7 @@ function whyCold({ protocol, cwd, env, stdin }: Call): string | undefined {
   if (cwd === '') return 'the working folder is gone'
   if (env.HOME === undefined || !isAbsolute(env.HOME)) return 'HOME is not an absolute path'
   if (env.CARABINER_HOME && !isAbsolute(env.CARABINER_HOME)) return 'CARABINER_HOME is not an absolute path'
-  const ofNode = Object.keys(env).find((name) => OF_NODE.test(name))
+  const ofNode = Object.keys(env).find((name) => env[name] !== '' && OF_NODE.test(name))
   if (ofNode !== undefined) return `${ofNode} is set`
   if (!isUtf8(stdin) || stdin.includes(BYTE_ORDER_MARK)) return 'standard input is not plain UTF-8'
   return undefined

@@ -3,9 +3,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { cachedClaudeCode } from '../conformance/claude-code/install.mjs'
 
 const hasPython = existsSync('/usr/bin/python3')
 const hasCompiler = spawnSync('cc', ['--version']).status === 0
+
+const hasClaudeCode = cachedClaudeCode() !== undefined
 
 const run = (...args: string[]) =>
   execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
@@ -16,6 +19,9 @@ it('prints every question as JSON', { timeout: 600_000 }, () => {
     'audit, batches of 100 / bare append',
     'audit, single records / bare append',
     'session.fire, a command hook, with audit / without',
+    ...(hasCompiler && hasClaudeCode
+      ? ['added to a tool call of Claude Code, guard through clip / a hook that is `true`']
+      : []),
     'one command hook / bare spawn',
     'execa / bare spawn',
     '10 command hooks / 10 bare spawns at once',

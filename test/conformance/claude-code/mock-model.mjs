@@ -17,7 +17,7 @@ export const SUBAGENT = 'SUBAGENT_TASK'
 export const SUMMARY = 'SUMMARY_OF_THE_TALK'
 
 export class MockModel {
-  /** @type {{ role: Role, body: Request }[]} */
+  /** `at` is in milliseconds. @type {{ role: Role, body: Request, at: number }[]} */
   requests = []
   /** @type {Record<'main' | 'subagent', Turn[]>} */
   #script
@@ -56,7 +56,7 @@ export class MockModel {
     /** @type {Request} */
     const body = JSON.parse(text)
     const role = roleOf(body)
-    this.requests.push({ role, body })
+    this.requests.push({ role, body, at: performance.now() })
     const turn = this.#turn(role)
     if (turn.status) return send(response, turn.status, problem('invalid_request_error'))
     const message = this.#message(body.model, turn)

@@ -443,6 +443,19 @@ describe('doctor', () => {
       { severity: 'warning', code: 'service-silent', fix: expect.stringMatching(/^pkill -KILL -f /) },
     ])
   })
+
+  it('tells of a service that failed', async () => {
+    mkdirSync(folder(), { recursive: true, mode: 0o700 })
+    writeFileSync(join(folder(), 'failed.txt'), '2026-11-16T15:00:00.000Z\nError: no memory\n    at x.js:1\n')
+    expect(await found()).toMatchObject([
+      {
+        severity: 'warning',
+        code: 'service-failed',
+        text: 'the service ended with an error at 2026-11-16T15:00:00.000Z: Error: no memory',
+        fix: expect.stringMatching(/^rm .*failed\.txt/),
+      },
+    ])
+  })
 })
 
 describe('remove', () => {

@@ -53,6 +53,7 @@ export const FINDING_CODES = [
   'clip-older',
   'service-unused',
   'service-silent',
+  'service-failed',
   // duplicates
   'duplicate',
   'runs-elsewhere',

@@ -1,10 +1,12 @@
 // The service, and clip, which asks it: whether agents can start clip, whether it is what setup made, and whether the service answers.
 
+import { readIfThere } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { isGone, ownCommand } from '../../hosts/own-command.js'
 import { settingsFiles } from '../../pack/registrations.js'
 import { clipFile, clipState, isServiceOff, recipeFor } from '../../service/clip.js'
 import {
+  failureFile,
   findServices,
   folderProblem,
   killLine,
@@ -37,7 +39,7 @@ export async function service(facts: Facts): Promise<Checked> {
   const running = services.filter(({ state }) => state === 'running').length
   return {
     what: `${counted(warm.length, 'hook')} through clip, ${counted(running, 'service')} running`,
-    findings: [...(await clips(warm, facts)), ...unused(), ...services.flatMap(silent)],
+    findings: [...(await clips(warm, facts)), ...unused(), ...services.flatMap(silent), ...failed()],
   }
 }
 
@@ -146,6 +148,24 @@ function silent(found: Service): readonly Finding[] {
       file: found.socket,
       text: silentText(found),
       fix: killLine(found),
+    },
+  ]
+}
+
+const LARGEST_FAILURE = 64 * 1024
+
+function failed(): readonly Finding[] {
+  const file = failureFile()
+  const read = readIfThere(file, LARGEST_FAILURE)
+  if (!read || 'problem' in read) return []
+  const [time = '', error = ''] = read.text.split('\n')
+  return [
+    {
+      severity: 'warning',
+      code: 'service-failed',
+      file,
+      text: `the service ended with an error at ${time}: ${error}`,
+      fix: `rm ${shellQuoted(fromHere(file))}   # after you have reported it; later events start a new one`,
     },
   ]
 }

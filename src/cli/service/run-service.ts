@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { registeredHome } from '../../files/homes.js'
 import { listen } from '../../service/socket/listener.js'
+import { failureFile } from '../../service/socket/running-services.js'
 import { servedCall } from './served-call.js'
 
 const FAILED = 70
@@ -13,7 +14,7 @@ const FAILED = 70
 export async function runService(folder: string, name: string): Promise<never> {
   if (!isAbsolute(folder) || !/^[\w.-]+$/.test(name)) process.exit(FAILED)
   const fail = (error: unknown): never => {
-    leaveWord(join(folder, 'failed.txt'), error)
+    leaveWord(failureFile(folder), error)
     process.exit(FAILED)
   }
   process.on('uncaughtException', fail)
@@ -33,7 +34,7 @@ function ownEnvironment(): Record<string, string> {
 
 const SYSTEM_PATH = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']
 
-/** `carabiner doctor` reads it: nobody sees the standard error of the service. */
+/** `carabiner doctor` reads it. */
 function leaveWord(file: string, error: unknown): void {
   try {
     const stack = error instanceof Error ? error.stack : undefined

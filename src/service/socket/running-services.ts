@@ -41,6 +41,11 @@ export interface Service {
   readonly status?: ServiceStatus
 }
 
+/** Where a service that fails leaves the time and the error: nobody sees its standard error. clip.c waits a minute then. */
+export function failureFile(folder = serviceFolder()): string {
+  return join(folder, 'failed.txt')
+}
+
 // ---- one that does not answer ---------------------------------------------------------------------------------
 
 export function silentText({ name }: Pick<Service, 'name'>): string {

@@ -14,8 +14,6 @@ export interface PackContext {
   readonly settings: PackSettings
   readonly state: PackState
   readonly env: NodeJS.ProcessEnv
-  /** In place of the signals of the process. */
-  readonly signal?: AbortSignal | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** The program that runs as `carabiner hook`. */

@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
-import { onAbort } from '../core/base/promise.js'
 import { withoutProject } from '../shell/own-environment.js'
 import { fenced } from './answer.js'
 import { kept } from './memory.js'
@@ -46,15 +45,13 @@ export type Reflected = { readonly text: string } | { readonly problem: string }
 interface Around {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** In place of the signals of the process. */
-  readonly signal?: AbortSignal | undefined
 }
 
 /** Returns the command's standard output. The command and its children have ended when this returns. */
 export function reflect(
   { command, timeout }: ReflectionSettings,
   prompt: string,
-  { cwd, env, signal }: Around,
+  { cwd, env }: Around,
 ): Promise<Reflected> {
   const [program = '', ...args] = command
   return new Promise((resolve) => {
@@ -70,7 +67,7 @@ export function reflect(
       late = true
       killGroup(child.pid)
     }, timeout * 1000)
-    const stopListening = onEnding(signal, () => killGroup(child.pid))
+    const stopListening = onEnding(() => killGroup(child.pid))
     const end = (result: Reflected) => {
       clearTimeout(timer)
       stopListening()
@@ -92,8 +89,7 @@ export function reflect(
 }
 
 /** A signal that ends us does not reach the command, which would keep running. */
-function onEnding(caller: AbortSignal | undefined, kill: () => void): () => void {
-  if (caller) return onAbort(caller, kill)
+function onEnding(kill: () => void): () => void {
   const ended = (signal: NodeJS.Signals) => {
     kill()
     process.kill(process.pid, signal)

@@ -27,20 +27,18 @@ import { openState } from './state.js'
 export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered'> {
   /** Whether the hook remembers sessions, unless the user's settings say otherwise. */
   readonly memory?: boolean
-  /** Aborted when the caller gets a signal; default: the signals of the process. */
-  readonly signal?: AbortSignal | undefined
 }
 
 /** Reads standard input, prints the answer and ends the process, unless `how` replaces these. */
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
-  { memory = false, signal, ...instead }: PackRun = {},
+  { memory = false, ...instead }: PackRun = {},
 ): Promise<void> {
   const hook = await PACK[name]()
   const env = callerEnv()
   keepSecret(secretsIn(env))
-  const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory, signal })
+  const handler = (input: HookInput) => answerOf(hook, input, { env, program, memory })
   const handlers: HookHandlers = Object.fromEntries(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
@@ -53,13 +51,12 @@ interface Started {
   readonly env: NodeJS.ProcessEnv
   readonly program: ThisProgram
   readonly memory: boolean
-  readonly signal: AbortSignal | undefined
 }
 
 async function answerOf(
   hook: PackHook,
   input: HookInput,
-  { env, program, memory, signal }: Started,
+  { env, program, memory }: Started,
 ): Promise<HookResult | undefined> {
   const set = projectEnvOf(input.cwd, env, userHome())
   const unread = unreadProblems(set, env)
@@ -74,7 +71,7 @@ async function answerOf(
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })
-  const surroundings = { projectDir, home, settings, state, env, signal }
+  const surroundings = { projectDir, home, settings, state, env }
   const result = await hook.run(input, { ...surroundings, now: Date.now, program })
   return withMessages(result, [
     ...(bypass ? [bypass.message] : []),

@@ -68,7 +68,7 @@ function locked(input: Stop, { state, settings }: PackContext): HookResult | und
 async function reflected(
   input: Stop,
   conversation: Conversation,
-  { settings, state, env, projectDir, now, signal }: PackContext,
+  { settings, state, env, projectDir, now }: PackContext,
   messages: string[],
 ): Promise<void> {
   if (input.stopHookActive || conversation.said.length === 0) return
@@ -79,7 +79,7 @@ async function reflected(
     replaceFile(place, `${prompt}\n`)
     const { reflection } = settings
     if (!reflection || !isDue(state.recent('reflections', 1)[0]?.time, reflection.interval, now())) return
-    const answer = await reflect(reflection, prompt, { cwd: projectDir, env, signal })
+    const answer = await reflect(reflection, prompt, { cwd: projectDir, env })
     if ('problem' in answer) messages.push(`The reflection failed: ${answer.problem}`)
     // Failures are recorded too, so that a command that always fails does not run at every stop.
     const noted: Data = 'problem' in answer ? { failed: true } : { text: kept(answer.text, MAX_REFLECTION) }

@@ -10,7 +10,6 @@ import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
 import { type PackRun, runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
 import { type Command, chosen, type Given, helpFor } from '../command.js'
-import { interruptedBy } from '../interruption.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -48,11 +47,11 @@ export const command: Command<typeof OPTIONS> = {
   mayRun({ options }) {
     if (options.unlock) checkPerson('Unlocking an agent')
   },
-  async run(given, output, { stdin, signal }) {
+  async run(given, output, { stdin }) {
     const name = nameIn(given)
     const { lock, unlock, goal, memory } = given.options
     if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
-    if (stdin !== undefined) return answerTo(name, { stdin, memory, signal }, output)
+    if (stdin !== undefined) return answerTo(name, { stdin, memory }, output)
     await runPackHook(name, PROGRAM, { memory })
     return Number(process.exitCode ?? EXIT.ok)
   },
@@ -60,11 +59,10 @@ export const command: Command<typeof OPTIONS> = {
 
 const PROGRAM = { script: process.argv[1] ?? '', version }
 
-/** Without standard input of its own, a hook does not end the process either. A signal ends it without a word. */
+/** Without standard input of its own, a hook does not end the process either. */
 async function answerTo(name: PackName, how: PackRun, output: Output): Promise<number> {
   let answer: HostAnswer = { stdout: '', exit: EXIT.failed }
   await runPackHook(name, PROGRAM, { ...how, answered: (given) => (answer = given) })
-  if (how.signal?.aborted) return interruptedBy(how.signal).exit
   if (answer.stdout) await output.print([answer.stdout.trimEnd()])
   if (answer.stderr) await output.complain([answer.stderr.trimEnd()])
   return answer.exit

@@ -117,7 +117,7 @@ async function servedHook(
       const answered = (answer: HostAnswer) => {
         exit = written(answer, io)
       }
-      const how = { stdin, signal: io.signal, memory: memory !== undefined, answered }
+      const how = { stdin, memory: memory !== undefined, answered }
       await runPackHook(name, { script, version }, how)
       return exit
     },

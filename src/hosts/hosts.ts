@@ -66,3 +66,8 @@ function isOurs(payload: Data, env: NodeJS.ProcessEnv): boolean {
 export function claudeToolNames({ tools = {} }: Host, tool: string): readonly string[] {
   return Object.hasOwn(tools, tool) ? (tools[tool] as readonly string[]) : []
 }
+
+/** Seconds until the host gives up on a hook. */
+export function limitOf({ timeout, timeouts = {} }: Host, event: string): number {
+  return Object.hasOwn(timeouts, event) ? (timeouts[event] as number) : timeout
+}

@@ -528,6 +528,14 @@ static bool has_failed_lately(int folder) {
   return age >= 0 && age < RETRY_SECONDS;
 }
 
+/** Whether this variable says where the user's files are. The service answers only callers with the same ones. */
+static bool names_home(const char *variable) {
+  static const char *const names[] = {"HOME=", "CARABINER_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME="};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(variable, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
 /** The service holds the lock for its whole life, so there is never a second one. It starts with nothing of ours. */
 static void start_service(const char *path, const char *name) {
   if (own_arguments[0][0] != '/' || own_arguments[1][0] != '/' || !is_unlimited()) return;
@@ -551,7 +559,10 @@ static void start_service(const char *path, const char *name) {
     let_go_from(LOCK_FD + 1);
     umask(077);
     if (chdir("/") != 0) _exit(1);
-    char *arguments[] = {own_arguments[0], own_arguments[1], "service", "run", (char *)path, (char *)name, NULL};
+    char *arguments[12] = {own_arguments[0], own_arguments[1], "service", "run", (char *)path, (char *)name};
+    size_t count = 6;
+    for (char **one = environ; *one != NULL && count < 11; one++)
+      if (names_home(*one)) arguments[count++] = *one;
     char *nothing[] = {NULL};
     execve(own_arguments[0], arguments, nothing);
     _exit(1);

@@ -223,6 +223,7 @@ describe('carabiner remove', () => {
         left: [],
         backups: [],
         restore: null,
+        service: null,
         notes: [],
       },
     ])

@@ -11,7 +11,7 @@ import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
 import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
-import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
+import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost, limitOf } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
@@ -127,9 +127,12 @@ export class HostReply {
 
   /** Seconds until the answer must be out. */
   get patience(): number {
-    const { timeout, timeouts = {} } = this.#host
-    const { name } = this.#event
-    return SHARE * (Object.hasOwn(timeouts, name) ? (timeouts[name] as number) : timeout)
+    return SHARE * this.limit
+  }
+
+  /** Seconds until the host gives up on us. */
+  get limit(): number {
+    return limitOf(this.#host, this.#event.name)
   }
 
   get isGiven(): boolean {

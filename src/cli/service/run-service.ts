@@ -1,4 +1,4 @@
-// `service run FOLDER NAME`: the resident process itself. clip starts it, with the lock; people never do.
+// `service run FOLDER NAME VARIABLE=VALUE...`: the resident process itself. clip starts it, with the lock; people never do.
 
 import { writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -6,23 +6,29 @@ import { textOf } from '../../core/base/errors.js'
 import { registeredHome } from '../../files/homes.js'
 import { listen } from '../../service/socket/listener.js'
 import { failureFile } from '../../service/socket/running-services.js'
-import { servedCall } from './served-call.js'
+import { type Homes, servedCall } from './served-call.js'
 
 const FAILED = 70
 
-/** Does not return. */
-export async function runService(folder: string, name: string): Promise<never> {
+/** `homes`: the variables that say where the user's files are, each as NAME=VALUE. Does not return. */
+export async function runService(folder: string, name: string, homes: readonly string[]): Promise<never> {
   if (!isAbsolute(folder) || !/^[\w.-]+$/.test(name)) process.exit(FAILED)
+  const failed = (error: unknown) => leaveWord(failureFile(folder), error)
   const fail = (error: unknown): never => {
-    leaveWord(failureFile(folder), error)
+    failed(error)
     process.exit(FAILED)
   }
   process.on('uncaughtException', fail)
   process.umask(0o077)
   Object.assign(process.env, ownEnvironment())
   const buildFile = join(dirname(process.argv[1] ?? ''), 'build-id')
-  await listen({ folder, name, buildFile, admit: servedCall }).catch(fail)
+  const own = variablesIn(homes)
+  await listen({ folder, name, buildFile, admit: (call) => servedCall(call, own), failed }).catch(fail)
   process.exit(0)
+}
+
+function variablesIn(words: readonly string[]): Homes {
+  return Object.fromEntries(words.map((word) => word.split(/=(.*)/s, 2)))
 }
 
 /** What warm hooks inherit: enough to start a program, and nothing of any caller. */

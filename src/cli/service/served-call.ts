@@ -1,10 +1,11 @@
 // Which command lines the service answers, how, and what a caller prints if it loses the service meanwhile.
 
 import { isUtf8 } from 'node:buffer'
-import { isAbsolute } from 'node:path'
 import { runHook } from '../../author/run-hook.js'
+import { PACK_TABLE } from '../../hosts/claude-code/entries.js'
+import { claudeCode } from '../../hosts/claude-code/host.js'
 import type { HostAnswer } from '../../hosts/host.js'
-import { HOST_NAMES } from '../../hosts/hosts.js'
+import { HOST_NAMES, limitOf } from '../../hosts/hosts.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
 import { PACK } from '../../pack/index.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
@@ -18,10 +19,13 @@ import { run } from '../program.js'
 import { EXIT, Refusal } from '../refusal.js'
 import { version } from '../version.js'
 
+/** Variables that say where the user's own hooks, trust and state are, as they were when the service started. */
+export type Homes = Readonly<Record<string, string>>
+
 /** The call as the service answers it, or why it has to run cold. Touches no state. */
-export async function servedCall(call: Call): Promise<Served | string> {
+export async function servedCall(call: Call, homes: Homes): Promise<Served | string> {
   const { args, stdin } = call
-  const why = whyCold(call)
+  const why = whyCold(call, homes)
   if (why !== undefined) return why
   const [command, ...rest] = args
   const text = stdin.toString()
@@ -34,11 +38,15 @@ export async function servedCall(call: Call): Promise<Served | string> {
 const OF_NODE =
   /^(?:NODE_OPTIONS|NODE_TLS_REJECT_UNAUTHORIZED|NODE_USE_ENV_PROXY|SSL_CERT_(?:FILE|DIR)|OPENSSL_CONF|TZ)$/
 
-function whyCold({ protocol, cwd, env, stdin }: Call): string | undefined {
+/** The variables of Homes. clip.c hands them to the service. */
+const OF_HOME = ['HOME', 'CARABINER_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']
+
+function whyCold({ protocol, cwd, env, stdin }: Call, homes: Homes): string | undefined {
   if (protocol !== PROTOCOL) return 'clip and the service speak different versions of the protocol'
   if (cwd === '') return 'the working folder is gone'
-  if (env.HOME === undefined || !isAbsolute(env.HOME)) return 'HOME is not an absolute path'
-  if (env.CARABINER_HOME && !isAbsolute(env.CARABINER_HOME)) return 'CARABINER_HOME is not an absolute path'
+  // Hooks of the user need no trust, so a caller in a sandbox must not say where they are.
+  const moved = OF_HOME.find((name) => (env[name] ?? '') !== (homes[name] ?? ''))
+  if (moved !== undefined) return `${moved} is not that of the service`
   const ofNode = Object.keys(env).find((name) => env[name] !== '' && OF_NODE.test(name))
   if (ofNode !== undefined) return `${ofNode} is set`
   if (!isUtf8(stdin) || stdin.includes(BYTE_ORDER_MARK)) return 'standard input is not plain UTF-8'
@@ -67,8 +75,8 @@ async function servedFire(rest: readonly string[], stdin: string): Promise<Serve
   }
 }
 
-/** The part of the agent's timeout after which nobody waits for the service. Its own is shorter. */
-const SHARE = 0.95 / 0.9
+/** The part of the agent's limit after which clip no longer waits for the service, which gives up earlier. */
+const SHARE = 0.95
 
 async function interruptedFire(host: string, event: string | undefined, stdin: string): Promise<Interrupted> {
   const said = { 1: '', 2: '' }
@@ -83,7 +91,7 @@ async function interruptedFire(host: string, event: string | undefined, stdin: s
     // The call itself is refused for this, in words that say why.
   }
   await reply.refuse(new Refusal('ABORTED', INTERRUPTED))
-  return { deadline: reply.patience * 1000 * SHARE, exit: reply.exit, stdout: said[1], stderr: said[2] }
+  return { deadline: reply.limit * 1000 * SHARE, exit: reply.exit, stdout: said[1], stderr: said[2] }
 }
 
 // ---- hook -----------------------------------------------------------------------------------------------------
@@ -124,9 +132,6 @@ async function servedHook(
   }
 }
 
-/** Claude Code's own limit for a hook, which setup does not change for these. */
-const PATIENCE_MS = 60_000
-
 /** What the hook would say if its own code failed. */
 async function interruptedHook(name: PackName, stdin: string): Promise<Interrupted> {
   const { event, also = [], onFailure = 'open' } = await PACK[name]()
@@ -134,7 +139,8 @@ async function interruptedHook(name: PackName, stdin: string): Promise<Interrupt
   const handlers = Object.fromEntries([event, ...also].map((one) => [one, fails]))
   let said: HostAnswer = { stdout: '', exit: EXIT.failed }
   await runHook(handlers, { name, event, onFailure, stdin, answered: (answer) => (said = answer) })
-  return { deadline: PATIENCE_MS, exit: said.exit, stdout: said.stdout, stderr: said.stderr ?? '' }
+  const limit = PACK_TABLE.find(({ hook }) => hook === name)?.timeout ?? limitOf(claudeCode, event)
+  return { deadline: limit * 1000 * SHARE, exit: said.exit, stdout: said.stdout, stderr: said.stderr ?? '' }
 }
 
 function written({ stdout, stderr, exit }: HostAnswer, { write }: CallIo): number {

@@ -4,6 +4,6 @@ import { runService } from '../service/run-service.js'
 
 /** Does not return. */
 export function start(): Promise<never> {
-  const [, , , , folder = '', name = ''] = process.argv
-  return runService(folder, name)
+  const [, , , , folder = '', name = '', ...homes] = process.argv
+  return runService(folder, name, homes)
 }

@@ -52,7 +52,16 @@ export interface Desk {
   status(): string
   /** Settles when every other call has ended and no new one is taken. */
   stop(): Promise<void>
+  /** An error of our own, which costs this caller its answer. */
+  failed(error: unknown): void
 }
+
+/** How long the first request may take to arrive. */
+const REQUEST_MS = 10_000
+/** After this much more than its deadline, a caller that has not left by itself is suspended. */
+const LATE_MS = 5000
+/** The longest that a timer of Node can wait. */
+const LONGEST_MS = 2 ** 31 - 1
 
 export class CallerLink {
   /** Settles when the connection is closed and its call is over. */
@@ -63,6 +72,9 @@ export class CallerLink {
   readonly #programs = new RemotePrograms((message) => this.#send(message))
   readonly #abort = new AbortController()
   #work: Promise<void> | undefined
+  #context: Context | undefined
+  /** Ends the connection of a caller that says nothing. */
+  #timer: NodeJS.Timeout | undefined
   #go: () => void = () => {
     throw new FrameError('nothing was started')
   }
@@ -76,10 +88,12 @@ export class CallerLink {
     socket.on('error', () => undefined) // `close` follows.
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
-        this.#lose()
+        clearTimeout(this.#timer)
+        this.#inContext(() => this.#lose())
         resolve()
       })
     })
+    this.#timer = this.#destroyAfter(REQUEST_MS)
     // A caller ends its side only when it is gone.
     socket.once('end', () => socket.destroy())
     this.over = closed.then(() => this.#work)
@@ -87,11 +101,15 @@ export class CallerLink {
 
   #receive(chunk: Buffer): void {
     try {
-      for (const message of this.#frames.push(chunk)) this.#take(message)
+      for (const message of this.#frames.push(chunk)) this.#inContext(() => this.#take(message))
     } catch (error) {
-      if (!(error instanceof FrameError)) throw error
+      if (!(error instanceof FrameError)) this.#desk.failed(error)
       this.#socket.destroy()
     }
+  }
+
+  #inContext<T>(work: () => T): T {
+    return this.#context ? this.#desk.inContext(this.#context, work) : work()
   }
 
   #take(message: FromCaller): void {
@@ -99,10 +117,22 @@ export class CallerLink {
     else if (message.kind === 'signal') this.#abort.abort(signalName(message.number))
     else if (message.kind === 'go') this.#go()
     else if (this.#work !== undefined) throw new FrameError(`a second request: ${message.kind}`)
-    else this.#work = this.#answer(message)
+    else this.#work = this.#answer(message).catch((error) => this.#fail(error))
+  }
+
+  #destroyAfter(ms: number): NodeJS.Timeout {
+    clearTimeout(this.#timer)
+    return setTimeout(() => this.#socket.destroy(), Math.min(ms, LONGEST_MS))
+  }
+
+  /** The caller notices, and refuses. */
+  #fail(error: unknown): void {
+    this.#desk.failed(error)
+    this.#socket.destroy()
   }
 
   async #answer(request: Extract<FromCaller, { kind: 'call' | 'status' | 'stop' }>): Promise<void> {
+    clearTimeout(this.#timer)
     this.isCall = request.kind === 'call'
     if (request.kind === 'call') return this.#serve(request)
     if (request.kind === 'status') this.#send({ kind: 'status', json: this.#desk.status() })
@@ -110,27 +140,34 @@ export class CallerLink {
       await this.#desk.stop()
       this.#send({ kind: 'stopped' })
     }
+    this.#end()
+  }
+
+  /** What was sent still arrives. */
+  #end(): void {
     this.#socket.end()
+    this.#timer = this.#destroyAfter(LATE_MS)
   }
 
   async #serve(call: Call): Promise<void> {
     const { env, cwd, pid } = call
-    const context: Context = { caller: { env: { ...env }, cwd, pid }, programs: this.#programs }
-    const served = await this.#desk.inContext(context, () => this.#desk.admit(call))
+    this.#context = { caller: { env: { ...env }, cwd, pid }, programs: this.#programs }
+    const served = await this.#inContext(() => this.#desk.admit(call))
     if (typeof served === 'string') {
       this.#send({ kind: 'cold', why: served })
-      this.#socket.end()
+      this.#end()
       return
     }
+    this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
     if (!(await this.#begins(served.interrupted))) return
     const io: CallIo = {
       write: (fd, text) => this.#send({ kind: 'out', fd, bytes: text }),
       answered: (exit) => this.#send({ kind: 'answered', exit }),
       signal: this.#abort.signal,
     }
-    const code = await this.#desk.inContext(context, () => served.run(io))
+    const code = await this.#inContext(() => served.run(io))
     this.#send({ kind: 'exit', code })
-    this.#socket.end()
+    this.#end()
   }
 
   /** Nothing begins until the caller says `go`: one that did not wait for `started` is judging by itself. */

@@ -21,12 +21,15 @@ export interface ListenerOptions {
   /** The file that says which build is installed. */
   readonly buildFile: string
   readonly admit: Desk['admit']
+  readonly failed: Desk['failed']
 }
 
 /** The lock, which the caller that started us handed over. */
 const LOCK_FD = 3
 const IDLE_MS = 15 * 60_000
 const LOOK_MS = 2000
+/** More callers than this go the cold path. */
+const MOST_CALLERS = 512
 /** Bytes of memory after which it makes room for a new service. */
 const MOST_MEMORY = 512 * 1024 * 1024
 
@@ -70,7 +73,9 @@ class Listener implements Desk {
     process.chdir(this.#options.folder)
     removeStale(this.#socketPath)
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
+      this.#server.maxConnections = MOST_CALLERS
+      // After the start: a caller that cannot be accepted goes the cold path.
+      this.#server.on('error', reject)
       this.#server.listen(`${this.#options.name}.sock`, resolve)
     })
     chmodSync(this.#socketPath, 0o600)
@@ -79,7 +84,7 @@ class Listener implements Desk {
     findCallerBy(() => this.#contexts.getStore()?.caller, AsyncLocalStorage.snapshot)
     startProgramsBy(() => this.#start())
     keepBy((key) => this.#keepers.of(key))
-    this.#timer = setInterval(() => this.#look(), LOOK_MS)
+    this.#timer = setInterval(() => this.#lookIfPossible(), LOOK_MS)
   }
 
   /** Every program is one of a caller. */
@@ -121,6 +126,10 @@ class Listener implements Desk {
     return this.#contexts.run(context, work)
   }
 
+  failed(error: unknown): void {
+    this.#options.failed(error)
+  }
+
   status(): string {
     return JSON.stringify({
       pid: process.pid,
@@ -135,6 +144,15 @@ class Listener implements Desk {
   }
 
   // ---- its end --------------------------------------------------------------------------------------------------
+
+  /** Without a free descriptor, for example, it cannot look now. */
+  #lookIfPossible(): void {
+    try {
+      this.#look()
+    } catch (error) {
+      this.failed(error)
+    }
+  }
 
   /** Ends once nobody uses it, or once it should not be used: another build is installed, or its socket was taken away. */
   #look(): void {

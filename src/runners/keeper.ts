@@ -44,13 +44,13 @@ export class WarmKeeper implements Keeper {
   }
 }
 
-let keeperNow: (key: string) => Keeper = () => COLD
+let keeperNow: (key: string) => Keeper | undefined = () => COLD
 
-/** For a process that serves many callers: finds the keeper for everything that was loaded from the same places. */
+/** For a process that serves many callers: finds the keeper for everything that was loaded from the same places, if it outlasts the call. */
 export function keepBy(find: typeof keeperNow): void {
   keeperNow = find
 }
 
 export function keeperFor(key: string): Keeper {
-  return keeperNow(key)
+  return keeperNow(key) ?? COLD
 }

@@ -41,6 +41,8 @@ export interface CallIo {
 export interface Context {
   readonly caller: Caller
   readonly programs: RemotePrograms
+  /** Settles when the call has ended. */
+  readonly over: Promise<void>
 }
 
 export interface Desk {
@@ -151,7 +153,11 @@ export class CallerLink {
 
   async #serve(call: Call): Promise<void> {
     const { env, cwd, pid } = call
-    this.#context = { caller: { env: { ...env }, cwd, pid }, programs: this.#programs }
+    this.#context = {
+      caller: { env: { ...env }, cwd, pid },
+      programs: this.#programs,
+      over: this.over,
+    }
     const served = await this.#inContext(() => this.#desk.admit(call))
     if (typeof served === 'string') {
       this.#send({ kind: 'cold', why: served })

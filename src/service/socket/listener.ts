@@ -48,7 +48,7 @@ class Listener implements Desk {
   readonly #server: Server
   readonly #contexts = new AsyncLocalStorage<Context>()
   readonly #links = new Set<CallerLink>()
-  readonly #keepers = new WarmKeepers(() => this.#callsNow())
+  readonly #keepers = new WarmKeepers()
   readonly #startedAt = new Date()
   #socketId = ''
   #calls = 0
@@ -83,7 +83,10 @@ class Listener implements Desk {
     process.chdir('/')
     findCallerBy(() => this.#contexts.getStore()?.caller, AsyncLocalStorage.snapshot)
     startProgramsBy(() => this.#start())
-    keepBy((key) => this.#keepers.of(key))
+    keepBy((key) => {
+      const over = this.#contexts.getStore()?.over
+      return over && this.#keepers.of(key, over)
+    })
     this.#timer = setInterval(() => this.#lookIfPossible(), LOOK_MS)
   }
 

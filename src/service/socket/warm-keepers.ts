@@ -17,6 +17,8 @@ interface Entry {
   readonly home: string
   /** Of the decisions when it was made. */
   readonly stamp: string
+  /** Calls that hold it, each until it is over. */
+  readonly users: Set<Promise<unknown>>
   usedAt: number
 }
 
@@ -24,28 +26,24 @@ export class WarmKeepers {
   /** The one that was used last is last. */
   readonly #entries = new Map<string, Entry>()
   readonly #ending = new Set<Promise<void>>()
-  readonly #callsNow: () => Promise<unknown>
-
-  /** `callsNow` settles when the calls that run now are over. */
-  constructor(callsNow: () => Promise<unknown>) {
-    this.#callsNow = callsNow
-  }
 
   /** How many have anything to keep. */
   get size(): number {
     return [...this.#entries.values()].filter(({ keeper }) => !keeper.isEmpty).length
   }
 
-  of(places: string): Keeper {
+  /** For a call that holds it until `over` settles. */
+  of(places: string, over: Promise<unknown>): Keeper {
     const home = dataHome(callerEnv())
     const key = JSON.stringify([home, places])
     const entry = this.#entries.get(key) ?? {
       keeper: new WarmKeeper(),
       home,
       stamp: stampOf(home),
+      users: new Set(),
       usedAt: 0,
     }
-    entry.usedAt = performance.now()
+    hold(entry, over)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     for (const [oldest] of this.#entries) if (this.#entries.size > MOST) this.#retire(oldest)
@@ -54,8 +52,8 @@ export class WarmKeepers {
 
   /** Ends what nobody uses, and what was decided about since. The next event starts it again, if it still may run. */
   look(): void {
-    for (const [key, { keeper, home, stamp, usedAt }] of this.#entries) {
-      const isIdle = performance.now() - usedAt > IDLE_MS
+    for (const [key, { keeper, home, stamp, users, usedAt }] of this.#entries) {
+      const isIdle = users.size === 0 && performance.now() - usedAt > IDLE_MS
       if (isIdle || (!keeper.isEmpty && stampOf(home) !== stamp)) this.#retire(key)
     }
   }
@@ -66,15 +64,24 @@ export class WarmKeepers {
     await Promise.all(this.#ending)
   }
 
-  /** New calls get new processes. Calls that use the old ones get their answers first. */
+  /** New calls get new processes. Calls that hold the old ones, or may still start some, end first. */
   #retire(key: string): void {
     const entry = this.#entries.get(key)
     this.#entries.delete(key)
-    if (!entry || entry.keeper.isEmpty) return
-    const ended = this.#callsNow().then(() => entry.keeper.close())
+    if (!entry) return
+    const ended = Promise.all(entry.users).then(() => entry.keeper.close())
     this.#ending.add(ended)
     void ended.finally(() => this.#ending.delete(ended))
   }
+}
+
+function hold(entry: Entry, over: Promise<unknown>): void {
+  entry.usedAt = performance.now()
+  const user = over.then(() => {
+    entry.users.delete(user)
+    entry.usedAt = performance.now()
+  })
+  entry.users.add(user)
 }
 
 function stampOf(home: string): string {

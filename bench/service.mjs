@@ -19,6 +19,7 @@ const PLUGINS = 200
 /** A plugin whose hook runs, and plugins whose hooks are for other tools. */
 const hooksOf = (matcher) => ({ PreToolUse: [{ matcher, hooks: [{ type: 'command', command: 'true' }] }] })
 const CALLS_FOR_MEMORY = 300
+const MOST_TRIES = 100
 
 export async function bench() {
   if (spawnSync('cc', ['--version']).status !== 0) {
@@ -109,7 +110,10 @@ class Caller {
 
   /** The first call starts the service, and answers without it. */
   async warmUp() {
-    while (!(this.status()?.calls > 0)) this.ask('fire', '--as', 'claude-code')
+    for (let tries = 0; !(this.status()?.calls > 0); tries++) {
+      if (tries === MOST_TRIES) throw new Error('no service answers: see failed.txt in its folder')
+      this.ask('fire', '--as', 'claude-code')
+    }
   }
 }
 

@@ -16,6 +16,7 @@ import { redactedData, withoutSecrets } from '../core/base/secrets.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { userHome } from '../files/homes.js'
 import { ifThere } from '../files/if-there.js'
+import { nonce } from '../files/nonce.js'
 import { removeIfThere } from '../files/plain-file.js'
 import type { PackState } from './state.js'
 
@@ -157,7 +158,7 @@ export function exportTranscript(
   // The name sorts by age, and is valid whatever the id contains.
   const name = `${String(now).padStart(15, '0')}-${session.replace(/[^\w-]/g, '_').slice(0, 64)}.jsonl`
   const path = join(folder, name)
-  const draft = `${path}.${process.pid}.tmp`
+  const draft = `${path}.${nonce()}.tmp`
   try {
     writeExport(draft, tail)
     renameSync(draft, path)

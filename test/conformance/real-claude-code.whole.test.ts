@@ -47,7 +47,8 @@ function startService(stage: Stage): void {
     cwd: stage.dir,
     message: 'm',
   })
-  for (let calls = 0; calls === 0; ) {
+  for (let calls = 0, tries = 0; calls === 0; tries++) {
+    if (tries === 100) throw new Error('no service answers')
     execFileSync(clip, fire, { cwd: stage.dir, env: envOf(stage), input })
     calls = JSON.parse(carabiner(stage, 'service', '--json')).services[0]?.status?.calls ?? 0
   }

@@ -1,4 +1,4 @@
-// Whom the running code works for: this process, or, in a service, one of its callers. And what belongs to each of them.
+// The caller that the running code works for: this process or, in a service, one of its callers; and what belongs to each of them.
 
 export interface Caller {
   /** Its own object: what code for this caller changes in it, no other caller sees. */

@@ -113,7 +113,7 @@ export class HandedOn {
   #made(session: string, note: Note): string {
     const [oldest] = this.#own.keys()
     if (this.#own.size >= MOST_SESSIONS && oldest !== undefined) this.end(oldest, note)
-    const folder = mkdtempSync(join(tmpdir(), 'carabiner-env-'))
+    const folder = mkdtempSync(join(callerEnv().TMPDIR || tmpdir(), 'carabiner-env-'))
     this.#own.set(session, folder)
     return folder
   }

@@ -136,8 +136,6 @@ class Listener implements Desk {
   status(): string {
     return JSON.stringify({
       pid: process.pid,
-      build: this.#build,
-      isCurrent: this.#installedBuild() === this.#build,
       startedAt: this.#startedAt.toISOString(),
       calls: this.#calls,
       active: [...this.#links].filter(({ isCall }) => isCall).length,

@@ -40,10 +40,11 @@ export interface Opened {
 
 /** A conversation with long files in it fits. */
 export const MAX_LINE_BYTES = 64 * 1_048_576
-/** A host may send its last requests, close its output and wait for the answers: so long. */
+/** How long a host that has closed its output may wait for its last answers. */
 const LAST_ANSWERS_MS = 2000
-/** Hooks that see the end of calls, and async hooks, get so long when the host is gone. */
+/** How long hooks may run once the host is gone. */
 const LAST_HOOKS_MS = 10_000
+const MOST_SESSIONS = 10_000
 
 /** Serves until the host is gone and every hook process has ended. Returns what the host did wrong, if that ended it. */
 export function serve(options: ServeOptions): Promise<string | undefined> {
@@ -288,6 +289,8 @@ class Service {
   // ---- sessions -----------------------------------------------------------------------------------------------
 
   #openSession({ parent, ...options }: ParamsOf<'session.open'>): object {
+    if (this.#sessions.size >= MOST_SESSIONS)
+      throw new HookError('OPTIONS_INVALID', `${MOST_SESSIONS} sessions are open; close some first`)
     const session = parent === undefined ? this.#newSession(options) : this.#child(parent, options)
     this.#lastSession++
     const name = `s${this.#lastSession}`

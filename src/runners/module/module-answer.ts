@@ -6,6 +6,7 @@ import { type Action, actionRow, endsChain } from '../../core/events/actions.js'
 import { type HookResult, modify, parseResult } from '../../core/events/result.js'
 import { type HookContext, WholeData } from '../../core/hooks/hook.js'
 import type { ModuleReply } from './module-call.js'
+import type { ModuleContext } from './module-context.js'
 import type { ExportedHandler } from './module-exports.js'
 
 type Answer = Pick<ModuleReply, 'answer' | 'whole'>
@@ -15,11 +16,11 @@ export async function answerOf(
   handlers: readonly ExportedHandler[],
   event: string,
   data: Data,
-  context: HookContext,
+  context: ModuleContext,
   diagnostics: DiagnosticSink,
 ): Promise<Answer> {
   const run = async (one: ExportedHandler, now: Data): Promise<unknown> =>
-    one.handler(event, now as never, context)
+    one.handler(event, now as never, context as HookContext)
   const [only, ...others] = handlers
   if (only === undefined) return {}
   if (others.length === 0) {
@@ -38,12 +39,13 @@ export async function answerOf(
   return { answer: whole }
 }
 
-/** The higher verdict counts with its own fields. Changes, injections and messages of both count. */
+/** Only the higher verdict counts, with its own reason, response or question. Changes, injections and messages of both count. */
 export function joined(first: HookResult, second: HookResult): HookResult {
   const higher = rankOf(second.action) > rankOf(first.action) ? second : first
   const lower = higher === first ? second : first
-  const { contextInjection, userMessage, data, permission, ...rest } = { ...lower, ...higher }
-  const bothAllow = [first, second].some((one) => one.permission === 'allow')
+  const outvoted = rankOf(higher.action) > 0 ? withoutVerdict(lower) : lower
+  const { contextInjection, userMessage, data, permission, ...rest } = { ...outvoted, ...higher }
+  const isAllowed = [first, second].some((one) => one.permission === 'allow')
   const injected = texts(first.contextInjection, second.contextInjection)
   const said = texts(first.userMessage, second.userMessage)
   const changes = first.data || second.data ? { ...first.data, ...second.data } : undefined
@@ -53,8 +55,14 @@ export function joined(first: HookResult, second: HookResult): HookResult {
     ...(changes && { data: changes }),
     ...(injected !== undefined && { contextInjection: injected }),
     ...(said !== undefined && { userMessage: said }),
-    ...(bothAllow && { permission: 'allow' as const }),
+    ...(isAllowed && { permission: 'allow' as const }),
   }
+}
+
+function withoutVerdict(result: HookResult): Partial<HookResult> {
+  const { reason, response, approvalPrompt, approvalOptions, approvalTimeout, approvalDefault, ...rest } =
+    result
+  return rest
 }
 
 /** Zero for an action that decides nothing. */

@@ -7,7 +7,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { type Diagnostic, HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy } from '../../core/base/json.js'
-import type { HookContext } from '../../core/hooks/hook.js'
 import { Connection } from '../../rpc/connection.js'
 import { methodNotFound } from '../../rpc/message.js'
 import { HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
@@ -19,6 +18,7 @@ import {
   type ModuleFailure,
   type ModuleReply,
 } from './module-call.js'
+import type { ModuleContext } from './module-context.js'
 import { type ExportedHandler, FORMS, handlersFor, handlersOf } from './module-exports.js'
 import { typeScriptProblem } from './module-path.js'
 
@@ -89,24 +89,22 @@ async function answered(
   return answerOf(matching, event, data, contextOf(call, notes), notes)
 }
 
-/** Everything that a handler can use in another process. */
-function contextOf({ session, onFailure, timeoutMs }: ModuleCall, notes: Diagnostic[]): HookContext {
+function contextOf({ session, onFailure, timeoutMs }: ModuleCall, notes: Diagnostic[]): ModuleContext {
   let signal: AbortSignal | undefined
-  const context: Omit<HookContext, 'lastWord' | 'printed'> = {
+  const context: ModuleContext = {
     get signal() {
       signal ??= AbortSignal.timeout(timeoutMs)
       return signal
     },
     onAbort: (listener) => context.signal.addEventListener('abort', listener, { once: true }),
     session: session && Object.freeze(session),
-    outcome: undefined,
     onFailure,
     note: (d) => {
       if (typeof d?.text !== 'string') throw new HookError('ANSWER_INVALID', 'note() takes { code, text }')
       notes.push(d)
     },
   }
-  return context as HookContext
+  return context
 }
 
 function failureOf(error: unknown): ModuleFailure {

@@ -1,7 +1,7 @@
 // What a module may export, without a process.
 
 import { describe, expect, test } from 'vitest'
-import { deny, hook, inject, modify, proceed } from '../../../src/index.js'
+import { askUser, deny, hook, inject, modify, proceed } from '../../../src/index.js'
 import { joined } from '../../../src/runners/module/module-answer.js'
 import { handlersFor, handlersOf } from '../../../src/runners/module/module-exports.js'
 import { typeScriptProblem } from '../../../src/runners/module/module-path.js'
@@ -56,6 +56,18 @@ describe('several answers of one module', () => {
     const asks = { action: 'ask_user', approvalPrompt: 'Sure?' } as const
     const refused = { action: 'deny', reason: 'no' }
     expect([joined(deny('no'), asks), joined(asks, deny('no'))]).toMatchObject([refused, refused])
+  })
+
+  test('the reason and the question are those of the verdict that counts', () => {
+    const asks = askUser('Sure?', { reason: 'maybe', approvalDefault: 'allow', ephemeral: true })
+    const refuses = { action: 'deny' } as const
+    const refused = { action: 'deny', ephemeral: true }
+    expect([joined(asks, refuses), joined(refuses, asks)]).toEqual([refused, refused])
+  })
+
+  test('an allow counts whoever gives it', () => {
+    const allows = proceed({ permission: 'allow' })
+    expect([joined(allows, proceed()), joined(proceed(), allows)]).toEqual([allows, allows])
   })
 
   test('changes, injections and messages add up', () => {

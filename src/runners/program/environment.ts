@@ -1,12 +1,11 @@
 // The environment of a hook's program, the placeholders in its arguments, and its folders.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
-import { isFolder } from '../../files/folder.js'
+import { isFolder, makePrivate } from '../../files/folder.js'
 import {
   leadingVariables,
   pathWithoutProject,
@@ -176,7 +175,7 @@ export function foreignPlaceholder(
 /** Creates the plugin's data folder. Returns false, with a note, if that fails. */
 export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void): boolean {
   try {
-    if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
+    if (plugin) makePrivate(plugin.dataDir)
     return true
   } catch (error) {
     note({ code: 'host-failed', text: `its data folder cannot be created: ${textOf(error)}` })

@@ -2,6 +2,7 @@
 
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { callerNow } from '../core/base/caller.js'
 import { callerEnv, callerPath } from './caller.js'
 import { oncePerCall } from './looks.js'
 
@@ -59,6 +60,14 @@ export function userHome(): string {
   // homedir() does the same, but loading its module takes longer than all of this.
   const home = (process.platform !== 'win32' && callerEnv().HOME) || homedir()
   return isAbsolute(home) ? home : (registeredHome() ?? resolve('/'))
+}
+
+/**
+ * What a process inherits that may serve several callers: never a caller's variables, apart from the home that it works
+ * in. Only callers with the same home share one.
+ */
+export function sharedEnv(): NodeJS.ProcessEnv {
+  return callerNow() ? { ...process.env, HOME: userHome() } : process.env
 }
 
 /** The home folder in the system's user database, if it knows this user. */

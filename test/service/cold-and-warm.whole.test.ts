@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withProgram } from '../cli/program.js'
 import { corpusIsHere } from '../systems/claude-code/replay.js'
 import { CORPUS_CALLS, type CorpusCall } from './corpus-calls.js'
-import { isServable, NO_NODE, Scene, steady, treeOf } from './scene.js'
+import { eventually, isServable, NO_NODE, Scene, steady, treeOf } from './scene.js'
 
 withProgram('own')
 
@@ -105,7 +105,7 @@ describe.skipIf(!isServable || !corpusIsHere)(
 
       it('leaves no process', async () => {
         await scene.stopServices()
-        expect(scene.left()).toEqual([])
+        await eventually('no process is left', () => scene.left().length === 0)
       })
     })
   },

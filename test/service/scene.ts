@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findServices, type Service, stopService } from '../../src/service/socket/running-services.js'
 import { ended, programFile, type Run } from '../cli/program.js'
@@ -201,8 +201,8 @@ export function steady(text: string): string {
   return text
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')
-    .replace(/\b1[6-9]\d{8,17}\b/g, 'TIME')
     .replace(/("(?:duration_us|duration_ms|ms|at|pid|size|era)":)\s*[\d.e-]+/g, '$1N')
+    .replace(/\b1[6-9]\d{8,17}\b/g, 'TIME')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
     .replace(/\b[0-9a-hj-np-tv-z]{4}-[0-9a-hj-np-tv-z]{4}\b/g, 'ID') // of approvals
@@ -222,10 +222,16 @@ export function treeOf(folder: string, leaveOut: (path: string) => boolean = () 
     tree[steady(path)] = stats.isDirectory()
       ? `folder ${mode}`
       : stats.isFile()
-        ? `${mode} ${steady(readFileSync(whole, 'utf8'))}`
+        ? `${mode} ${contentOf(whole)}`
         : stats.isSymbolicLink()
           ? `link ${steady(readlinkSync(whole))}`
           : 'other'
   }
   return tree
+}
+
+/** Hooks that run at the same time note in any order that they ran. */
+function contentOf(path: string): string {
+  const text = steady(readFileSync(path, 'utf8'))
+  return basename(path) === 'ran' ? text.split('\n').sort().join('\n') : text
 }

@@ -16,10 +16,11 @@ const atOnce: ForCaller = (work) => work()
 
 let findNow: (() => Caller | undefined) | undefined
 let remember = () => atOnce
+let outside = atOnce
 
 /**
  * For a process that serves many callers: `find` finds the one that the running code works for, and `snapshot` is
- * AsyncLocalStorage.snapshot. Without arguments the process works for itself again.
+ * AsyncLocalStorage.snapshot. Call it outside any caller. Without arguments the process works for itself again.
  */
 export function findCallerBy(
   find?: () => Caller | undefined,
@@ -27,6 +28,7 @@ export function findCallerBy(
 ): void {
   findNow = find
   remember = snapshot
+  outside = snapshot()
 }
 
 /** Undefined: this process works for itself. */
@@ -37,6 +39,11 @@ export function callerNow(): Caller | undefined {
 /** For work that something shared starts later, such as one timer for all callers. */
 export function forCallerOfNow(): ForCaller {
   return findNow ? remember() : atOnce
+}
+
+/** For whatever serves the next caller too, such as a warm process: its events must neither be this caller's nor keep it in memory. */
+export function forNobody<T>(work: () => T): T {
+  return outside(work)
 }
 
 /** Something that each caller has one of, made when it is first asked for. It goes when the caller goes. */

@@ -76,6 +76,8 @@ export class HttpLink implements Link {
     return text
   }
 
+  forgetStderr(): void {}
+
   newStderr(): string {
     return ''
   }

@@ -31,7 +31,7 @@ export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
   async load({ settings, keeper }) {
     const { mcpToolHook } = await import('./mcp-tool-hook.js')
     const { McpServers } = await import('./mcp-servers.js')
-    const servers = keeper.keep('mcp', () => new McpServers())
+    const servers = keeper.keep('mcp', () => new McpServers({ isWarm: keeper.isWarm }))
     servers.settings = () => settings().mcp_servers
     return {
       hooks: (spec, surroundings) => [mcpToolHook(spec, surroundings, servers)],

@@ -3,16 +3,24 @@
 import { setMaxListeners } from 'node:events'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { type ForCaller, forCallerOfNow, forNobody } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
 import { canonicalJson, type Json } from '../../core/base/json.js'
 import { unlessAborted } from '../../core/base/promise.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { BackOff } from '../process/back-off.js'
+import { namedFilesStamp } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
 import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
 import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
-import { addressFrom, launchFrom, type McpServerSettings, variableTerms } from './server-settings.js'
+import {
+  addressFrom,
+  folderOf,
+  launchFrom,
+  type McpServerSettings,
+  variableTerms,
+} from './server-settings.js'
 import { StdioLink } from './stdio-link.js'
 import { ToolList } from './tool-list.js'
 
@@ -24,6 +32,11 @@ export interface Limits {
 }
 
 const LIMITS: Limits = { startMs: 30_000, reactMs: 1000 }
+
+interface ServerTerms extends Limits {
+  /** It outlasts one createHooks(), and ends when its files change. */
+  readonly isWarm: boolean
+}
 
 /** The hook has its own timeout, but the SDK wants a number. */
 const NO_TIMEOUT = 2 ** 31 - 1
@@ -59,17 +72,19 @@ class McpServer {
   readonly #name: string
   readonly #settings: McpServerSettings
   readonly #limits: Limits
+  readonly #isWarm: boolean
   readonly #registry: LinkRegistry
   readonly #backOff = new BackOff(RESTART)
   /** Callers that wait for an answer, with the number of their notes, latest last. */
-  readonly #asking = new Map<HookContext, { notes: number }>()
+  readonly #asking = new Map<HookContext, { notes: number; readonly forCaller: ForCaller }>()
   #session: Session | undefined
   #starting: Promise<Session> | undefined
   #lastEnd: string | undefined
   #retired: string | undefined
 
-  constructor(name: string, settings: McpServerSettings, limits: Limits, registry: LinkRegistry) {
+  constructor(name: string, settings: McpServerSettings, limits: ServerTerms, registry: LinkRegistry) {
     this.#limits = limits
+    this.#isWarm = limits.isWarm
     this.#name = name
     this.#settings = settings
     this.#registry = registry
@@ -79,7 +94,7 @@ class McpServer {
     const abort = new AbortController()
     setMaxListeners(0, abort.signal) // The SDK adds one for each page of tools.
     context.onAbort(() => abort.abort(givenUp()))
-    this.#asking.set(context, { notes: 0 })
+    this.#asking.set(context, { notes: 0, forCaller: forCallerOfNow() })
     try {
       const question = { tool, input, context, signal: abort.signal }
       return await this.#asked(question, () => this.#asked(question))
@@ -109,10 +124,13 @@ class McpServer {
       throw signal.aborted ? givenUp() : error
     })
     const { sdk, link } = session
+    if (this.#isWarm && session.calls === 0) link.forgetStderr()
     session.calls++
     try {
       return await answerOf(this.#name, session, question)
     } catch (error) {
+      // The next event must not wait behind this one's.
+      if (signal.aborted && this.#isWarm) this.#leave(session)
       if (signal.aborted) throw givenUp()
       const failure = await callFailure(error, { sdk, link, server: this.#name, tool })
       if (failure.linkIsBroken) this.#leave(session)
@@ -183,7 +201,8 @@ class McpServer {
       noise: (text) => this.#tell({ code: 'rpc-noise', text: `server "${this.#name}": ${text}` }),
     }
     if ('command' in settings) {
-      link = await StdioLink.launch(launchFrom(settings, Object.keys(sdk.getDefaultEnvironment())), events)
+      const launch = launchFrom(settings, Object.keys(sdk.getDefaultEnvironment()))
+      link = await forNobody(() => StdioLink.launch(launch, events))
     } else {
       const { HttpLink } = await import('./http-link.js')
       const { url, headers } = addressFrom(settings)
@@ -218,8 +237,9 @@ class McpServer {
     this.#backOff.ended(livedMs, performance.now())
   }
 
-  /** Refuses after two failures in a row. A single one may be an accident. */
+  /** Refuses after two failures in a row. A single one may be an accident. The cold path tries at every event, and so does a warm one. */
   #refuseIfDown(): void {
+    if (this.#isWarm) return
     const wait = this.#backOff.ends > 1 ? this.#backOff.wait(performance.now()) : 0
     if (wait === 0) return
     const again = `it may be restarted in ${(wait / 1000).toFixed(1)} s`
@@ -256,7 +276,7 @@ class McpServer {
     const latest = [...this.#asking].at(-1)
     if (!latest) return
     const [context, told] = latest
-    if (told.notes++ < MOST_NOTES) context.note(d)
+    if (told.notes++ < MOST_NOTES) told.forCaller(() => context.note(d))
   }
 }
 
@@ -284,14 +304,15 @@ interface Entry {
 export class McpServers {
   /** Read at each call. */
   settings: () => Readonly<Record<string, McpServerSettings>> = () => ({})
-  readonly #limits: Limits
+  readonly #terms: ServerTerms
   readonly #entries = new Map<string, Entry>()
   /** Includes links of servers that are no longer in the settings. */
   readonly #links = new Living<Link>()
+  #calls = 0
   #closed = false
 
-  constructor(limits: Limits = LIMITS) {
-    this.#limits = limits
+  constructor(terms: Partial<ServerTerms> = {}) {
+    this.#terms = { ...LIMITS, isWarm: false, ...terms }
   }
 
   /** Rejects with a HookError about the server, or with HOOK_TIMEOUT if the call was given up. */
@@ -317,16 +338,23 @@ export class McpServers {
     const all = this.settings()
     const known = this.#entries.get(name)
     const settings = Object.hasOwn(all, name) ? all[name] : undefined
-    const key = settings && keyOf(settings)
+    const key = settings && `${keyOf(settings)}\n${this.#versionOf(settings)}`
     if (known && known.key === key) return known.server
     known?.server.retire()
     this.#entries.delete(name)
     if (!settings || key === undefined) throw unknownServer(name, Object.keys(all))
-    const server = new McpServer(name, settings, this.#limits, {
+    const server = new McpServer(name, settings, this.#terms, {
       add: (link) => this.#watch(link),
     })
     this.#entries.set(name, { key, server })
     return server
+  }
+
+  /** Of the files that its command names. One that changed just now has another version for each call. */
+  #versionOf(settings: McpServerSettings): string {
+    if (!this.#terms.isWarm || !('command' in settings)) return ''
+    const words = [settings.command, ...(settings.args ?? [])]
+    return namedFilesStamp(words, folderOf(settings)) ?? `unknown ${++this.#calls}`
   }
 
   #watch(link: Link): void {

@@ -69,6 +69,8 @@ export interface Link extends Transport {
   withLastWords(text: string): string
   /** What a process wrote to standard error since the last call. */
   newStderr(): string
+  /** Before the call of another caller. */
+  forgetStderr(): void
   /** Ends it as the protocol prescribes. */
   end(why: string): void
   /** Ends it at once. */

@@ -1,9 +1,9 @@
 // The user's settings for a server, resolved for use. Secrets in them are registered as secrets.
 
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
 import { keepSecret, secretsIn } from '../../core/base/secrets.js'
+import { sharedEnv, userHome } from '../../files/homes.js'
 import { withoutProject } from '../../shell/own-environment.js'
 import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
@@ -34,11 +34,16 @@ export function launchFrom(
   const own = expanded(env, 'env')
   keepSecret(secretsIn(own))
   // A server may serve several callers, so it inherits from the process that starts it.
-  const ofUser = Object.entries(withoutProject(undefined, process.env)).filter(([name]) =>
+  const ofUser = Object.entries(withoutProject(undefined, sharedEnv())).filter(([name]) =>
     inherited.includes(name),
   )
   const all = { ...Object.fromEntries(ofUser), ...own }
-  return { file: command, args, cwd: resolve(homedir(), cwd), env: all }
+  return { file: command, args, cwd: folderOf({ cwd }), env: all }
+}
+
+/** Where its program runs. */
+export function folderOf({ cwd = '.' }: Pick<StdioSettings, 'cwd'>): string {
+  return resolve(userHome(), cwd)
 }
 
 /** A user name and password in the URL become a header. */

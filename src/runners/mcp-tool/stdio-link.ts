@@ -82,6 +82,10 @@ export class StdioLink implements Link {
     return withLastWords(text, this.#life)
   }
 
+  forgetStderr(): void {
+    this.#life.stderr.forget()
+  }
+
   newStderr(): string {
     return this.#life.stderr.takeNew()
   }

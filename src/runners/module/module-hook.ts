@@ -10,10 +10,10 @@ import { type Hook, type HookContext, type HookEvent, WholeData } from '../../co
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { type Launch, launchOf } from '../process/launch.js'
 import { type Resident, Residents } from '../process/residents.js'
+import { folderStamp } from '../program/code-stamp.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce } from '../telling.js'
-import { folderStamp } from './folder-stamp.js'
 import {
   CALL_METHOD,
   MOST_BYTES,
@@ -48,7 +48,7 @@ interface Start {
 
 /** Runs the modules of one createHooks(): one process for each plugin, skill or file. */
 export class ModuleRunner {
-  readonly #residents = new Residents()
+  readonly #residents: Residents
   readonly #starts = new WeakMap<Resident, Start>()
   #launches = 0
   readonly #stamps = new Map<string, string>()
@@ -59,6 +59,7 @@ export class ModuleRunner {
   /** `isWarm`: a configuration is read for every event, so a process stays as long as the files of its folder do. */
   constructor(isWarm = false) {
     this.#isWarm = isWarm
+    this.#residents = new Residents(isWarm)
   }
 
   hooks(spec: ModuleSpec, surroundings: Surroundings, problem: StartProblem): readonly Hook[] {

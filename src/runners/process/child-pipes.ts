@@ -127,6 +127,13 @@ export class StderrLines {
     return lines > 0 ? this.last(lines).join('\n') : ''
   }
 
+  /** What it printed for one caller is no other's business. */
+  forget(): void {
+    this.#lines.length = 0
+    this.#bytes = 0
+    this.#taken = this.#count
+  }
+
   last(lines: number): readonly string[] {
     return this.#lines.slice(-lines)
   }

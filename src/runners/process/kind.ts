@@ -140,7 +140,7 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
   async load({ keeper }) {
     const { processHooks } = await import('./process-hooks.js')
     const { Residents } = await import('./residents.js')
-    const residents = keeper.keep('process', () => new Residents())
+    const residents = keeper.keep('process', () => new Residents(keeper.isWarm))
     return {
       hooks: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
       renew: (make) => residents.renew(make),

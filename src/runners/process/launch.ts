@@ -8,6 +8,7 @@ import {
 } from 'node:child_process'
 import { resolve } from 'node:path'
 import { isGuard } from '../../core/hooks/gate.js'
+import { sharedEnv } from '../../files/homes.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { expandArgument, fileOfSkill, hookEnvironment } from '../program/environment.js'
 import { ProcessGroup } from '../program/process-group.js'
@@ -38,7 +39,7 @@ export function launchOf(
   note: Surroundings['report'],
 ): Launch {
   const env = hookEnvironment(
-    { parent: process.env, own: handler.env, minimal: inheritance === 'minimal' },
+    { parent: sharedEnv(), own: handler.env, minimal: inheritance === 'minimal' },
     { place, scope: hook.origin.scope, isGuard: isGuard(hook), sessionId: undefined, note },
   )
   const [program = '', ...args] = handler.command.map((one) => expandArgument(one, env))

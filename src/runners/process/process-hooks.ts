@@ -15,6 +15,7 @@ import {
 } from '../../systems/picoclaw/protocol.js'
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { RAISE_LIMIT } from '../kind.js'
+import { folderStamp, namedFilesStamp } from '../program/code-stamp.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import type { Restart } from './back-off.js'
@@ -56,7 +57,7 @@ export function processHooks(
   const { hook, handler, place } = spec
   const foreign = foreignPlaceholder([...handler.command, handler.dir ?? ''], place)
   const report: Surroundings['report'] = (d) => surroundings.report({ ...d, text: `${hook.name}: ${d.text}` })
-  const resident = residents.of(keyOf(spec), {
+  const resident = residents.of(keyOf(spec, residents), {
     launch: () => {
       const launch = trusted(launchOf(spec, report), problem)
       madeDataFolder(place, report)
@@ -65,8 +66,10 @@ export function processHooks(
     hello: helloParams(spec.processName, modesOf(handler.intercept, handler.observe.length > 0)),
     helloMs: handler.timeouts.hello * 1000,
     observeMs: handler.timeouts.observe * 1000,
-    restart: handler.restart,
+    restart: residents.isWarm ? AT_ONCE : handler.restart,
     maxLineBytes: handler.maxLineBytes,
+    // The next event must not wait behind this one's.
+    endsLate: residents.isWarm,
     report,
   })
   const made = (role: Role, events: Hook['events'], run: Hook['run']): Hook => ({
@@ -96,6 +99,9 @@ function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
   return launch
 }
 
+/** Every event starts its own process on the cold path, so a warm one that ended must not leave the next event without a gate. */
+const AT_ONCE: Restart = { delay: 0, maxDelay: 0, attempts: Infinity }
+
 /** The default by role: an approver that fails denies, the others do not block anything. */
 const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
   intercept: 'continue',
@@ -104,9 +110,20 @@ const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
 }
 
 /** Entries with the same key share one process, so the key covers everything that the process is started with. */
-function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string {
-  const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName }
+function keyOf(spec: ProcessSpec, { isWarm, generation }: Residents): string {
+  const { hook, handler, place, env, processName } = spec
+  const version = isWarm ? (codeStamp(spec) ?? `unknown ${generation}`) : ''
+  const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName, version }
   return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
+}
+
+/** Of the unit that it came with, and of the files that its command names. Undefined if one of them may have changed unnoticed. */
+function codeStamp(spec: ProcessSpec): string | undefined {
+  const { place } = spec
+  const root = place.plugin?.root ?? place.skillDir
+  const { file, args, cwd } = launchOf(spec, () => undefined)
+  const stamps = [root === undefined ? '' : folderStamp(root), namedFilesStamp([file, ...args], cwd)]
+  return stamps.includes(undefined) ? undefined : stamps.join('\n')
 }
 
 function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 // Resident processes: each is started on first use, shared by many calls, and restarted after a pause when it has ended.
 
 import { setImmediate } from 'node:timers/promises'
+import { type ForCaller, forCallerOfNow, forNobody } from '../../core/base/caller.js'
 import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
@@ -31,6 +32,7 @@ interface ResidentOptions {
 interface Registry {
   /** If true, nothing is started any more. */
   readonly closed: boolean
+  readonly isWarm: boolean
   add(life: Life): void
 }
 
@@ -49,7 +51,7 @@ export class Resident {
   readonly #backOff: BackOff
   readonly #observations: Observations
   /** Callers that wait for an answer, latest last. */
-  readonly #asking = new Set<HookContext>()
+  readonly #asking = new Map<HookContext, ForCaller>()
   /** Lives that did not answer in time, and end with their last call. */
   readonly #late = new Set<Life>()
   /** Set once it has said hello. */
@@ -73,7 +75,7 @@ export class Resident {
 
   /** Resolves with what `read` makes of the answer. Rejects with a HookError that says what happened to the process. */
   ask<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
-    this.#asking.add(context)
+    this.#asking.set(context, forCallerOfNow())
     return this.#life
       ? this.#asked(this.#life, question, context, read)
       : this.#askLater(question, context, read)
@@ -94,6 +96,7 @@ export class Resident {
   /** Uses a single promise, because the agent waits for all of this. */
   #asked<T>(life: Life, question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
     const { method, params, timeoutMs } = question
+    if (this.#registry.isWarm && life.inFlight === 0) life.stderr.forget()
     // The context's signal is not used: making one takes as long as the call.
     const onStart = (giveUp: () => void) => context.onAbort(giveUp)
     return life.call(method, params, { timeoutMs, onStart }).then(
@@ -192,7 +195,7 @@ export class Resident {
     if (this.#lastEnd) {
       this.#tell({ code: 'process-restarted', text: `its process was restarted: ${this.#lastEnd()}` })
     }
-    this.#starting = this.#start(launch)
+    this.#starting = forNobody(() => this.#start(launch))
       .catch((error: unknown) => {
         this.#down(() => textOf(error), 0)
         throw error
@@ -273,7 +276,7 @@ export class Resident {
   /** Adds a note for the latest caller that waits, or reports it. */
   #tell(d: Diagnostic): void {
     const latest = [...this.#asking].at(-1)
-    if (latest) latest.note(d)
+    if (latest) latest[1](() => latest[0].note(d))
     else this.#options.report(d)
   }
 }
@@ -302,15 +305,25 @@ export class Residents {
   readonly #lives = new Living<Life>()
   readonly #registry: Registry
   #closed = false
+  #generation = 0
+  /** A configuration is read for every event, so a process stays as long as its code does. */
+  readonly isWarm: boolean
 
-  constructor() {
+  constructor(isWarm = false) {
+    this.isWarm = isWarm
     const isClosed = () => this.#closed
     this.#registry = {
+      isWarm,
       get closed() {
         return isClosed()
       },
       add: (life) => this.#lives.add(life),
     }
+  }
+
+  /** Another one for each configuration. */
+  get generation(): number {
+    return this.#generation
   }
 
   /** Finds or creates the resident with this key, which covers everything that matters about it. */
@@ -330,6 +343,7 @@ export class Residents {
   renew<T>(make: () => T): T {
     const wanted = new Set<string>()
     this.#wanted = wanted
+    this.#generation++
     try {
       const made = make()
       for (const key of this.#renewed) if (!wanted.has(key)) this.#retire(key)

@@ -1,7 +1,7 @@
-// The stamp of a folder: changes when any file in it does.
+// The stamp of code that a warm process has loaded: changes when a file does, so that nobody gets the answer of old code.
 
-import { lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { ifThere } from '../../files/if-there.js'
 import { moment, stampOf } from '../../files/stamp.js'
 
@@ -37,4 +37,27 @@ export function folderStamp(folder: string): string | undefined {
     return undefined
   }
   return stamps.join('\n')
+}
+
+/** Of the files that a command line names, such as its script. Undefined if one changed too recently. */
+export function namedFilesStamp(words: readonly string[], cwd: string): string | undefined {
+  const seen = moment()
+  const stamps: string[] = []
+  for (const path of new Set(words.map((word) => resolve(cwd, word)))) {
+    const stats = statsOf(path)
+    if (!stats?.isFile()) continue
+    const stamp = stampOf(stats, seen)
+    if (stamp === '') return undefined
+    stamps.push(`${path} ${stamp}`)
+  }
+  return stamps.join('\n')
+}
+
+/** Undefined for a word that is no path. */
+function statsOf(path: string) {
+  try {
+    return ifThere(() => statSync(path, { bigint: true }))
+  } catch {
+    return undefined // a NUL, a name that is too long, a file on the way
+  }
 }

@@ -224,7 +224,7 @@ let self: Owner | undefined
 /** This thread. */
 export function ownSelf(): Owner {
   if (self) return self
-  const [pid, start, place, id] = [process.pid, statOf(process.pid)?.start ?? '0', ownPlace(), nonce()]
+  const [pid, start, place, id] = [process.pid, statOf(process.pid)?.start ?? '0', processPlace(), nonce()]
   self = { text: `${pid}.${start}.${place}.${id}`, pid, start, place, id }
   return self
 }
@@ -255,7 +255,8 @@ function hasProcess(pid: number): boolean {
   }
 }
 
-function ownPlace(): string {
+/** Where process numbers mean what they mean to us: this machine since its last start, and our namespace of them. */
+export function processPlace(): string {
   const boot = quietly(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ?? hostname()
   const ids = quietly(() => readlinkSync('/proc/self/ns/pid')) ?? ''
   return hash('sha256', `${boot}\n${ids}`).slice(0, 8)

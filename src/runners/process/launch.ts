@@ -80,9 +80,22 @@ export type ChildGroup = Pick<ProcessGroup, 'gone' | 'end'>
 /** The leader of a group can be ended with everything it started. On Windows it would get a window instead. */
 const LEADS_GROUP = process.platform !== 'win32'
 
+type GroupWatcher = (leader: number, gone: Promise<void>) => void
+
+let watcher: GroupWatcher | undefined
+
+/** For a service: is told of every process that may outlast a call, and when nothing of its group is left. */
+export function watchGroupsBy(by: GroupWatcher): void {
+  watcher = by
+}
+
 /** The child must have a pid. */
 export function groupOf(child: ChildProcess): ChildGroup {
-  if (LEADS_GROUP) return new ProcessGroup(child.pid as number)
+  if (LEADS_GROUP) {
+    const group = new ProcessGroup(child.pid as number)
+    watcher?.(child.pid as number, group.gone)
+    return group
+  }
   return {
     gone: new Promise((resolve) => {
       child.once('exit', () => resolve())

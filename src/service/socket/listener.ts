@@ -9,8 +9,10 @@ import { findCallerBy } from '../../files/caller.js'
 import { ifThere } from '../../files/if-there.js'
 import { startProgramsBy } from '../../runners/command/programs.js'
 import { keepBy } from '../../runners/keeper.js'
+import { watchGroupsBy } from '../../runners/process/launch.js'
 import { CallerLink, type Context, type Desk } from './caller-link.js'
 import type { Call } from './frames.js'
+import { endLeftovers, WarmChildren } from './warm-children.js'
 import { WarmKeepers } from './warm-keepers.js'
 
 export interface ListenerOptions {
@@ -49,6 +51,7 @@ class Listener implements Desk {
   readonly #contexts = new AsyncLocalStorage<Context>()
   readonly #links = new Set<CallerLink>()
   readonly #keepers = new WarmKeepers()
+  readonly #children: WarmChildren
   readonly #startedAt = new Date()
   #socketId = ''
   #calls = 0
@@ -61,6 +64,7 @@ class Listener implements Desk {
     this.#options = options
     this.#socketPath = join(options.folder, `${options.name}.sock`)
     this.#build = this.#installedBuild()
+    this.#children = new WarmChildren(options.folder, options.name)
     this.#server = createServer((socket) => this.#accept(new CallerLink(socket, this)))
     this.ended = new Promise((resolve) => {
       this.#end = resolve
@@ -83,11 +87,13 @@ class Listener implements Desk {
     process.chdir('/')
     findCallerBy(() => this.#contexts.getStore()?.caller, AsyncLocalStorage.snapshot)
     startProgramsBy(() => this.#start())
+    watchGroupsBy((leader, gone) => this.#children.add(leader, gone))
     keepBy((key) => {
       const over = this.#contexts.getStore()?.over
       return over && this.#keepers.of(key, over)
     })
     this.#timer = setInterval(() => this.#lookIfPossible(), LOOK_MS)
+    endLeftovers(this.#options.folder)
   }
 
   /** Every program is one of a caller. */
@@ -140,7 +146,7 @@ class Listener implements Desk {
       calls: this.#calls,
       active: [...this.#links].filter(({ isCall }) => isCall).length,
       memory: process.memoryUsage.rss(),
-      warm: this.#keepers.size,
+      warm: this.#children.size,
     })
   }
 

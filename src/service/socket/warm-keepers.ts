@@ -27,11 +27,6 @@ export class WarmKeepers {
   readonly #entries = new Map<string, Entry>()
   readonly #ending = new Set<Promise<void>>()
 
-  /** How many have anything to keep. */
-  get size(): number {
-    return [...this.#entries.values()].filter(({ keeper }) => !keeper.isEmpty).length
-  }
-
   /** For a call that holds it until `over` settles. */
   of(places: string, over: Promise<unknown>): Keeper {
     const home = dataHome(callerEnv())

@@ -666,12 +666,12 @@ describe.skipIf(!hasCompiler)('the service', () => {
     return scene.services()[0] as Recorded
   }
 
-  it('is started by the first cold run, with nothing of the caller', async () => {
+  it('is started by the first cold run, with nothing of the caller but where its files are', async () => {
     const before = ['sh', '-c', 'umask 022; trap "" HUP; exec 7</dev/null; exec "$@"', 'sh']
     // Both outputs end, although the service lives.
     expect(await scene.run({ before })).toEqual(COLD)
     const { args, session, pid, inodes, ...rest } = await started()
-    expect(args).toEqual([scene.script, 'service', 'run', scene.folder, scene.name])
+    expect(args).toEqual([scene.script, 'service', 'run', scene.folder, scene.name, `HOME=${scene.home}`])
     expect(rest).toMatchObject({ env: [], cwd: '/', umask: '77', ignored: [], blocked: [] })
     expect(rest.fds).toEqual(['0 null', '1 null', '2 null', '3'])
     expect(inodes).toEqual([String(statSync(scene.lock).ino)])

@@ -248,7 +248,8 @@ export class TrustGate {
   #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
     const { place, hook } = spec
     const made = { ...spec, place: { ...place, path: this.#path(record) } }
-    if (record.scripts.length === 0) return made
+    // Resident hooks have none. Each of them runs.
+    if (record.scripts.length === 0 || hook.sameAs === undefined) return made
     return { ...made, hook: { ...hook, sameAs: `${hook.sameAs}\0${record.digest}` } } as ConfiguredHook
   }
 

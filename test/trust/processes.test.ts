@@ -133,6 +133,17 @@ describe.each([
   })
 })
 
+it('several processes of one trusted file all run', async () => {
+  const made = withProcess(false)
+  const path = join(made.place.dir, '.amplifier/hooks/hooks.json')
+  const { guard } = (JSON.parse(readFileSync(path, 'utf8')) as { processes: { guard: object } }).processes
+  writeFileSync(path, JSON.stringify({ processes: { first: guard, second: guard } }))
+  writeFileSync(made.script, HOOK.replace(/^appendFileSync.*$/m, '').replace('deny_tool', 'continue'))
+  await trust(made)
+  const { hooks } = await (await opened(made)).fire()
+  expect(hooks.map(({ status }) => status)).toEqual(['ran', 'ran', 'detached', 'detached'])
+})
+
 describe('what a module imports by a relative path', () => {
   it('is reviewed with it, and closes the gate when it changes', async () => {
     const made = withProcess(false, 'module')

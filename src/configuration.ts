@@ -181,11 +181,9 @@ export class Configuration {
     for (const given of specs) {
       const keeping = this.#gate?.keepingOf(given)
       const spec = keeping ? closing(given) : given
-      const content = this.#gate?.contentOf(given)
       for (const one of this.#make(spec, given, surroundings)) {
         if (keeping?.state === 'missing' && !isGuard(one)) continue
-        const told = keeping ? telling(one, keeping) : one
-        const hook = content === undefined ? told : { ...told, content }
+        const hook = keeping ? telling(one, keeping) : one
         this.#specs.set(hook, given)
         hooks.push(hook)
       }

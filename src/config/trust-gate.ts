@@ -247,10 +247,10 @@ export class TrustGate {
   /** Gives the hook the programs it was trusted with. `sameAs` names the review: elsewhere the same command may run other scripts. */
   #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
     const { place, hook } = spec
-    const made = { ...spec, place: { ...place, path: this.#path(record) } }
-    // Resident hooks have none. Each of them runs.
-    if (record.scripts.length === 0 || hook.sameAs === undefined) return made
-    return { ...made, hook: { ...hook, sameAs: `${hook.sameAs}\0${record.digest}` } } as ConfiguredHook
+    const { digest: content, scripts } = record
+    const isNamed = hook.sameAs !== undefined && scripts.length > 0
+    const made = { ...hook, content, ...(isNamed && { sameAs: `${hook.sameAs}\0${content}` }) }
+    return { ...spec, place: { ...place, path: this.#path(record) }, hook: made } as ConfiguredHook
   }
 
   /** Hooks that differ from what was trusted. */

@@ -3,6 +3,8 @@
 export interface Kept {
   /** Settles when everything of it has ended. */
   close(): Promise<void>
+  /** Ends what nobody asked for in this many milliseconds, such as hooks of a skill that is no longer loaded. */
+  endIdle?(ms: number): void
 }
 
 export interface Keeper {
@@ -35,6 +37,10 @@ export class WarmKeeper implements Keeper {
 
   get isEmpty(): boolean {
     return this.#kept.size === 0
+  }
+
+  endIdle(ms: number): void {
+    for (const one of this.#kept.values()) one.endIdle?.(ms)
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
-// Facts about programs: files they find on their own, names they complete, and which of them only read data.
+// Facts about programs: files they find on their own, and which of them only read data.
 
-import { readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
+import { completionsOf, LOADED } from '../files/relative-imports.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { wrapperOf } from '../shell/wrappers.js'
 
@@ -57,46 +57,7 @@ const LOOKED_FOR: Readonly<Record<string, readonly string[]>> = {
   tox: ['tox.ini'],
 }
 
-// ---- completed names --------------------------------------------------------------------------------------------
-
-const NODE = ['.js', '.json', '.node']
-const TYPED = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json']
-
-/** The files that an interpreter tries if `path` is not a file. `at` is where to read package.json. */
-export function completionsOf(name: string, path: string, at: string): readonly string[] {
-  if (/^python[\d.]*$/.test(name)) return [`${path}/__main__.py`]
-  const endings = /^node(?:js)?$/.test(name)
-    ? NODE
-    : /^(?:bun|tsx|ts-node|deno)$/.test(name)
-      ? TYPED
-      : undefined
-  if (!endings) return []
-  const ofFile = (file: string) => [file, ...endings.map((ending) => file + ending)]
-  const main = mainOf(`${at}/package.json`)
-  return [
-    ...ofFile(path).slice(1),
-    `${path}/package.json`,
-    ...ofFile(`${path}/index`).slice(1),
-    ...(main === undefined
-      ? []
-      : [...ofFile(`${path}/${main}`), ...ofFile(`${path}/${main}/index`).slice(1)]),
-  ]
-}
-
-const LONGEST_PACKAGE = 1024 * 1024
-
-function mainOf(path: string): string | undefined {
-  try {
-    const stats = statSync(path)
-    if (!stats.isFile() || stats.size > LONGEST_PACKAGE) return undefined
-    const found: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    const main = typeof found === 'object' && found !== null && 'main' in found ? found.main : undefined
-    return typeof main === 'string' && main !== '' && !main.includes('\0') ? main : undefined
-  } catch {
-    // the interpreter cannot read it either; if it exists, it is hashed
-    return undefined
-  }
-}
+// ---- code on the command line -----------------------------------------------------------------------------------
 
 /** Options that are followed by code or a module's name. */
 const CODE_OPTIONS: readonly (readonly [program: RegExp, option: RegExp])[] = [
@@ -164,10 +125,6 @@ export function importsIn(code: string): readonly string[] {
     ([, from, list = '']) => from ?? list.split(',').map((one) => one.trim().split(/\s/)[0] ?? ''),
   )
 }
-
-/** `require('x')`, `import('x')`, `from 'x'`. Has no name if that is only known at run time. */
-export const LOADED =
-  /(?:\b(?:require(?:\.resolve)?|import)\s*\(\s*|\b(?:import|from)\s*(?=["']))(?:(["'`])([^"'`]*)\1)?|\b(?:require\b(?!\s*[(.])|createRequire\b)/g
 
 function byNode(command: SimpleCommand): Sought {
   const paths: string[] = []

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { quoted } from '../core/base/text.js'
+import { relativeImports } from '../files/relative-imports.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { pathAt, tidy, typeAt } from './file-reading.js'
 import {
@@ -25,7 +26,7 @@ import {
   variablesOf,
 } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from './known-programs.js'
-import { moduleLoad, relativeImports } from './script-loads.js'
+import { moduleLoad } from './script-loads.js'
 import type { ImplicitLoad, Unit, UnitHook } from './unit.js'
 
 /** Something a reviewer should know about a hook, or that its text does not show. */

@@ -1,11 +1,12 @@
 // Files that a script makes its interpreter load: modules beside it, the package.json above it, packages, sourced files.
 
 import { isBuiltin } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
+import { LOADED, triedAt } from '../files/relative-imports.js'
 import { isBelow, realOf } from '../files/within.js'
-import { pathAt, readFile, typeAt } from './file-reading.js'
+import { pathAt, typeAt } from './file-reading.js'
 import { modulesIn, nearestPackage, saysOf, stemOf, upTo } from './implicit-loads.js'
-import { completionsOf, importsIn, LOADED, SHELLS } from './known-programs.js'
+import { importsIn, SHELLS } from './known-programs.js'
 import { shebangName } from './program-search.js'
 import type { ImplicitLoad } from './unit.js'
 
@@ -127,32 +128,6 @@ function nodePaths(text: string, folder: string, projectDir: string): readonly s
       .slice(0, Math.max(home, 0))
       .flatMap((one) => [join(one, own, 'package.json'), ...triedAt(join(one, name))])
   })
-}
-
-const LONGEST_SCRIPT = 8 * 1024 * 1024
-
-interface Imports {
-  /** Absolute paths. A file that does not exist is listed as it is written. */
-  readonly files: readonly string[]
-  /** Whether it also imports files whose names are not in its text. */
-  readonly isOpen: boolean
-}
-
-/** The files that a JavaScript file imports by a relative path. */
-export function relativeImports(path: string): Imports {
-  const read = readFile(path, { follow: true, limit: LONGEST_SCRIPT })
-  if (read === 'untouched' || 'problem' in read) return { files: [], isOpen: false }
-  const names = [...read.bytes.toString('utf8').matchAll(LOADED)].map(([, , name = '']) => name)
-  const folder = dirname(realOf(path))
-  const files = names
-    .filter((name) => /^\.\.?(?:\/|$)/.test(name))
-    .map((name) => resolve(folder, name))
-    .map((at) => triedAt(at).find((one) => typeAt(one) === 'file') ?? at)
-  return { files: [...new Set(files)], isOpen: names.includes('') }
-}
-
-function triedAt(path: string): readonly string[] {
-  return [path, ...completionsOf('node', path, path)]
 }
 
 /** The paths before the one that is found, or all of them. */

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
+import type { Outcome } from '../../src/core/hooks/outcome.js'
+import { keepBy, WarmKeeper } from '../../src/runners/keeper.js'
 import { createHooks } from '../../src/runtime.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
@@ -142,6 +144,26 @@ it('several processes of one trusted file all run', async () => {
   await trust(made)
   const { hooks } = await (await opened(made)).fire()
   expect(hooks.map(({ status }) => status)).toEqual(['ran', 'ran', 'detached', 'detached'])
+})
+
+it.each(['process', 'module'] as const)('a warm %s answers as a cold one would', async (kind) => {
+  const made = withProcess(false, kind)
+  const text = made.text.replace(/^appendFileSync.*$/m, '')
+  writeFileSync(made.script, text)
+  const keeper = new WarmKeeper()
+  keepBy(() => keeper)
+  onTestFinished(async () => {
+    keepBy(() => undefined)
+    await keeper.close()
+  })
+  const fired = async () => (await (await opened(made)).fire()) as Outcome
+  await trust(made)
+  expect(await fired()).toMatchObject({ action: 'deny', reason: 'reviewed' })
+  writeFileSync(made.script, text.replace('reviewed', 'edited').replace("'./reason.mjs'", "'./other.mjs'"))
+  writeFileSync(join(made.script, '..', 'other.mjs'), 'export const reason = "edited"')
+  expect((await fired()).hooks[0]).toMatchObject({ status: 'failed', why: 'HOOK_NOT_TRUSTED' })
+  await trust(made)
+  expect(await fired()).toMatchObject({ action: 'deny', reason: 'edited' })
 })
 
 describe('what a module imports by a relative path', () => {

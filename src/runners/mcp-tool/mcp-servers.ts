@@ -9,8 +9,9 @@ import { canonicalJson, type Json } from '../../core/base/json.js'
 import { unlessAborted } from '../../core/base/promise.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 import type { HookContext } from '../../core/hooks/hook.js'
+import { sharedEnv } from '../../files/homes.js'
 import { BackOff } from '../process/back-off.js'
-import { namedFilesStamp } from '../program/code-stamp.js'
+import { CodeStamps, namedFiles } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
 import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
 import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
@@ -353,8 +354,9 @@ export class McpServers {
   /** Of the files that its command names. One that changed just now has another version for each call. */
   #versionOf(settings: McpServerSettings): string {
     if (!this.#terms.isWarm || !('command' in settings)) return ''
-    const words = [settings.command, ...(settings.args ?? [])]
-    return namedFilesStamp(words, folderOf(settings)) ?? `unknown ${++this.#calls}`
+    const { command: file, args = [] } = settings
+    const files = namedFiles({ file, args, cwd: folderOf(settings), env: sharedEnv() })
+    return new CodeStamps().of({ files }) ?? `unknown ${++this.#calls}`
   }
 
   #watch(link: Link): void {

@@ -25,6 +25,7 @@ export const MODULE: Kind<ModuleSpec, GivenModule> = {
   async load({ keeper }) {
     const { ModuleRunner } = await import('./module-hook.js')
     const runner = keeper.keep('module', () => new ModuleRunner(keeper.isWarm))
+    runner.look()
     return {
       hooks: (spec, surroundings, problem) => runner.hooks(spec, surroundings, problem),
       renew: (make) => runner.renew(make),

@@ -10,7 +10,6 @@ import { type Hook, type HookContext, type HookEvent, WholeData } from '../../co
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { type Launch, launchOf } from '../process/launch.js'
 import { type Resident, Residents } from '../process/residents.js'
-import { folderStamp } from '../program/code-stamp.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce } from '../telling.js'
@@ -51,12 +50,11 @@ export class ModuleRunner {
   readonly #residents: Residents
   readonly #starts = new WeakMap<Resident, Start>()
   #launches = 0
-  readonly #stamps = new Map<string, string>()
   /** A new configuration gets new processes, because files may have changed. */
   #generation = 0
   readonly #isWarm: boolean
 
-  /** `isWarm`: a configuration is read for every event, so a process stays as long as the files of its folder do. */
+  /** `isWarm`: a configuration is read for every event, so a process stays as long as its code does. */
   constructor(isWarm = false) {
     this.#isWarm = isWarm
     this.#residents = new Residents(isWarm)
@@ -72,8 +70,8 @@ export class ModuleRunner {
     const module = modulePath(handler.path, place)
     const run: Hook['run'] = async (event, context) => {
       announce(spec, surroundings, context.note)
-      // A module outside a copy may have changed since the process was started.
-      if (!this.#starts.get(resident)?.imported.has(module)) refuse(problem)
+      // A module outside a copy may have changed since the process was started. On the cold path, every event starts one.
+      if (this.#isWarm || !this.#starts.get(resident)?.imported.has(module)) refuse(problem)
       const call = callOf(event, context, { module, isExpected, timeoutMs: hook.timeoutMs })
       const question = {
         method: CALL_METHOD,
@@ -93,18 +91,18 @@ export class ModuleRunner {
     return [{ ...made, run }]
   }
 
-  /** Of the folder that the module is in, looked at once for each configuration. A folder that is too large has a new one each time. */
-  #stampOf({ handler, place }: ModuleSpec): string {
-    const folder = place.plugin?.root ?? place.skillDir ?? dirname(modulePath(handler.path, place))
-    const stamp = this.#stamps.get(folder) ?? folderStamp(folder) ?? `unknown ${this.#generation}`
-    this.#stamps.set(folder, stamp)
-    return stamp
+  /** Files are looked at again, as for every configuration. */
+  look(): void {
+    this.#residents.look()
   }
 
   renew<T>(make: () => T): T {
     this.#generation++
-    this.#stamps.clear()
     return this.#residents.renew(make)
+  }
+
+  endIdle(ms: number): void {
+    this.#residents.endIdle(ms)
   }
 
   close(): Promise<void> {
@@ -113,7 +111,7 @@ export class ModuleRunner {
 
   #resident(spec: ModuleSpec, { report }: Surroundings, problem: StartProblem): Resident {
     const { hook, place } = spec
-    const resident = this.#residents.of(this.#keyOf(spec), {
+    const resident = this.#residents.of(keyOf(spec), this.#versionOf(spec), {
       launch: () => {
         refuse(problem)
         madeDataFolder(place, report)
@@ -131,14 +129,18 @@ export class ModuleRunner {
     return resident
   }
 
-  #keyOf(spec: ModuleSpec): string {
-    const { hook, place, env } = spec
-    const { scope, file = '' } = hook.origin
-    const unit = place.plugin?.root ?? place.skillDir ?? file
-    const version = this.#isWarm ? this.#stampOf(spec) : this.#generation
-    const content = { version, unit, scope, place, env }
-    return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
+  /** Of what was reviewed, or else of the unit that it came with. */
+  #versionOf({ hook, handler, place }: ModuleSpec): string {
+    if (!this.#isWarm) return String(this.#generation)
+    const folder = place.plugin?.root ?? place.skillDir
+    return hook.content ?? this.#residents.versionOf({ folder, files: [modulePath(handler.path, place)] })
   }
+}
+
+function keyOf({ hook, place, env }: ModuleSpec): string {
+  const { scope, file = '' } = hook.origin
+  const unit = place.plugin?.root ?? place.skillDir ?? file
+  return canonicalJson(JSON.parse(JSON.stringify({ unit, scope, place, env })) as Json)
 }
 
 function refuse(problem: StartProblem): void {

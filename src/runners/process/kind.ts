@@ -141,6 +141,7 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
     const { processHooks } = await import('./process-hooks.js')
     const { Residents } = await import('./residents.js')
     const residents = keeper.keep('process', () => new Residents(keeper.isWarm))
+    residents.look()
     return {
       hooks: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
       renew: (make) => residents.renew(make),

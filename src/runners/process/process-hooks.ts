@@ -15,11 +15,11 @@ import {
 } from '../../systems/picoclaw/protocol.js'
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { RAISE_LIMIT } from '../kind.js'
-import { folderStamp, namedFilesStamp } from '../program/code-stamp.js'
+import { namedFiles } from '../program/code-stamp.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import type { Restart } from './back-off.js'
-import { type Launch, type LaunchFields, launchOf } from './launch.js'
+import { type LaunchFields, launchOf } from './launch.js'
 import type { Resident, Residents } from './residents.js'
 
 /** The fields that only resident hooks have, checked and complete. */
@@ -57,9 +57,10 @@ export function processHooks(
   const { hook, handler, place } = spec
   const foreign = foreignPlaceholder([...handler.command, handler.dir ?? ''], place)
   const report: Surroundings['report'] = (d) => surroundings.report({ ...d, text: `${hook.name}: ${d.text}` })
-  const resident = residents.of(keyOf(spec, residents), {
+  const resident = residents.of(keyOf(spec), versionOf(spec, residents), {
     launch: () => {
-      const launch = trusted(launchOf(spec, report), problem)
+      const launch = launchOf(spec, report)
+      refuse(problem)
       madeDataFolder(place, report)
       return launch
     },
@@ -86,17 +87,22 @@ export function processHooks(
   })
   const asked = (['intercept', 'approve'] as const).flatMap((role) => {
     const events = eventsOf(handler.intercept, role)
-    return events.size === 0 ? [] : [made(role, events, asking(role, spec, resident))]
+    const ask = asking(role, spec, resident)
+    // On the cold path, every event starts a process, and so checks what it starts.
+    const run: Hook['run'] = (event, context) => {
+      if (residents.isWarm) refuse(problem)
+      return ask(event, context)
+    }
+    return events.size === 0 ? [] : [made(role, events, run)]
   })
   if (handler.observe.length === 0) return asked
   const wanted = observing(handler.observe)
   return [...asked, made('observe', wanted.events, telling(wanted, resident))]
 }
 
-function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
+function refuse(problem: StartProblem | undefined): void {
   const found = problem?.()
   if (found !== undefined) throw new HookError('HOOK_NOT_TRUSTED', found)
-  return launch
 }
 
 /** Every event starts its own process on the cold path, so a warm one that ended must not leave the next event without a gate. */
@@ -110,20 +116,17 @@ const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
 }
 
 /** Entries with the same key share one process, so the key covers everything that the process is started with. */
-function keyOf(spec: ProcessSpec, { isWarm, generation }: Residents): string {
-  const { hook, handler, place, env, processName } = spec
-  const version = isWarm ? (codeStamp(spec) ?? `unknown ${generation}`) : ''
-  const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName, version }
+function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string {
+  const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName }
   return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
 }
 
-/** Of the unit that it came with, and of the files that its command names. Undefined if one of them may have changed unnoticed. */
-function codeStamp(spec: ProcessSpec): string | undefined {
-  const { place } = spec
-  const root = place.plugin?.root ?? place.skillDir
-  const { file, args, cwd } = launchOf(spec, () => undefined)
-  const stamps = [root === undefined ? '' : folderStamp(root), namedFilesStamp([file, ...args], cwd)]
-  return stamps.includes(undefined) ? undefined : stamps.join('\n')
+/** Of what was reviewed, or else of the unit that it came with and of the files that its command names. */
+function versionOf(spec: ProcessSpec, residents: Residents): string {
+  const { hook, place } = spec
+  if (!residents.isWarm) return ''
+  const folder = place.plugin?.root ?? place.skillDir
+  return hook.content ?? residents.versionOf({ folder, files: namedFiles(launchOf(spec, () => undefined)) })
 }
 
 function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): ReadonlySet<string> {

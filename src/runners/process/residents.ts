@@ -7,6 +7,7 @@ import type { Json } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { RpcError } from '../../rpc/problem.js'
 import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
+import { type Code, CodeStamps } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
 import { BackOff, type Restart } from './back-off.js'
 import { type Launch, launched } from './launch.js'
@@ -298,6 +299,7 @@ function times(count: number): string {
 
 export class Residents {
   readonly #residents = new Map<string, Resident>()
+  readonly #usedAt = new WeakMap<Resident, number>()
   /** Keys of the last renewal. The next one may end their residents. */
   #renewed: ReadonlySet<string> = new Set()
   /** Keys of the renewal in progress. */
@@ -305,7 +307,10 @@ export class Residents {
   readonly #lives = new Living<Life>()
   readonly #registry: Registry
   #closed = false
+  /** The newest version of each entry. */
+  readonly #latest = new Map<string, string>()
   #generation = 0
+  #stamps = new CodeStamps()
   /** A configuration is read for every event, so a process stays as long as its code does. */
   readonly isWarm: boolean
 
@@ -321,18 +326,30 @@ export class Residents {
     }
   }
 
-  /** Another one for each configuration. */
-  get generation(): number {
-    return this.#generation
+  /** Files are looked at again, as for every configuration. */
+  look(): void {
+    this.#generation++
+    this.#stamps = new CodeStamps()
   }
 
-  /** Finds or creates the resident with this key, which covers everything that matters about it. */
-  of(key: string, options: ResidentOptions): Resident {
-    const known = this.#residents.get(key)
+  /** Changes with the code. Code that may change unnoticed has another version for each configuration. */
+  versionOf(code: Code): string {
+    return this.#stamps.of(code) ?? `unknown ${this.#generation}`
+  }
+
+  /** Finds or creates the resident with this key, which covers everything that matters about it but the version of its code. */
+  of(key: string, version: string, options: ResidentOptions): Resident {
+    const whole = `${key}\n${version}`
+    const known = this.#residents.get(whole)
     const resident = known ?? new Resident(options, this.#registry)
     if (known) known.renew(options)
-    else this.#residents.set(key, resident)
-    this.#wanted?.add(key)
+    else this.#residents.set(whole, resident)
+    this.#usedAt.set(resident, performance.now())
+    this.#wanted?.add(whole)
+    const before = this.#latest.get(key)
+    this.#latest.set(key, whole)
+    // A renewal ends what it does not want. Hooks of skills are created outside of one.
+    if (before !== undefined && before !== whole && !this.#wanted) this.#retire(before)
     return resident
   }
 
@@ -343,7 +360,7 @@ export class Residents {
   renew<T>(make: () => T): T {
     const wanted = new Set<string>()
     this.#wanted = wanted
-    this.#generation++
+    this.look()
     try {
       const made = make()
       for (const key of this.#renewed) if (!wanted.has(key)) this.#retire(key)
@@ -352,6 +369,12 @@ export class Residents {
     } finally {
       this.#wanted = undefined
     }
+  }
+
+  endIdle(ms: number): void {
+    const since = performance.now() - ms
+    for (const [key, resident] of this.#residents)
+      if ((this.#usedAt.get(resident) ?? 0) < since) this.#retire(key)
   }
 
   /** Settles when every process is gone: end of input, half a second, TERM, half a second, KILL. */
@@ -365,5 +388,6 @@ export class Residents {
   #retire(key: string): void {
     this.#residents.get(key)?.retire()
     this.#residents.delete(key)
+    for (const [entry, newest] of this.#latest) if (newest === key) this.#latest.delete(entry)
   }
 }

@@ -1,63 +1,158 @@
 // The stamp of code that a warm process has loaded: changes when a file does, so that nobody gets the answer of old code.
 
-import { lstatSync, readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs'
+import { delimiter, dirname, extname, join, resolve } from 'node:path'
+import { callerEnv } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
+import { relativeImports } from '../../files/relative-imports.js'
 import { moment, stampOf } from '../../files/stamp.js'
+import { isBelow, realOf } from '../../files/within.js'
+
+/** What a process is started from. */
+export interface Code {
+  /** Of a plugin or a skill. Everything in it counts. */
+  readonly folder?: string | undefined
+  /** For scripts among them, files that they import by a relative path count as well, and everything in their own folders. */
+  readonly files: readonly string[]
+}
 
 const MOST_FILES = 2000
+const MOST_IMPORTS = 500
 /** Their content is too large to look at. Installing or removing a package changes the folder itself or its lock file. */
 const PACKAGES = 'node_modules'
 const LOCK = '.package-lock.json'
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git'])
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '__pycache__'])
+/** Hooks write these beside themselves. */
+const WRITTEN = /\.(?:log|pid|lock|tmp|jsonl)$/i
+const JAVASCRIPT = /^\.(?:[cm]?[jt]s|[jt]sx)$/
+/** Others, such as data and compiled programs, load nothing from their folder. */
+const SCRIPT = /^(?:|\.(?:[cm]?[jt]s|[jt]sx|pyw?|rb|pl|php|lua|(?:ba|z|k)?sh|exs?))$/
 
-/** Undefined if it cannot be read, holds too many files, or changed so recently that it may change again unnoticed. */
-export function folderStamp(folder: string): string | undefined {
-  const seen = moment()
-  const stamps: string[] = []
-  const folders = [folder]
-  const add = (path: string) => {
-    const stats = ifThere(() => lstatSync(path, { bigint: true }))
-    const stamp = stats ? stampOf(stats, seen) : 'absent'
-    if (stamp === '') throw new Error(`${path} is too young`)
-    stamps.push(`${path} ${stamp}`)
-  }
-  try {
-    for (const one of folders) {
-      for (const entry of readdirSync(one, { withFileTypes: true })) {
-        if (LEFT_OUT.has(entry.name)) continue
-        if (stamps.length === MOST_FILES) return undefined
-        const path = join(one, entry.name)
-        add(path)
-        if (entry.name === PACKAGES) add(join(path, LOCK))
-        else if (entry.isDirectory()) folders.push(path)
-      }
+/** Too many files, or one that changed so recently that it may change again unnoticed. */
+class Unknown extends Error {}
+
+/** Looks at each folder once. */
+export class CodeStamps {
+  readonly #folders = new Map<string, string | undefined>()
+
+  /** Undefined if it cannot be told whether the code changes. */
+  of({ folder, files }: Code): string | undefined {
+    const folders = new Set(folder === undefined ? [] : [folder])
+    const isCovered = (path: string) => [...folders].some((one) => isBelow(path, one))
+    const all = withImports(files)
+    for (const path of files) {
+      if (!SCRIPT.test(extname(path)) || isInstalled(path)) continue
+      for (const one of [dirname(path), dirname(realOf(path))]) if (!isCovered(one)) folders.add(one)
     }
-  } catch {
-    return undefined
+    const others = all?.filter((path) => !isCovered(path))
+    const stamps = [...[...folders].map((one) => this.#ofFolder(one)), others && stampOfFiles(others)]
+    return stamps.includes(undefined) ? undefined : stamps.join('\n')
   }
-  return stamps.join('\n')
+
+  #ofFolder(folder: string): string | undefined {
+    if (!this.#folders.has(folder))
+      this.#folders.set(
+        folder,
+        unlessUnknown(() => stampOfFolder(folder)),
+      )
+    return this.#folders.get(folder)
+  }
 }
 
-/** Of the files that a command line names, such as its script. Undefined if one changed too recently. */
-export function namedFilesStamp(words: readonly string[], cwd: string): string | undefined {
+/** With all that they import by a relative path. Undefined if these are too many. */
+function withImports(files: readonly string[]): readonly string[] | undefined {
+  const all = new Set(files)
+  for (const path of all) {
+    if (all.size > MOST_IMPORTS) return undefined
+    if (JAVASCRIPT.test(extname(path))) for (const one of relativeImports(path).files) all.add(one)
+  }
+  return [...all]
+}
+
+/** In a folder of programs, the others have nothing to do with it. */
+function isInstalled(path: string): boolean {
+  return [callerEnv().PATH, process.env.PATH].some((all) => all?.split(delimiter).includes(dirname(path)))
+}
+
+// ---- stamps -----------------------------------------------------------------------------------------------------
+
+function unlessUnknown(work: () => string): string | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined // unknown, or not readable
+  }
+}
+
+function stampOfFiles(files: readonly string[]): string | undefined {
+  const seen = moment()
+  return unlessUnknown(() => files.map((path) => stampAt(path, seen)).join('\n'))
+}
+
+/** Folders count by the files in them. */
+function stampOfFolder(folder: string): string {
   const seen = moment()
   const stamps: string[] = []
-  for (const path of new Set(words.map((word) => resolve(cwd, word)))) {
-    const stats = statsOf(path)
-    if (!stats?.isFile()) continue
-    const stamp = stampOf(stats, seen)
-    if (stamp === '') return undefined
-    stamps.push(`${path} ${stamp}`)
+  const folders = new Map([[realOf(folder), folder]])
+  for (const [, path] of folders) {
+    for (const { name } of readdirSync(path, { withFileTypes: true })) {
+      if (LEFT_OUT.has(name) || WRITTEN.test(name)) continue
+      if (stamps.length === MOST_FILES) throw new Unknown('too many files')
+      const one = join(path, name)
+      const isFolder = ifThere(() => statSync(one))?.isDirectory() === true
+      if (!isFolder || name === PACKAGES) stamps.push(stampAt(one, seen))
+      else stamps.push(one)
+      if (name === PACKAGES) stamps.push(stampAt(join(one, LOCK), seen))
+      else if (isFolder && !folders.has(realOf(one))) folders.set(realOf(one), one)
+    }
   }
   return stamps.join('\n')
 }
 
-/** Undefined for a word that is no path. */
-function statsOf(path: string) {
+/** Of the file itself, and of the one that it links to. */
+function stampAt(path: string, seen: bigint): string {
+  const own = ifThere(() => lstatSync(path, { bigint: true }))
+  if (!own) return `${path} absent`
+  const target = own.isSymbolicLink() ? ifThere(() => statSync(path, { bigint: true })) : undefined
+  return [path, old(own, seen), ...(target ? [old(target, seen)] : [])].join(' ')
+}
+
+function old(stats: BigIntStats, seen: bigint): string {
+  const stamp = stampOf(stats, seen)
+  if (stamp === '') throw new Unknown('too young')
+  return stamp
+}
+
+// ---- command lines ----------------------------------------------------------------------------------------------
+
+interface CommandLine {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Of `--require=FILE`, of quoted names, and of a command. */
+const PARTS = [/=/, /['"]/, /[\s'"`;&|()<>=]+/] as const
+
+/** The program, and the files that its arguments name, also within a command for a shell. */
+export function namedFiles({ file, args, cwd, env }: CommandLine): readonly string[] {
+  const words = [file, ...args].flatMap((word) => [word, ...PARTS.flatMap((part) => word.split(part))])
+  const named = words
+    .map((word) => word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => env.HOME ?? userHome()))
+    .map((word) => resolve(cwd, word))
+  const programs = file.includes('/') ? [] : (env.PATH ?? '').split(delimiter).map((one) => join(one, file))
+  const program = programs.find(isFile)
+  const all = [...named, ...(program === undefined ? [] : [program])]
+  return [...new Set(all.filter((path) => !WRITTEN.test(path) && isFile(path)))]
+}
+
+/** False for a word that is no path: one with a NUL, or a name that is too long. */
+function isFile(path: string): boolean {
   try {
-    return ifThere(() => statSync(path, { bigint: true }))
+    return statSync(path).isFile()
   } catch {
-    return undefined // a NUL, a name that is too long, a file on the way
+    return false
   }
 }

@@ -50,6 +50,7 @@ export class WarmKeepers {
     for (const [key, { keeper, home, stamp, users, usedAt }] of this.#entries) {
       const isIdle = users.size === 0 && performance.now() - usedAt > IDLE_MS
       if (isIdle || (!keeper.isEmpty && stampOf(home) !== stamp)) this.#retire(key)
+      else keeper.endIdle(IDLE_MS)
     }
   }
 

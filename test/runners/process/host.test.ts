@@ -47,7 +47,7 @@ function host(text: string): Promise<{ code: number | null; stdout: string; stde
   const source = `
     import { Residents } from ${JSON.stringify(url)}
     const residents = new Residents()
-    const resident = residents.of('key', {
+    const resident = residents.of('key', '', {
       launch: () => ({ file: process.execPath, args: ['-e', ${JSON.stringify(HOOK)}], cwd: ${JSON.stringify(workshop.folder)}, env: process.env }),
       hello: {},
       helloMs: 60000,

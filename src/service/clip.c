@@ -652,7 +652,8 @@ static void send_call(const char *cwd) {
 struct program {
   uint32_t id;
   pid_t pid;
-  int in, out[2];
+  /** Our ends of its standard input, output and error, or -1. */
+  int streams[3];
   struct bytes input;
   size_t written;
   /** `is_gone`: no process is left. `is_told`: the service knows. */
@@ -758,11 +759,12 @@ static bool make_pair(int *ours, int *theirs) {
   return true;
 }
 
-/** Returns the process, or -1 and why. `ours` are our ends of its streams. */
+/** Returns the process, or -1 and why. */
 static pid_t start_program(const struct command *command, int ours[3], struct failure *failure) {
   int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
   pid_t pid = -1;
   bool is_ready = true;
+  for (int i = 0; i < 3; i++) ours[i] = -1;
   for (int i = 0; i < 3 && is_ready; i++) is_ready = make_pair(&ours[i], &theirs[i]);
   if (is_ready && pipe(report) == 0) {
     for (int i = 0; i < 2; i++) set_cloexec(report[i]);
@@ -781,8 +783,13 @@ static pid_t start_program(const struct command *command, int ours[3], struct fa
     }
   }
   close_if_open(&report[0]);
-  for (int i = 0; i < 3 && pid < 0; i++) close_if_open(&ours[i]);
   return pid;
+}
+
+static void forget(struct program *program) {
+  for (int i = 0; i < 3; i++) close_if_open(&program->streams[i]);
+  free(program->input.at);
+  free(program);
 }
 
 static void run_program(struct fields *fields) {
@@ -798,49 +805,41 @@ static void run_program(struct fields *fields) {
   struct program *program = calloc(1, sizeof *program);
   if (program == NULL) give_up();
   append(&program->input, text, length);
-  int ours[3] = {-1, -1, -1};
   struct failure failure;
-  pid_t pid = start_program(&command, ours, &failure);
+  pid_t pid = start_program(&command, program->streams, &failure);
   free(command.arguments);
   free(command.variables);
   size_t frame = begin_report(CHILD, id);
   append_u32(&outgoing, (uint32_t)(pid > 0 ? pid : -failure.error));
   if (pid < 0) append_word(&outgoing, failure.is_cwd ? "cwd" : "exec");
   send_frame(frame);
-  if (pid < 0) {
-    free(program->input.at);
-    free(program);
-    return;
-  }
+  if (pid < 0) return forget(program);
   program->id = id;
   program->pid = pid;
-  program->in = ours[0];
-  program->out[0] = ours[1];
-  program->out[1] = ours[2];
   program->next = programs;
   programs = program;
 }
 
 static void write_input(struct program *program) {
   while (program->written < program->input.length) {
-    ssize_t count = send(program->in, program->input.at + program->written,
+    ssize_t count = send(program->streams[0], program->input.at + program->written,
                          program->input.length - program->written, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count < 0) break; // A program may close its input early.
     program->written += (size_t)count;
   }
-  close_if_open(&program->in);
+  close_if_open(&program->streams[0]);
 }
 
 static void read_output(struct program *program, int stream) {
   static uint8_t piece[65536];
-  ssize_t count = recv(program->out[stream], piece, sizeof piece, 0);
+  ssize_t count = recv(program->streams[stream], piece, sizeof piece, 0);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
   size_t frame = begin_report(OUTPUT, program->id);
-  append_u8(&outgoing, (uint8_t)(stream + 1));
+  append_u8(&outgoing, (uint8_t)stream);
   if (count > 0) append(&outgoing, piece, (size_t)count);
-  else close_if_open(&program->out[stream]);
+  else close_if_open(&program->streams[stream]);
   send_frame(frame);
 }
 
@@ -1054,18 +1053,15 @@ static void take_messages(void) {
   drop_first(&incoming, at);
 }
 
-/** Programs that are gone, and whose output has ended, are forgotten. */
-static void forget(void) {
-  for (struct program **link = &programs; *link != NULL;) {
-    struct program *program = *link;
-    if (!program->is_told || !program->has_exited || program->out[0] >= 0 || program->out[1] >= 0) {
+/** Forgets programs that are gone and whose output has ended. */
+static void forget_ended(void) {
+  for (struct program **link = &programs, *program; (program = *link) != NULL;) {
+    if (program->is_told && program->has_exited && program->streams[1] < 0 && program->streams[2] < 0) {
+      *link = program->next;
+      forget(program);
+    } else {
       link = &program->next;
-      continue;
     }
-    *link = program->next;
-    close_if_open(&program->in);
-    free(program->input.at);
-    free(program);
   }
 }
 
@@ -1089,8 +1085,8 @@ static void wait_for_events(void) {
   bool is_read = outgoing.length < MOST_WAITING, is_any_watched = false;
   struct pollfd *at = all + FIRST;
   for (struct program *program = programs; program != NULL; program = program->next) {
-    *at++ = (struct pollfd){.fd = program->in, .events = POLLOUT};
-    for (int i = 0; i < 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->out[i] : -1, .events = POLLIN};
+    *at++ = (struct pollfd){.fd = program->streams[0], .events = POLLOUT};
+    for (int i = 1; i <= 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->streams[i] : -1, .events = POLLIN};
     is_any_watched |= is_watched(program);
   }
   int ready = poll(all, most, left_until(is_any_watched && next_look < deadline ? next_look : deadline));
@@ -1099,7 +1095,7 @@ static void wait_for_events(void) {
     at = all + FIRST;
     for (struct program *program = programs; program != NULL; program = program->next) {
       if (at++->revents != 0) write_input(program);
-      for (int i = 0; i < 2; i++)
+      for (int i = 1; i <= 2; i++)
         if (at++->revents != 0) read_output(program, i);
     }
     if (all[WAKE].revents != 0) take_signals();
@@ -1152,7 +1148,7 @@ int main(int count, char **arguments) {
   if (!is_served()) run_cold();
   ask_service();
   for (;;) {
-    forget();
+    forget_ended();
     wait_for_events();
   }
 }

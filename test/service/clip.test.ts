@@ -499,8 +499,11 @@ describe.skipIf(!hasCompiler)('a program that clip runs', () => {
     const bin = join(scene.base, 'tools')
     mkdirSync(bin)
     writeFileSync(join(bin, 'mine'), 'echo "$0 $1"\n', { mode: 0o755 }) // without a first line that names a shell
-    const ran = await judged((peer) => peer.run({ file: 'mine', args: ['x'], env: { PATH: bin } }))
-    expect(ran).toMatchObject({ stdout: `${join(bin, 'mine')} x\n`, exited: { code: 0, alone: true } })
+    const env = { PATH: bin }
+    const { stdout } = spawnSync('mine', ['x'], { env, encoding: 'utf8' })
+    expect(stdout).toBe(`${join(bin, 'mine')} x\n`)
+    const ran = await judged((peer) => peer.run({ file: 'mine', args: ['x'], env }))
+    expect(ran).toMatchObject({ stdout, exited: { code: 0, alone: true } })
   })
 
   it.each([

@@ -4,7 +4,7 @@ import { isObject } from '../../core/base/json.js'
 import type { Check } from '../../core/base/options.js'
 import type { HookSpec } from '../hook-spec.js'
 import { isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
-import type { McpToolHandler } from './mcp-tool-hook.js'
+import type { CallTool, McpToolHandler } from './mcp-tool-hook.js'
 
 const isInput: Check = [isObject, 'an object']
 
@@ -32,9 +32,9 @@ export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
     const { mcpToolHook } = await import('./mcp-tool-hook.js')
     const { McpServers } = await import('./mcp-servers.js')
     const servers = keeper.keep('mcp', () => new McpServers({ isWarm: keeper.isWarm }))
-    servers.settings = () => settings().mcp_servers
+    const call: CallTool = (one, context) => servers.call(settings().mcp_servers, one, context)
     return {
-      hooks: (spec, surroundings) => [mcpToolHook(spec, surroundings, servers)],
+      hooks: (spec, surroundings) => [mcpToolHook(spec, surroundings, call)],
       close: () => keeper.leave(servers),
     }
   },

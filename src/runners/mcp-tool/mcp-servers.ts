@@ -7,6 +7,7 @@ import { type ForCaller, forCallerOfNow, forNobody } from '../../core/base/calle
 import { HookError } from '../../core/base/errors.js'
 import { canonicalJson, type Json } from '../../core/base/json.js'
 import { unlessAborted } from '../../core/base/promise.js'
+import { keepSecret } from '../../core/base/secrets.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { sharedEnv } from '../../files/homes.js'
@@ -20,6 +21,7 @@ import {
   folderOf,
   launchFrom,
   type McpServerSettings,
+  secretsOf,
   variableTerms,
 } from './server-settings.js'
 import { StdioLink } from './stdio-link.js'
@@ -63,6 +65,8 @@ interface Question {
   readonly context: HookContext
   readonly signal: AbortSignal
 }
+
+type Opening = (events: LinkEvents) => Promise<Link>
 
 /** Keeps all links, to end them. */
 interface LinkRegistry {
@@ -170,9 +174,23 @@ class McpServer {
 
   async #start(): Promise<Session> {
     const sdk = await loadSdk()
-    let link: Link | undefined
+    let open: Opening
     try {
-      link = await this.#opened(sdk)
+      open = this.#opening(sdk)
+    } catch (error) {
+      throw await this.#startFailed(error)
+    }
+    return forNobody(() => this.#connect(sdk, open))
+  }
+
+  async #connect(sdk: Sdk, open: Opening): Promise<Session> {
+    let link: Link | undefined
+    const events: LinkEvents = {
+      over: () => this.#over(link),
+      noise: (text) => this.#tell({ code: 'rpc-noise', text: `server "${this.#name}": ${text}` }),
+    }
+    try {
+      link = await open(events)
       this.#registry.add(link)
       const client = this.#clientOf(sdk)
       await client.connect(link, { timeout: this.#limits.startMs })
@@ -182,34 +200,34 @@ class McpServer {
       this.#session = session
       return session
     } catch (error) {
-      const failure = await startFailure(error, {
-        link,
-        server: this.#name,
-        isProgram: 'command' in this.#settings,
-        withinMs: this.#limits.startMs,
-      })
-      link?.terminate(failure.message)
-      this.#down(failure.message, 0)
-      throw failure
+      throw await this.#startFailed(error, link)
     }
   }
 
-  async #opened(sdk: Sdk): Promise<Link> {
+  async #startFailed(error: unknown, link?: Link): Promise<HookError> {
+    const failure = await startFailure(error, {
+      link,
+      server: this.#name,
+      isProgram: 'command' in this.#settings,
+      withinMs: this.#limits.startMs,
+    })
+    link?.terminate(failure.message)
+    this.#down(failure.message, 0)
+    return failure
+  }
+
+  /** Fills in variables of the caller. Throws if one is missing. */
+  #opening(sdk: Sdk): Opening {
     const settings = this.#settings
-    let link: Link | undefined
-    const events: LinkEvents = {
-      over: () => this.#over(link),
-      noise: (text) => this.#tell({ code: 'rpc-noise', text: `server "${this.#name}": ${text}` }),
-    }
     if ('command' in settings) {
       const launch = launchFrom(settings, Object.keys(sdk.getDefaultEnvironment()))
-      link = await forNobody(() => StdioLink.launch(launch, events))
-    } else {
-      const { HttpLink } = await import('./http-link.js')
-      const { url, headers } = addressFrom(settings)
-      link = new HttpLink(sdk, url, headers, events)
+      return (events) => StdioLink.launch(launch, events)
     }
-    return link
+    const { url, headers } = addressFrom(settings)
+    return async (events) => {
+      const { HttpLink } = await import('./http-link.js')
+      return new HttpLink(sdk, url, headers, events)
+    }
   }
 
   /** The client offers servers nothing: no sampling, no questions to the user, no roots. */
@@ -302,9 +320,16 @@ interface Entry {
   readonly server: McpServer
 }
 
+/** By name, as they are now. */
+type AllSettings = Readonly<Record<string, McpServerSettings>>
+
+export interface ToolCall {
+  readonly server: string
+  readonly tool: string
+  readonly input: Record<string, unknown>
+}
+
 export class McpServers {
-  /** Read at each call. */
-  settings: () => Readonly<Record<string, McpServerSettings>> = () => ({})
   readonly #terms: ServerTerms
   readonly #entries = new Map<string, Entry>()
   /** Includes links of servers that are no longer in the settings. */
@@ -318,12 +343,11 @@ export class McpServers {
 
   /** Rejects with a HookError about the server, or with HOOK_TIMEOUT if the call was given up. */
   async call(
-    server: string,
-    tool: string,
-    input: Record<string, unknown>,
+    settings: AllSettings,
+    { server, tool, input }: ToolCall,
     context: HookContext,
   ): Promise<CallToolResult> {
-    return this.#named(server).call(tool, input, context)
+    return this.#named(server, settings).call(tool, input, context)
   }
 
   /** Settles when every process and socket is gone. Calls in progress fail. */
@@ -334,11 +358,12 @@ export class McpServers {
     await this.#links.end((link) => link.end(CLOSED))
   }
 
-  #named(name: string): McpServer {
+  #named(name: string, all: AllSettings): McpServer {
     if (this.#closed) throw new HookError('HOOK_NOT_STARTED', `${CLOSED}, so no server can be called`)
-    const all = this.settings()
     const known = this.#entries.get(name)
     const settings = Object.hasOwn(all, name) ? all[name] : undefined
+    // It may run already, started by another caller.
+    if (settings) keepSecret(secretsOf(settings))
     const key = settings && `${keyOf(settings)}\n${this.#versionOf(settings)}`
     if (known && known.key === key) return known.server
     known?.server.retire()

@@ -1,5 +1,6 @@
 // An MCP hook: calls a tool of a server with `input` and reads the tool's text as the answer.
 
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
 import { byteLength } from '../../core/base/text.js'
@@ -7,7 +8,7 @@ import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce } from '../telling.js'
-import type { McpServers } from './mcp-servers.js'
+import type { ToolCall } from './mcp-servers.js'
 import { readToolResult } from './tool-result.js'
 
 /** The fields that only an MCP hook has. */
@@ -21,17 +22,19 @@ export interface McpToolHandler {
   readonly statusMessage?: string
 }
 
+export type CallTool = (call: ToolCall, context: HookContext) => Promise<CallToolResult>
+
 export function mcpToolHook(
   spec: HookSpec<McpToolHandler>,
   surroundings: Surroundings,
-  servers: McpServers,
+  call: CallTool,
 ): Hook {
   const { hook, handler } = spec
   const run = async (event: HookEvent, context: HookContext) => {
     const payload = JSON.parse(encode(event)) as Readonly<Record<string, unknown>>
     const input = toolInput(handler.input ?? {}, payload, context.note)
     announce(spec, surroundings, context.note)
-    const result = await servers.call(handler.server, handler.tool, input, context)
+    const result = await call({ server: handler.server, tool: handler.tool, input }, context)
     const { onFailure, note } = context
     const asker = { name: hook.name, onFailure, late: hook.detached, tool: handler.tool }
     return readToolResult(event, result, asker, note)

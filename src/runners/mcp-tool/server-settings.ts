@@ -1,8 +1,8 @@
-// The user's settings for a server, resolved for use. Secrets in them are registered as secrets.
+// The user's settings for a server, resolved for use, and the secrets in them.
 
 import { resolve } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
-import { keepSecret, secretsIn } from '../../core/base/secrets.js'
+import { secretsIn } from '../../core/base/secrets.js'
 import { sharedEnv, userHome } from '../../files/homes.js'
 import { withoutProject } from '../../shell/own-environment.js'
 import { basicCredentials } from '../http/request-headers.js'
@@ -32,7 +32,6 @@ export function launchFrom(
   inherited: readonly string[],
 ): Launch {
   const own = expanded(env, 'env')
-  keepSecret(secretsIn(own))
   // A server may serve several callers, so it inherits from the process that starts it.
   const ofUser = Object.entries(withoutProject(undefined, sharedEnv())).filter(([name]) =>
     inherited.includes(name),
@@ -54,11 +53,23 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
   const address = parsedUrl(url)
   const authorization = basicCredentials(address)
   const sent = { ...(authorization !== undefined && { authorization }), ...expanded(headers, 'headers') }
-  // The part after the scheme is secret too.
-  keepSecret(Object.values(sent).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]))
   address.username = ''
   address.password = ''
   return { url: address, headers: sent }
+}
+
+/** Of a server with these settings. None if it cannot be started anyway. */
+export function secretsOf(settings: McpServerSettings): readonly string[] {
+  try {
+    if ('command' in settings) return secretsIn(expanded(settings.env ?? {}, 'env'))
+    // The part after the scheme is secret too.
+    return Object.values(addressFrom(settings).headers).flatMap((value) => [
+      value,
+      value.replace(/^\S+\s+/, ''),
+    ])
+  } catch {
+    return []
+  }
 }
 
 /** The settings that may name variables, with their values. Unset ones are left as written: starting the server will fail. */

@@ -129,9 +129,8 @@ describe('the library', () => {
     import { McpServers } from './servers.mjs'
     const [, , name, tool, settings] = process.argv
     const servers = new McpServers()
-    servers.settings = () => JSON.parse(settings)
     const context = { signal: new AbortController().signal, onAbort() {}, note() {}, printed() {} }
-    const said = await servers.call(name, tool, {}, context).then(
+    const said = await servers.call(JSON.parse(settings), { server: name, tool, input: {} }, context).then(
       (result) => ({ result }),
       ({ code, message, hint }) => ({ code, message, hint }),
     )

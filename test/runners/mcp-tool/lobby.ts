@@ -23,7 +23,6 @@ export class Lobby {
   constructor(limits: Partial<Limits> = {}) {
     this.settings = { tests: this.process('stdio') }
     this.servers = new McpServers({ ...PATIENT, ...limits })
-    this.servers.settings = () => this.settings
   }
 
   /** One of the servers beside, marked so that it is found again. */
@@ -53,7 +52,7 @@ export class Lobby {
         longestMs: 300_000,
       },
       { report: () => undefined },
-      this.servers,
+      (call, context) => this.servers.call(this.settings, call, context),
     )
   }
 

@@ -43,6 +43,7 @@ export function runOften(carabiner) {
       run(['hook', i === 1 ? 'user-prompt-submit' : 'post-tool-use'], AFTER)
     }
   } finally {
+    spawnSync('chmod', ['-R', 'u+w', home]) // Trusted copies are read-only, which stops everybody but root.
     rmSync(home, { recursive: true, force: true })
   }
   const files = readdirSync(dirname(carabiner))

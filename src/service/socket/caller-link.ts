@@ -12,6 +12,7 @@ import {
   type ToCaller,
 } from './frames.js'
 import { isReport, RemotePrograms, signalName } from './remote-programs.js'
+import type { Turns } from './turns.js'
 
 /** What a caller prints, and its exit code, if it loses the service. */
 export interface Interrupted {
@@ -50,6 +51,7 @@ export interface Desk {
   admit(call: Call): MaybePromise<Served | string>
   /** Calls `work` for this caller: code in it that asks for the caller finds it. */
   inContext<T>(context: Context, work: () => T): T
+  readonly turns: Turns
   /** JSON. */
   status(): string
   /** Settles when every other call has ended and no new one is taken. */
@@ -166,6 +168,8 @@ export class CallerLink {
     }
     this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
     if (!(await this.#begins(served.interrupted))) return
+    await this.#desk.turns.next()
+    if (this.#socket.destroyed) return
     const io: CallIo = {
       write: (fd, text) => this.#send({ kind: 'out', fd, bytes: text }),
       answered: (exit) => this.#send({ kind: 'answered', exit }),

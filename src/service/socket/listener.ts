@@ -12,6 +12,7 @@ import { keepBy } from '../../runners/keeper.js'
 import { watchGroupsBy } from '../../runners/process/launch.js'
 import { CallerLink, type Context, type Desk } from './caller-link.js'
 import type { Call } from './frames.js'
+import { Turns } from './turns.js'
 import { endLeftovers, WarmChildren } from './warm-children.js'
 import { WarmKeepers } from './warm-keepers.js'
 
@@ -49,6 +50,7 @@ class Listener implements Desk {
   readonly #build: string
   readonly #server: Server
   readonly #contexts = new AsyncLocalStorage<Context>()
+  readonly turns = new Turns()
   readonly #links = new Set<CallerLink>()
   readonly #keepers = new WarmKeepers()
   readonly #children: WarmChildren

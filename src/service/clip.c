@@ -792,6 +792,9 @@ static void forget(struct program *program) {
   free(program);
 }
 
+static void start_guard(void);
+static void tell_guard(pid_t pid);
+
 static void run_program(struct fields *fields) {
   uint32_t id = take_u32(fields);
   char *file = take_word(fields);
@@ -806,7 +809,9 @@ static void run_program(struct fields *fields) {
   if (program == NULL) give_up();
   append(&program->input, text, length);
   struct failure failure;
+  start_guard();
   pid_t pid = start_program(&command, program->streams, &failure);
+  if (pid > 0) tell_guard(pid);
   free(command.arguments);
   free(command.variables);
   size_t frame = begin_report(CHILD, id);
@@ -907,6 +912,18 @@ static void look_at_all(void) {
   }
 }
 
+/** Waits until every program that is ending is gone. */
+static void end_the_rest(void) {
+  for (bool is_left = true; is_left; poll(NULL, 0, (int)LOOK_MS)) {
+    is_left = false;
+    for (struct program *program = programs; program != NULL; program = program->next) {
+      if (program->is_gone) continue;
+      look(program);
+      is_left |= !program->is_gone;
+    }
+  }
+}
+
 /** Ends what still runs. Another process sends KILL, because our caller need not wait for that. */
 static void end_all(void) {
   bool is_any = false;
@@ -919,15 +936,54 @@ static void end_all(void) {
   pid_t killer = is_any ? fork_away() : 1;
   if (killer > 0) return;
   if (killer == 0) let_go_from(3);
-  for (bool is_left = true; is_left; poll(NULL, 0, (int)LOOK_MS)) {
-    is_left = false;
-    for (struct program *program = programs; program != NULL; program = program->next) {
-      if (program->is_gone) continue;
-      look(program);
-      is_left |= !program->is_gone;
-    }
-  }
+  end_the_rest();
   if (killer == 0) _exit(0);
+}
+
+// ---- if we are killed -------------------------------------------------------------------------------------------
+
+/** To a process that ends our programs if we cannot: their numbers, negative once they are gone, and 0 if we end by ourselves. */
+static int guard = -1;
+
+static void tell_guard(pid_t pid) {
+  if (guard >= 0) write_all(guard, &pid, sizeof pid);
+}
+
+_Noreturn static void guard_programs(int source) {
+  setsid();
+  reset_signals();
+  dup2(source, 3);
+  let_go_from(4);
+  if (chdir("/") != 0) _exit(1);
+  pid_t pid;
+  while (read(3, &pid, sizeof pid) == sizeof pid) {
+    if (pid == 0) _exit(0);
+    struct program *program = programs;
+    while (program != NULL && program->pid != -pid) program = program->next;
+    if (program != NULL) program->pid = 0;
+    if (pid < 0 || (program = calloc(1, sizeof *program)) == NULL) continue;
+    program->pid = pid;
+    program->next = programs;
+    programs = program;
+  }
+  for (struct program *program = programs; program != NULL; program = program->next) {
+    program->is_gone = program->pid == 0;
+    begin_ending(program);
+  }
+  end_the_rest();
+  _exit(0);
+}
+
+/** Only the system's own signal is left without it, which reaches a program, but nothing that the program started. */
+static void start_guard(void) {
+  int ends[2];
+  if (guard >= 0 || pipe(ends) < 0) return;
+  pid_t pid = fork();
+  if (pid == 0) guard_programs(ends[0]);
+  close(ends[0]);
+  set_cloexec(ends[1]);
+  guard = ends[1];
+  if (pid < 0) close_if_open(&guard);
 }
 
 // ---- the end ----------------------------------------------------------------------------------------------------
@@ -935,6 +991,7 @@ static void end_all(void) {
 _Noreturn static void leave(int code) {
   close_if_open(&service);
   end_all();
+  tell_guard(0);
   exit(code >= 0 && code <= 255 ? code : REFUSED); // The system would take 256 for 0.
 }
 
@@ -1058,6 +1115,7 @@ static void forget_ended(void) {
   for (struct program **link = &programs, *program; (program = *link) != NULL;) {
     if (program->is_told && program->has_exited && program->streams[1] < 0 && program->streams[2] < 0) {
       *link = program->next;
+      tell_guard(-program->pid);
       forget(program);
     } else {
       link = &program->next;

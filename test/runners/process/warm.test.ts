@@ -1,0 +1,53 @@
+// A resident process that outlives its callers: its events belong to none of them, and none hears what was said to another.
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { processHooks } from '../../../src/runners/process/process-hooks.js'
+import { Residents } from '../../../src/runners/process/residents.js'
+import { asCaller, isForCaller, serveCallers, serveNobody } from '../../callers.js'
+import { until } from '../until.js'
+import { ask, Hall, MANNERS } from './hall.js'
+
+let hall: Hall
+let residents: Residents
+beforeEach(() => {
+  hall = new Hall()
+  residents = new Residents(true)
+  serveCallers()
+})
+afterEach(async () => {
+  serveNobody()
+  await residents.close()
+  await hall.close()
+})
+
+test('its end is not an event of the caller that started it', async () => {
+  hall.workshop.file(
+    'hook.js',
+    `${MANNERS} other = ({ id }) => deny(id, 'no', () => setTimeout(() => process.exit(5), 50))`,
+  )
+  const ends: boolean[] = []
+  const report = () => ends.push(isForCaller())
+  const [hook] = asCaller({}, () => processHooks(hall.spec(), { report }, residents))
+  if (!hook) throw new Error('there is no hook')
+  await asCaller({}, () => ask(hook).answer)
+  await until('its end is reported', () => ends.length > 0)
+  expect(ends).toEqual([false])
+})
+
+test('a failure tells a caller only what was printed during its own call', async () => {
+  hall.workshop.file(
+    'hook.js',
+    `${MANNERS} let calls = 0
+    other = ({ id }) => {
+      if (++calls > 1) { console.error('for the second'); process.exit(3) }
+      console.error('for the first')
+      setTimeout(() => deny(id, 'no'), 50)
+    }`,
+  )
+  const [hook] = processHooks(hall.spec(), { report: () => undefined }, residents)
+  if (!hook) throw new Error('there is no hook')
+  await ask(hook).answer
+  const failure = await ask(hook).answer.catch((error: Error) => error.message)
+  expect(failure).toContain('for the second')
+  expect(failure).not.toContain('for the first')
+})

@@ -38,7 +38,7 @@ describe.skipIf(!isServable)('a service that was killed', () => {
   it('leaves no warm process once the next one runs', async () => {
     const now = new Scene()
     scene = now
-    const script = now.file('home/gate.js', STUBBORN)
+    const script = now.file('home/gate/gate.js', STUBBORN)
     const gate = { command: [process.execPath, script], intercept: ['before_tool'] }
     now.file('home/.amplifier/hooks/hooks.json', { processes: { gate } })
     await now.startService()

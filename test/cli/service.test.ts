@@ -308,6 +308,14 @@ describe('carabiner service', () => {
     ])
   })
 
+  it('is not forgotten by those who do without it', async () => {
+    await serve(`${BUILD()}.here.1.2.3`)
+    const { stdout } = await setup('--no-service')
+    expect(stdout).toContain('next carabiner service stop   # one still runs\n')
+    expect(stdout).toContain('next carabiner setup claude-code --no-service --with ')
+    expect((await call(['doctor'])).stdout).toContain('not used, 1 service still running')
+  })
+
   it('stops all of them', async () => {
     const [one, other] = [await serve('a.here.1.2.3'), await serve('b.here.1.2.3', { ...STATUS, pid: 4712 })]
     const { code, stdout } = await call(['service', 'stop'])

@@ -28,6 +28,7 @@ import { ownCommand } from '../../hosts/own-command.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
+import { findServices, isRunning } from '../../service/socket/running-services.js'
 import type { Command, Options } from '../command.js'
 import { canAsk } from '../confirm.js'
 import { commandsIn } from '../doctor/agent-files.js'
@@ -83,6 +84,8 @@ interface Wish {
   readonly notes: readonly string[]
   /** How the registered commands start. Undefined if none is registered. */
   readonly start?: Start
+  /** A service runs, although these commands do not ask it. */
+  readonly isServiceLeft?: boolean
 }
 
 export const command: Command<typeof OPTIONS> = {
@@ -145,7 +148,8 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
   const { engine, remove, prune, diff, 'dry-run': dry } = options
   const place = options.project ? projectSettings(settingsProject()) : userSettings()
   const program = thisProgram()
-  const again = `carabiner setup claude-code${options.project ? ' --project' : ''}`
+  const kept = [...(options.project ? ['--project'] : []), ...(options['no-service'] ? ['--no-service'] : [])]
+  const again = ['carabiner setup claude-code', ...kept].join(' ')
   const common = { dry, diff, remove: remove || prune, chosen: [], again }
   if (prune) return { ...common, plan: () => planPrune(place), entries: [], notes: [] }
   if (remove) return { ...common, plan: () => planRemove(place), entries: [], notes: [] }
@@ -169,6 +173,7 @@ async function wishOf(options: Given, output: Output): Promise<Wish> {
     entries,
     notes: notesOn(program),
     start,
+    isServiceLeft: start.program.clip === undefined && (await findServices()).some(isRunning),
   }
 }
 
@@ -270,13 +275,18 @@ function switchedOff(): { readonly text: string; readonly fix: string } | undefi
   return { text: visible(off.file === undefined ? text : `${placeOf(off)}: ${text}`), fix }
 }
 
-function nextOf({ remove, chosen, dry, again }: Wish, { changes }: Plan, done: boolean): readonly string[] {
+function nextOf(
+  { remove, chosen, dry, again, isServiceLeft }: Wish,
+  { changes }: Plan,
+  done: boolean,
+): readonly string[] {
   if (dry && changes) return ['Leave out --dry-run to write it']
   if (remove) return done ? ['Restart Claude Code: it runs these hooks until then'] : []
   const off = ALL_CHOICES.filter((choice) => !chosen.includes(choice))
   const more = `${again} --with ${off[0]}   # off: ${off.join(', ')}`
   return [
     ...(done ? [RESTART] : []),
+    ...(isServiceLeft ? ['carabiner service stop   # one still runs'] : []),
     ...(done && chosen.includes('guard') ? [`${TRY_GUARD}   # see it block a call`] : []),
     ...(chosen.length > 0 && off.length > 0 ? [more] : []),
     'carabiner doctor   # check that all of it works',

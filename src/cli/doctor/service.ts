@@ -9,6 +9,7 @@ import {
   failureFile,
   findServices,
   folderProblem,
+  isRunning,
   killLine,
   type Service,
   serviceFolder,
@@ -33,13 +34,14 @@ export async function service(facts: Facts): Promise<Checked> {
     return found ? [{ clip: found.clip, file, line }] : []
   })
   const warm = own.flatMap(({ clip, ...place }) => (clip === undefined ? [] : [{ clip, ...place }]))
-  if (own.length === 0) return { what: 'not used', findings: [] }
-  if (warm.length === 0) return { what: 'not used', findings: await missing() }
   const services = await findServices()
-  const running = services.filter(({ state }) => state === 'running').length
+  const running = services.filter(isRunning).length
+  const unused = running > 0 ? `not used, ${counted(running, 'service')} still running` : 'not used'
+  if (own.length === 0) return { what: unused, findings: [] }
+  if (warm.length === 0) return { what: unused, findings: await missing() }
   return {
     what: `${counted(warm.length, 'hook')} through clip, ${counted(running, 'service')} running`,
-    findings: [...(await clips(warm, facts)), ...unused(), ...services.flatMap(silent), ...failed()],
+    findings: [...(await clips(warm, facts)), ...whyUnused(), ...services.flatMap(silent), ...failed()],
   }
 }
 
@@ -125,7 +127,7 @@ function ofOther({ clip, file, line }: Warm): readonly AboutClip[] {
 
 // ---- the service ----------------------------------------------------------------------------------------------
 
-function unused(): readonly Finding[] {
+function whyUnused(): readonly Finding[] {
   if (isServiceOff(process.env))
     return [note('CARABINER_SERVICE=off is set: hooks start Node', 'unset CARABINER_SERVICE')]
   const folder = serviceFolder()

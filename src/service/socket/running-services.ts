@@ -74,6 +74,10 @@ export function folderProblem(folder = serviceFolder()): string | undefined {
   return (mode & 0o077) === 0 ? undefined : `is open to others (mode ${mode.toString(8)})`
 }
 
+export function isRunning({ state }: Service): boolean {
+  return state === 'running'
+}
+
 const ANSWER_MS = 1000
 
 /** Asks all of them at once. Empty if the folder must not be used. */

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { HookError, isHookError } from '../../core/base/errors.js'
+import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
 import { canonicalJson, isObject, type Json } from '../../core/base/json.js'
 import { plainText } from '../../core/base/text.js'
 import { type Hook, type HookContext, type HookEvent, WholeData } from '../../core/hooks/hook.js'
@@ -111,7 +111,8 @@ export class ModuleRunner {
 
   #resident(spec: ModuleSpec, { report }: Surroundings, problem: StartProblem): Resident {
     const { hook, place } = spec
-    const resident = this.#residents.of(keyOf(spec), this.#versionOf(spec), {
+    const key = keyOf(spec)
+    const options = {
       launch: () => {
         refuse(problem)
         madeDataFolder(place, report)
@@ -124,8 +125,10 @@ export class ModuleRunner {
       restart: AT_ONCE,
       maxLineBytes: MOST_BYTES,
       endsLate: true,
-      report: (d) => report({ ...d, text: `${hook.origin.source}: ${d.text}` }),
-    })
+      report: (d: Diagnostic) => report({ ...d, text: `${hook.origin.source}: ${d.text}` }),
+    }
+    const entry = `${key} ${spec.handler.path}`
+    const resident: Resident = this.#residents.of(key, this.#versionOf(spec), options, entry)
     return resident
   }
 

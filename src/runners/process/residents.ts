@@ -337,8 +337,11 @@ export class Residents {
     return this.#stamps.of(code) ?? `unknown ${this.#generation}`
   }
 
-  /** Finds or creates the resident with this key, which covers everything that matters about it but the version of its code. */
-  of(key: string, version: string, options: ResidentOptions): Resident {
+  /**
+   * Finds or creates the resident with this key, which covers everything that matters about it but the version of its
+   * code. Several entries may share one. A new version of an entry replaces the older one.
+   */
+  of(key: string, version: string, options: ResidentOptions, entry = key): Resident {
     const whole = `${key}\n${version}`
     const known = this.#residents.get(whole)
     const resident = known ?? new Resident(options, this.#registry)
@@ -346,8 +349,8 @@ export class Residents {
     else this.#residents.set(whole, resident)
     this.#usedAt.set(resident, performance.now())
     this.#wanted?.add(whole)
-    const before = this.#latest.get(key)
-    this.#latest.set(key, whole)
+    const before = this.#latest.get(entry)
+    this.#latest.set(entry, whole)
     // A renewal ends what it does not want. Hooks of skills are created outside of one.
     if (before !== undefined && before !== whole && !this.#wanted) this.#retire(before)
     return resident

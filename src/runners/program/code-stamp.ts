@@ -13,7 +13,7 @@ import { isBelow, realOf } from '../../files/within.js'
 export interface Code {
   /** Of a plugin or a skill. Everything in it counts. */
   readonly folder?: string | undefined
-  /** For scripts among them, files that they import by a relative path count as well, and everything in their own folders. */
+  /** For scripts among them, files that they import by a relative path count as well, and everything in their own folders that is not hidden. */
   readonly files: readonly string[]
 }
 
@@ -38,26 +38,34 @@ export class CodeStamps {
 
   /** Undefined if it cannot be told whether the code changes. */
   of({ folder, files }: Code): string | undefined {
-    const folders = new Set(folder === undefined ? [] : [folder])
-    const isCovered = (path: string) => [...folders].some((one) => isBelow(path, one))
-    const all = withImports(files)
-    for (const path of files) {
-      if (!SCRIPT.test(extname(path)) || isInstalled(path)) continue
-      for (const one of [dirname(path), dirname(realOf(path))]) if (!isCovered(one)) folders.add(one)
+    const around = new Set<string>()
+    const isCovered = (path: string) =>
+      (folder !== undefined && isBelow(path, folder)) || [...around].some((one) => isSeenFrom(one, path))
+    for (const path of files.filter(isOwnScript)) {
+      for (const one of [dirname(path), dirname(realOf(path))]) if (!isCovered(one)) around.add(one)
     }
-    const others = all?.filter((path) => !isCovered(path))
-    const stamps = [...[...folders].map((one) => this.#ofFolder(one)), others && stampOfFiles(others)]
+    const others = withImports(files)?.filter((path) => !isCovered(path))
+    const stamps = [
+      folder === undefined ? '' : this.#ofFolder(folder, true),
+      ...[...around].map((one) => this.#ofFolder(one, false)),
+      others && stampOfFiles(others),
+    ]
     return stamps.includes(undefined) ? undefined : stamps.join('\n')
   }
 
-  #ofFolder(folder: string): string | undefined {
-    if (!this.#folders.has(folder))
-      this.#folders.set(
-        folder,
-        unlessUnknown(() => stampOfFolder(folder)),
-      )
-    return this.#folders.get(folder)
+  #ofFolder(folder: string, isUnit: boolean): string | undefined {
+    const key = `${isUnit} ${folder}`
+    const stamp = this.#folders.has(key)
+      ? this.#folders.get(key)
+      : unlessUnknown(() => stampOfFolder(folder, isUnit))
+    this.#folders.set(key, stamp)
+    return stamp
   }
+}
+
+/** Below the folder, and not hidden there. */
+function isSeenFrom(folder: string, path: string): boolean {
+  return isBelow(path, folder) && !/(?:^|\/)(?:\.|node_modules\/)/.test(path.slice(folder.length))
 }
 
 /** With all that they import by a relative path. Undefined if these are too many. */
@@ -71,8 +79,11 @@ function withImports(files: readonly string[]): readonly string[] | undefined {
 }
 
 /** In a folder of programs, the others have nothing to do with it. */
-function isInstalled(path: string): boolean {
-  return [callerEnv().PATH, process.env.PATH].some((all) => all?.split(delimiter).includes(dirname(path)))
+function isOwnScript(path: string): boolean {
+  const isInstalled = [callerEnv().PATH, process.env.PATH].some((all) =>
+    all?.split(delimiter).includes(dirname(path)),
+  )
+  return SCRIPT.test(extname(path)) && !isInstalled
 }
 
 // ---- stamps -----------------------------------------------------------------------------------------------------
@@ -90,14 +101,14 @@ function stampOfFiles(files: readonly string[]): string | undefined {
   return unlessUnknown(() => files.map((path) => stampAt(path, seen)).join('\n'))
 }
 
-/** Folders count by the files in them. */
-function stampOfFolder(folder: string): string {
+/** Folders count by the files in them. A script may be in the home folder, where programs keep hidden files that change all the time. */
+function stampOfFolder(folder: string, isUnit: boolean): string {
   const seen = moment()
   const stamps: string[] = []
   const folders = new Map([[realOf(folder), folder]])
   for (const [, path] of folders) {
     for (const { name } of readdirSync(path, { withFileTypes: true })) {
-      if (LEFT_OUT.has(name) || WRITTEN.test(name)) continue
+      if (LEFT_OUT.has(name) || WRITTEN.test(name) || (!isUnit && name.startsWith('.'))) continue
       if (stamps.length === MOST_FILES) throw new Unknown('too many files')
       const one = join(path, name)
       const isFolder = ifThere(() => statSync(one))?.isDirectory() === true

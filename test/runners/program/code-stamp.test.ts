@@ -73,6 +73,13 @@ describe('a stamp changes', () => {
     expect(new Set([before, installed, stampOf(code)]).size).toBe(3)
   })
 
+  test('but not with hidden files beside a script, which may be in the home folder', () => {
+    const code = { files: [write('home/gate.py')] }
+    const before = stampOf(code)
+    write('home/.local/state/x')
+    expect(stampOf(code)).toBe(before)
+  })
+
   test('even if the time of a file is set back', () => {
     const code = { files: [write('hooks/gate.py', 'one')] }
     utimesSync(at('hooks/gate.py'), 1, 1)

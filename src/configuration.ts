@@ -22,6 +22,7 @@ import type { Skills } from './core/session/session-store.js'
 import { callerFolder } from './files/caller.js'
 import { forgetLooks } from './files/looks.js'
 import type { Surroundings } from './runners/hook-spec.js'
+import type { Keeper } from './runners/keeper.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { startFolder } from './runners/program/environment.js'
@@ -38,6 +39,7 @@ export interface ConfigurationOptions {
   readonly preTrusted?: string | undefined
   /** Called once for each kind, when a file first names it. */
   readonly load: (kind: KindName) => Promise<Runner>
+  readonly keeper: Keeper
   readonly display?: ((message: Message) => void) | undefined
 }
 
@@ -306,12 +308,11 @@ export class Configuration {
   }
 }
 
-function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStore {
+function storeOf({ sources, preTrusted: list, keeper }: ConfigurationOptions): TrustStore {
   const { dataDir, projectDir } = sources
-  return trustStore({
-    ...(dataDir !== undefined && { dataDir }),
-    ...(list !== undefined && { preTrusted: digestsIn(list, projectDir ?? callerFolder()) }),
-  })
+  const data = dataDir === undefined ? {} : { dataDir }
+  if (list === undefined) return keeper.remember('trust', () => trustStore(data))
+  return trustStore({ ...data, preTrusted: digestsIn(list, projectDir ?? callerFolder()) })
 }
 
 /** An unreadable list is the embedder's mistake. It must not be treated as empty. */

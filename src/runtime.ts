@@ -124,6 +124,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
       trust,
       preTrusted: options.preTrusted,
       load: (type) => kindOf({ type }).load(shared),
+      keeper: shared.keeper,
       display,
     }))
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals

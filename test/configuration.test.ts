@@ -9,6 +9,7 @@ import { type AuditRecord, createHooks, type Hooks, type HooksOptions, type Outc
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Configuration } from '../src/configuration.js'
 import type { Hook } from '../src/core/hooks/hook.js'
+import { keeperFor } from '../src/runners/keeper.js'
 import { livingMembers } from '../src/runners/program/process-group.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
@@ -495,6 +496,7 @@ test('a way to run hooks is loaded when a file names it, and once, whoever asks 
     sources: { projectDir: project, homeDir: home },
     trust: 'all',
     load,
+    keeper: keeperFor(''),
   })
   expect(loaded).toEqual([])
   write(rootFile(project), gate('true'))

@@ -47,6 +47,12 @@ export class VersionedFile<T> {
     return this.#options.folder
   }
 
+  /** The file of the current value, unless there is none or another process changes it now. */
+  newest(): string | undefined {
+    const version = this.#attempt('read', () => versionsIn(this.folder))?.numbers.at(-1)
+    return version === undefined ? undefined : versionPath(this.folder, version)
+  }
+
   /** Creates no folder. Moves an unreadable file aside and throws once; after that, the value is fresh. See also `damaged`. */
   load(): T {
     const found = this.#found()

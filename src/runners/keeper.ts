@@ -1,4 +1,5 @@
 // What runners keep running: processes and connections that end with one createHooks(), or, in a service, serve the next event too.
+// Also what was read for it, where stamps tell each time whether it still holds.
 
 export interface Kept {
   /** Settles when everything of it has ended. */
@@ -12,6 +13,8 @@ export interface Keeper {
   keep<T extends Kept>(name: string, make: () => T): T
   /** Whoever asked for it no longer needs it. */
   leave(kept: Kept): Promise<void>
+  /** The memory of this name, made when it is first asked for. It must check by itself that the disk has not changed. */
+  remember<T extends object>(name: string, make: () => T): T
   /** Whether it outlasts one createHooks(). */
   readonly isWarm: boolean
 }
@@ -19,6 +22,7 @@ export interface Keeper {
 const COLD: Keeper = {
   keep: (_, make) => make(),
   leave: (kept) => kept.close(),
+  remember: (_, make) => make(),
   isWarm: false,
 }
 
@@ -26,6 +30,7 @@ const COLD: Keeper = {
 export class WarmKeeper implements Keeper {
   readonly isWarm = true
   readonly #kept = new Map<string, Kept>()
+  readonly #memories = new Map<string, object>()
 
   keep<T extends Kept>(name: string, make: () => T): T {
     const kept = this.#kept.get(name) ?? make()
@@ -35,6 +40,13 @@ export class WarmKeeper implements Keeper {
 
   async leave(): Promise<void> {}
 
+  remember<T extends object>(name: string, make: () => T): T {
+    const memory = this.#memories.get(name) ?? make()
+    this.#memories.set(name, memory)
+    return memory as T
+  }
+
+  /** Whether nothing runs. */
   get isEmpty(): boolean {
     return this.#kept.size === 0
   }

@@ -1,6 +1,6 @@
 // Trust records in files: a folder for each unit, read again only after somebody wrote to it.
 
-import { readdirSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest as digestOf } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
@@ -29,10 +29,20 @@ import {
 import { type Entry, ProjectIndex } from './project-index.js'
 import { StorePlace } from './store-place.js'
 
-/** A record with the stamp of its folder. Every change of a record adds a file there, which changes the stamp. */
+/**
+ * A record with the stamps of its folder and of its file. We add a file there for every change, which changes the stamp of
+ * the folder. Anybody else may write into the file.
+ */
 interface Loaded {
   readonly stamp: Stamp | undefined
+  readonly file: Stamped | undefined
   readonly record: TrustRecord | undefined
+}
+
+interface Stamped {
+  readonly path: string
+  /** Undefined if it cannot be relied on. */
+  readonly stamp: Stamp | undefined
 }
 
 /** Enough for ten thousand files with long names, and as many in the copy. */
@@ -79,11 +89,16 @@ export class FileTrustRecords implements TrustRecords {
       return undefined
     }
     const known = this.#loaded.get(name)
-    if (known?.stamp && isSame(stats, known.stamp)) return known.record
+    if (known?.stamp && isSame(stats, known.stamp) && (!known.file || isUntouched(known.file))) {
+      this.#place.checkPrivateOnce()
+      return known.record
+    }
     this.checkPrivate()
-    const record = fileIn(join(this.#root, name)).read() ?? undefined
+    const versions = fileIn(join(this.#root, name))
+    const file = stamped(versions.newest(), seen)
+    const record = versions.read() ?? undefined
     if (!record && projectDir !== undefined) this.#checkNotMissed(name, projectDir)
-    this.#loaded.set(name, { stamp: parseStamp(stampOf(stats, seen)), record })
+    this.#loaded.set(name, { stamp: parseStamp(stampOf(stats, seen)), file, record })
     return record
   }
 
@@ -191,6 +206,17 @@ export class FileTrustRecords implements TrustRecords {
   #file(where: Where): VersionedFile<TrustRecord | null> {
     return fileIn(this.#folder(where))
   }
+}
+
+function stamped(path: string | undefined, seen: bigint): Stamped | undefined {
+  if (path === undefined) return undefined
+  const stats = ifThere(() => lstatSync(path, { bigint: true }))
+  return { path, stamp: stats && parseStamp(stampOf(stats, seen)) }
+}
+
+function isUntouched({ path, stamp }: Stamped): boolean {
+  const stats = stamp && ifThere(() => lstatSync(path, { bigint: true }))
+  return stamp !== undefined && stats !== undefined && isSame(stats, stamp)
 }
 
 function fileIn(folder: string): VersionedFile<TrustRecord | null> {

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { perCaller } from '../../core/base/caller.js'
 import { quoted } from '../../core/base/text.js'
 import { ifThere } from '../../files/if-there.js'
 import { isInProject } from '../../files/within.js'
@@ -25,8 +26,9 @@ const STORE_FOLDERS = [
 export class StorePlace {
   readonly #root: string
   readonly #folders: readonly string[]
-  /** By project, so that links are followed only once. */
-  readonly #inside = new Map<string, boolean>()
+  /** By project, so that links are followed only once. A service follows them again for each call. */
+  readonly #inside = perCaller(() => new Map<string, boolean>())
+  readonly #checked = perCaller(() => ({ isPrivate: false }))
 
   constructor(root: string) {
     this.#root = root
@@ -35,18 +37,27 @@ export class StorePlace {
 
   /** Throws if the project contains the store, because the records could then come with the repository. */
   checkOutside(projectDir: string): void {
-    const inside =
-      this.#inside.get(projectDir) ?? this.#folders.some((folder) => isInProject(folder, projectDir))
-    this.#inside.set(projectDir, inside)
+    const known = this.#inside()
+    const inside = known.get(projectDir) ?? this.#folders.some((folder) => isInProject(folder, projectDir))
+    known.set(projectDir, inside)
     if (!inside) return
     throw new Error(
       `the folder of your trust records, ${quoted(this.#root)}, lies in the project ${quoted(projectDir)}, which must not trust itself; ${ELSEWHERE} outside it (CARABINER_HOME, XDG_DATA_HOME and HOME decide where it is)`,
     )
   }
 
+  /** `checkPrivate`, unless it was done before: in this call, if this is a service. */
+  checkPrivateOnce(): void {
+    if (!this.#checked().isPrivate) this.checkPrivate()
+  }
+
   /** Throws if others can write to it, because the content could then be anybody's. */
   checkPrivate(): void {
-    if (process.platform === 'win32') return
+    if (process.platform !== 'win32') this.#checkFolders()
+    this.#checked().isPrivate = true
+  }
+
+  #checkFolders(): void {
     for (const folder of this.#folders) {
       const { mode = 0, uid = ROOT } = ifThere(() => statSync(folder)) ?? {}
       if (uid !== ROOT && uid !== process.getuid?.()) {

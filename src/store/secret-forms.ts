@@ -1,6 +1,6 @@
 // Finds secrets in texts that go to disk, by their form, their name, or the command that takes them.
 
-import { formsAt, knownAt, labelledAt, type Span } from '../core/base/secrets.js'
+import { formsAt, knownAt, labelledAt, matchesIn, type Span } from '../core/base/secrets.js'
 import { givenAt } from './secret-arguments.js'
 import { folded, namedAt } from './secret-names.js'
 import { matchAt, REFERENCE } from './secret-values.js'
@@ -10,9 +10,34 @@ import { matchAt, REFERENCE } from './secret-values.js'
  * time is linear in the length of the text, whatever it contains.
  */
 export function secretsAt(text: string, depth = 0): readonly Span[] {
+  if (depth > 0) searchesInside++
+  const known = knownAt(text)
+  if (plainTexts.has(text)) return known
+  const before = searchesInside
+  const found = shapedAt(text, depth)
+  const isPlain = known.length + found.length === 0 && depth === 0 && searchesInside === before
+  if (isPlain && text.length <= LONGEST_PLAIN) rememberPlain(text)
+  return [...known, ...found]
+}
+
+/**
+ * Short texts that look like no secret, so that paths and names that many events repeat are searched once. Values that are
+ * known to be secret are looked for each time. A text is not kept if one of them could be encoded in it.
+ */
+const plainTexts = new Set<string>()
+const MOST_PLAIN = 1000
+const LONGEST_PLAIN = 256
+/** Counts searches of decoded texts. */
+let searchesInside = 0
+
+function rememberPlain(text: string): void {
+  if (plainTexts.size >= MOST_PLAIN) plainTexts.clear()
+  plainTexts.add(text)
+}
+
+function shapedAt(text: string, depth: number): readonly Span[] {
   const seen = folded(text)
   return [
-    ...knownAt(text),
     ...formsAt(seen),
     ...labelledAt(seen),
     ...PHRASES.flatMap((pattern) => groupsAt(seen, pattern)),
@@ -45,7 +70,7 @@ const PHRASES: readonly RegExp[] = [
 ]
 
 function groupsAt(text: string, pattern: RegExp): readonly Span[] {
-  return [...text.matchAll(pattern)].map(({ index, 0: all, 1: group = '' }) => {
+  return matchesIn(text, pattern).map(({ index, 0: all, 1: group = '' }) => {
     const start = index + all.lastIndexOf(group)
     return { start, end: start + group.length }
   })
@@ -83,7 +108,7 @@ const READABLE = /^[\t\r\n\x20-\x7e]+$/
 
 /** Base64 of a text that contains a secret. */
 function encodedAt(text: string, depth: number): readonly Span[] {
-  return [...text.matchAll(BASE64)].flatMap(({ index, 0: encoded }) => {
+  return matchesIn(text, BASE64).flatMap(({ index, 0: encoded }) => {
     const decoded = decodedOf(encoded.slice(0, LONGEST_ENCODED))
     if (!READABLE.test(decoded) || secretsAt(decoded, depth + 1).length === 0) return []
     return [{ start: index, end: index + encoded.length }]
@@ -115,7 +140,7 @@ function escapedAt(text: string, depth: number): readonly Span[] {
     for (let i = 0; i < part.length; i++) places.push(from + i * step)
     plain += part
   }
-  for (const { index, 0: all, 1: code, 2: letter } of text.matchAll(ESCAPE)) {
+  for (const { index, 0: all, 1: code, 2: letter } of matchesIn(text, ESCAPE)) {
     take(text.slice(at, index), at, 1)
     if (code) take(String.fromCharCode(Number.parseInt(code, 16)), index, 0)
     else if (letter) take(MEANT[letter] ?? letter, index, 0)

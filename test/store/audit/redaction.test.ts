@@ -2,13 +2,15 @@
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keepSecret, REDACTED } from '../../../src/core/base/secrets.js'
 import { createHooks, deny, inject, proceed } from '../../../src/index.js'
 import { fileAudit } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { FileCalls, fileAuditCalls } from '../../../src/store/audit-calls/file-calls.js'
 import { writtenData, writtenText } from '../../../src/store/redaction.js'
 import { reading } from '../../../src/store/secret-values.js'
+import { asCaller, serveCallers, serveNobody } from '../../callers.js'
 import { sample } from '../../property/runs.js'
 import { judged } from '../audit-calls/judged.js'
 import { ORDINARY, SECRET_FORMS } from './secret-forms.js'
@@ -164,4 +166,25 @@ describe('a hostile text takes time that grows with its length', () => {
     expect(readOf(20_000)).toBeLessThan(20_000 * 30)
     expect(readOf(20_000)).toBeLessThan(readOf(5000) * 5 + 1000)
   })
+})
+
+describe('a text that was plain before', () => {
+  beforeEach(serveCallers)
+  afterEach(serveNobody)
+
+  /** As itself, and as base64 within another text. */
+  const value = 'correct horse battery staple'
+  it.each([value, `echo ${Buffer.from(value).toString('base64')} | base64 -d`])(
+    'is hidden for the caller whose secret it is, and for no other: %s',
+    (text) => {
+      const asWritten = () => asCaller({}, () => writtenText(text))
+      expect([asWritten(), asWritten()]).toEqual([text, text])
+      const hidden = asCaller({}, () => {
+        keepSecret([value])
+        return writtenText(text)
+      })
+      expect(hidden).toContain(REDACTED)
+      expect(asWritten()).toBe(text)
+    },
+  )
 })

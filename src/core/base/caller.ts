@@ -19,8 +19,8 @@ let remember = () => atOnce
 let outside = atOnce
 
 /**
- * For a process that serves many callers: `find` finds the one that the running code works for, and `snapshot` is
- * AsyncLocalStorage.snapshot. Call it outside any caller. Without arguments the process works for itself again.
+ * For a process that serves many callers: `find` finds the one that the running code works for, and `snapshot` returns
+ * what runs later work for the same one. Call it outside any caller. Without arguments the process works for itself again.
  */
 export function findCallerBy(
   find?: () => Caller | undefined,

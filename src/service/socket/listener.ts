@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { chmodSync, fstatSync, lstatSync, readFileSync, rmdirSync, unlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import type { ForCaller } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
 import { findCallerBy } from '../../files/caller.js'
 import { ifThere } from '../../files/if-there.js'
@@ -49,7 +50,7 @@ class Listener implements Desk {
   readonly #socketPath: string
   readonly #build: string
   readonly #server: Server
-  readonly #contexts = new AsyncLocalStorage<Context>()
+  readonly #contexts = new AsyncLocalStorage<Context | undefined>()
   readonly turns = new Turns()
   readonly #links = new Set<CallerLink>()
   readonly #keepers = new WarmKeepers()
@@ -87,7 +88,10 @@ class Listener implements Desk {
     chmodSync(this.#socketPath, 0o600)
     this.#socketId = idOf(this.#socketPath)
     process.chdir('/')
-    findCallerBy(() => this.#contexts.getStore()?.caller, AsyncLocalStorage.snapshot)
+    findCallerBy(
+      () => this.#contexts.getStore()?.caller,
+      () => this.#forCallerOfNow(),
+    )
     startProgramsBy(() => this.#start())
     watchGroupsBy((leader, gone) => this.#children.add(leader, gone))
     keepBy((key) => {
@@ -96,6 +100,12 @@ class Listener implements Desk {
     })
     this.#timer = setInterval(() => this.#lookIfPossible(), LOOK_MS)
     endLeftovers(this.#options.folder)
+  }
+
+  /** AsyncLocalStorage.snapshot() does the same, but its resource takes longer than most of what it is for. */
+  #forCallerOfNow(): ForCaller {
+    const context = this.#contexts.getStore()
+    return (work) => this.#contexts.run(context, work)
   }
 
   /** Every program is one of a caller. */

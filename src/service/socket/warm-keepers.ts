@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { callerEnv } from '../../files/caller.js'
+import { readableNames } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
 import { type Keeper, WarmKeeper } from '../../runners/keeper.js'
@@ -47,9 +48,11 @@ export class WarmKeepers {
 
   /** Ends what nobody uses, and what was decided about since. The next event starts it again, if it still may run. */
   look(): void {
+    const stamps = new Map<string, string>()
+    for (const { home } of this.#entries.values()) if (!stamps.has(home)) stamps.set(home, stampOf(home))
     for (const [key, { keeper, home, stamp, users, usedAt }] of this.#entries) {
       const isIdle = users.size === 0 && performance.now() - usedAt > IDLE_MS
-      if (isIdle || (!keeper.isEmpty && stampOf(home) !== stamp)) this.#retire(key)
+      if (isIdle || (!keeper.isEmpty && stamps.get(home) !== stamp)) this.#retire(key)
       else keeper.endIdle(IDLE_MS)
     }
   }
@@ -80,6 +83,9 @@ function hold(entry: Entry, over: Promise<unknown>): void {
   entry.users.add(user)
 }
 
+/** Records are in folders of their own, one for each project. */
 function stampOf(home: string): string {
-  return DECISIONS.map((name) => ifThere(() => lstatSync(join(home, name)).mtimeMs)).join(' ')
+  const folders = DECISIONS.map((name) => join(home, name))
+  const below = folders.flatMap((folder) => readableNames(folder).map((name) => join(folder, name)))
+  return [...folders, ...below].map((path) => `${path} ${ifThere(() => lstatSync(path).mtimeMs)}`).join('\n')
 }

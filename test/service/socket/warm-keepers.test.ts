@@ -1,6 +1,6 @@
 // Which warm processes the service keeps, and when it ends them.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -77,6 +77,20 @@ test('a decision about trust ends processes, but not under a call', async () => 
   expect(next.keep('process', kept)).not.toBe(one)
   expect(one.isClosed).toBe(false)
   end()
+  await until('it is closed', () => one.isClosed)
+})
+
+test('a decision about one unit of several in a project ends processes, too', async () => {
+  const records = join(home, 'trust', 'project')
+  mkdirSync(records, { recursive: true })
+  for (const name of ['one', 'two']) writeFileSync(join(records, name), '')
+  utimesSync(records, 1, 1)
+  const keepers = new WarmKeepers()
+  const one = keepers.of('here', ended).keep('process', kept)
+  keepers.look()
+  expect(one.isClosed).toBe(false)
+  rmSync(join(records, 'two'))
+  keepers.look()
   await until('it is closed', () => one.isClosed)
 })
 

@@ -60,6 +60,8 @@ export class Host {
   /** Answers `approve`; undefined leaves it open for ever. */
   onApprove: (params: Any, id: number) => Json | Error | undefined = () => undefined
   readonly #waiting = new Map<unknown, Waiting>()
+  /** Answers that came before anybody waited for them: a refusal may come at once. */
+  readonly #early = new Map<unknown, Any>()
   readonly #listeners = new Set<() => void>()
   #last = 0
   #rest = ''
@@ -93,7 +95,12 @@ export class Host {
 
   /** Rejects with `Refused`. */
   answerTo(id: number | string, method = ''): Promise<Any> {
-    return new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject }))
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { method, resolve, reject })
+      const early = this.#early.get(id)
+      this.#early.delete(id)
+      if (early) this.#take(early)
+    })
   }
 
   call(method: string, params?: object): Promise<Any> {
@@ -143,10 +150,11 @@ export class Host {
     else {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
-      if (error) waiting?.reject(new Refused(error))
+      if (!waiting) this.#early.set(id, message)
+      else if (error) waiting.reject(new Refused(error))
       else {
-        if (waiting?.method) checkResult(waiting.method, result)
-        waiting?.resolve(result)
+        if (waiting.method) checkResult(waiting.method, result)
+        waiting.resolve(result)
       }
     }
   }

@@ -75,7 +75,7 @@ enum {
 #define MIB ((size_t)1024 * 1024)
 
 static const size_t MOST_INPUT = 4 * MIB;
-static const size_t LONGEST_CALL = 16 * MIB;
+static const size_t LONGEST_CALL = 8 * MIB;
 static const size_t LONGEST_FRAME = 64 * MIB;
 /** No more output of programs is read while this much waits for the service. */
 static const size_t MOST_WAITING = 1 * MIB;
@@ -90,6 +90,8 @@ static const int64_t LOOK_MS = 20;
 static const int MOST_KILLS = 100;
 /** A service that could not start is not started again for this long. */
 static const time_t RETRY_SECONDS = 60;
+/** A service with fewer descriptors could not run the hooks of many callers. */
+static const rlim_t FEWEST_FILES = 1024;
 
 static int64_t now_ms(void) {
   struct timespec now;
@@ -513,9 +515,8 @@ static bool is_unlimited(void) {
     struct rlimit limit;
     if (getrlimit(limits[i], &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return false;
   }
-#ifdef __linux__
-  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return false; // We are in a sandbox.
-#endif
+  struct rlimit files; // Node raises its own limit as far as it may.
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max < FEWEST_FILES) return false;
   errno = 0;
   int nice = getpriority(PRIO_PROCESS, 0);
   return errno == 0 && nice <= 0;
@@ -795,6 +796,11 @@ static void forget(struct program *program) {
 static void start_guard(void);
 static void tell_guard(pid_t pid);
 
+/** Whether it is our own lack of something, and says nothing about the hook. */
+static bool is_ours(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
+}
+
 static void run_program(struct fields *fields) {
   uint32_t id = take_u32(fields);
   char *file = take_word(fields);
@@ -812,6 +818,7 @@ static void run_program(struct fields *fields) {
   start_guard();
   pid_t pid = start_program(&command, program->streams, &failure);
   if (pid > 0) tell_guard(pid);
+  else if (is_ours(failure.error)) give_up();
   free(command.arguments);
   free(command.variables);
   size_t frame = begin_report(CHILD, id);
@@ -1166,12 +1173,21 @@ static void wait_for_events(void) {
 
 // ---- all of it --------------------------------------------------------------------------------------------------
 
+/** A process that gave up its privileges would get hooks that run without that limit. */
+static bool is_sandboxed(void) {
+#ifdef __linux__
+  return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+#else
+  return false;
+#endif
+}
+
 /** Whether the service answers such commands at all, and would answer this one as Node would. */
 static bool is_served(void) {
   const char *switched = getenv("CARABINER_SERVICE"), *command = own_arguments[2];
   if (switched != NULL && strcmp(switched, "off") == 0) return false;
   if (command == NULL || (strcmp(command, "fire") != 0 && strcmp(command, "hook") != 0)) return false;
-  if (getuid() != geteuid()) return false;
+  if (getuid() != geteuid() || is_sandboxed()) return false;
   return !isatty(STDIN_FILENO) && !isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO);
 }
 

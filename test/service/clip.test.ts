@@ -195,6 +195,9 @@ describe.skipIf(!hasCompiler)('before the service has started', () => {
     ['XDG_STATE_HOME is elsewhere', () => ({ env: { XDG_STATE_HOME: join(scene.base, 'own') } })],
     ['stdin is long', () => ({ stdin: Buffer.alloc(5 * MIB, 'abcdefg') })],
     ['stdin is a folder', () => ({ stdin: openSync(scene.base, 'r') })],
+    ...(has('setpriv', '--no-new-privs', 'true')
+      ? [['it is in a sandbox', () => ({ before: ['setpriv', '--no-new-privs'] })] as [string, () => Start]]
+      : []),
   ])('does not ask if %s', async (_, how) => {
     let isAsked = false
     await scene.serve(async (peer) => {
@@ -694,6 +697,7 @@ describe.skipIf(!hasCompiler)('the service', () => {
     ['a limit of time', 'ulimit -t 100; exec "$@"'],
     ['a limit of memory', 'ulimit -v 4000000; exec "$@"'],
     ['a limit of file sizes', 'ulimit -f 100000; exec "$@"'],
+    ['few descriptors', 'ulimit -n 100; exec "$@"'],
     ['a lower priority', 'exec nice "$@"'],
     ['a relative Node', 'cd "$(dirname "$2")" && shift 2 && exec "$0" ./recorder "$@"'],
     ...(has('setpriv', '--no-new-privs', 'true')

@@ -60,7 +60,7 @@ export interface Desk {
   failed(error: unknown): void
 }
 
-/** How long the first request may take to arrive. */
+/** How long the first request, and then `go`, may take to arrive. */
 const REQUEST_MS = 10_000
 /** After this much more than its deadline, a caller that has not left by itself is suspended. */
 const LATE_MS = 5000
@@ -166,8 +166,9 @@ export class CallerLink {
       this.#end()
       return
     }
-    this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
+    this.#timer = this.#destroyAfter(REQUEST_MS)
     if (!(await this.#begins(served.interrupted))) return
+    this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
     await this.#desk.turns.next()
     if (this.#socket.destroyed) return
     const io: CallIo = {

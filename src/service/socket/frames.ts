@@ -10,8 +10,8 @@ const LARGEST_U32 = 0xffffffff
 
 /** The type of each message from a caller, and the longest payload that is accepted. */
 const FROM_CALLER = {
-  /** The kernel allows 6 MiB of arguments and environment; clip sends at most 4 MiB of standard input. */
-  call: { type: 1, longest: 16 * MIB },
+  /** clip sends at most 4 MiB of standard input. More arguments and variables than fit into the rest run cold. */
+  call: { type: 1, longest: 8 * MIB },
   child: { type: 2, longest: KIB },
   output: { type: 3, longest: MIB },
   exited: { type: 4, longest: KIB },
@@ -204,6 +204,8 @@ export function serviceFrames(): Frames<ToCaller> {
 type Kinds = Readonly<Record<string, { readonly type: number; readonly longest: number }>>
 
 const HEADER = 5
+/** Reading many more would keep every other caller waiting. */
+const MOST_WORDS = 10_000
 
 /** Keeps at most one incomplete frame. */
 export class Frames<T extends { readonly kind: string }> {
@@ -418,6 +420,7 @@ class Cursor {
     const count = this.u32()
     // Each takes four bytes or more: a wrong number must not fill the memory.
     if (count > (this.#payload.length - this.#at) / 4) throw this.error('it ends too early')
+    if (count > MOST_WORDS) throw this.error('it has too many words')
     return Array.from({ length: count }, () => this.word())
   }
 

@@ -170,11 +170,14 @@ const NOTHING = Buffer.alloc(0)
 
 /** A stream that somebody else fills. */
 class Incoming extends Readable {
+  #hasEnded = false
+
   override _read(): void {}
 
-  /** An empty piece is the end. */
+  /** An empty piece is the end. Nothing counts after it. */
   fill(bytes: Buffer): void {
-    if (this.readableEnded || this.destroyed) return
+    if (this.#hasEnded || this.destroyed) return
+    this.#hasEnded = bytes.length === 0
     // A copy, because a small piece would keep the whole message alive.
     this.push(bytes.length === 0 ? null : Buffer.from(bytes))
   }

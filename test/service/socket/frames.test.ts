@@ -160,7 +160,8 @@ describe('a malformed frame', () => {
   it.each([
     ['an unknown type', frame(64, bytes(''))],
     ['a message to a caller', frame(71, u32(0))],
-    ['a call of 17 MiB', frame(1, bytes(''), 17 * 1024 * 1024)],
+    ['a call of 9 MiB', frame(1, bytes(''), 9 * 1024 * 1024)],
+    ['10,001 arguments', call(u32(1), word('/'), u32(10_001), Buffer.alloc(4 * 10_001))],
     ['output of 4 GiB', frame(3, bytes(''), 0xffffffff)],
     ['a status with a payload', frame(32, bytes('x'))],
     ['an empty call', frame(1, bytes(''))],

@@ -238,7 +238,8 @@ export class TrustGate {
   }
 
   #armed(spec: ConfiguredHook, keeping: Expectation, record: TrustRecord, kept: Kept): ConfiguredHook {
-    const made = this.#reviewed(spec, record)
+    const place = 'copy' in kept ? { ...spec.place, copy: kept.copy } : spec.place
+    const made = this.#reviewed({ ...spec, place }, record)
     const copied = 'copy' in kept ? { copy: kept.copy, original: record.path } : undefined
     this.#held.set(made, { unit: record, record, copied, keeping })
     return made

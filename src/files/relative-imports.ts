@@ -1,6 +1,7 @@
 // The files that a JavaScript file imports by a relative path, and the names that interpreters complete.
 
 import { readFileSync, statSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { realOf } from './within.js'
 
@@ -15,18 +16,28 @@ export interface Imports {
   readonly files: readonly string[]
   /** Whether it also imports files whose names are not in its text. */
   readonly isOpen: boolean
+  /** Whether it imports anything but files, Node.js and us. */
+  readonly hasPackages: boolean
 }
 
 export function relativeImports(path: string): Imports {
   const text = textOf(path, LONGEST_SCRIPT)
-  if (text === undefined) return { files: [], isOpen: false }
+  if (text === undefined) return { files: [], isOpen: false, hasPackages: false }
   const names = [...text.matchAll(LOADED)].map(([, , name = '']) => name)
   const folder = dirname(realOf(path))
   const files = names
-    .filter((name) => /^\.\.?(?:\/|$)/.test(name))
+    .filter(isRelative)
     .map((name) => resolve(folder, name))
     .map((at) => triedAt(at).find((one) => sizeOf(one) !== undefined) ?? at)
-  return { files: [...new Set(files)], isOpen: names.includes('') }
+  return { files: [...new Set(files)], isOpen: names.includes(''), hasPackages: names.some(isPackage) }
+}
+
+function isRelative(name: string): boolean {
+  return /^\.\.?(?:\/|$)/.test(name)
+}
+
+function isPackage(name: string): boolean {
+  return name !== '' && !isRelative(name) && !isBuiltin(name) && !/^carabiner(?:\/|$)/.test(name)
 }
 
 /** The path, and those that Node.js tries if it is not a file. */

@@ -28,6 +28,8 @@ export interface Place {
   readonly plugin?: PluginPlace
   /** The folder of the skill that brought it. */
   readonly skillDir?: string
+  /** The copy of everything that was reviewed with it, which the folders above are in. */
+  readonly copy?: string
   /** Replaces the inherited `$PATH`, so that the programs reviewed with the hook are used. */
   readonly path?: string
 }

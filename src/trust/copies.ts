@@ -300,6 +300,7 @@ export function runPlace(standing: Standing, place: Place): Place {
   }
   return {
     ...place,
+    copy,
     hooksDir: moved(place.hooksDir),
     ...(place.plugin && { plugin: { ...place.plugin, root: moved(place.plugin.root) } }),
     ...(place.skillDir !== undefined && { skillDir: moved(place.skillDir) }),

@@ -216,12 +216,14 @@ describe('the place of a hook', () => {
     const folder = join(dataDir, 'copies', digest)
     expect(runPlace(store.standingOf(unit), place)).toEqual({
       projectDir: dir,
+      copy: join(folder, 'guard'),
       hooksDir: folder,
       plugin: { ...own, root: join(folder, 'guard') },
     })
     const skill = { projectDir: dir, hooksDir: unit.path, skillDir: unit.path }
     expect(runPlace(store.standingOf(unit), skill)).toEqual({
       projectDir: dir,
+      copy: join(folder, 'guard'),
       hooksDir: join(folder, 'guard'),
       skillDir: join(folder, 'guard'),
     })

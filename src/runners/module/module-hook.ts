@@ -132,11 +132,9 @@ export class ModuleRunner {
     return resident
   }
 
-  /** Of what was reviewed, or else of the unit that it came with. */
-  #versionOf({ hook, handler, place }: ModuleSpec): string {
+  #versionOf(spec: ModuleSpec): string {
     if (!this.#isWarm) return String(this.#generation)
-    const folder = place.plugin?.root ?? place.skillDir
-    return hook.content ?? this.#residents.versionOf({ folder, files: [modulePath(handler.path, place)] })
+    return this.#residents.versionOf(spec, [modulePath(spec.handler.path, spec.place)])
   }
 }
 

@@ -121,12 +121,8 @@ function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string 
   return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
 }
 
-/** Of what was reviewed, or else of the unit that it came with and of the files that its command names. */
 function versionOf(spec: ProcessSpec, residents: Residents): string {
-  const { hook, place } = spec
-  if (!residents.isWarm) return ''
-  const folder = place.plugin?.root ?? place.skillDir
-  return hook.content ?? residents.versionOf({ folder, files: namedFiles(launchOf(spec, () => undefined)) })
+  return residents.isWarm ? residents.versionOf(spec, namedFiles(launchOf(spec, () => undefined))) : ''
 }
 
 function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): ReadonlySet<string> {

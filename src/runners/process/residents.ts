@@ -5,9 +5,11 @@ import { type ForCaller, forCallerOfNow, forNobody } from '../../core/base/calle
 import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
+import { isBelow } from '../../files/within.js'
 import { RpcError } from '../../rpc/problem.js'
 import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
-import { type Code, CodeStamps } from '../program/code-stamp.js'
+import type { HookSpec } from '../hook-spec.js'
+import { CodeStamps } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
 import { BackOff, type Restart } from './back-off.js'
 import { type Launch, launched } from './launch.js'
@@ -332,9 +334,23 @@ export class Residents {
     this.#stamps = new CodeStamps()
   }
 
-  /** Changes with the code. Code that may change unnoticed has another version for each configuration. */
-  versionOf(code: Code): string {
-    return this.#stamps.of(code) ?? `unknown ${this.#generation}`
+  /**
+   * Changes with the code: with what was reviewed, and with the files themselves where they are not in a copy, because a
+   * review does not cover all that they load. Code that may change unnoticed has another version for each configuration.
+   */
+  versionOf(
+    { hook: { content = '' }, place }: Pick<HookSpec<unknown>, 'hook' | 'place'>,
+    files: readonly string[],
+  ): string {
+    const folder = place.plugin?.root ?? place.skillDir
+    const isOutside = (path: string) => place.copy === undefined || !isBelow(path, place.copy)
+    const code = {
+      folder: folder !== undefined && isOutside(folder) ? folder : undefined,
+      files: files.filter(isOutside),
+      withoutPackages: true,
+    }
+    const stamp = this.#stamps.of(code)
+    return stamp === undefined ? `unknown ${this.#generation}` : `${content}\n${stamp}`
   }
 
   /**

@@ -15,6 +15,8 @@ export interface Code {
   readonly folder?: string | undefined
   /** For scripts among them, files that they import by a relative path count as well, and everything in their own folders that is not hidden. */
   readonly files: readonly string[]
+  /** Whether code that imports packages has no stamp. */
+  readonly withoutPackages?: boolean
 }
 
 const MOST_FILES = 2000
@@ -37,14 +39,14 @@ export class CodeStamps {
   readonly #folders = new Map<string, string | undefined>()
 
   /** Undefined if it cannot be told whether the code changes. */
-  of({ folder, files }: Code): string | undefined {
+  of({ folder, files, withoutPackages = false }: Code): string | undefined {
     const around = new Set<string>()
     const isCovered = (path: string) =>
       (folder !== undefined && isBelow(path, folder)) || [...around].some((one) => isSeenFrom(one, path))
     for (const path of files.filter(isOwnScript)) {
       for (const one of [dirname(path), dirname(realOf(path))]) if (!isCovered(one)) around.add(one)
     }
-    const others = withImports(files)?.filter((path) => !isCovered(path))
+    const others = withImports(files, withoutPackages)?.filter((path) => !isCovered(path))
     const stamps = [
       folder === undefined ? '' : this.#ofFolder(folder, true),
       ...[...around].map((one) => this.#ofFolder(one, false)),
@@ -68,12 +70,15 @@ function isSeenFrom(folder: string, path: string): boolean {
   return isBelow(path, folder) && !/(?:^|\/)(?:\.|node_modules\/)/.test(path.slice(folder.length))
 }
 
-/** With all that they import by a relative path. Undefined if these are too many. */
-function withImports(files: readonly string[]): readonly string[] | undefined {
+/** With all that they import by a relative path. Undefined if these are too many, or others might be imported that must not. */
+function withImports(files: readonly string[], withoutPackages: boolean): readonly string[] | undefined {
   const all = new Set(files)
   for (const path of all) {
     if (all.size > MOST_IMPORTS) return undefined
-    if (JAVASCRIPT.test(extname(path))) for (const one of relativeImports(path).files) all.add(one)
+    if (!JAVASCRIPT.test(extname(path))) continue
+    const { files: imported, isOpen, hasPackages } = relativeImports(path)
+    if (withoutPackages && (isOpen || hasPackages)) return undefined
+    for (const one of imported) all.add(one)
   }
   return [...all]
 }

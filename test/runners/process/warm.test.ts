@@ -1,6 +1,6 @@
 // A resident process that outlives its callers: its events belong to none of them, and none hears what was said to another.
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { processHooks } from '../../../src/runners/process/process-hooks.js'
 import { Residents } from '../../../src/runners/process/residents.js'
 import { asCaller, isForCaller, serveCallers, serveNobody } from '../../callers.js'
@@ -50,4 +50,39 @@ test('a failure tells a caller only what was printed during its own call', async
   const failure = await ask(hook).answer.catch((error: Error) => error.message)
   expect(failure).toContain('for the second')
   expect(failure).not.toContain('for the first')
+})
+
+describe('the version of reviewed code', () => {
+  const now = Date.now()
+  // So much that every file is old enough for a stamp.
+  beforeEach(() => void vi.spyOn(Date, 'now').mockReturnValue(now + 60_000))
+  afterEach(() => void vi.restoreAllMocks())
+
+  const versionOf = (copy?: string, content = 'digest') => {
+    const { hook, place } = hall.spec({}, copy === undefined ? {} : { copy })
+    residents.look()
+    return residents.versionOf({ hook: { ...hook, content }, place }, [hall.workshop.path('hook.js')])
+  }
+
+  test('changes with a file that was not reviewed', () => {
+    hall.workshop.file('hook.js', `require('./policy')`)
+    hall.workshop.file('policy.js', 'one')
+    const before = versionOf()
+    expect(versionOf()).toBe(before)
+    hall.workshop.file('policy.js', 'two, longer')
+    expect(versionOf()).not.toBe(before)
+  })
+
+  test('changes each time if it imports a package', () => {
+    hall.workshop.file('hook.js', `require('policy')`)
+    expect(versionOf()).not.toBe(versionOf())
+  })
+
+  test('is that of the review alone in a copy', () => {
+    hall.workshop.file('hook.js', `require('policy')`)
+    const before = versionOf(hall.workshop.folder)
+    hall.workshop.file('hook.js', `require('policy') // edited`)
+    expect(versionOf(hall.workshop.folder)).toBe(before)
+    expect(versionOf(hall.workshop.folder, 'another')).not.toBe(before)
+  })
 })

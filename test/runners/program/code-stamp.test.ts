@@ -90,6 +90,12 @@ describe('a stamp changes', () => {
   })
 })
 
+test('Node.js and carabiner are not packages', () => {
+  const names = ['node:fs', 'fs/promises', 'carabiner', 'carabiner/author'].map((name) => `import '${name}'`)
+  const files = [write('gate.mjs', names.join('\n'))]
+  expect(stampOf({ files, withoutPackages: true })).toEqual(expect.any(String))
+})
+
 describe('it is unknown whether code changes', () => {
   test('that changed just now', () => {
     const code = scripts()
@@ -105,6 +111,18 @@ describe('it is unknown whether code changes', () => {
   test('that imports too many files', () => {
     const names = Array.from({ length: 501 }, (_, i) => `import './x${i}.mjs'`)
     expect(stampOf({ files: [write('a.mjs', names.join('\n'))] })).toBeUndefined()
+  })
+
+  test.each([
+    `import 'policy'`,
+    `import policy from "@our/policy"`,
+    `export * from '/srv/x.mjs'`,
+    'await import(name)',
+  ])('that imports a package, where these do not count: %s', (text) => {
+    write('lib/rules.mjs', text)
+    const code = { files: [write('hooks/gate.mjs', `import '../lib/rules.mjs'`)] }
+    expect(stampOf(code)).toEqual(expect.any(String))
+    expect(stampOf({ ...code, withoutPackages: true })).toBeUndefined()
   })
 })
 

@@ -844,15 +844,26 @@ static void write_input(struct program *program) {
   close_if_open(&program->streams[0]);
 }
 
-static void read_output(struct program *program, int stream) {
+/** Returns false if nothing is there now. */
+static bool read_output(struct program *program, int stream) {
   static uint8_t piece[65536];
   ssize_t count = recv(program->streams[stream], piece, sizeof piece, 0);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return false;
   size_t frame = begin_report(OUTPUT, program->id);
   append_u8(&outgoing, (uint8_t)stream);
   if (count > 0) append(&outgoing, piece, (size_t)count);
   else close_if_open(&program->streams[stream]);
   send_frame(frame);
+  return true;
+}
+
+/** More than a socket holds. A process that the program left behind can print forever. */
+static const int MOST_PIECES = 16;
+
+/** What it printed before it exited is its verdict, so the service gets that first. */
+static void read_rest(struct program *program) {
+  for (int stream = 1; stream <= 2; stream++)
+    for (int i = 0; i < MOST_PIECES && program->streams[stream] >= 0 && read_output(program, stream);) i++;
 }
 
 /** Reports a program that has exited. */
@@ -861,6 +872,7 @@ static void reap(struct program *program) {
   if (program->has_exited || waitpid(program->pid, &status, WNOHANG) != program->pid) return;
   program->has_exited = true;
   program->is_told = !signal_group(program, 0);
+  read_rest(program);
   size_t frame = begin_report(EXITED, program->id);
   append_u32(&outgoing, WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)-1);
   append_u32(&outgoing, WIFSIGNALED(status) ? (uint32_t)WTERMSIG(status) : 0);

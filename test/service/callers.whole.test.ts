@@ -305,8 +305,8 @@ exit 2`
     await both(async (now, call) => {
       own(now, command(DENY))
       now.file('other/.amplifier/hooks/hooks.json', handlers(command('echo other >&2; exit 2')))
-      const env = { HOME: now.path('other') }
-      return [await call({}), await call({ env }), await call({}), now.read('other/.local/share/x')]
+      const other = { env: { HOME: now.path('other') }, mayBeCold: true } as const
+      return [await call({}), await call(other), await call({})]
     })
   })
 

@@ -1,7 +1,7 @@
 // The cold path and the service give equal answers: the same call prints the same, ends the same, and leaves the same files.
 
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withProgram } from '../cli/program.js'
 import { corpusIsHere } from '../systems/claude-code/replay.js'
@@ -10,9 +10,8 @@ import { eventually, isServable, NO_NODE, Scene, steady, treeOf } from './scene.
 
 withProgram('own')
 
-const STATE = 'state/carabiner'
-/** The service itself, its claims of folders while it lives, and the process ids of stubs. */
-const NOT_OF_CALLS = /^service(?:\/|$)|\/owner\.[0-9a-f]+$|\.pid$/
+/** Its claims of folders while it lives, and the process ids of stubs. */
+const NOT_OF_CALLS = /\/owner\.[0-9a-f]+$|\.pid$/
 
 type Way = 'cold' | 'warm'
 
@@ -27,68 +26,76 @@ interface Left {
 const isAlwaysCold = ({ args: [command, name = ''] }: CorpusCall) =>
   command === 'hook' && /^(?:session-start|stop|session-end)$/.test(name)
 
-const AT_ONCE = 4
+/** A service answers callers with its own home only, so calls at the same time need a service each. */
+const ROWS = 4
 
-/** One after the other in several rows, each in folders of its own that are the same in both ways. */
+/** Every call finds the same folders, with its own files in them. */
 async function play(scene: Scene, calls: readonly CorpusCall[], way: Way): Promise<Map<string, Left>> {
   const left = new Map<string, Left>()
-  const waiting = calls.entries()
-  const row = async () => {
-    for (const [at, call] of waiting) left.set(call.name, await one(scene, call, at, way))
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, row))
+  for (const call of calls) left.set(call.name, await one(scene, call, way))
   return left
 }
 
-async function one(scene: Scene, call: CorpusCall, at: number, way: Way): Promise<Left> {
-  const folder = scene.path(`calls/${at}`)
-  const [home, project] = [join(folder, 'home'), join(folder, 'project')]
-  const filled = (text: string) => text.replaceAll('@HOME@', home).replaceAll('@PROJECT@', project)
-  for (const place of [home, project]) mkdirSync(place, { recursive: true })
-  for (const [path, { text, isProgram }] of Object.entries(call.files)) {
-    const whole = join(folder, path)
-    mkdirSync(dirname(whole), { recursive: true })
-    writeFileSync(whole, filled(text))
-    if (isProgram) chmodSync(whole, 0o755)
-  }
-  const { args } = call
+async function one(scene: Scene, call: CorpusCall, way: Way): Promise<Left> {
+  const filled = (text: string) =>
+    text.replaceAll('@HOME@', scene.home).replaceAll('@PROJECT@', scene.project)
+  for (const place of [scene.home, scene.project]) mkdirSync(place, { recursive: true })
+  for (const [path, { text, isProgram }] of Object.entries(call.files))
+    scene.file(path, filled(text), isProgram ? 0o755 : 0o644)
   const mayBeCold = way === 'cold' || isAlwaysCold(call)
   const { code, stdout, stderr } = await scene.call({
-    args,
+    args: call.args,
     input: filled(call.input),
-    cwd: project,
-    env: { HOME: home, ...(way === 'cold' && { CARABINER_SERVICE: 'off' }) },
+    env: way === 'cold' ? { CARABINER_SERVICE: 'off' } : {},
     ...(!mayBeCold && { node: NO_NODE }),
   })
-  const files = treeOf(folder, (path) => NOT_OF_CALLS.test(path))
-  rmSync(folder, { recursive: true, force: true })
+  const files = { ...takeTree(scene, 'home'), ...takeTree(scene, 'project'), ...takeState(scene) }
   return { code, stdout: steady(stdout), stderr: steady(stderr), files }
+}
+
+/** Everything in a folder, which is gone afterwards. */
+function takeTree(scene: Scene, name: string): Left['files'] {
+  const path = scene.path(name)
+  if (!existsSync(path)) return {}
+  const tree = treeOf(path, (below) => NOT_OF_CALLS.test(below))
+  rmSync(path, { recursive: true, force: true })
+  return Object.fromEntries(Object.entries(tree).map(([below, what]) => [join(name, below), what]))
+}
+
+/** The socket stays. */
+function takeState(scene: Scene): Left['files'] {
+  const state = 'state/carabiner'
+  const names = existsSync(scene.path(state)) ? readdirSync(scene.path(state)) : []
+  const trees = names.filter((name) => name !== 'service').map((name) => takeTree(scene, join(state, name)))
+  return Object.assign({}, ...trees)
 }
 
 describe.skipIf(!isServable || !corpusIsHere)(
   'the whole corpus (../shared/corpus, absent in a bare checkout)',
   () => {
     describe.each(Object.entries(CORPUS_CALLS))('%s', (_, calls) => {
-      let scene: Scene
-      let cold: Map<string, Left>
-      let warm: Map<string, Left>
-      let state: { readonly cold: object; readonly warm: object }
+      let scenes: readonly Scene[] = []
+      const cold = new Map<string, Left>()
+      const warm = new Map<string, Left>()
       let answered = 0
       beforeAll(async () => {
-        scene = new Scene()
-        const stateNow = () => treeOf(scene.path(STATE), (path) => NOT_OF_CALLS.test(path))
-        cold = await play(scene, calls, 'cold')
-        const afterCold = stateNow()
-        rmSync(scene.path('state'), { recursive: true })
-        await scene.startService()
-        const { status } = await scene.service()
-        for (const name of Object.keys(stateNow()))
-          rmSync(scene.path(join(STATE, name)), { recursive: true, force: true })
-        warm = await play(scene, calls, 'warm')
-        answered = (await scene.service()).status.calls - status.calls
-        state = { cold: afterCold, warm: stateNow() }
+        scenes = Array.from({ length: ROWS }, () => new Scene())
+        await Promise.all(
+          scenes.map(async (scene, row) => {
+            const own = calls.filter((_, at) => at % ROWS === row)
+            for (const [name, left] of await play(scene, own, 'cold')) cold.set(name, left)
+            for (const place of [scene.home, scene.project]) mkdirSync(place)
+            await scene.startService()
+            takeState(scene)
+            const { status } = await scene.service()
+            for (const place of ['home', 'project']) takeTree(scene, place)
+            for (const [name, left] of await play(scene, own, 'warm')) warm.set(name, left)
+            const { status: after } = await scene.service()
+            answered += after.calls - status.calls
+          }),
+        )
       }, 600_000)
-      afterAll(() => scene.remove())
+      afterAll(() => Promise.all(scenes.map((scene) => scene.remove())))
 
       it('the service answered all', () => {
         expect(calls.length).toBeGreaterThan(50)
@@ -99,13 +106,11 @@ describe.skipIf(!isServable || !corpusIsHere)(
         expect(warm.get(name)).toEqual(cold.get(name))
       })
 
-      it('state', () => {
-        expect(state.warm).toEqual(state.cold)
-      })
-
       it('leaves no process', async () => {
-        await scene.stopServices()
-        await eventually('no process is left', () => scene.left().length === 0)
+        for (const scene of scenes) {
+          await scene.stopServices()
+          await eventually('no process is left', () => scene.left().length === 0)
+        }
       })
     })
   },

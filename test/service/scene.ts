@@ -199,11 +199,11 @@ export async function eventually(what: string, isSo: () => boolean | Promise<boo
 /** The same in every run: without times, durations, random names and digests that depend on them. */
 export function steady(text: string): string {
   return text
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')
     .replace(/("(?:duration_us|duration_ms|ms|at|pid|size|era)":)\s*[\d.e-]+/g, '$1N')
-    .replace(/\b1[6-9]\d{8,17}\b/g, 'TIME')
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
+    .replace(/\b(?:1[6-9]\d{8}|\d{12,18})\b/g, 'TIME') // also random eras of the clock
     .replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
     .replace(/\b[0-9a-hj-np-tv-z]{4}-[0-9a-hj-np-tv-z]{4}\b/g, 'ID') // of approvals
     .replace(/(until )\d\d:\d\d/g, '$1TIME')

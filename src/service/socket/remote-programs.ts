@@ -34,7 +34,6 @@ export class RemotePrograms {
     const id = ++this.#lastId
     const remote = new RemoteProgram(program, () => this.#send({ kind: 'end', id }))
     this.#known.set(id, remote)
-    void remote.gone.then(() => this.#known.delete(id))
     const { file, args, cwd, env, input } = program
     this.#send({ kind: 'run', id, file, args, cwd, env, input })
     return remote.startedUnless(signal)
@@ -46,12 +45,15 @@ export class RemotePrograms {
     if (remote) remote.receive(report)
     else if (report.id < 1 || report.id > this.#lastId)
       throw new FrameError(`there is no program ${report.id}`)
+    // Its verdict can arrive after the news that it is gone.
+    if (remote?.isGone && remote.isSilent) this.#known.delete(report.id)
   }
 
   /** The caller is gone. Whatever it ran ends with it, or is out of reach. */
   lose(why: Error): void {
     this.#lost = why
     for (const remote of this.#known.values()) remote.lose(why)
+    this.#known.clear()
   }
 }
 
@@ -87,6 +89,11 @@ class RemoteProgram implements Running, Group {
 
   get group(): Group {
     return this
+  }
+
+  /** Whether all of its output has arrived. */
+  get isSilent(): boolean {
+    return this.stdout.isComplete && this.stderr.isComplete
   }
 
   /** If the signal comes first, the program is ended as soon as it runs. */
@@ -156,6 +163,8 @@ class RemoteProgram implements Running, Group {
 
   #fail(failure: Error): void {
     this.#start(failure)
+    this.stdout.fill(NOTHING)
+    this.stderr.fill(NOTHING)
     this.#left()
   }
 
@@ -170,14 +179,14 @@ const NOTHING = Buffer.alloc(0)
 
 /** A stream that somebody else fills. */
 class Incoming extends Readable {
-  #hasEnded = false
+  isComplete = false
 
   override _read(): void {}
 
   /** An empty piece is the end. Nothing counts after it. */
   fill(bytes: Buffer): void {
-    if (this.#hasEnded || this.destroyed) return
-    this.#hasEnded = bytes.length === 0
+    if (this.isComplete || this.destroyed) return
+    this.isComplete = bytes.length === 0
     // A copy, because a small piece would keep the whole message alive.
     this.push(bytes.length === 0 ? null : Buffer.from(bytes))
   }

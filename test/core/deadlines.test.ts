@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hurry, unwatch, Watched, watch } from '../../src/core/base/deadlines.js'
 
@@ -27,11 +29,14 @@ let start = 0
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  // A turn of the event loop takes no time on this clock.
+  vi.stubGlobal('setImmediate', (work: () => void) => work())
   start = performance.now()
 })
 
 afterEach(() => {
-  vi.runAllTimers()
+  if (vi.isFakeTimers()) vi.runAllTimers()
+  vi.unstubAllGlobals()
   vi.useRealTimers()
 })
 
@@ -148,5 +153,66 @@ describe('several deadlines', () => {
     vi.advanceTimersByTime(200)
     expect(rivals[0].told.length + rivals[1].told.length).toBe(1)
     expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('in a process that was not running when its timer was due', () => {
+  /** The clock goes on, but no timer fires. */
+  function suspend(ms: number): void {
+    const { now } = performance
+    performance.now = () => now.call(performance) + ms
+  }
+
+  it.each([
+    [100, 0],
+    [201, 201],
+    [1000, 1000],
+    [3_600_000, 5000],
+  ])('a deadline that is noticed %d ms late moves on by %d ms', (late, more) => {
+    const waiting = new Waiting(50)
+    vi.advanceTimersByTime(49)
+    suspend(late)
+    vi.advanceTimersByTime(more)
+    expect(waiting.told).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(waiting.told).toHaveLength(1)
+  })
+
+  it('it moves on only once, so that a hook that hangs is given up', () => {
+    const waiting = new Waiting(50)
+    vi.advanceTimersByTime(49)
+    suspend(1000)
+    vi.advanceTimersByTime(1000)
+    suspend(1000)
+    vi.advanceTimersByTime(1)
+    expect(waiting.told).toHaveLength(1)
+  })
+
+  it('a deadline that is still to come stays', () => {
+    const [due, later] = [new Waiting(50), new Waiting(2000)]
+    vi.advanceTimersByTime(49)
+    suspend(1000)
+    vi.advanceTimersByTime(951)
+    expect([due.told.length, later.told.length]).toEqual([0, 1])
+  })
+
+  it('an answer that has arrived is read before the deadline counts', async () => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const near = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const [[far]] = (await Promise.all([once(server, 'connection'), once(near, 'connect')])) as [
+      [Socket],
+      unknown,
+    ]
+    const waiting = new Waiting(20)
+    const read = once(near, 'data').then(() => waiting.leave())
+    far.write('an answer')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60)
+    await read
+    for (const one of [near, far]) one.destroy()
+    server.close()
+    expect(waiting.told).toEqual([])
   })
 })

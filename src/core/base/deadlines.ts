@@ -9,6 +9,8 @@ export abstract class Watched {
   dueAt = Infinity
   /** Called when `dueAt` has passed; must move it or end the watch. */
   abstract overdue(now: number): void
+  /** The value of `dueAt` that was set because this process had not been running. It is not moved on again. */
+  extendedTo = Infinity
   /** The timer may have been set for another caller. */
   forCaller: ForCaller | undefined
   previous: Watched | undefined
@@ -17,10 +19,16 @@ export abstract class Watched {
 
 /** Most hooks are done by then, so there is one timer per check instead of one per hook. */
 const FIRST_LOOK_MS = 10
+/** A timer that fires later than this was held up: the process was suspended, or its event loop was blocked. */
+const LATE_MS = 200
+/** The most that a deadline moves on, because a process may be suspended for hours. */
+const LONGEST_EXTENSION_MS = 5000
 
 let first: Watched | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let lookAt = Infinity
+/** When the timer should fire. Differs from `lookAt` if that is further off than a timer can be set. */
+let firesAt = Infinity
 
 /** Watches until `unwatch`. Call `hurry` for every hook that is awaited. */
 export function watch(one: Watched): void {
@@ -50,8 +58,10 @@ export function hurry(dueAt: number): void {
 
 function arm(at: number, now: number): void {
   if (timer !== undefined) clearTimeout(timer)
+  const delay = Math.min(Math.max(0, Math.ceil(at - now)), LONGEST_TIMER_MS)
   lookAt = at
-  timer = setTimeout(look, Math.min(Math.max(0, Math.ceil(at - now)), LONGEST_TIMER_MS))
+  firesAt = now + delay
+  timer = setTimeout(look, delay)
 }
 
 function disarm(): void {
@@ -63,8 +73,34 @@ function disarm(): void {
 function look(): void {
   disarm()
   const now = performance.now()
+  const late = now - firesAt
+  if (late > LATE_MS) extend(now, Math.min(late, LONGEST_EXTENSION_MS))
+  if (isAnyDue(now)) setImmediate(() => count(now))
+  else lookAgain()
+}
+
+/** Those who must answer may not have been running either, and an answer that has arrived may take several reads. */
+function extend(now: number, ms: number): void {
+  for (const one of everyone()) {
+    if (one.dueAt > now || one.dueAt === one.extendedTo) continue
+    one.dueAt = now + ms
+    one.extendedTo = one.dueAt
+  }
+}
+
+function isAnyDue(now: number): boolean {
+  for (const one of everyone()) if (one.dueAt <= now) return true
+  return false
+}
+
+/** Runs a turn of the event loop after `look`, because timers fire before answers that have arrived are read. */
+function count(now: number): void {
   const waiting = [...everyone()]
   for (const one of waiting) if (one.dueAt <= now) one.forCaller?.(() => one.overdue(now))
+  lookAgain()
+}
+
+function lookAgain(): void {
   let next = Infinity
   for (const one of everyone()) next = Math.min(next, one.dueAt)
   if (next !== Infinity) arm(next, performance.now())

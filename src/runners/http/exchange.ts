@@ -2,7 +2,7 @@
 
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import { perCaller } from '../../core/base/caller.js'
+import { callerNow, perCaller } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
 import { type OwnTls, ownTls } from '../../shell/own-environment.js'
 import { badReply, requestFailure } from './failures.js'
@@ -37,7 +37,11 @@ const EXCERPT_MS = 250
 /** A connection that has been idle longer may have been closed without Node noticing. */
 const RESTED_MS = 50
 
-/** Rejects with a HookError. Nothing is sent twice: a kept connection is only replaced if it was closed before anything was sent. */
+/**
+ * Rejects with a HookError. Nothing is sent twice: a kept connection is only replaced if it was closed before anything was
+ * sent. A server may also reset a kept connection with the request, so callers of a service get fresh ones, as they would
+ * in a process of their own.
+ */
 export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> {
   const { url, own, allowedPrivateHosts } = question
   const reach = new Reach(url, own, allowedPrivateHosts)
@@ -46,7 +50,7 @@ export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> 
   const tls = url.protocol === 'https:' ? await tlsOfCaller() : {}
   const network = { ...(await networkFor(url.protocol)), tls }
   try {
-    return await new Exchange(question, reach, network, 'kept').begin(onAbort)
+    return await new Exchange(question, reach, network, callerNow() ? 'fresh' : 'kept').begin(onAbort)
   } catch (error) {
     if (error !== WAS_CLOSED) throw requestFailure(error, url.host)
   }

@@ -100,8 +100,16 @@ export class Configuration {
     this.#inForce = make()
   }
 
-  /** True if trust records could not be read at the last load, but can be read now. */
-  isRepaired(): boolean {
+  /**
+   * Whether the files must be read again before these hooks are used: because a unit was changed or trusted since, or
+   * because trust records can be read again.
+   */
+  isOutdated(hooks: readonly Hook[]): boolean {
+    const given = hooks.map((hook) => this.#specs.get(hook) ?? hook)
+    return this.#isRepaired() || this.#gate?.isOutdated(given) === true
+  }
+
+  #isRepaired(): boolean {
     const wasClosed = this.#inForce.expectations.some(({ state }) => state === 'unreadable')
     return wasClosed && this.#gate?.canRead(this.#options.sources) === true
   }

@@ -64,7 +64,10 @@ export class Hooks implements AsyncDisposable {
     engine.sessionEnded = (id) => running.handedOn.end(id, (d) => engine.note(d))
     if (!configuration) return
     engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
-    engine.lookAgain = () => (configuration.isRepaired() ? this.#lookAgain() : undefined)
+    engine.lookAgain = (hooks) => {
+      const isOutdated = () => configuration.isOutdated(hooks())
+      return isOutdated() ? this.#lookAgain(isOutdated) : undefined
+    }
     engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
@@ -133,9 +136,12 @@ export class Hooks implements AsyncDisposable {
 
   /** Reads the configuration files again. A file that became unreadable is reported, and its last contents stay in force. */
   reload(): Promise<void> {
-    // One after another, so that an older read cannot overwrite a newer one.
-    const reload = () => this.#reload()
-    this.#reloading = this.#reloading.then(reload, reload)
+    return this.#afterReloads(() => this.#reload())
+  }
+
+  /** One after another, so that an older read cannot overwrite a newer one. */
+  #afterReloads(work: () => MaybePromise<void>): Promise<void> {
+    this.#reloading = this.#reloading.then(work, work)
     return this.#reloading
   }
 
@@ -147,10 +153,10 @@ export class Hooks implements AsyncDisposable {
     this.#engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
   }
 
-  /** If the reload fails, everything stays closed. */
-  async #lookAgain(): Promise<void> {
+  /** Many events may find the same change, but only the first of them reloads. If that fails, everything stays as it was. */
+  async #lookAgain(isOutdated: () => boolean): Promise<void> {
     try {
-      await this.reload()
+      await this.#afterReloads(() => (isOutdated() ? this.#reload() : undefined))
     } catch (error) {
       this.#engine.note({ code: 'host-failed', text: `reload failed: ${textOf(error)}` })
     }

@@ -38,9 +38,17 @@ import type { LoadedConfig } from './load.js'
 import { unitsOf } from './units.js'
 import { UntrustedHooks } from './untrusted-hooks.js'
 
+/** A unit as it was read, and its standing then. */
+interface Found {
+  readonly unit: Unit
+  readonly standing: Standing
+}
+
 /** A hook that was admitted or refused, with the record that decided it. */
 interface Held {
   readonly unit: Unit
+  /** Absent if nothing is left of the unit. */
+  readonly found: Found | undefined
   readonly record: TrustRecord | undefined
   /** The copy it runs from, if any. */
   readonly copied: Copied | undefined
@@ -62,6 +70,7 @@ export interface Settled {
 /** A unit that differs from what was trusted, and what is left of it. */
 interface Keeper extends Pick<Deviation, 'record' | 'state' | 'why' | 'mistake' | 'alike'> {
   readonly unit: Unit
+  readonly found?: Found
 }
 
 /** How to start a hook in a folder without files that it names. If empty, it runs unchanged. */
@@ -79,7 +88,7 @@ const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
 export class TrustGate {
   readonly #store: TrustStore
   readonly #held = new WeakMap<ConfiguredHook, Held>()
-  readonly #closed = new WeakMap<Hook, TrustRecord>()
+  readonly #closed = new WeakMap<Hook, Pick<Keeper, 'record' | 'found'>>()
   /** Standings from when the hooks were read, so that an unreadable record is reported only once. */
   readonly #said = new Map<string, Standing>()
   /** Standings for the hooks of one step, which are checked together. */
@@ -120,10 +129,12 @@ export class TrustGate {
       if (standing.record) found.add(placeKey(unit))
       else strangers.push(unit)
       this.#said.set(keyOf(unit), standing)
-      const keeper = keeperOf(unit, standing)
+      const keeper = keeperOf({ unit, standing })
       const placed = specs.map((spec) => placeAt(spec, given, unit, sources))
       parts.push(
-        keeper ? await this.#instead(keeper, placed, config, sources) : this.#asFound(unit, placed, standing),
+        keeper
+          ? await this.#instead(keeper, placed, config, sources)
+          : this.#asFound({ unit, standing }, placed),
       )
     }
     const isMeant = (record: TrustRecord) =>
@@ -174,9 +185,10 @@ export class TrustGate {
     return { ...NOTHING_SETTLED, closed, expectations }
   }
 
-  #asFound(unit: Unit, specs: readonly ConfiguredHook[], standing: Standing): Settled {
+  #asFound(found: Found, specs: readonly ConfiguredHook[]): Settled {
+    const { standing } = found
     const told = standing.state === 'trusted' ? specs : this.#untrusted.listed(specs)
-    const settled = told.map((spec) => this.#settled(spec, unit, standing))
+    const settled = told.map((spec) => this.#settled(spec, found))
     if (standing.state !== 'trusted') return { ...NOTHING_SETTLED, specs: settled }
     return {
       specs: settled,
@@ -185,7 +197,8 @@ export class TrustGate {
     }
   }
 
-  #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
+  #settled(spec: ConfiguredHook, found: Found): ConfiguredHook {
+    const { unit, standing } = found
     const record = standing.state === 'trusted' ? standing.record : undefined
     const place = runPlace(standing, spec.place)
     const made = record ? this.#reviewed({ ...spec, place }, record) : spec
@@ -193,7 +206,7 @@ export class TrustGate {
       standing.state === 'trusted' && standing.copy !== undefined
         ? { copy: standing.copy, original: unit.path }
         : undefined
-    this.#held.set(made, { unit, record, copied })
+    this.#held.set(made, { unit, found, record, copied })
     return made
   }
 
@@ -204,7 +217,7 @@ export class TrustGate {
     config: LoadedConfig,
     sources: ConfigSources,
   ): Promise<Settled> {
-    const { unit, record, state } = keeper
+    const { record, state } = keeper
     const choice = state === 'missing' ? config.settings.trust_missing : 'keep'
     const kept: Kept = choice === 'keep' ? this.#store.keptOf(record) : { problem: '' }
     const loaded = 'problem' in kept ? [] : await loadKept(record, kept, sources, config)
@@ -214,11 +227,11 @@ export class TrustGate {
     const problem = 'problem' in kept && choice === 'keep' ? kept.problem : undefined
     const gates = record.hooks.filter(wasGuard)
     const expectation = expectationOf({ ...keeper, gates, guardedBy, problem }, sources.projectDir)
-    const armed = loaded.map((spec) => this.#armed(spec, expectation, record, kept))
+    const armed = loaded.map((spec) => this.#armed(spec, expectation, keeper, kept))
     const lost = choice === 'tell' ? [] : missing.map((one) => closedGate(one, expectation))
-    for (const hook of lost) this.#closed.set(hook, record)
+    for (const hook of lost) this.#closed.set(hook, keeper)
     return {
-      specs: [...armed, ...this.#waiting(unit, specs, record)],
+      specs: [...armed, ...this.#waiting(keeper, specs)],
       closed: lost,
       expectations: [expectation],
     }
@@ -237,11 +250,12 @@ export class TrustGate {
     return true
   }
 
-  #armed(spec: ConfiguredHook, keeping: Expectation, record: TrustRecord, kept: Kept): ConfiguredHook {
+  #armed(spec: ConfiguredHook, keeping: Expectation, keeper: Keeper, kept: Kept): ConfiguredHook {
+    const { record, found } = keeper
     const place = 'copy' in kept ? { ...spec.place, copy: kept.copy } : spec.place
     const made = this.#reviewed({ ...spec, place }, record)
     const copied = 'copy' in kept ? { copy: kept.copy, original: record.path } : undefined
-    this.#held.set(made, { unit: record, record, copied, keeping })
+    this.#held.set(made, { unit: record, found, record, copied, keeping })
     return made
   }
 
@@ -255,11 +269,11 @@ export class TrustGate {
   }
 
   /** Hooks that differ from what was trusted. */
-  #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
-    const trusted = new Set(hooks.map(({ hash }) => hash))
+  #waiting({ unit, found, record }: Keeper, specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
+    const trusted = new Set(record.hooks.map(({ hash }) => hash))
     const changed = this.#untrusted.listed(specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? '')))
     for (const spec of changed)
-      this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
+      this.#held.set(spec, { unit, found, record: undefined, copied: undefined, waits: true })
     return changed
   }
 
@@ -277,6 +291,22 @@ export class TrustGate {
     }
   }
 
+  /**
+   * Whether a unit of these hooks and stand-ins was changed or trusted since it was read. Withdrawn trust does not count:
+   * `refusal` reports it. Neither do records that cannot be read: hooks run on as they were trusted.
+   */
+  isOutdated(those: readonly (ConfiguredHook | Hook)[]): boolean {
+    const all = new Set(
+      those.map((one) => ('hook' in one ? this.#held.get(one)?.found : this.#closed.get(one)?.found)),
+    )
+    return [...all].some((found) => {
+      if (!found) return false
+      const { state, record } = this.#store.standingOf(found.unit)
+      const before = found.standing
+      return record !== undefined && (state !== before.state || record.digest !== before.record?.digest)
+    })
+  }
+
   /** Why the hook may not run now. The user's own hooks always may; trusted versions may unless trust was withdrawn. */
   refusal(spec: ConfiguredHook): Skip | undefined {
     const held = this.#held.get(spec)
@@ -292,7 +322,7 @@ export class TrustGate {
 
   /** The same for a stand-in. */
   refusalOfClosed(hook: Hook): Skip | undefined {
-    const record = this.#closed.get(hook)
+    const { record } = this.#closed.get(hook) ?? {}
     return record && this.#withdrawal(record)
   }
 
@@ -320,9 +350,16 @@ export class TrustGate {
     const { record, keeping } = this.#held.get(spec) ?? {}
     const problem = record && (this.#ownProblem(record) ?? scriptsChanged(record, cwd))
     if (!record || problem === undefined) return undefined
+    if (this.#isReplaced(record))
+      return `${problem} The new version was trusted after this event began: try again.`
     return keeping?.guardedBy === 'closed'
       ? expectationText(keeping)
       : `${problem} ${repairOf(record, this.#here)}`
+  }
+
+  #isReplaced(record: TrustRecord): boolean {
+    const trusted = this.#store.trustedNow(record)
+    return trusted !== 'unknown' && trusted.length > 0 && trusted[0] !== record.digest
   }
 
   #ownProblem(record: TrustRecord): string | undefined {
@@ -476,9 +513,10 @@ function hasSameHooks(a: Unit | TrustRecord, b: Unit): boolean {
 }
 
 /** Undefined if the unit is as trusted, or was never trusted. */
-function keeperOf(unit: Unit, standing: Standing): Keeper | undefined {
+function keeperOf(found: Found): Keeper | undefined {
+  const { unit, standing } = found
   if (standing.state === 'trusted' || !standing.record) return undefined
-  return { unit, record: standing.record, state: 'modified', why: standing.why }
+  return { unit, found, record: standing.record, state: 'modified', why: standing.why }
 }
 
 function detailOf({ hook }: ConfiguredHook, { state, why }: NotTrusted, review: string): string {

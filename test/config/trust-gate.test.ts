@@ -221,6 +221,21 @@ it('what was read before an update runs until the next one, or until the trust i
   expect(refusal()).toContain('You no longer trust it')
 })
 
+it('a script that was changed and trusted in the middle of an event says to try again', async () => {
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'sh gate.sh' }] }] }
+  mkdirSync(join(base, 'project/.amplifier/hooks'), { recursive: true })
+  writeFileSync(join(base, 'project/.amplifier/hooks/hooks.json'), JSON.stringify({ hooks }))
+  writeFileSync(join(base, 'project/gate.sh'), 'exit 2\n')
+  await trustAll()
+  const { gate, specs } = await settled()
+  const problem = () => gate.problemAtStart(specs[0] as ConfiguredHook, join(base, 'project'))
+  expect(problem()).toBeUndefined()
+  writeFileSync(join(base, 'project/gate.sh'), 'exit 2 # next\n')
+  expect(problem()).toContain('To review and accept the change: carabiner trust --mine')
+  await trustAll()
+  expect(problem()).toMatch(/gate\.sh" was changed since it was trusted\. .* try again\.$/)
+})
+
 it('what was read runs on while its record cannot be read', async () => {
   plugin('guard')
   await trustAll()

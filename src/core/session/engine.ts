@@ -108,8 +108,8 @@ export class Engine {
   closed = false
   /** Called when a session is closed, so that whatever it left outside can be removed. */
   sessionEnded: (id: string) => void = () => {}
-  /** Called before hooks are looked up for an event, so that repaired files count. */
-  lookAgain: () => MaybePromise<void> = () => undefined
+  /** Called before the hooks of an event are used, so that changed files and new trust count. `hooks` returns those hooks. */
+  lookAgain: (hooks: () => readonly Hook[]) => MaybePromise<void> = () => undefined
   /** Makes the hooks of skills. This needs code that reads files, which the kernel does not have. */
   skillHooks: (state: Skills) => Promise<SkillHooks> = withoutFiles
   /** Calls of any session that were begun and have not ended. */

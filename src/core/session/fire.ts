@@ -10,7 +10,7 @@ import { deadlineIn, timestamp } from '../base/time.js'
 import { actionRow, endsChain } from '../events/actions.js'
 import { checkRequired, type EventKind, matcherValue, openPayload, resolveEvent } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
-import type { HookEvent } from '../hooks/hook.js'
+import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
 import type { Message, Outcome, Question } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone } from '../run/dispatch.js'
@@ -71,7 +71,7 @@ export async function fireEvent(
   if (isOfSkill) await changeSkills(session, kind.name, data)
   const loaded = loadState(session, options)
   const state = isPromise(loaded) ? await loaded : loaded
-  const looked = engine.lookAgain()
+  const looked = engine.lookAgain(() => hooksOf(session, kind, data))
   if (isPromise(looked)) await looked
   const skills = session.useSkills(state)
   if (isPromise(skills)) await skills
@@ -91,6 +91,14 @@ export async function fireEvent(
   if (kind.ends === 'subagent') await handUp(session)
   for (const failure of session.store.takeFailures()) engine.note(failure)
   return { outcome: quietOutcome(data), changed: UNCHANGED }
+}
+
+/** The hooks that match the event. */
+function hooksOf(session: SessionContext, kind: EventKind, data: object): readonly Hook[] {
+  const listeners = session.hooks().listeners(kind)
+  if (!listeners) return []
+  const { hooks } = listeners.select(matcherValue(kind, data as Data))
+  return [...hooks, ...listeners.approvers, ...listeners.observers]
 }
 
 function timed(untimed: SessionContext, { timeout }: FireOptions): Pick<Sending, 'session' | 'deadline'> {

@@ -132,8 +132,9 @@ export class ModuleRunner {
     return resident
   }
 
+  /** A reload keeps the process of a reviewed module until other code is trusted. */
   #versionOf(spec: ModuleSpec): string {
-    if (!this.#isWarm) return String(this.#generation)
+    if (!this.#isWarm) return spec.hook.content ?? String(this.#generation)
     return this.#residents.versionOf(spec, [modulePath(spec.handler.path, spec.place)])
   }
 }

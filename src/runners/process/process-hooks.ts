@@ -122,7 +122,8 @@ function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string 
 }
 
 function versionOf(spec: ProcessSpec, residents: Residents): string {
-  return residents.isWarm ? residents.versionOf(spec, namedFiles(launchOf(spec, () => undefined))) : ''
+  if (!residents.isWarm) return spec.hook.content ?? ''
+  return residents.versionOf(spec, namedFiles(launchOf(spec, () => undefined)))
 }
 
 function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): ReadonlySet<string> {

@@ -336,7 +336,7 @@ export const METHODS = {
     result: { plan: must('plan', 'The plan.') },
   },
   'hooks.reload': {
-    does: 'Reads the hooks again, for example after a person has trusted them. Changed files are noticed without it.',
+    does: 'Reads the hooks again at once. Without it, changed files and new trust count from the next event that their hooks match. Modules of the user keep the code that they have loaded until then.',
     params: {},
     result: { hooks: must('number', 'How many hooks are ready to run.'), ...HOOKS },
   },

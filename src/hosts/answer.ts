@@ -6,12 +6,30 @@ import { resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
 import type { Outcome } from '../core/hooks/outcome.js'
 import type { Abilities, Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict } from './host.js'
+import { hostInput, toolNamed } from './tool-calls.js'
 
 export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {
   const can = typeof host.can === 'function' ? host.can(event, verdict) : abilitiesOn(host.can, event)
-  const lacksInput = host.mergesInput && takesKeysAway(event, verdict)
+  // A changed part of a call cannot be put back into the whole.
+  const lacksInput = isInParts(host, event) || (host.mergesInput && takesKeysAway(event, verdict))
   const abilities = lacksInput ? can?.filter((ability) => ability !== 'input') : can
-  return host.answer(event, fitted(host.title, abilities, event, verdict), verdict)
+  const told = fitted(host.title, abilities, event, verdict)
+  return host.answer(
+    event,
+    { ...told, ...(told.input && { input: ownInput(host, event, told.input) }) },
+    verdict,
+  )
+}
+
+function isInParts(host: Host, { data }: HostEvent): boolean {
+  return toolNamed(host, data.tool_name)?.parts !== undefined
+}
+
+/** In the terms in which the host sent it. */
+function ownInput(host: Host, { data }: HostEvent, input: Data): Data {
+  const { tool_name: name, tool_input: seen, host_tool_input: own } = data
+  if (!isObject(own) || !isObject(seen)) return input
+  return hostInput(toolNamed(host, name), own as Data, seen as Data, input)
 }
 
 /** Undefined for an event that the host does not have. The name may be third-party text. */

@@ -17,8 +17,8 @@ export interface Host<Name extends string = string> {
   readonly events?: Readonly<Record<string, string>>
   /** Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. */
   readonly read?: (payload: Data, event: string) => Data
-  /** Its tools that Claude Code also has, with Claude Code's names for them, the likeliest first. */
-  readonly tools?: Readonly<Record<string, readonly string[]>>
+  /** Its tools that Claude Code also has. */
+  readonly tools?: Readonly<Record<string, HostTool>>
 
   // ---- what it understands ----
 
@@ -42,6 +42,24 @@ export interface Host<Name extends string = string> {
   readonly runsEqualOnce?: true
 }
 
+// ---- its tools ------------------------------------------------------------------------------------------------
+
+export interface HostTool {
+  /** Claude Code's names for it, the likeliest first. */
+  readonly names: readonly string[]
+  /** Claude Code's names for the fields that it calls differently. */
+  readonly fields?: Readonly<Record<string, string>>
+  /** Reads an input that does several things at once, or is a text in a language of its own. Throws Error if it cannot be read. */
+  readonly parts?: (input: Data) => readonly ToolCall[]
+}
+
+/** One thing that a tool call does, as Claude Code would do it. */
+export interface ToolCall {
+  /** Claude Code's tool. Default: each of the names of the host's tool. */
+  readonly tool?: string
+  readonly input: Data
+}
+
 // ---- an event, and the answer to it ---------------------------------------------------------------------------
 
 /** The event that a host asks about. */
@@ -50,7 +68,20 @@ export interface HostEvent {
   readonly name: string
   /** The host's own name for it; empty if the payload has none. */
   readonly sentAs: string
-  /** The payload in canonical terms. */
+  /**
+   * The payload in canonical terms, but for the name of the tool. The input of a tool that Claude Code also has is in Claude
+   * Code's terms, and in `host_tool_input` as it was sent, unless it does several things at once.
+   */
+  readonly data: Data
+  /** For a tool that Claude Code also has: what the call does, one thing or several. */
+  readonly calls?: readonly HostCall[]
+}
+
+/** One thing that a tool call does. */
+export interface HostCall {
+  /** Claude Code's names for the tool, the likeliest first. */
+  readonly names: readonly string[]
+  /** The payload in canonical terms, but for the name of the tool. */
   readonly data: Data
 }
 
@@ -105,6 +136,27 @@ export interface HostAnswer {
 }
 
 // ---- for the rows ---------------------------------------------------------------------------------------------
+
+/** A tool that Claude Code calls by these names, with its names for fields that the host calls differently. */
+export function tool(names: string, fields?: HostTool['fields']): HostTool {
+  return { names: names.split(' '), ...(fields && { fields }) }
+}
+
+/** The fields of editors that follow Anthropic's: `path`, `file_text`, `old_str`, `new_str`. */
+export const EDITOR_FIELDS = {
+  path: 'file_path',
+  file_text: 'content',
+  old_str: 'old_string',
+  new_str: 'new_string',
+} as const
+
+/** The same in camelCase. */
+export const CAMEL_FIELDS = {
+  filePath: 'file_path',
+  oldString: 'old_string',
+  newString: 'new_string',
+  replaceAll: 'replace_all',
+} as const
 
 /** Whether the transcript is in the host's own folder. */
 export function keepsIn(payload: Data, folder: string): boolean {

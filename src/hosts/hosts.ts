@@ -62,11 +62,6 @@ function isOurs(payload: Data, env: NodeJS.ProcessEnv): boolean {
   return Boolean(env.AMPLIFIER_HOOKS_DIR) && typeof name === 'string' && isIsoTime(payload.timestamp)
 }
 
-/** Claude Code's names for a tool of this host, the likeliest first. Empty if it has no such tool, or uses the same name. */
-export function claudeToolNames({ tools = {} }: Host, tool: string): readonly string[] {
-  return Object.hasOwn(tools, tool) ? (tools[tool] as readonly string[]) : []
-}
-
 /** Seconds until the host gives up on a hook. */
 export function limitOf({ timeout, timeouts = {} }: Host, event: string): number {
   return Object.hasOwn(timeouts, event) ? (timeouts[event] as number) : timeout

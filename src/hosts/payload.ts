@@ -1,5 +1,6 @@
 // Reads a payload from any host: its sender, its event, and its fields under canonical names.
 
+import { textOf as textOfError } from '../core/base/errors.js'
 import {
   breakOf,
   type Data,
@@ -11,8 +12,9 @@ import {
 } from '../core/base/json.js'
 import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
-import type { HostEvent } from './host.js'
+import type { HostCall, HostEvent } from './host.js'
 import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
+import { canonicalCalls, toolNamed } from './tool-calls.js'
 
 export interface ReadOptions {
   /** For payloads that do not name their event. */
@@ -76,7 +78,21 @@ export function senderOf(payload: Data, called: string, { host, env }: ReadOptio
 /** The event in canonical terms. */
 export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope): HostEvent {
   const own = host.read?.(payload, fold(sentAs || name)) ?? {}
-  return { name, sentAs, data: fieldsOf(payload, known ?? 'Unknown', own) }
+  const data = fieldsOf(payload, known ?? 'Unknown', own)
+  const calls = callsIn(host, data, name)
+  // An input that is read in parts stays whole here: a part would hide the others.
+  const whole = toolNamed(host, data.tool_name)?.parts ? data : (calls[0]?.data ?? data)
+  return { name, sentAs, data: whole, ...(calls.length > 0 && { calls }) }
+}
+
+/** Empty if Claude Code has no such tool. */
+function callsIn(host: KnownHost, data: Data, event: string): readonly HostCall[] {
+  try {
+    return canonicalCalls(host, data)
+  } catch (error) {
+    const problem = `a call of ${visibleName(String(data.tool_name))} cannot be read: ${textOfError(error)}`
+    throw new InvalidHookInput(problem, { event, field: 'tool_input' })
+  }
 }
 
 /** Whether a payload is about a tool call, whatever its event is called. */

@@ -85,7 +85,9 @@ describe('the answer', () => {
 
 describe('a tool that the agent calls by another name', () => {
   const SHELL = { tool_input: BASH.tool_input, hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' }
-  const PATCH = { ...CALL, tool_name: 'apply_patch', tool_input: { command: 'rm -rf' } }
+  const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
+  const CHANGES = patch('*** Add File: a', '+rm -rf', '*** Update File: b', '-x', '+rm -rf')
+  const PATCH = { ...CALL, tool_name: 'apply_patch', tool_input: { command: CHANGES } }
   const OTHER = 'cat > /dev/null'
 
   it.each<[string, object, readonly (readonly string[])[]]>([
@@ -108,6 +110,18 @@ describe('a tool that the agent calls by another name', () => {
     const { stdout } = await fireAs(host, [], input)
     expect(stdout).toContain('deny')
     expect(stdout).toContain('rm -rf is not allowed here')
+  })
+
+  it('is judged for each thing that it does, by the paths that Claude Code would send', async () => {
+    const guard = `grep -q '"file_path":"/proj/secret"' && { echo 'not that file' >&2; exit 2; } || exit 0`
+    project.hooks({ PreToolUse: [['Write|Edit', guard]] })
+    const change = (...paths: string[]) => ({
+      ...PATCH,
+      cwd: '/proj',
+      tool_input: { command: patch(...paths.flatMap((path) => [`*** Update File: ${path}`, '+x'])) },
+    })
+    expect((await fireAs('codex', [], change('a', 'b'))).stdout).toBe('')
+    expect((await fireAs('codex', [], change('a', 'secret', 'b'))).stdout).toContain('not that file')
   })
 
   it('has both names for the hook', async () => {

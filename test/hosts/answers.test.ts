@@ -17,14 +17,9 @@ import {
 } from '../../src/core/events/result.js'
 import { answerOf, verdictOfResult } from '../../src/hosts/answer.js'
 import type { HostAnswer, HostEvent } from '../../src/hosts/host.js'
-import {
-  claudeToolNames,
-  HOST_NAMES,
-  type HostName,
-  hostNamed,
-  type KnownHost,
-} from '../../src/hosts/hosts.js'
+import { HOST_NAMES, type HostName, hostNamed, type KnownHost } from '../../src/hosts/hosts.js'
 import { readHostPayload } from '../../src/hosts/payload.js'
+import { toolNamed } from '../../src/hosts/tool-calls.js'
 import { decode } from '../../src/systems/claude-code/decode.js'
 
 const EVENTS = Object.keys(CATALOGUE)
@@ -395,6 +390,6 @@ describe('what Claude Code calls the tools of others', () => {
     ['kimi', 'Bash', []],
     ['openhands', 'constructor', []],
   ] as const)('%s: %s', (host, tool, names) => {
-    expect(claudeToolNames(named(host), tool)).toEqual(names)
+    expect(toolNamed(named(host), tool)?.names ?? []).toEqual(names)
   })
 })

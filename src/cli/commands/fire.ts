@@ -187,7 +187,7 @@ async function replyAs(
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
     const seconds = timeout ?? reply.patience
     const sent = await readPayload(options.payload, { stdin: options.stdin, seconds })
-    const { name: event, data: payload } = reply.read(sent.payload ?? {})
+    const { name: event, data: payload, calls } = reply.read(sent.payload ?? {})
     checkExact(event, sent.inexact)
     const cwd = typeof payload.cwd === 'string' ? payload.cwd : undefined
     checkEnvironment(cwd)
@@ -203,7 +203,7 @@ async function replyAs(
     const toldLater = lateReport(output)
     // An agent may show the model whatever is on standard error.
     const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
-    const firing = { event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames }
+    const firing = { event, payload, calls, sources, until, wait, told, toldLater }
     await fireInProject({ ...firing, onWaiting, signal })
   } catch (error) {
     await reply.refuse(error)

@@ -1,6 +1,7 @@
 // Fires one event through the hooks of a project, in a session that may outlast this process.
 
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
+import type { Data } from '../../core/base/json.js'
 import { onAbort } from '../../core/base/promise.js'
 import { nearMissOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
@@ -9,6 +10,7 @@ import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver } from '../../core/verdict/approval.js'
 import { foldersAround, homesOf, isPath } from '../../files/project-folders.js'
+import type { HostCall } from '../../hosts/host.js'
 import { fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
@@ -33,10 +35,10 @@ interface HostPatience {
 export interface Firing extends Asking {
   readonly event: string
   readonly payload: Payload
+  /** What a call of an agent's tool does. All of it has to pass. Default: the payload, under the tool's own name. */
+  readonly calls?: readonly HostCall[] | undefined
   /** The event is the caller's own, although its name looks like that of a known one. */
   readonly custom?: boolean
-  /** Other names of the tool. */
-  readonly toolNames?: readonly string[]
   readonly sources: Sources
   /** Seconds after which hooks that are not done have failed. */
   readonly timeout?: number | undefined
@@ -127,14 +129,33 @@ function workingIn(cwd: unknown, sources: Sources): Sources {
 }
 
 async function evaluated(
-  { event, payload, custom, toolNames = [], timeout }: Firing,
+  { event, payload, calls = [{ names: [], data: payload as Data }], custom, timeout }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
 ): Promise<Pick<FiredInProject, 'outcome' | 'ms'>> {
   const startedAt = performance.now()
-  const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
-  const outcome = await session.fire(event, data, { timeout, signal, custom })
-  return { outcome, ms: performance.now() - startedAt }
+  const outcomes: Outcome[] = []
+  for (const call of calls) {
+    const data = withToolName(call.data, call.names, (one) => session.explain(event, one))
+    const outcome = await session.fire(event, data, { timeout, signal, custom })
+    outcomes.push(outcome)
+    if (outcome.action !== 'continue') break
+  }
+  return { outcome: together(outcomes), ms: performance.now() - startedAt }
+}
+
+/** The last outcome, which decides, with what hooks said about the calls before it. */
+function together(outcomes: readonly Outcome[]): Outcome {
+  const last = outcomes.at(-1) as Outcome
+  if (outcomes.length === 1) return last
+  const changed = outcomes.find(({ hooks }) => hooks.some((trace) => trace.changed?.length))
+  return {
+    ...(changed && last.action === 'continue' ? changed : last),
+    injections: outcomes.flatMap(({ injections }) => injections),
+    messages: outcomes.flatMap(({ messages }) => messages),
+    hooks: outcomes.flatMap(({ hooks }) => hooks),
+    diagnostics: outcomes.flatMap(({ diagnostics }) => diagnostics),
+  }
 }
 
 /** Tells the verdict once, and afterwards only new notices. */

@@ -11,7 +11,7 @@ import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
 import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
-import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost, limitOf } from '../../hosts/hosts.js'
+import { HOST_NAMES, hostNamed, type KnownHost, limitOf } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
@@ -117,12 +117,6 @@ export class HostReply {
   #doubt(name: string, payload: Payload): void {
     this.#event = { ...this.#event, name }
     this.#isDoubtful = canBlock(name) || isAboutTool(payload as Data)
-  }
-
-  /** Claude Code's names for the tool. */
-  get toolNames(): readonly string[] {
-    const { tool_name: tool } = this.#event.data
-    return typeof tool === 'string' ? claudeToolNames(this.#host, tool) : []
   }
 
   /** Seconds until the answer must be out. */

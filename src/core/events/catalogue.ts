@@ -145,7 +145,15 @@ export function formerNamesOf(tool: string): readonly string[] {
 const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
   Bash: [
     ...['bash', 'executebash', 'executecommand', 'execute', 'runcommand', 'runcommands', 'execcommand'],
-    ...['shell', 'shellcommand', 'runshellcommand', 'developershell', 'runterminalcommand', 'terminal'],
+    ...[
+      'shell',
+      'shellcommand',
+      'runshellcommand',
+      'developershell',
+      'runterminalcommand',
+      'terminal',
+      'runinterminal',
+    ],
     ...['powershell', 'exec', 'runbash', 'runterminalcmd', 'runshell'],
   ],
   Read: [
@@ -154,11 +162,28 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   Write: [
     ...['write', 'writefile', 'writetofile', 'writefilegemini', 'writecode', 'fswrite', 'create'],
-    ...['createfile', 'newrule', 'applypatch', 'editor', 'fileeditor', 'strreplaceeditor', 'savefile'],
+    ...[
+      'createfile',
+      'newrule',
+      'applypatch',
+      'editor',
+      'fileeditor',
+      'strreplaceeditor',
+      'savefile',
+      'developertexteditor',
+    ],
   ],
   Edit: [
     ...['edit', 'editfile', 'replace', 'replaceinfile', 'replacestringinfile', 'strreplace', 'writecode'],
-    ...['fswrite', 'applypatch', 'editor', 'fileeditor', 'strreplaceeditor', 'searchreplace'],
+    ...[
+      'fswrite',
+      'applypatch',
+      'editor',
+      'fileeditor',
+      'strreplaceeditor',
+      'searchreplace',
+      'developertexteditor',
+    ],
   ],
 }
 

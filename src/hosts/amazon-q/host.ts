@@ -1,7 +1,7 @@
 // Amazon Q CLI, and Kiro's CLI after it: exit codes; stdout is context for prompts.
 
 import { byExitCode } from '../answer.js'
-import type { Host } from '../host.js'
+import { EDITOR_FIELDS, type Host, tool } from '../host.js'
 
 const NAMES: readonly unknown[] = ['agentSpawn', 'userPromptSubmit', 'preToolUse', 'postToolUse', 'stop']
 
@@ -10,7 +10,11 @@ export const amazonQ: Host<'amazon-q'> = {
   title: 'Amazon Q',
   sends: (payload) => NAMES.includes(payload.hook_event_name) && !('session_id' in payload),
   events: { agentspawn: 'SessionStart' },
-  tools: { execute_bash: ['Bash'], fs_read: ['Read'], fs_write: ['Write', 'Edit'] },
+  tools: {
+    execute_bash: tool('Bash'),
+    fs_read: tool('Read', EDITOR_FIELDS),
+    fs_write: tool('Write Edit', EDITOR_FIELDS),
+  },
   can: {
     SessionStart: ['context'],
     UserPromptSubmit: ['context'],

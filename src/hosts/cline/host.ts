@@ -1,16 +1,20 @@
 // Cline: the payload has an object for each event, and only `cancel`, with exit code 0, refuses.
 
-import { type Data, isObject } from '../../core/base/json.js'
+import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { abilitiesOn, isRefusal, printed, withMessage } from '../answer.js'
 import {
   type Abilities,
   definedFields,
+  EDITOR_FIELDS,
   type FittedVerdict,
   firstOf,
   type Host,
   type HostAnswer,
   type HostEvent,
+  type ToolCall,
+  tool,
 } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 const CAN: Abilities = {
   PreToolUse: ['block', 'context'],
@@ -45,15 +49,15 @@ export const cline: Host<'cline'> = {
   read,
   // Two generations: the second takes lists of commands and of files.
   tools: {
-    execute_command: ['Bash'],
-    run_commands: ['Bash'],
-    read_file: ['Read'],
-    read_files: ['Read'],
-    write_to_file: ['Write'],
-    new_rule: ['Write'],
-    replace_in_file: ['Edit'],
-    editor: ['Write', 'Edit'],
-    apply_patch: ['Write', 'Edit'],
+    execute_command: tool('Bash'),
+    run_commands: { names: ['Bash'], parts: ({ commands }) => listed(commands, 'command') },
+    read_file: tool('Read', EDITOR_FIELDS),
+    read_files: { names: ['Read'], parts: ({ files, paths }) => listed(files ?? paths, 'file_path') },
+    write_to_file: tool('Write', EDITOR_FIELDS),
+    new_rule: tool('Write', EDITOR_FIELDS),
+    replace_in_file: tool('Edit', EDITOR_FIELDS),
+    editor: tool('Write Edit', { ...EDITOR_FIELDS, old_text: 'old_string', new_text: 'new_string' }),
+    apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
   },
   // Only its SDK, which sends `tool_call`, can change an input.
   can: (event) =>
@@ -92,5 +96,15 @@ function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
     ...(said && { errorMessage: said }),
     ...(told.context && { contextModification: told.context }),
     ...(told.input && { overrideInput: told.input }),
+  })
+}
+
+/** A list of texts, or of objects with a text of this or another name, as a call each. */
+function listed(list: Json | undefined, field: 'command' | 'file_path'): readonly ToolCall[] {
+  if (!Array.isArray(list) || list.length === 0) throw new Error('its input has no list of what it does')
+  return list.map((one) => {
+    const text = isObject(one) ? (one[field] ?? one.path) : one
+    if (typeof text !== 'string') throw new Error('its input has something in a list that is not a text')
+    return { input: { ...(isObject(one) && (one as Data)), [field]: text } }
   })
 }

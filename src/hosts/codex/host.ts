@@ -2,6 +2,7 @@
 
 import { answerLikeClaude } from '../claude-code/host.js'
 import { type Abilities, type FittedVerdict, type Host, type HostEvent, keepsIn } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 const CAN: Abilities = {
   PreToolUse: ['block', 'input', 'context'],
@@ -21,7 +22,7 @@ export const codex: Host<'codex'> = {
   name: 'codex',
   title: 'Codex',
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),
-  tools: { apply_patch: ['Write', 'Edit'] },
+  tools: { apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch } },
   can: CAN,
   answer: (event, told) => answerLikeClaude(event, { ...told, host: {}, act: actOf(event, told) }),
   timeout: 600,

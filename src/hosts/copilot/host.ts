@@ -5,13 +5,16 @@ import { printed, signalled, textOfResponse, withMessage } from '../answer.js'
 import { answerLikeClaude } from '../claude-code/host.js'
 import {
   definedFields,
+  EDITOR_FIELDS,
   type FittedVerdict,
   type Host,
   type HostAnswer,
   type HostEvent,
   isIsoTime,
   keepsIn,
+  tool,
 } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
@@ -28,13 +31,17 @@ export const copilot: Host<'copilot'> = {
   },
   read: ({ error }) => (isObject(error) ? definedFields({ error: (error as Data).message }) : {}),
   tools: {
-    bash: ['Bash'],
-    powershell: ['Bash'],
-    view: ['Read'],
-    create: ['Write'],
-    edit: ['Edit'],
-    str_replace_editor: ['Edit'],
-    apply_patch: ['Edit'],
+    bash: tool('Bash'),
+    powershell: tool('Bash'),
+    view: tool('Read', EDITOR_FIELDS),
+    create: tool('Write', EDITOR_FIELDS),
+    edit: tool('Edit', EDITOR_FIELDS),
+    str_replace_editor: tool('Edit', EDITOR_FIELDS),
+    apply_patch: { names: ['Edit'], parts: callsOfPatch },
+    // With Claude Code's names of events, it uses its names of tools, but keeps its own fields.
+    Read: tool('Read', EDITOR_FIELDS),
+    Write: tool('Write', EDITOR_FIELDS),
+    Edit: tool('Edit', EDITOR_FIELDS),
   },
   can: {
     PreToolUse: ['block', 'input', 'ask', 'allow', 'context'],

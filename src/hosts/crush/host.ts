@@ -1,7 +1,7 @@
 // Crush: one event, one flat answer; it merges a changed input over the old one.
 
 import { printed, signalled } from '../answer.js'
-import type { Host } from '../host.js'
+import { type Host, tool } from '../host.js'
 
 export const crush: Host<'crush'> = {
   name: 'crush',
@@ -10,7 +10,13 @@ export const crush: Host<'crush'> = {
   projectVariable: 'CRUSH_PROJECT_DIR',
   sends: (payload) =>
     typeof payload.event === 'string' && 'tool_name' in payload && !('hook_event_name' in payload),
-  tools: { bash: ['Bash'], view: ['Read'], write: ['Write'], edit: ['Edit'], multiedit: ['Edit'] },
+  tools: {
+    bash: tool('Bash'),
+    view: tool('Read'),
+    write: tool('Write'),
+    edit: tool('Edit'),
+    multiedit: tool('Edit'),
+  },
   can: { PreToolUse: ['block', 'input', 'context', 'stop', 'allow'] },
   mergesInput: true,
   answer: (_, told) => {

@@ -5,11 +5,13 @@ import { abilitiesOn, plain, signalled, withMessage } from '../answer.js'
 import {
   type Abilities,
   definedFields,
+  EDITOR_FIELDS,
   type FittedVerdict,
   firstOf,
   type Host,
   type HostAnswer,
   type HostEvent,
+  tool,
 } from '../host.js'
 
 /** It cannot ask, because many versions did not enforce that, and an allow does not spare the user a question. */
@@ -49,7 +51,7 @@ export const cursor: Host<'cursor'> = {
     aftertabfileedit: 'PostToolUse',
   },
   read,
-  tools: { Shell: ['Bash'], Write: ['Write', 'Edit'] },
+  tools: { Shell: tool('Bash'), Write: tool('Write Edit', EDITOR_FIELDS) },
   can: (event) => (Object.hasOwn(GATES, event.sentAs.toLowerCase()) ? ['block'] : abilitiesOn(CAN, event)),
   answer,
   timeout: 60,

@@ -1,7 +1,8 @@
 // Factory's Droid: Claude Code's answers; it merges a changed input over the old one.
 
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Host, keepsIn } from '../host.js'
+import { type Host, keepsIn, tool } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 const MODES: readonly unknown[] = ['off', 'spec', 'auto-low', 'auto-medium', 'auto-high']
 
@@ -10,7 +11,11 @@ export const droid: Host<'droid'> = {
   title: 'Droid',
   projectVariable: 'FACTORY_PROJECT_DIR',
   sends: (payload) => keepsIn(payload, '.factory') || MODES.includes(payload.permission_mode),
-  tools: { Execute: ['Bash'], Create: ['Write'], ApplyPatch: ['Edit'] },
+  tools: {
+    Execute: tool('Bash'),
+    Create: tool('Write'),
+    ApplyPatch: { names: ['Edit'], parts: callsOfPatch },
+  },
   can: {
     PreToolUse: ['block', 'input', 'ask', 'stop', 'allow'],
     PostToolUse: ['block', 'context', 'stop'],

@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { printed, signalled, textOfResponse } from '../answer.js'
-import { definedFields, type FittedVerdict, type Host, type HostEvent, keepsIn } from '../host.js'
+import { definedFields, type FittedVerdict, type Host, type HostEvent, keepsIn, tool } from '../host.js'
 
 const EVENTS = {
   beforetool: 'PreToolUse',
@@ -24,12 +24,12 @@ export const gemini: Host<'gemini'> = {
   events: EVENTS,
   read: readModelCall,
   tools: {
-    run_shell_command: ['Bash'],
-    read_file: ['Read'],
-    read_many_files: ['Read'],
-    write_file: ['Write'],
-    replace: ['Edit'],
-    edit: ['Edit'],
+    run_shell_command: tool('Bash'),
+    read_file: tool('Read', { absolute_path: 'file_path' }),
+    read_many_files: tool('Read'),
+    write_file: tool('Write'),
+    replace: tool('Edit'),
+    edit: tool('Edit'),
   },
   // It cannot ask, because without a terminal it would wait forever.
   can: {

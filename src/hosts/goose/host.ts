@@ -1,7 +1,7 @@
 // goose: it only acts on exit code 2 before a tool.
 
 import { byExitCode } from '../answer.js'
-import type { Host } from '../host.js'
+import { EDITOR_FIELDS, type Host, tool } from '../host.js'
 
 export const goose: Host<'goose'> = {
   name: 'goose',
@@ -14,7 +14,7 @@ export const goose: Host<'goose'> = {
     aftershellexecution: 'PostToolUse',
     afterfileedit: 'PostToolUse',
   },
-  tools: { developer__shell: ['Bash'] },
+  tools: { developer__shell: tool('Bash'), developer__text_editor: tool('Write Edit', EDITOR_FIELDS) },
   can: { PreToolUse: ['block'] },
   answer: byExitCode,
   timeout: 30,

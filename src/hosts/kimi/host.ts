@@ -1,12 +1,17 @@
 // Kimi Code: Claude Code's names. Only exit codes and plain text are sure to be understood.
 
 import { byExitCode } from '../answer.js'
-import type { Host } from '../host.js'
+import { EDITOR_FIELDS, type Host, tool } from '../host.js'
 
 export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
+  tools: {
+    Read: tool('Read', EDITOR_FIELDS),
+    Write: tool('Write', EDITOR_FIELDS),
+    Edit: tool('Edit', EDITOR_FIELDS),
+  },
   can: {
     PreToolUse: ['block'],
     UserPromptSubmit: ['block', 'context'],

@@ -2,7 +2,8 @@
 
 import { byExitCode } from '../answer.js'
 import { gemini } from '../gemini/host.js'
-import type { Host } from '../host.js'
+import { type Host, tool } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 export const letta: Host<'letta'> = {
   name: 'letta',
@@ -11,22 +12,22 @@ export const letta: Host<'letta'> = {
   // For their models, it has the tools of Codex and of Gemini CLI, each also in PascalCase.
   tools: {
     ...gemini.tools,
-    exec_command: ['Bash'],
-    shell_command: ['Bash'],
-    ShellCommand: ['Bash'],
-    shell: ['Bash'],
-    Shell: ['Bash'],
-    RunShellCommand: ['Bash'],
-    ReadFile: ['Read'],
-    read_file_gemini: ['Read'],
-    ReadFileGemini: ['Read'],
-    ReadManyFiles: ['Read'],
-    write_file_gemini: ['Write'],
-    WriteFileGemini: ['Write'],
-    Replace: ['Edit'],
-    MultiEdit: ['Edit'],
-    apply_patch: ['Write', 'Edit'],
-    ApplyPatch: ['Write', 'Edit'],
+    exec_command: tool('Bash', { cmd: 'command' }),
+    shell_command: tool('Bash'),
+    ShellCommand: tool('Bash'),
+    shell: tool('Bash'),
+    Shell: tool('Bash'),
+    RunShellCommand: tool('Bash'),
+    ReadFile: tool('Read'),
+    read_file_gemini: tool('Read'),
+    ReadFileGemini: tool('Read'),
+    ReadManyFiles: tool('Read'),
+    write_file_gemini: tool('Write'),
+    WriteFileGemini: tool('Write'),
+    Replace: tool('Edit'),
+    MultiEdit: tool('Edit'),
+    apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
+    ApplyPatch: { names: ['Write', 'Edit'], parts: callsOfPatch },
   },
   can: { PreToolUse: ['block'] },
   answer: byExitCode,

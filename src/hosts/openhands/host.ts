@@ -1,21 +1,22 @@
 // OpenHands: one flat answer for every event, and exit code 2 where that has no way to refuse.
 
 import { printed, signalled, withMessage } from '../answer.js'
-import type { Host } from '../host.js'
+import { EDITOR_FIELDS, type Host, tool } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
   sends: (payload) => 'event_type' in payload,
   tools: {
-    terminal: ['Bash'],
-    execute_bash: ['Bash'],
-    file_editor: ['Write', 'Edit'],
-    str_replace_editor: ['Write', 'Edit'],
-    apply_patch: ['Write', 'Edit'],
-    read_file: ['Read'],
-    write_file: ['Write'],
-    edit: ['Edit'],
+    terminal: tool('Bash'),
+    execute_bash: tool('Bash'),
+    file_editor: tool('Write Edit', EDITOR_FIELDS),
+    str_replace_editor: tool('Write Edit', EDITOR_FIELDS),
+    apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
+    read_file: tool('Read', EDITOR_FIELDS),
+    write_file: tool('Write', EDITOR_FIELDS),
+    edit: tool('Edit', EDITOR_FIELDS),
   },
   can: {
     PreToolUse: ['block', 'context'],

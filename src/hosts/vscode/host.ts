@@ -2,7 +2,7 @@
 
 import { isObject } from '../../core/base/json.js'
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Host, isIsoTime } from '../host.js'
+import { CAMEL_FIELDS, type Host, isIsoTime, tool } from '../host.js'
 
 export const vscode: Host<'vscode'> = {
   name: 'vscode',
@@ -13,7 +13,13 @@ export const vscode: Host<'vscode'> = {
     id !== undefined &&
     isObject(input) &&
     Object.keys(input).some((key) => /^[a-z]+[A-Z]/.test(key)),
-  tools: { runTerminalCommand: ['Bash'], create_file: ['Write'], replace_string_in_file: ['Edit'] },
+  tools: {
+    runTerminalCommand: tool('Bash'),
+    run_in_terminal: tool('Bash'),
+    create_file: tool('Write', CAMEL_FIELDS),
+    replace_string_in_file: tool('Edit', CAMEL_FIELDS),
+    read_file: tool('Read', CAMEL_FIELDS),
+  },
   can: {
     PreToolUse: ['block', 'input', 'ask', 'context', 'stop', 'allow'],
     PostToolUse: ['block', 'context', 'stop'],

@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'
-import { definedFields, type Host } from '../host.js'
+import { definedFields, type Host, tool } from '../host.js'
 
 const TOOLS = ['run_command', 'write_code', 'read_code', 'mcp_tool_use'] as const
 const folded = (text: string) => text.replaceAll('_', '')
@@ -22,7 +22,7 @@ export const windsurf: Host<'windsurf'> = {
     postcascaderesponse: 'Stop',
   },
   read,
-  tools: { run_command: ['Bash'], read_code: ['Read'], write_code: ['Write', 'Edit'] },
+  tools: { run_command: tool('Bash'), read_code: tool('Read'), write_code: tool('Write Edit') },
   can: { PreToolUse: ['block'], UserPromptSubmit: ['block'], PostToolUse: [], Stop: [] },
   answer: byExitCode,
   timeout: 30,

@@ -1,9 +1,12 @@
 // The user's settings for a server, resolved for use, and the secrets in them.
 
 import { resolve } from 'node:path'
+import { callerNow } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
 import { secretsIn } from '../../core/base/secrets.js'
+import { callerEnv } from '../../files/caller.js'
 import { sharedEnv, userHome } from '../../files/homes.js'
+import { loadsCode } from '../../shell/loading-variables.js'
 import { withoutProject } from '../../shell/own-environment.js'
 import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
@@ -88,22 +91,27 @@ function parsedUrl(url: string): URL {
   throw new HookError('HOOK_NOT_STARTED', 'its "url" in the settings does not begin with http:// or https://')
 }
 
-function expanded(texts: Readonly<Record<string, string>>, where: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, withVariables(text, `${where}.${key}`)]),
-  )
+function expanded(
+  texts: Readonly<Record<string, string>>,
+  where: 'env' | 'headers',
+): Readonly<Record<string, string>> {
+  const all = Object.entries(texts).map(([key, text]) => {
+    // A service starts the program outside the sandbox of its caller, so the caller must not choose which code runs.
+    const isShared = where === 'env' && loadsCode(key) && callerNow() !== undefined
+    return [key, withVariables(text, `${where}.${key}`, isShared)]
+  })
+  return Object.fromEntries(all)
 }
 
-function withVariables(text: string, where: string): string {
+function withVariables(text: string, where: string, isShared: boolean): string {
   return text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
-    const value = withoutProject()[name]
+    const value = withoutProject(undefined, isShared ? sharedEnv() : callerEnv())[name]
     if (value !== undefined) return value
-    throw new HookError(
-      'HOOK_NOT_STARTED',
-      `its "${where}" in the settings names \${${name}}, which is not set`,
-      {
-        hint: `Set the environment variable ${name}.`,
-      },
-    )
+    const unset = `its "${where}" in the settings names \${${name}}, which is not set`
+    throw isShared
+      ? new HookError('HOOK_NOT_STARTED', `${unset} in the service`, {
+          hint: `Write the value itself into "${where}", because it decides which code the server loads.`,
+        })
+      : new HookError('HOOK_NOT_STARTED', unset, { hint: `Set the environment variable ${name}.` })
   })
 }

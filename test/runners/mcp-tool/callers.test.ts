@@ -1,6 +1,8 @@
 // A server that several callers share, as in the service.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { withoutSecrets } from '../../../src/core/base/secrets.js'
 import type { HookContext } from '../../../src/core/hooks/hook.js'
@@ -42,6 +44,20 @@ it('is not the server of a caller with another token', async () => {
   const pid = () => lobby.reason('pid')
   const first = await asCaller({ env }, pid)
   expect(await asCaller({ env: { MY_TOKEN: 'another-t0ken-1' } }, pid)).not.toBe(first)
+})
+
+it('is the same program, whatever PATH a caller has', async () => {
+  const { tests } = lobby.settings
+  const other = join(lobby.workshop.folder, 'bin')
+  mkdirSync(other)
+  writeFileSync(join(other, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const pid = (PATH: string) => {
+    const own = { CARABINER_TEST_MARK: lobby.workshop.mark, PATH }
+    lobby.settings = { tests: { ...tests, command: 'node', env: own } as never }
+    return asCaller({ env: { PATH: other, MINE: other } }, () => lobby.reason('pid'))
+  }
+  expect(await pid('${PATH}')).toMatch(/^\d+$/)
+  await expect(pid('${MINE}:${PATH}')).rejects.toThrow('names ${MINE}, which is not set in the service')
 })
 
 it('is found in the settings that each call brings', async () => {

@@ -63,6 +63,11 @@ export const ERROR_CODES = {
       'The interpreter of a hook could not run its script, and so ended with exit code 2: the script has a syntax error, or is not there. Exit code 2 blocks, so the event is denied, although the hook judged nothing.',
     todo: 'Fix the script where the message says, or its path in the command.',
   },
+  HOOK_INTERRUPTED: {
+    means:
+      'The process of a hook ended or hung while it worked on several calls. Nobody knows which of them is to blame, so the hook has not judged this one. If it is a gate, the gate is closed, whatever its onFailure says.',
+    todo: 'Try again. If it happens often, fix the hook: some call makes its process crash or hang.',
+  },
   HOOK_OUTPUT: {
     means: 'A hook printed too much, so its answer cannot be read whole.',
     todo: 'Print only the answer; write logs to a file.',

@@ -182,6 +182,9 @@ export function answerOnFailure(
     return deny(`Hook ${hook.name} did not judge: ${error.message}. ${error.hint}`)
   if (isLate && !byFire && hook.cappedBy !== undefined)
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
+  // The hook may have been about to deny, and another call is to blame.
+  if (error.code === 'HOOK_INTERRUPTED' && canRefuse(kind, hook) && (kind.deny === 'block' || countsStops))
+    return deny(`Hook ${hook.name}: ${error.message}`)
   // A gate that differs from the one the user trusted must not open because of that.
   if (error.code === 'HOOK_NOT_TRUSTED' && isGate(kind, hook)) return deny(error.message)
   // Its exit code was a deny, whoever chose it.

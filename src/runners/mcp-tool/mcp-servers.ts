@@ -14,6 +14,7 @@ import { sharedEnv } from '../../files/homes.js'
 import { BackOff } from '../process/back-off.js'
 import { CodeStamps, namedFiles } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
+import { interrupted, SharedCalls } from '../program/shared-calls.js'
 import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
 import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
 import {
@@ -54,8 +55,9 @@ interface Session {
   readonly link: Link
   readonly tools: ToolList
   readonly since: number
-  /** Calls in progress. */
+  /** The number of calls in progress. */
   calls: number
+  readonly shared: SharedCalls
   isLeft: boolean
 }
 
@@ -131,18 +133,22 @@ class McpServer {
     const { sdk, link } = session
     if (this.#isWarm && session.calls === 0) link.forgetStderr()
     session.calls++
+    const shared = session.shared.begin()
     try {
       return await answerOf(this.#name, session, question)
     } catch (error) {
       // The next event must not wait behind this one's.
       if (signal.aborted && this.#isWarm) this.#leave(session)
+      const isLost = signal.aborted || (link.isOver && !link.isDismissed)
+      const isInterrupted = isLost && shared.lost()
       if (signal.aborted) throw givenUp()
       const failure = await callFailure(error, { sdk, link, server: this.#name, tool })
       if (failure.linkIsBroken) this.#leave(session)
       if (failure.isForgotten && again) return await again()
-      throw failure.error
+      throw isInterrupted ? interrupted(failure.error) : failure.error
     } finally {
       session.calls--
+      shared.end()
       if (session.isLeft && session.calls === 0) link.end('it was replaced by a new connection')
       const stderr = link.newStderr()
       if (stderr) context.printed({ stderr })
@@ -196,7 +202,16 @@ class McpServer {
       await client.connect(link, { timeout: this.#limits.startMs })
       if (link.isOver) throw new Error(await link.how())
       const tools = new ToolList(this.#name, sdk, client)
-      const session = { sdk, client, link, tools, since: performance.now(), calls: 0, isLeft: false }
+      const session = {
+        sdk,
+        client,
+        link,
+        tools,
+        since: performance.now(),
+        calls: 0,
+        shared: new SharedCalls(),
+        isLeft: false,
+      }
       this.#session = session
       return session
     } catch (error) {

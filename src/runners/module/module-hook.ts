@@ -77,6 +77,10 @@ export class ModuleRunner {
         method: CALL_METHOD,
         params: call as unknown as Json,
         timeoutMs: hook.timeoutMs,
+        // It may have been replaced between the check and its import.
+        check: (answer: Json) => {
+          if (!this.#isKnown(resident, module, answer as unknown as ModuleReply)) refuse(problem)
+        },
         hasPrinted: (answer: Json) => isObject(answer) && answer.hasPrinted === true,
       }
       return resident
@@ -89,6 +93,12 @@ export class ModuleRunner {
         .catch(explained)
     }
     return [{ ...made, run }]
+  }
+
+  /** Whether the process that replied had imported the module before. */
+  #isKnown(resident: Resident, module: string, reply: ModuleReply): boolean {
+    const start = this.#starts.get(resident)
+    return start?.launch === reply.launch && start.imported.has(module)
   }
 
   /** Files are looked at again, as for every configuration. */

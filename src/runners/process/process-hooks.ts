@@ -87,7 +87,7 @@ export function processHooks(
   })
   const asked = (['intercept', 'approve'] as const).flatMap((role) => {
     const events = eventsOf(handler.intercept, role)
-    const ask = asking(role, spec, resident)
+    const ask = asking(role, spec, resident, () => refuse(problem))
     // On the cold path, every event starts a process, and so checks what it starts.
     const run: Hook['run'] = (event, context) => {
       if (residents.isWarm) refuse(problem)
@@ -131,7 +131,16 @@ function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): 
   return new Set(rows.flatMap((row) => row.events))
 }
 
-function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: Resident): Hook['run'] {
+function asking(
+  role: InterceptRow['role'],
+  { handler }: ProcessSpec,
+  resident: Resident,
+  refuse: () => void,
+): Hook['run'] {
+  // Its files may have been replaced between the check and the start.
+  const check = (_: Json, isFirst: boolean) => {
+    if (isFirst) refuse()
+  }
   const timeoutMs = handler.timeouts[role] * 1000
   const points = new Map(
     handler.intercept
@@ -141,7 +150,7 @@ function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: 
   return (event: HookEvent, context: HookContext) => {
     const point = points.get(event.name)
     if (point === undefined) return undefined // The engine sends no other event.
-    const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs }
+    const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs, check }
     return resident.ask(question, context, (answer) =>
       goesOn(point, answer) ? undefined : decodeAnswer(point, event, answer, context.note),
     )

@@ -11,6 +11,7 @@ import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/p
 import type { HookSpec } from '../hook-spec.js'
 import { CodeStamps } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
+import { interrupted, SharedCalls } from '../program/shared-calls.js'
 import { BackOff, type Restart } from './back-off.js'
 import { type Launch, launched } from './launch.js'
 import { callFailure, helloFailure, Life, withLastWords } from './life.js'
@@ -46,6 +47,8 @@ interface Question {
   readonly timeoutMs: number
   /** Whether it printed something before this answer, which is then read first. */
   readonly hasPrinted?: (answer: Json) => boolean
+  /** Throws if the process may have loaded other code than was reviewed. It then ends, and its answer does not count. */
+  readonly check?: (answer: Json, isFirst: boolean) => void
 }
 
 export class Resident {
@@ -57,6 +60,8 @@ export class Resident {
   readonly #asking = new Map<HookContext, ForCaller>()
   /** Lives that did not answer in time, and end with their last call. */
   readonly #late = new Set<Life>()
+  readonly #calls = new WeakMap<Life, SharedCalls>()
+  readonly #checked = new WeakSet<Life>()
   /** Set once it has said hello. */
   #life: Life | undefined
   #readyAt = 0
@@ -102,8 +107,11 @@ export class Resident {
     if (this.#registry.isWarm && life.inFlight === 0) life.stderr.forget()
     // The context's signal is not used: making one takes as long as the call.
     const onStart = (giveUp: () => void) => context.onAbort(giveUp)
+    const shared = this.#callsOf(life).begin()
     return life.call(method, params, { timeoutMs, onStart }).then(
       (answer) => {
+        shared.end()
+        this.#check(life, question, context, answer)
         if (question.hasPrinted?.(answer)) return this.#answeredAloud(life, context, () => read(answer))
         this.#answered(context, life)
         return read(answer)
@@ -111,11 +119,32 @@ export class Resident {
       async (error: unknown) => {
         if (this.#options.endsLate && isLate(error)) this.#setAside(life, timeoutMs)
         else life.unanswered()
+        const isLost = isLate(error) || (isClosed(error) && !life.isDismissed)
+        const isInterrupted = isLost && shared.lost()
+        shared.end()
         const failure = await callFailure(error, life, question)
         this.#answered(context, life)
-        throw failure
+        throw isInterrupted ? interrupted(failure) : failure
       },
     )
+  }
+
+  #callsOf(life: Life): SharedCalls {
+    const calls = this.#calls.get(life) ?? new SharedCalls()
+    this.#calls.set(life, calls)
+    return calls
+  }
+
+  #check(life: Life, { check }: Question, context: HookContext, answer: Json): void {
+    try {
+      check?.(answer, !this.#checked.has(life))
+      this.#checked.add(life)
+    } catch (error) {
+      this.#callsOf(life).disturb()
+      life.terminate('it may have loaded other code than was reviewed')
+      this.#answered(context, life)
+      throw error
+    }
   }
 
   async #answeredAloud<T>(life: Life, context: HookContext, read: () => T): Promise<T> {
@@ -286,6 +315,10 @@ export class Resident {
 
 function isLate(error: unknown): boolean {
   return error instanceof RpcError && (error.kind === 'timeout' || error.kind === 'aborted')
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof RpcError && error.kind === 'closed'
 }
 
 const CLOSED = 'the hooks were closed'

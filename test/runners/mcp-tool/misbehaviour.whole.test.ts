@@ -195,6 +195,14 @@ describe('a server that dies in the call', () => {
     expect(next.notes).toMatchObject([{ code: 'process-restarted', text: expect.stringContaining('code 3') }])
   })
 
+  it('interrupts the other calls', async () => {
+    lobby = new Lobby()
+    await lobby.ask('echo').answer
+    const other = failureOf(lobby.ask('hang'))
+    const dying = failureOf(lobby.ask('die'))
+    expect([(await other).code, (await dying).code]).toEqual(['HOOK_INTERRUPTED', 'HOOK_INTERRUPTED'])
+  })
+
   it('again and again is not started at once', async () => {
     lobby = new Lobby()
     await failureOf(lobby.ask('die'))

@@ -175,6 +175,28 @@ describe('a process that misbehaves', () => {
     expect(failureOf(await call('ls'))).toBe('HOOK_TIMEOUT')
   })
 
+  test.each([
+    ['crashes', 'await others; process.exit(3)'],
+    ['hangs', 'await others; for (;;);'],
+  ])('closes the gate of another call if one %s, whatever onFailure says', async (_, harm) => {
+    const { call } = await guard(
+      `let came
+      const others = new Promise((resolve) => { came = resolve })
+      export default async (event, data) => {
+        if (data.tool_input.command === 'harm') { ${harm} }
+        if (data.tool_input.command === 'ls') return
+        came()
+        return new Promise((resolve) => setTimeout(() => resolve({ action: 'deny', reason: 'no' }), 100))
+      }`,
+      { timeout: 2, onFailure: 'continue' },
+    ).open()
+    await call('ls')
+    const [, judged] = await Promise.all([call('harm'), call('judge')])
+    expect([judged.action, failureOf(judged)]).toEqual(['deny', 'HOOK_INTERRUPTED'])
+    expect(judged.reason).toContain('judging was interrupted; try again')
+    expect((await call('judge')).reason).toBe('no')
+  })
+
   test('lets other calls that it is working on finish first', async () => {
     const quick = entry('./guard.mjs', { timeout: 0.3 })
     const plugin = new Plugin(
@@ -199,7 +221,7 @@ describe('a process that misbehaves', () => {
     )
     const { call } = await plugin.open()
     const [late, patient] = await Promise.all([call('ls', 'Slow'), call('ls', 'Bash')])
-    expect(failureOf(late)).toBe('HOOK_TIMEOUT')
+    expect(failureOf(late)).toBe('HOOK_INTERRUPTED')
     expect(patient.reason).toBe('in peace')
   })
 

@@ -5,7 +5,7 @@ import { processHooks } from '../../../src/runners/process/process-hooks.js'
 import { Residents } from '../../../src/runners/process/residents.js'
 import { asCaller, isForCaller, serveCallers, serveNobody } from '../../callers.js'
 import { until } from '../until.js'
-import { ask, Hall, MANNERS } from './hall.js'
+import { ask, failureOf, Hall, MANNERS, reasonFrom } from './hall.js'
 
 let hall: Hall
 let residents: Residents
@@ -85,4 +85,32 @@ describe('the version of reviewed code', () => {
     expect(versionOf(hall.workshop.folder)).toBe(before)
     expect(versionOf(hall.workshop.folder, 'another')).not.toBe(before)
   })
+})
+
+test('a call is interrupted by another one that ends the process, and fails by itself if it was alone', async () => {
+  const hook = hall.hook(
+    `let calls = 0
+    other = () => { if (++calls === 2 || process.argv[2] === 'alone') process.exit(3) }`,
+  )
+  const [first, second] = [ask(hook), ask(hook)].map(failureOf)
+  expect([(await first)?.code, (await second)?.code]).toEqual(['HOOK_INTERRUPTED', 'HOOK_INTERRUPTED'])
+  const alone = hall.spec({ command: [process.execPath, hall.workshop.path('hook.js'), 'alone'] })
+  const [other] = hall.made(alone)
+  if (!other) throw new Error('there is no hook')
+  expect((await failureOf(ask(other))).code).toBe('HOOK_FAILED')
+})
+
+test('a process that was started from other code than was reviewed neither answers nor stays', async () => {
+  hall.workshop.file('hook.js', MANNERS)
+  let checks = 0
+  // The second time is right before the start.
+  const problem = () => (++checks === 3 ? 'it was replaced' : undefined)
+  const [hook] = processHooks(hall.spec(), { report: () => undefined }, residents, problem)
+  if (!hook) throw new Error('there is no hook')
+  const failure = await failureOf(ask(hook))
+  expect([failure.code, failure.message]).toEqual(['HOOK_NOT_TRUSTED', 'it was replaced'])
+  const next = await reasonFrom(hook)
+  expect(next).toMatch(/^\d+$/)
+  const after = checks
+  expect([await reasonFrom(hook), checks]).toEqual([next, after + 1])
 })

@@ -87,7 +87,9 @@ export function processHooks(
   })
   const asked = (['intercept', 'approve'] as const).flatMap((role) => {
     const events = eventsOf(handler.intercept, role)
-    const ask = asking(role, spec, resident, () => refuse(problem))
+    // A process that outlasts the event must not keep code that was swapped after the check.
+    const checkAgain = residents.isWarm ? () => refuse(problem) : () => {}
+    const ask = asking(role, spec, resident, checkAgain)
     // On the cold path, every event starts a process, and so checks what it starts.
     const run: Hook['run'] = (event, context) => {
       if (residents.isWarm) refuse(problem)
@@ -135,11 +137,10 @@ function asking(
   role: InterceptRow['role'],
   { handler }: ProcessSpec,
   resident: Resident,
-  refuse: () => void,
+  checkAgain: () => void,
 ): Hook['run'] {
-  // Its files may have been replaced between the check and the start.
   const check = (_: Json, isFirst: boolean) => {
-    if (isFirst) refuse()
+    if (isFirst) checkAgain()
   }
   const timeoutMs = handler.timeouts[role] * 1000
   const points = new Map(

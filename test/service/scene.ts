@@ -42,6 +42,8 @@ export interface ClipCall {
   readonly through?: string
 }
 
+const MOST_TRIES = 20
+
 /** A folder with a state home, whose service all callers in it share. */
 export class Scene {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-warm-')))
@@ -108,8 +110,12 @@ export class Scene {
     return child
   }
 
-  call(call: ClipCall): Promise<Run> {
-    return ended(this.start({ input: '', ...call }))
+  /** On a busy machine the service may be too late, and then nothing has begun. With NO_NODE such a call is made again. */
+  async call(call: ClipCall): Promise<Run> {
+    for (let tries = 0; ; tries++) {
+      const run = await ended(this.start({ input: '', ...call }))
+      if (tries === MOST_TRIES || !run.stderr.includes(`cannot start ${NO_NODE}`)) return run
+    }
   }
 
   cold(call: ClipCall): Promise<Run> {

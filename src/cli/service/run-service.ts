@@ -2,7 +2,6 @@
 
 import { writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { textOf } from '../../core/base/errors.js'
 import { registeredHome } from '../../files/homes.js'
 import { listen } from '../../service/socket/listener.js'
@@ -21,8 +20,6 @@ export async function runService(folder: string, name: string, homes: readonly s
   }
   process.on('uncaughtException', fail)
   process.umask(0o077)
-  // New objects keep the space that they have at the start: with more of it, tens of megabytes wait to be collected.
-  setFlagsFromString('--semi-space-growth-factor=1')
   Object.assign(process.env, ownEnvironment())
   const buildFile = join(dirname(process.argv[1] ?? ''), 'build-id')
   const own = variablesIn(homes)

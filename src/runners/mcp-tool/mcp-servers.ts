@@ -140,7 +140,7 @@ class McpServer {
       // The next event must not wait behind this one's.
       if (signal.aborted && this.#isWarm) this.#leave(session)
       const isLost = signal.aborted || (link.isOver && !link.isDismissed)
-      const isInterrupted = isLost && shared.lost()
+      const isInterrupted = this.#isWarm && isLost && shared.lost()
       if (signal.aborted) throw givenUp()
       const failure = await callFailure(error, { sdk, link, server: this.#name, tool })
       if (failure.linkIsBroken) this.#leave(session)

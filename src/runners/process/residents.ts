@@ -120,7 +120,7 @@ export class Resident {
         if (this.#options.endsLate && isLate(error)) this.#setAside(life, timeoutMs)
         else life.unanswered()
         const isLost = isLate(error) || (isClosed(error) && !life.isDismissed)
-        const isInterrupted = isLost && shared.lost()
+        const isInterrupted = this.#options.endsLate && isLost && shared.lost()
         shared.end()
         const failure = await callFailure(error, life, question)
         this.#answered(context, life)

@@ -20,7 +20,7 @@ export class Lobby {
   readonly servers: McpServers
   settings: Record<string, McpServerSettings>
 
-  constructor(limits: Partial<Limits> = {}) {
+  constructor(limits: ConstructorParameters<typeof McpServers>[0] = {}) {
     this.settings = { tests: this.process('stdio') }
     this.servers = new McpServers({ ...PATIENT, ...limits })
   }

@@ -195,8 +195,8 @@ describe('a server that dies in the call', () => {
     expect(next.notes).toMatchObject([{ code: 'process-restarted', text: expect.stringContaining('code 3') }])
   })
 
-  it('interrupts the other calls', async () => {
-    lobby = new Lobby()
+  it('interrupts the other calls in the service', async () => {
+    lobby = new Lobby({ isWarm: true })
     await lobby.ask('echo').answer
     const other = failureOf(lobby.ask('hang'))
     const dying = failureOf(lobby.ask('die'))

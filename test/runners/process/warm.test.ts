@@ -88,16 +88,22 @@ describe('the version of reviewed code', () => {
 })
 
 test('a call is interrupted by another one that ends the process, and fails by itself if it was alone', async () => {
-  const hook = hall.hook(
-    `let calls = 0
+  hall.workshop.file(
+    'hook.js',
+    `${MANNERS}
+    let calls = 0
     other = () => { if (++calls === 2 || process.argv[2] === 'alone') process.exit(3) }`,
   )
+  const made = (spec = hall.spec()) => {
+    const [hook] = processHooks(spec, { report: () => undefined }, residents, () => undefined)
+    if (!hook) throw new Error('there is no hook')
+    return hook
+  }
+  const hook = made()
   const [first, second] = [ask(hook), ask(hook)].map(failureOf)
   expect([(await first)?.code, (await second)?.code]).toEqual(['HOOK_INTERRUPTED', 'HOOK_INTERRUPTED'])
   const alone = hall.spec({ command: [process.execPath, hall.workshop.path('hook.js'), 'alone'] })
-  const [other] = hall.made(alone)
-  if (!other) throw new Error('there is no hook')
-  expect((await failureOf(ask(other))).code).toBe('HOOK_FAILED')
+  expect((await failureOf(ask(made(alone)))).code).toBe('HOOK_FAILED')
 })
 
 test('a process that was started from other code than was reviewed neither answers nor stays', async () => {

@@ -124,6 +124,22 @@ describe('a tool that the agent calls by another name', () => {
     expect((await fireAs('codex', [], change('a', 'secret', 'b'))).stdout).toContain('not that file')
   })
 
+  it('is allowed without a question only if everything that it does is', async () => {
+    const allow = JSON.stringify({
+      hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' },
+    })
+    project.hooks({
+      PreToolUse: [['Write|Edit', `grep -q '"file_path":"[^"]*safe' && echo '${allow}'; exit 0`]],
+    })
+    const add = (...paths: string[]) => ({
+      ...PATCH,
+      hook_event_name: 'preToolUse',
+      tool_input: { command: patch(...paths.flatMap((path) => [`*** Add File: ${path}`, '+x'])) },
+    })
+    expect((await fireAs('copilot', [], add('safe1', 'safe2'))).stdout).toContain('"allow"')
+    expect((await fireAs('copilot', [], add('other', 'safe'))).stdout).not.toContain('allow')
+  })
+
   it('has both names for the hook', async () => {
     project.hooks({ PreToolUse: [['Bash', 'cat > seen.json']] })
     await fireAs('gemini', [], SHELL)

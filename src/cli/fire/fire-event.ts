@@ -149,8 +149,11 @@ function together(outcomes: readonly Outcome[]): Outcome {
   const last = outcomes.at(-1) as Outcome
   if (outcomes.length === 1) return last
   const changed = outcomes.find(({ hooks }) => hooks.some((trace) => trace.changed?.length))
+  const { permission, ...decided } = changed && last.action === 'continue' ? changed : last
   return {
-    ...(changed && last.action === 'continue' ? changed : last),
+    ...decided,
+    // Whoever allows one thing has not allowed the others.
+    ...(permission && outcomes.every((one) => one.permission === permission) && { permission }),
     injections: outcomes.flatMap(({ injections }) => injections),
     messages: outcomes.flatMap(({ messages }) => messages),
     hooks: outcomes.flatMap(({ hooks }) => hooks),

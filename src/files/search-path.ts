@@ -1,5 +1,6 @@
 // The folders of `$PATH` that count: those that no project can write to.
 
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute } from 'node:path'
 import { callerEnv } from './caller.js'
 import { isBelow, realOf } from './within.js'
@@ -39,4 +40,14 @@ function isBelowAny(path: string, folders: readonly string[]): boolean {
 /** `$PATH` without folders inside these projects, so that none of them decides which program runs. */
 export function safePath(projects: readonly string[], path = callerEnv().PATH ?? ''): string {
   return searchPath(projects, path).folders.join(delimiter)
+}
+
+/** Whether there is a file that we may execute. */
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }

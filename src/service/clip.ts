@@ -2,17 +2,7 @@
 
 import { type ExecFileOptions, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -21,6 +11,7 @@ import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { dataHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
 import { checkOwnFolder, placeWhole, readIfThere } from '../files/plain-file.js'
+import { isProgram } from '../files/search-path.js'
 import { realOf } from '../files/within.js'
 import type { Program } from '../hosts/claude-code/entries.js'
 import { CLIP } from '../hosts/own-command.js'
@@ -91,15 +82,6 @@ async function hasDeveloperTools(env: NodeJS.ProcessEnv): Promise<boolean> {
   try {
     await run('/usr/bin/xcode-select', ['-p'], { env, timeout: ASK_MS })
     return true
-  } catch {
-    return false
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
 // Finds programs in the accepted folders of `$PATH`, and reads the first line of scripts.
 
-import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isProgram } from '../files/search-path.js'
 import { isWithin } from '../files/within.js'
 import type { Programs } from './unit.js'
 
@@ -42,15 +42,6 @@ export function programGone({ programs }: { readonly programs: Programs }): stri
     }
   }
   return undefined
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
 }
 
 /** The name that `#!/usr/bin/env NAME` looks up in `$PATH`. */

@@ -1048,7 +1048,7 @@ static void listen_to_signals(void) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   sigprocmask(SIG_UNBLOCK, &children, NULL);
-  const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+  const int numbers[] = {SIGCHLD, SIGCONT, SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -1057,13 +1057,16 @@ static void listen_to_signals(void) {
   }
 }
 
-/** The first signal is the service's to answer; after the second nobody waits for it. */
+/** The service handles the first signal. On the second, we give up. */
 static void take_signals(void) {
   static bool is_told;
   uint8_t numbers[64];
   ssize_t count = read(wake[0], numbers, sizeof numbers);
   for (ssize_t i = 0; i < count; i++) {
     if (numbers[i] == SIGCHLD) continue;
+    // We were suspended, so the service may have given up on a hook whose answer we have not passed on.
+    if (numbers[i] == SIGCONT && stage == JUDGING && programs != NULL) give_up();
+    if (numbers[i] == SIGCONT) continue;
     if (is_told) give_up();
     is_told = true;
     send_frame(begin_report(SIGNAL, numbers[i]));

@@ -649,6 +649,20 @@ describe.skipIf(!hasCompiler)('a signal', () => {
     await areGone(groups)
   })
 
+  it('that suspends clip while a hook runs costs the call its answer, which may have come too late', async () => {
+    let run: ReturnType<Scene['start']> | undefined
+    await scene.judge(async (peer) => {
+      peer.start({ args: ['-c', 'sleep 60'] })
+      await peer.next('child')
+      run?.kill('SIGSTOP')
+      peer.send(exit(0))
+      run?.kill('SIGCONT')
+      await peer.closed
+    })
+    run = scene.start()
+    expect(await run.result).toEqual(INTERRUPTED)
+  })
+
   it('that the caller ignores is ignored, and a blocked SIGCHLD does not hide the end of programs', async () => {
     let run: ReturnType<Scene['start']> | undefined
     await scene.judge(async (peer) => {

@@ -1027,9 +1027,11 @@ _Noreturn static void give_up(void) {
 // ---- the loop ---------------------------------------------------------------------------------------------------
 
 static int wake[2] = {-1, -1};
+static volatile sig_atomic_t has_missed_time; // We were suspended while we had something to tell the service.
 
 static void on_signal(int number) {
   int error = errno;
+  if (number == SIGCONT) has_missed_time |= programs != NULL || outgoing.length > 0;
   uint8_t byte = (uint8_t)number;
   if (write(wake[1], &byte, 1) < 0) {
     // The pipe is full, so we wake anyway.
@@ -1063,10 +1065,7 @@ static void take_signals(void) {
   uint8_t numbers[64];
   ssize_t count = read(wake[0], numbers, sizeof numbers);
   for (ssize_t i = 0; i < count; i++) {
-    if (numbers[i] == SIGCHLD) continue;
-    // We were suspended, so the service may have given up on a hook whose answer we have not passed on.
-    if (numbers[i] == SIGCONT && stage == JUDGING && programs != NULL) give_up();
-    if (numbers[i] == SIGCONT) continue;
+    if (numbers[i] == SIGCHLD || numbers[i] == SIGCONT) continue;
     if (is_told) give_up();
     is_told = true;
     send_frame(begin_report(SIGNAL, numbers[i]));
@@ -1093,6 +1092,8 @@ static void begin(struct fields *fields) {
 
 static void take_message(uint8_t type, struct fields fields) {
   if ((stage == COLD_IS_POSSIBLE) != (type == STARTED)) give_up();
+  // The service may have given up on a hook whose deny waited here.
+  if (stage == JUDGING && has_missed_time) give_up();
   switch (type) {
     case STARTED:
       begin(&fields);

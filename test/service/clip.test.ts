@@ -621,6 +621,10 @@ describe.skipIf(!hasCompiler)('a program that clip runs', () => {
   })
 })
 
+function stateOf(pid = 0): string {
+  return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout
+}
+
 describe.skipIf(!hasCompiler)('a signal', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is told to the service: %s', async (signal) => {
     let run: ReturnType<Scene['start']> | undefined
@@ -655,6 +659,7 @@ describe.skipIf(!hasCompiler)('a signal', () => {
       peer.start({ args: ['-c', 'sleep 60'] })
       await peer.next('child')
       run?.kill('SIGSTOP')
+      await vi.waitUntil(() => stateOf(run?.pid).startsWith('T'))
       peer.send(exit(0))
       run?.kill('SIGCONT')
       await peer.closed

@@ -181,6 +181,13 @@ export function chosen<T extends string>(
   throw usage(`${refusal} ${JSON.stringify(typed)}${didYouMean(typed, names)}`, hint)
 }
 
+export function secondsOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds
+  throw usage(`--${option} must be a number of seconds above 0, got ${JSON.stringify(text)}`)
+}
+
 /**
  * For a command with actions: an option that the action does not have was meant for another one.
  * `owners`: the actions of each option; an option that is not listed belongs to all of them.

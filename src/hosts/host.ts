@@ -3,6 +3,7 @@
 import type { Data, Json } from '../core/base/json.js'
 import type { Verdict } from '../core/events/actions.js'
 import type { HookResult } from '../core/events/result.js'
+import type { HostSetup } from './host-setup.js'
 
 export interface Host<Name extends string = string> {
   readonly name: Name
@@ -37,6 +38,9 @@ export interface Host<Name extends string = string> {
 
   /** The file that registers its hooks, if its path is the same in a project and in the home folder. */
   readonly hookFile?: string
+
+  /** How to register Carabiner with it. */
+  readonly setup?: () => Promise<{ readonly setup: HostSetup }>
 
   /** It runs a command once, however many of its settings files have it for the event. Of other agents that is not known. */
   readonly runsEqualOnce?: true

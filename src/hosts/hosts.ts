@@ -66,3 +66,15 @@ function isOurs(payload: Data, env: NodeJS.ProcessEnv): boolean {
 export function limitOf({ timeout, timeouts = {} }: Host, event: string): number {
   return Object.hasOwn(timeouts, event) ? (timeouts[event] as number) : timeout
 }
+
+/** The part of a host's limit, in seconds, that we use, so that it still gets the answer. */
+export function shareOf(limit: number): number {
+  return Math.round(limit * SHARE * 10) / 10
+}
+
+/** The limit of a host of which we use this many seconds. */
+export function limitFor(share: number): number {
+  return share / SHARE
+}
+
+const SHARE = 0.9

@@ -1,4 +1,4 @@
-// Carabiner's own commands in Claude Code's settings, from any installation, and the folder of the user's settings.
+// Carabiner's own commands in the settings of agents, from any installation, and the folder of Claude Code's settings.
 
 import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
@@ -9,6 +9,15 @@ import { ifThere } from '../files/if-there.js'
 /** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
 export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
 
+const GONE = 'Carabiner is gone: $0 does not exist. Install it again, then run carabiner setup.'
+
+/** What a command begins with, so that one whose script is gone says so and exits with this code. For sh, zsh and fish. */
+export function ifGone(quotedScript: string, exit: 1 | 2): string {
+  return `test -e ${quotedScript} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' ${quotedScript};`
+}
+
+const IF_GONE = /^test -e ("(?:[^"\\]|\\.)*") \|\| exec sh -c 'echo "[^"'`\\]*" >&2; exit [12]' \1; /
+
 /** `hook`: a standard hook. `fire`: the hooks of the project. */
 type Call = 'hook' | 'fire'
 
@@ -16,6 +25,8 @@ export interface OwnCommand {
   readonly call: Call
   /** The name of the hook, or of the event. */
   readonly name: string
+  /** The agent that it answers. */
+  readonly host: string
   /** As written; a bare name is looked up in PATH. */
   readonly script: string
   readonly node: string | undefined
@@ -25,9 +36,11 @@ export interface OwnCommand {
 
 /** Undefined if the handler is not ours: a command that does anything more belongs to somebody else. Other fields may have changed. */
 export function ownCommand(handler: unknown): OwnCommand | undefined {
-  if (!isObject(handler) || typeof handler.command !== 'string') return undefined
-  const { type = 'command', args } = handler
-  const all = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
+  if (!isObject(handler)) return undefined
+  // Copilot has one command for each shell.
+  const { type = 'command', args, command = handler.bash } = handler
+  if (typeof command !== 'string' || type !== 'command' || args !== undefined) return undefined
+  const all = wordsOf(command.replace(IF_GONE, ''))
   if (!all) return undefined
   const plain = all.slice(WITHOUT_CODE.every((word, i) => all[i] === word) ? WITHOUT_CODE.length : 0)
   const clip = isNode(plain[1]) && baseName(plain[0]) === CLIP ? plain[0] : undefined
@@ -39,16 +52,36 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   return called && { ...called, script, node, clip }
 }
 
-function callIn([call, ...words]: readonly string[]): Pick<OwnCommand, 'call' | 'name'> | undefined {
+function callIn([call, ...words]: readonly string[]): Pick<OwnCommand, 'call' | 'name' | 'host'> | undefined {
+  const { name, as, memory } = optionsIn(words)
+  if (name === undefined) return undefined
   if (call === 'hook') {
-    const [name = '', ...options] = words
-    const isHook = /^[a-z][a-z-]*$/i.test(name) && /^(?:--memory)?$/.test(options.join(' '))
-    return isHook ? { call, name } : undefined
+    const isHook = /^[a-z][a-z-]*$/i.test(name)
+    return isHook ? { call, name, host: as ?? 'claude-code' } : undefined
   }
-  // Older versions wrote the event first.
-  const [name, ...options] = words[0] === '--as' ? [words[2], ...words.slice(0, 2), ...words.slice(3)] : words
-  const isFire = call === 'fire' && name !== undefined && options.join(' ') === '--as claude-code'
-  return isFire ? { call, name } : undefined
+  if (call !== 'fire' || as === undefined || memory) return undefined
+  return { call, name, host: as }
+}
+
+interface Given {
+  /** Undefined if there is anything that setup does not write. */
+  readonly name?: string
+  readonly as?: string
+  readonly timeout?: string
+  readonly memory?: true
+}
+
+/** Older versions wrote the event first. */
+function optionsIn([word, ...rest]: readonly string[], given: Given = {}): Given {
+  if (word === undefined) return given
+  const [value, ...more] = rest
+  if (word === '--memory' && given.memory === undefined) return optionsIn(rest, { ...given, memory: true })
+  if (word === '--as' && given.as === undefined && value !== undefined && /^[a-z][a-z0-9-]*$/.test(value))
+    return optionsIn(more, { ...given, as: value })
+  if (word === '--timeout' && given.timeout === undefined && value !== undefined && /^[\d.]+$/.test(value))
+    return optionsIn(more, { ...given, timeout: value })
+  if (word.startsWith('-') || given.name !== undefined) return {}
+  return optionsIn(rest, { ...given, name: word })
 }
 
 /** The name of the client's file. */
@@ -70,7 +103,7 @@ export function looseCall(command: string): Call | undefined {
 }
 
 const FORMER =
-  /(?:^|["'\s])(\/[^"'\s]+)["']?\s+(?:hook\s+([a-z-]+)|fire\s+(?:\w+\s+--as\s+claude-code|--as\s+claude-code\s+\w+))\b/
+  /(?:^|["'\s])(\/[^"'\s]+)["']?\s+(?:hook\s+([a-z-]+)|fire\s+(?:\w+\s+--as\s+[a-z-]+|--as\s+[a-z-]+(?:\s+--timeout\s+[\d.]+)?\s+\w+))\b/
 
 /** The script and the hook, if any, that a command once called: somebody has renamed the script or moved it since. */
 export function formerCall(command: string): { readonly script: string; readonly hook?: string } | undefined {

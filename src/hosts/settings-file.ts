@@ -33,6 +33,8 @@ export interface SettingsPlace {
   readonly path: string
   /** Folders that it must be in after following links. */
   readonly within: readonly string[]
+  /** For a file that is created. Absent: as the system creates files. */
+  readonly mode?: number
 }
 
 export interface SettingsFile {
@@ -43,10 +45,12 @@ export interface SettingsFile {
   /** Undefined if there is no file. */
   readonly text: string | undefined
   readonly stats: Stats | undefined
+  /** For a file that is created. */
+  readonly mode?: number
 }
 
 /** Throws a SetupProblem if the file must not be touched. It may be read-only unless `isToChange`. */
-export function readSettings({ path, within }: SettingsPlace, isToChange = true): SettingsFile {
+export function readSettings({ path, within, mode }: SettingsPlace, isToChange = true): SettingsFile {
   const real = realPathOf(path)
   if (!within.some((folder) => isBelow(real, realOf(folder)))) {
     throw new SetupProblem(
@@ -55,7 +59,7 @@ export function readSettings({ path, within }: SettingsPlace, isToChange = true)
     )
   }
   const stats = attempt(path, () => ifThere(() => statSync(real)))
-  if (!stats) return { path, real, text: undefined, stats: undefined }
+  if (!stats) return { path, real, text: undefined, stats: undefined, ...(mode !== undefined && { mode }) }
   const problem = problemOf(stats) ?? (isToChange && isReadOnly(stats) ? 'is read-only' : undefined)
   if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was not changed.')
   return { path, real, text: stats.size === 0 ? '' : textIn(path, real), stats }
@@ -105,11 +109,11 @@ export function missingAbove(path: string): readonly string[] {
 }
 
 /** Replaces the file atomically, and keeps its mode and owner. */
-export function replaceSettings({ path, real, stats }: SettingsFile, text: string): void {
+export function replaceSettings({ path, real, stats, mode }: SettingsFile, text: string): void {
   const draft = join(dirname(real), `.${basename(real)}.${nonce()}.tmp`)
   try {
     for (const folder of missingAbove(real)) mkdirSync(folder)
-    writeDraft(draft, text, stats)
+    writeDraft(draft, text, stats, mode)
     renameSync(draft, real)
   } catch (error) {
     removeDraft(draft)
@@ -117,8 +121,8 @@ export function replaceSettings({ path, real, stats }: SettingsFile, text: strin
   }
 }
 
-function writeDraft(draft: string, text: string, stats: Stats | undefined): void {
-  const fd = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, stats ? 0o600 : 0o666)
+function writeDraft(draft: string, text: string, stats: Stats | undefined, mode = 0o666): void {
+  const fd = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, stats ? 0o600 : mode)
   try {
     writeFileSync(fd, text)
     if (stats) {

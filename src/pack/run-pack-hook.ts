@@ -24,7 +24,7 @@ import type { PackHook, ThisProgram } from './pack-hook.js'
 import { readSettings } from './settings.js'
 import { openState } from './state.js'
 
-export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered'> {
+export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered' | 'host' | 'timeout'> {
   /** Whether the hook remembers sessions, unless the user's settings say otherwise. */
   readonly memory?: boolean
 }
@@ -33,7 +33,7 @@ export interface PackRun extends Pick<RunHookOptions, 'stdin' | 'answered'> {
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
-  { memory = false, ...instead }: PackRun = {},
+  { memory = false, ...how }: PackRun = {},
 ): Promise<void> {
   const hook = await PACK[name]()
   const env = callerEnv()
@@ -42,9 +42,9 @@ export async function runPackHook(
   const handlers: HookHandlers = Object.fromEntries(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
-  await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...instead })
+  await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...how })
   // Nothing is left to do after the answer, and another turn of the event loop might start with a garbage collection.
-  if (!instead.answered) process.exit()
+  if (!how.answered) process.exit()
 }
 
 interface Started {

@@ -13,7 +13,7 @@ import { nonce } from '../files/nonce.js'
 import { checkOwnFolder, placeWhole, readIfThere } from '../files/plain-file.js'
 import { isProgram } from '../files/search-path.js'
 import { realOf } from '../files/within.js'
-import type { Program } from '../hosts/claude-code/entries.js'
+import type { Program } from '../hosts/entries.js'
 import { CLIP } from '../hosts/own-command.js'
 import { programEnvironment } from '../shell/own-environment.js'
 

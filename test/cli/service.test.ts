@@ -5,8 +5,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { engineEntries, packEntries, USUAL_CHOICES } from '../../src/hosts/claude-code/entries.js'
+import { USUAL_CHOICES } from '../../src/hosts/entries.js'
 import { callerFrames, encodeToCaller, type FromCaller } from '../../src/service/socket/frames.js'
+import { engineEntries, packEntries } from '../hosts/grouped.js'
 import { Project, programFile, type Run, withProgram } from './program.js'
 
 withProgram('own')

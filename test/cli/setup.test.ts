@@ -10,13 +10,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { switched } from '../../src/cli/setup-choice.js'
-import {
-  ALL_CHOICES,
-  engineEntries,
-  packEntries,
-  USUAL_CHOICES,
-} from '../../src/hosts/claude-code/entries.js'
+import { switched } from '../../src/cli/setup/choice.js'
+import { ALL_CHOICES, USUAL_CHOICES } from '../../src/hosts/entries.js'
+import { engineEntries, packEntries } from '../hosts/grouped.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -302,7 +298,9 @@ describe('carabiner setup claude-code', () => {
     userFile('{}')
     const { stdout } = await setup('--json')
     expect(JSON.parse(stdout)).toEqual({
+      agent: 'claude-code',
       file: user(),
+      files: [user()],
       changes: true,
       written: true,
       hooks: 4,
@@ -552,11 +550,11 @@ describe('settings that are left alone', () => {
 
 describe('usage', () => {
   it.each([
-    [['setup'], 'Which agent? Give its name'],
+    [['setup', 'claude-code', '--all'], 'Give --all or names of agents, not both'],
     [['setup', 'claudecode'], 'There is no agent "claudecode"; did you mean claude-code?'],
     [['setup', 'claude-code', '--user', '--project'], 'Give --user or --project, not both'],
     [['setup', 'claude-code', '--remove', '--engine'], '--remove takes everything out'],
-    [['setup', 'claude-code', '--project', 'dir'], 'carabiner setup does not accept "dir"'],
+    [['setup', 'claude-code', '--project', 'dir'], 'There is no agent "dir"'],
   ])('%j exits 64', async (args, why) => {
     const { code, stderr } = await project.call(args)
     expect([code, stderr]).toEqual([64, expect.stringContaining(why)])

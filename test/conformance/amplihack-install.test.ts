@@ -1,7 +1,10 @@
 // The hooks that seed 003 has installed, as its installer and its tests have them: table, shape, merge, drift.
 
 import { describe, expect, it } from 'vitest'
-import { type Entry, isOurs, PACK_TABLE, packEntries } from '../../src/hosts/claude-code/entries.js'
+import { isOurs, PACK_TABLE } from '../../src/hosts/entries.js'
+
+import { ifGone } from '../../src/hosts/own-command.js'
+import { type GroupedEntry, packEntries } from '../hosts/grouped.js'
 import { workplace } from '../hosts/workplace.js'
 
 const NODE = '/usr/local/bin/node'
@@ -20,7 +23,7 @@ const TABLE = `
 8 SessionEnd session-end 30 s`
 
 interface Settings {
-  readonly hooks: Readonly<Record<string, readonly Entry['group'][]>>
+  readonly hooks: Readonly<Record<string, readonly GroupedEntry['group'][]>>
 }
 
 async function installed(before?: object): Promise<Settings> {
@@ -49,8 +52,8 @@ describe('the hook table', () => {
 
 describe('a wrapper', () => {
   it('has the program and its subcommand, with quoted absolute paths, and nothing that loads code', () => {
-    const command = `NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start --memory`
-    expect(ENTRIES[0]).toEqual({
+    const command = `${ifGone(`"${SCRIPT}"`, 1)} NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start --memory`
+    expect(ENTRIES[0]).toMatchObject({
       event: 'SessionStart',
       group: { hooks: [{ type: 'command', command, timeout: 10 }] },
     })

@@ -1,12 +1,21 @@
 import { CATALOGUE } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { ENGINE_EVENTS, engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
-import { filesOf, formerCall, looseCall, type OwnCommand, ownCommand } from '../../src/hosts/own-command.js'
+import { ENGINE_EVENTS } from '../../src/hosts/entries.js'
+import {
+  filesOf,
+  formerCall,
+  ifGone,
+  looseCall,
+  type OwnCommand,
+  ownCommand,
+} from '../../src/hosts/own-command.js'
 import { PACK_NAMES } from '../../src/hosts/pack-names.js'
+import { engineEntries, packEntries } from './grouped.js'
 
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
 /** Nothing that a project sets loads code into the program. */
-const START = 'NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"'
+const START = (exit: 1 | 2) =>
+  `${ifGone('"/c/carabiner.js"', exit)} NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"`
 const ENGINE = engineEntries(PROGRAM)
 const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
 
@@ -25,7 +34,9 @@ describe('the entries of the engine', () => {
 
   it('fire that event, for that host, for every tool', () => {
     for (const { event, group } of ENGINE) {
-      expect(group.hooks[0].command).toBe(`${START} fire --as claude-code ${event}`)
+      const { command, onFailure, timeout = 0 } = group.hooks[0]
+      const start = START(onFailure === 'block' ? 2 : 1)
+      expect(command).toBe(`${start} fire --as claude-code --timeout ${timeout * 0.9} ${event}`)
       expect(group).not.toHaveProperty('matcher')
     }
   })
@@ -54,14 +65,15 @@ describe('the entries of the pack', () => {
       ...PACK_NAMES,
     ])
     expect(handlers.filter((one) => 'onFailure' in one)).toEqual([
-      { type: 'command', command: `${START} hook pre-tool-use`, onFailure: 'block' },
+      { type: 'command', command: `${START(2)} hook pre-tool-use`, onFailure: 'block' },
     ])
   })
 
   it('name paths that a shell would take apart as they are', () => {
     const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
     expect(first?.group.hooks[0].command).toBe(
-      'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start --memory',
+      `${ifGone('"/c\\"d\\\\e/carabiner.js"', 1)} ` +
+        'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start --memory',
     )
   })
 })

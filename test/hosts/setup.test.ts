@@ -13,13 +13,13 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
-import { carryOut, planInstall, planRemove } from '../../src/hosts/claude-code/setup.js'
 import { deleteSettings, replaceSettings } from '../../src/hosts/settings-file.js'
+import { carryOut, planInstall, planRemove } from '../../src/hosts/setup.js'
 import { SetupProblem } from '../../src/hosts/setup-problem.js'
 import { SetupRecord } from '../../src/hosts/setup-record.js'
 import { sample } from '../property/runs.js'
 import { corpusFiles, corpusIsHere } from '../systems/claude-code/replay.js'
+import { engineEntries, packEntries } from './grouped.js'
 import { workplace } from './workplace.js'
 
 // Each change is written to the disk for good, which takes a busy machine its time.

@@ -12,23 +12,23 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import type { Entry } from '../../src/hosts/claude-code/entries.js'
+import { projectSettings } from '../../src/hosts/claude-code/setup.js'
+import type { Entry } from '../../src/hosts/host-setup.js'
 import {
   carryOut,
+  type HostPlace,
   type Plan,
   planInstall,
   planPrune,
   planRemove,
-  projectSettings,
-} from '../../src/hosts/claude-code/setup.js'
-import type { SettingsPlace } from '../../src/hosts/settings-file.js'
+} from '../../src/hosts/setup.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 export interface Workplace {
   readonly root: string
   readonly project: string
   readonly file: string
-  readonly place: SettingsPlace
+  readonly place: HostPlace
   /** The settings, byte by byte; undefined where there are none. */
   readonly text: () => string | undefined
   readonly write: (text: string | Uint8Array) => void

@@ -1,6 +1,6 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
-import { choicesOf } from '../../hosts/claude-code/entries.js'
+import { choicesOf } from '../../hosts/entries.js'
 import type { Command } from '../command.js'
 import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'

@@ -7,7 +7,7 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
-import type { Command } from '../command.js'
+import { type Command, secondsOf } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, lossOf } from '../fire/host-reply.js'
 import { checkExact, eventOf, nearEvent, type Payload, readAsSent, readPayload } from '../fire/payload.js'
@@ -221,13 +221,6 @@ async function checkSpelling(named: string | undefined, payload: Payload, source
     `There is no event ${JSON.stringify(named)}; did you mean ${meant}?`,
     `To fire an event of your own, name it in the payload: ${JSON.stringify({ hook_event_name: named })}`,
   )
-}
-
-function secondsOf(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const seconds = Number(text)
-  if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds
-  throw usage(`--${option} must be a number of seconds above 0, got ${JSON.stringify(text)}`)
 }
 
 /** An event that is named may have an empty payload. */

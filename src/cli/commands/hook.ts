@@ -5,17 +5,25 @@ import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { projectDirOf } from '../../files/which-project.js'
 import type { HostAnswer } from '../../hosts/host.js'
+import { HOST_NAMES } from '../../hosts/hosts.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
 import { type PackRun, runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
-import { type Command, chosen, type Given, helpFor } from '../command.js'
+import { type Command, chosen, type Given, helpFor, type Options, secondsOf } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
 
 const OPTIONS = {
+  as: {
+    type: 'string',
+    value: 'AGENT',
+    completes: HOST_NAMES,
+    help: 'The agent that asks, if its payload does not say so.',
+  },
+  timeout: { type: 'string', value: 'SECONDS', help: 'When to give up, before the agent does.' },
   memory: { type: 'boolean', help: 'Remember this session, and recall the one before.' },
   lock: { type: 'boolean', help: 'With stop: keep the agent of this project going.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
@@ -51,10 +59,19 @@ export const command: Command<typeof OPTIONS> = {
     const name = nameIn(given)
     const { lock, unlock, goal, memory } = given.options
     if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
-    if (stdin !== undefined) return answerTo(name, { stdin, memory }, output)
-    await runPackHook(name, PROGRAM, { memory })
+    const how = { memory, ...askedBy(given.options) }
+    if (stdin !== undefined) return answerTo(name, { ...how, stdin }, output)
+    await runPackHook(name, PROGRAM, how)
     return Number(process.exitCode ?? EXIT.ok)
   },
+}
+
+function askedBy({ as, timeout }: Options<typeof OPTIONS>): Pick<PackRun, 'host' | 'timeout'> {
+  const seconds = secondsOf('timeout', timeout)
+  return {
+    ...(as !== undefined && { host: chosen(as, HOST_NAMES, 'There is no agent') }),
+    ...(seconds !== undefined && { timeout: seconds }),
+  }
 }
 
 const PROGRAM = { script: process.argv[1] ?? '', version }

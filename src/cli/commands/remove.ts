@@ -15,7 +15,7 @@ import { newestBackup } from '../removal/backup.js'
 import { type Found, findAll, isEmpty } from '../removal/found.js'
 import { type Removed, removeAll } from '../removal/removal.js'
 import { restoreCommand } from '../removal/restore-script.js'
-import { clipsIn, setupCount } from '../setup-choice.js'
+import { clipsIn, ownIn } from '../setup/choice.js'
 
 const OPTIONS = {
   'keep-state': { type: 'boolean', help: 'Only undo setup: keep trust, audit and sessions.' },
@@ -46,7 +46,7 @@ export const command: Command<typeof OPTIONS> = {
   },
   async run({ options }, output) {
     try {
-      const found = await withProgress('looking', output, async () => findAll(options['keep-state']))
+      const found = await withProgress('looking', output, () => findAll(options['keep-state']))
       if (options['dry-run'] || isEmpty(found)) return await shown(found, output)
       if (!output.json) await output.print(foundLines(found, painter(1)))
       if (!options.yes && !(await isAgreed(output))) return EXIT.failed
@@ -76,7 +76,7 @@ async function isAgreed(output: Output): Promise<boolean> {
 
 function foundData({ settings, kept, service, left }: Found) {
   return {
-    settings: settings.map(({ plan }) => ({ file: plan.file.path, hooks: setupCount(plan.file.text) })),
+    settings: settings.map(({ plan, commands }) => ({ file: plan.file.path, hooks: ownIn(commands).length })),
     kept: kept.map(({ folder, names, files }) => ({ folder, names, files })),
     service: service ?? null,
     left,
@@ -85,8 +85,8 @@ function foundData({ settings, kept, service, left }: Found) {
 
 function foundLines({ settings, kept, service, left }: Found, paint: Paint): readonly string[] {
   const rows = [
-    ...settings.map(({ plan }) => {
-      const hooks = counted(setupCount(plan.file.text), 'hook')
+    ...settings.map(({ plan, commands }) => {
+      const hooks = counted(ownIn(commands).length, 'hook')
       return `  ${visible(shortPath(plan.file.path))}: ${hooks} of Carabiner`
     }),
     ...kept.map(
@@ -155,7 +155,7 @@ async function told(done: Removed, output: Output): Promise<number> {
 
 /** An agent that still runs has the commands that it read. Without clip, they cannot start. */
 function restartOf({ settings, kept }: Removed): string {
-  const isCold = kept.length === 0 || settings.every(({ plan }) => clipsIn(plan.file.text).length === 0)
+  const isCold = kept.length === 0 || settings.every(({ commands }) => clipsIn(commands).length === 0)
   if (isCold) return 'Restart Claude Code: it runs these hooks until then'
   return 'Restart Claude Code: it still tries to run these hooks, and may block every call until then'
 }

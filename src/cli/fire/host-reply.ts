@@ -11,15 +11,13 @@ import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
 import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
-import { HOST_NAMES, hostNamed, type KnownHost, limitOf } from '../../hosts/hosts.js'
+import { HOST_NAMES, hostNamed, type KnownHost, limitOf, shareOf } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
 import type { Payload } from './payload.js'
 
-/** The part of an agent's timeout that we use, so that it still gets the answer. */
-const SHARE = 0.9
 const QUIET = { injections: [], messages: [] } as const
 
 /** One event, from the payload of an agent to the answer it reads. */
@@ -121,7 +119,7 @@ export class HostReply {
 
   /** Seconds until the answer must be out. */
   get patience(): number {
-    return SHARE * this.limit
+    return shareOf(this.limit)
   }
 
   /** Seconds until the host gives up on us. */

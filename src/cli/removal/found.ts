@@ -4,18 +4,28 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import { dataHome, HOME_FOLDERS, stateHome, userHome } from '../../files/homes.js'
-import { type Plan, planRemove, recordedSettings, userSettings } from '../../hosts/claude-code/setup.js'
 import { looseCall } from '../../hosts/own-command.js'
-import type { SettingsPlace } from '../../hosts/settings-file.js'
+import {
+  type HostPlace,
+  placeOf as hostPlaceOf,
+  type Plan,
+  planRemove,
+  userPlaces,
+} from '../../hosts/setup.js'
 import { recordedFiles } from '../../hosts/setup-record.js'
+import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { serviceFolder } from '../../service/socket/running-services.js'
 import { agentCommands } from '../doctor/agent-files.js'
 import { placeOf, shortPath } from '../print/lines.js'
+import type { Commands } from '../setup/choice.js'
 import { projectOf } from '../sources.js'
 
-export interface Settings {
-  readonly place: SettingsPlace
+/** A file of an agent with entries of ours. */
+export interface Settings extends KnownSetup {
+  readonly place: HostPlace
   readonly plan: Plan
+  /** All commands in it. */
+  readonly commands: Commands
 }
 
 /** One of our folders, with the names in it that are ours. */
@@ -40,12 +50,16 @@ export function isEmpty({ settings, kept, service }: Found): boolean {
 }
 
 /** `keepsState`: only what setup wrote. */
-export function findAll(keepsState: boolean): Found {
-  const user = userSettings()
-  const others = recordedFiles().filter((path) => path !== user.path)
-  const settings = [user, ...others.map(recordedSettings)].flatMap((place) => {
-    const plan = planRemove(place)
-    return plan.changes ? [{ place, plan }] : []
+export async function findAll(keepsState: boolean): Promise<Found> {
+  const setups = await allSetups()
+  const recorded = recordedFiles()
+  const settings = setups.flatMap(({ host, setup }) => {
+    const places = [...userPlaces(setup), ...recorded.flatMap((path) => hostPlaceOf(setup, path) ?? [])]
+    return [...new Map(places.map((place) => [place.path, place])).values()].flatMap((place) => {
+      const plan = planRemove(place)
+      const commands = place.form.commands(plan.file.text ?? '')
+      return plan.changes ? [{ host, setup, place, plan, commands }] : []
+    })
   })
   const homes = [
     { kind: 'data', folder: dataHome() },

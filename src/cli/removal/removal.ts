@@ -8,8 +8,8 @@ import { visible } from '../../core/base/text.js'
 import { makePrivate } from '../../files/folder.js'
 import { backupPrefix, dataHome } from '../../files/homes.js'
 import { Mutex } from '../../files/mutex.js'
-import { carryOut, type Plan, planRemove } from '../../hosts/claude-code/setup.js'
 import { readSettings } from '../../hosts/settings-file.js'
+import { carryOut, type Plan, planRemove } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { findServices, killLine, stopService } from '../../service/socket/running-services.js'
 import { isCode } from '../output.js'
@@ -32,7 +32,7 @@ export interface Removed extends Found {
 export async function removeAll(found: Found, keepsState: boolean): Promise<Removed | 'already'> {
   const end = await takeMutex(`${backupPrefix()}lock`)
   try {
-    const now = findAll(keepsState)
+    const now = await findAll(keepsState)
     if (isEmpty(now)) return 'already'
     if (shapeOf(now) === shapeOf(found)) return await remove(now)
     throw new Refusal('NOT_REMOVED', 'What would be removed has changed since you saw it', {

@@ -2,9 +2,9 @@
 
 import { basename, dirname, join } from 'node:path'
 import { RESTORE_SCRIPT } from '../../files/homes.js'
-import type { Plan } from '../../hosts/claude-code/setup.js'
+import type { Plan } from '../../hosts/setup.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { setupAgain } from '../setup-choice.js'
+import { setupAgain } from '../setup/choice.js'
 import type { Found, Settings } from './found.js'
 
 /** For a shell. Each step marks what it did, so that the script can be run again. */
@@ -73,7 +73,7 @@ function folderOf({ file, after, installed }: Plan): string {
 
 /** Registers the same hooks again. Empty if setup knows none of them. */
 export function setupCommands(settings: readonly Settings[]): string {
-  const commands = settings.flatMap(({ place, plan }) => setupAgain(place, plan.file.text))
+  const commands = settings.flatMap(setupAgain)
   return commands.map(typedWords).join(' && ')
 }
 

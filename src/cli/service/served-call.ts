@@ -2,13 +2,13 @@
 
 import { isUtf8 } from 'node:buffer'
 import { runHook } from '../../author/run-hook.js'
-import { PACK_TABLE } from '../../hosts/claude-code/entries.js'
 import { claudeCode } from '../../hosts/claude-code/host.js'
+import { PACK_TABLE } from '../../hosts/entries.js'
 import type { HostAnswer } from '../../hosts/host.js'
-import { HOST_NAMES, limitOf } from '../../hosts/hosts.js'
+import { HOST_NAMES, limitFor, limitOf } from '../../hosts/hosts.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
 import { PACK } from '../../pack/index.js'
-import { runPackHook } from '../../pack/run-pack-hook.js'
+import { type PackRun, runPackHook } from '../../pack/run-pack-hook.js'
 import type { CallIo, Interrupted, Served } from '../../service/socket/caller-link.js'
 import { type Call, PROTOCOL } from '../../service/socket/frames.js'
 import { command as fire } from '../commands/fire.js'
@@ -29,8 +29,10 @@ export async function servedCall(call: Call, homes: Homes): Promise<Served | str
   if (why !== undefined) return why
   const [command, ...rest] = args
   const text = stdin.toString()
-  if (command === 'fire' && isFiring(rest)) return servedFire(rest, text)
-  if (command === 'hook' && isHook(rest)) return servedHook(rest, text, call.script)
+  const fired = command === 'fire' ? firedBy(rest) : undefined
+  if (fired) return servedFire(fired, rest, text)
+  const hook = command === 'hook' ? hookIn(rest) : undefined
+  if (hook) return servedHook(hook, text, call.script)
   return 'the service does not run this command'
 }
 
@@ -60,16 +62,25 @@ const INTERRUPTED = 'judging was interrupted; try again'
 
 // ---- fire -----------------------------------------------------------------------------------------------------
 
-/** `--as AGENT [EVENT]`, as setup writes it. */
-function isFiring([as, host, event, ...more]: readonly string[]): boolean {
-  const isEvent = event === undefined || !event.startsWith('-')
-  return as === '--as' && HOST_NAMES.some((name) => name === host) && isEvent && more.length === 0
+interface Fired {
+  readonly host: string
+  readonly event: string | undefined
+  /** Seconds. */
+  readonly timeout: number | undefined
 }
 
-async function servedFire(rest: readonly string[], stdin: string): Promise<Served> {
-  const [, host = '', event] = rest
+/** `--as AGENT [--timeout SECONDS] [EVENT]`, as setup writes it. */
+function firedBy(words: readonly string[]): Fired | undefined {
+  const [, host = '', seconds, event] = FIRED.exec(words.join(' ')) ?? []
+  if (!HOST_NAMES.some((name) => name === host)) return undefined
+  return { host, event, timeout: seconds === undefined ? undefined : Number(seconds) }
+}
+
+const FIRED = /^--as ([a-z0-9-]+)(?: --timeout (\d{1,6}(?:\.\d)?))?(?: ([\w:]+))?$/
+
+async function servedFire(fired: Fired, rest: readonly string[], stdin: string): Promise<Served> {
   return {
-    interrupted: await interruptedFire(host, event, stdin),
+    interrupted: await interruptedFire(fired, stdin),
     run: ({ write, answered, signal }) =>
       run({ fire: async () => ({ command: fire }) }, ['fire', ...rest], { write, stdin, signal, answered }),
   }
@@ -78,7 +89,7 @@ async function servedFire(rest: readonly string[], stdin: string): Promise<Serve
 /** The part of the agent's limit after which clip no longer waits for the service, which gives up earlier. */
 const SHARE = 0.95
 
-async function interruptedFire(host: string, event: string | undefined, stdin: string): Promise<Interrupted> {
+async function interruptedFire({ host, event, timeout }: Fired, stdin: string): Promise<Interrupted> {
   const said = { 1: '', 2: '' }
   const keep: Write = (fd, text) => {
     said[fd] += text
@@ -91,7 +102,8 @@ async function interruptedFire(host: string, event: string | undefined, stdin: s
     // The call itself is refused for this, in words that say why.
   }
   await reply.refuse(new Refusal('ABORTED', INTERRUPTED))
-  return { deadline: reply.limit * 1000 * SHARE, exit: reply.exit, stdout: said[1], stderr: said[2] }
+  const limit = timeout === undefined ? reply.limit : limitFor(timeout)
+  return interruptedAfter(limit, { exit: reply.exit, stdout: said[1], stderr: said[2] })
 }
 
 // ---- hook -----------------------------------------------------------------------------------------------------
@@ -105,42 +117,55 @@ const SERVED: ReadonlySet<PackName> = new Set<PackName>([
   'pre-compact',
 ])
 
-/** `NAME [--memory]`, as setup writes it. */
-function isHook([word = '', ...more]: readonly string[]): boolean {
-  const name = packName(word)
-  const isKnown = more.length === 0 || (more.length === 1 && more[0] === '--memory')
-  return name !== undefined && SERVED.has(name) && isKnown
+interface HookCall {
+  readonly name: PackName
+  readonly how: Pick<PackRun, 'host' | 'timeout' | 'memory'>
 }
 
-async function servedHook(
-  [word = '', memory]: readonly string[],
-  stdin: string,
-  script: string,
-): Promise<Served> {
-  const name = packName(word) as PackName
+/** `NAME [--as AGENT --timeout SECONDS] [--memory]`, as setup writes it. */
+function hookIn(words: readonly string[]): HookCall | undefined {
+  const [, word = '', as, seconds, memory] = HOOK.exec(words.join(' ')) ?? []
+  const name = packName(word)
+  const host = HOST_NAMES.find((one) => one === as)
+  if (name === undefined || !SERVED.has(name) || host !== as) return undefined
+  return { name, how: { ...(host && { host, timeout: Number(seconds) }), memory: memory !== undefined } }
+}
+
+const HOOK = /^([\w-]+)(?: --as ([a-z0-9-]+) --timeout (\d{1,6}(?:\.\d)?))?( --memory)?$/
+
+async function servedHook(call: HookCall, stdin: string, script: string): Promise<Served> {
+  const { name, how } = call
   return {
-    interrupted: await interruptedHook(name, stdin),
+    interrupted: await interruptedHook(call, stdin),
     run: async (io) => {
       let exit: number = EXIT.failed
       const answered = (answer: HostAnswer) => {
         exit = written(answer, io)
       }
-      const how = { stdin, memory: memory !== undefined, answered }
-      await runPackHook(name, { script, version }, how)
+      await runPackHook(name, { script, version }, { ...how, stdin, answered })
       return exit
     },
   }
 }
 
 /** What the hook would say if its own code failed. */
-async function interruptedHook(name: PackName, stdin: string): Promise<Interrupted> {
+async function interruptedHook(
+  { name, how: { memory: _, ...how } }: HookCall,
+  stdin: string,
+): Promise<Interrupted> {
   const { event, also = [], onFailure = 'open' } = await PACK[name]()
   const fails = () => Promise.reject(new Error(INTERRUPTED))
   const handlers = Object.fromEntries([event, ...also].map((one) => [one, fails]))
   let said: HostAnswer = { stdout: '', exit: EXIT.failed }
-  await runHook(handlers, { name, event, onFailure, stdin, answered: (answer) => (said = answer) })
+  await runHook(handlers, { ...how, name, event, onFailure, stdin, answered: (answer) => (said = answer) })
+  if (how.timeout !== undefined) return interruptedAfter(limitFor(how.timeout), said)
   const limit = PACK_TABLE.find(({ hook }) => hook === name)?.timeout ?? limitOf(claudeCode, event)
-  return { deadline: limit * 1000 * SHARE, exit: said.exit, stdout: said.stdout, stderr: said.stderr ?? '' }
+  return interruptedAfter(limit, said)
+}
+
+/** `limit`: of the agent, in seconds. */
+function interruptedAfter(limit: number, { exit, stdout, stderr = '' }: HostAnswer): Interrupted {
+  return { deadline: limit * 1000 * SHARE, exit, stdout, stderr }
 }
 
 function written({ stdout, stderr, exit }: HostAnswer, { write }: CallIo): number {

@@ -14,6 +14,7 @@ export const claudeCode: Host<'claude-code'> = {
   sends: () => false,
   can: (event, verdict) => abilities(honoured(event), verdict),
   answer: (event, told) => answer(event, told),
+  setup: () => import('./setup.js'),
   timeout: 600,
   timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
 }

@@ -1,9 +1,9 @@
 // Which hooks of the pack the user wants: named in options, picked from a list, or those that are registered already.
 
 import { dirname, isAbsolute, join } from 'node:path'
-import { didYouMean, quoted } from '../core/base/text.js'
-import { userHome } from '../files/homes.js'
-import { realOf } from '../files/within.js'
+import { didYouMean, quoted } from '../../core/base/text.js'
+import { userHome } from '../../files/homes.js'
+import { realOf } from '../../files/within.js'
 import {
   ALL_CHOICES,
   CHOICES,
@@ -14,18 +14,19 @@ import {
   needsOf,
   PACK_TABLE,
   USUAL_CHOICES,
-} from '../hosts/claude-code/entries.js'
-import { type OwnCommand, ownCommand } from '../hosts/own-command.js'
-import { packName } from '../hosts/pack-names.js'
-import type { SettingsPlace } from '../hosts/settings-file.js'
-import type { OptionTable } from './command.js'
-import { answerTo, isLeaving } from './confirm.js'
-import { commandsIn } from './doctor/agent-files.js'
-import type { Output } from './output.js'
-import { fitted } from './print/fit.js'
-import { columns, counted } from './print/lines.js'
-import { type Paint, painter } from './print/terminal.js'
-import { Refusal, usage } from './refusal.js'
+} from '../../hosts/entries.js'
+import type { FormCommand, HostSetup } from '../../hosts/host-setup.js'
+import type { KnownHost } from '../../hosts/hosts.js'
+import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
+import { packName } from '../../hosts/pack-names.js'
+import type { SettingsPlace } from '../../hosts/settings-file.js'
+import type { OptionTable } from '../command.js'
+import { answerTo, isLeaving } from '../confirm.js'
+import type { Output } from '../output.js'
+import { fitted } from '../print/fit.js'
+import { columns, counted } from '../print/lines.js'
+import { type Paint, painter } from '../print/terminal.js'
+import { Refusal, usage } from '../refusal.js'
 
 export const CHOICE_OPTIONS = {
   only: { type: 'string', value: 'NAMES', completes: ALL_CHOICES, help: 'Exactly these hooks: guard,stop.' },
@@ -50,16 +51,16 @@ interface Choosing {
   readonly again: string
 }
 
-/** `text`: the settings as they are. What is registered stays, unless options say otherwise; a first time, the usual ones come. */
+/** What is registered stays, unless options say otherwise; a first time, the usual ones come. */
 export function chosenBy(
   named: NamedChoices,
-  text: string | undefined,
+  commands: Commands,
   { engine, again }: Choosing,
 ): readonly Choice[] {
   const { only, with: more = '', without: fewer = '' } = named
   if (only !== undefined && (named.with ?? named.without) !== undefined)
     throw usage('--only names all hooks; leave out --with and --without')
-  const present = choicesIn(text)
+  const present = choicesIn(commands)
   const isFirst = present.length === 0 && !engine
   const begin = only === undefined ? (isFirst ? USUAL_CHOICES : present) : choicesCalled(only)
   const dropped = choicesCalled(fewer)
@@ -94,35 +95,35 @@ function choicesCalled(names: string): readonly Choice[] {
     })
 }
 
+/** The commands in the settings of an agent, ours and others. */
+export type Commands = readonly FormCommand[]
+
 interface Registered extends OwnCommand {
   readonly command: string
   readonly event: string | undefined
 }
 
-function ownIn(text = ''): readonly Registered[] {
-  return (commandsIn('Claude Code', '', text) ?? []).flatMap(({ command, event }) => {
+export function ownIn(commands: Commands): readonly Registered[] {
+  return commands.flatMap(({ command, event }) => {
     const own = isOurs({ command }) ? ownCommand({ command }) : undefined
     return own ? [{ ...own, command, event }] : []
   })
 }
 
-function choicesIn(text: string | undefined): readonly Choice[] {
-  return choicesOf(ownIn(text).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
+function choicesIn(commands: Commands): readonly Choice[] {
+  return choicesOf(ownIn(commands).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))
 }
 
-function hasGuard(text: string | undefined): boolean {
-  return ownIn(text).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
+function hasGuard(commands: Commands): boolean {
+  return ownIn(commands).some(({ call, name }) => call === 'hook' && packName(name) === 'pre-tool-use')
 }
 
-export function hasEngine(text: string | undefined): boolean {
-  return ownIn(text).some(({ call }) => call === 'fire')
+export function hasEngine(commands: Commands): boolean {
+  return ownIn(commands).some(({ call }) => call === 'fire')
 }
 
 /** The first hook that can block a call or keep the agent working, and that `after` lacks or runs with another program. */
-export function lostGate(
-  before: string | undefined,
-  after: string | undefined,
-): 'guard' | 'gate' | undefined {
+export function lostGate(before: Commands, after: Commands): 'guard' | 'gate' | undefined {
   const left = gatesIn(after)
   // Without clip, the same program answers.
   const isLeft = ({ gate, clip }: Gate) =>
@@ -137,9 +138,9 @@ interface Gate {
   readonly clip: string | undefined
 }
 
-function gatesIn(text: string | undefined): readonly Gate[] {
+function gatesIn(commands: Commands): readonly Gate[] {
   const program = (path = '') => (isAbsolute(path) ? realOf(path) : path)
-  return ownIn(text)
+  return ownIn(commands)
     .filter(({ call, name }) => call === 'fire' || ['pre-tool-use', 'stop'].includes(packName(name) ?? ''))
     .map(({ call, name, event, node, script, clip }) => {
       const hook = call === 'hook' ? packName(name) : name
@@ -148,26 +149,33 @@ function gatesIn(text: string | undefined): readonly Gate[] {
 }
 
 /** The clips that commands of ours start through. */
-export function clipsIn(text: string | undefined): readonly string[] {
-  return ownIn(text).flatMap(({ clip }) => (clip === undefined ? [] : [clip]))
+export function clipsIn(commands: Commands): readonly string[] {
+  return ownIn(commands).flatMap(({ clip }) => (clip === undefined ? [] : [clip]))
 }
 
-export function setupCount(text: string | undefined): number {
-  return ownIn(text).length
+/** An agent whose settings have our entries. */
+interface Registration {
+  readonly host: KnownHost
+  readonly setup: HostSetup
+  readonly place: SettingsPlace
+  readonly commands: Commands
 }
 
 /** The commands that register the same hooks again, as words. None if setup knows none of them. */
-export function setupAgain({ path, within }: SettingsPlace, text: string | undefined): readonly Words[] {
-  const [folder = ''] = within
-  const isProject = path === join(folder, '.claude', 'settings.json') && folder !== userHome()
-  const isUsual = isProject || path === join(userHome(), '.claude', 'settings.json')
-  const where = isUsual ? [] : ['env', `CLAUDE_CONFIG_DIR=${dirname(path)}`]
-  const setup = [...where, 'carabiner', 'setup', 'claude-code', ...(isProject ? ['--project'] : [])]
-  const names = choicesIn(text).join(',')
-  if (hasEngine(text)) setup.push('--engine', ...(names === '' ? [] : ['--with', names]))
+export function setupAgain({ host, setup, place, commands }: Registration): readonly Words[] {
+  const [folder = ''] = place.within
+  const home = userHome()
+  const isIn = (base: string, { folder: own, files }: Pick<HostSetup, 'folder' | 'files'>) =>
+    files.some(({ name }) => place.path === join(base, own, name))
+  const isProject = setup.project !== undefined && folder !== home && isIn(folder, setup.project)
+  const isUsual = isProject || setup.variable === undefined || isIn(home, setup)
+  const where = isUsual ? [] : ['env', `${setup.variable}=${dirname(place.path)}`]
+  const words = [...where, 'carabiner', 'setup', host.name, ...(isProject ? ['--project'] : [])]
+  const names = choicesIn(commands).join(',')
+  if (hasEngine(commands)) words.push('--engine', ...(names === '' ? [] : ['--with', names]))
   else if (names === '') return []
-  else setup.push('--only', names)
-  return [...(isProject ? [['cd', folder]] : []), setup]
+  else words.push('--only', names)
+  return [...(isProject ? [['cd', folder]] : []), words]
 }
 
 type Words = readonly string[]
@@ -243,7 +251,7 @@ interface Changed {
 }
 
 /** A line for each hook: added, taken out, changed, or there as it should be. */
-export function changedLines(before: string | undefined, after: string | undefined, paint: Paint) {
+export function changedLines(before: Commands, after: Commands, paint: Paint): readonly string[] {
   const colours: Partial<Record<Sign, (text: string) => string>> = {
     '+': paint.green,
     '-': paint.red,
@@ -259,12 +267,12 @@ export function changedLines(before: string | undefined, after: string | undefin
   )
 }
 
-function changedIn(before: string | undefined, after: string | undefined): readonly Changed[] {
+function changedIn(before: Commands, after: Commands): readonly Changed[] {
   const [old, fresh] = [ownIn(before), ownIn(after)]
-  const commands = (own: typeof old, isMeant: (one: OwnCommand) => boolean) =>
+  const meantIn = (own: typeof old, isMeant: (one: OwnCommand) => boolean) =>
     own.filter(isMeant).map(({ command }) => command)
   const compared = (isMeant: (one: OwnCommand) => boolean) =>
-    signOf(commands(old, isMeant), commands(fresh, isMeant))
+    signOf(meantIn(old, isMeant), meantIn(fresh, isMeant))
   const fired = Math.max(...[old, fresh].map((own) => own.filter(({ call }) => call === 'fire').length))
   const engine = compared(({ call }) => call === 'fire')
   return [

@@ -1,13 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Entry, engineEntries, isOurs, packEntries } from '../../src/hosts/claude-code/entries.js'
-import {
-  freshText,
-  saysTheSame,
-  withEntries,
-  withoutEntries,
-} from '../../src/hosts/claude-code/settings-text.js'
+import { setup } from '../../src/hosts/claude-code/setup.js'
+import { isOurs } from '../../src/hosts/entries.js'
+import type { Entry, Form } from '../../src/hosts/host-setup.js'
 import { SetupProblem } from '../../src/hosts/setup-problem.js'
+import { engineEntries, packEntries } from './grouped.js'
 
 const FILE = '/home/u/.claude/settings.json'
 const PROGRAM = { node: '/opt/my node/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }
@@ -15,8 +12,10 @@ const PACK = packEntries(PROGRAM)
 const ENGINE = engineEntries(PROGRAM)
 const theirs = (command: string) => ({ type: 'command', command })
 
-const put = (text: string, entries: readonly Entry[] = PACK) => withEntries(text, entries, FILE)
-const take = (text: string) => withoutEntries(text, FILE)
+const { form } = setup.files[0] as { readonly form: Form }
+const AT = { file: FILE, earlier: new Map<string, string>() }
+const put = (text: string | undefined, entries: readonly Entry[] = PACK) => form.put(text, entries, AT)
+const take = (text: string) => form.take(text, FILE, isOurs) ?? ''
 
 describe('a handler is ours', () => {
   it.each(
@@ -32,6 +31,8 @@ describe('a handler is ours', () => {
       'npx --yes carabiner@1.2.3 hook stop',
       '/usr/bin/bunx carabiner fire Stop --as claude-code',
       'node /x/carabiner.js fire --as claude-code PreToolUse',
+      'node /x/carabiner.js fire --as gemini --timeout 54 Stop',
+      'carabiner hook pre-tool-use --as codex --timeout 540 --memory',
       '"/d/bin/clip" "/n/node" "/x/carabiner.js" fire --as claude-code PreToolUse',
       "NODE_OPTIONS= NODE_PATH= '/a b/clip' '/usr/bin/node' '/x/carabiner.js' hook pre-tool-use",
     ].filter((command) => !command.includes('$/')),
@@ -61,7 +62,6 @@ describe('a handler is ours', () => {
     'echo carabiner hook stop',
     'node /x/carabiner.js fire --as claude-code',
     'node /x/carabiner.js fire --as claude-code Stop --config mine.json',
-    'node /x/carabiner.js fire --as gemini Stop',
     'clip carabiner hook stop',
     'clip clip node carabiner.js hook stop',
     'my-clip node carabiner.js hook stop',
@@ -123,7 +123,7 @@ describe('settings with our entries', () => {
 
   it('are made of nothing', () => {
     for (const empty of ['', '  \n', '\uFEFF']) {
-      expect(JSON.parse(put(empty).replace('\uFEFF', ''))).toEqual(JSON.parse(freshText(PACK)))
+      expect(JSON.parse(put(empty).replace('\uFEFF', ''))).toEqual(JSON.parse(put(undefined)))
     }
     expect(put('\uFEFF').startsWith('\uFEFF')).toBe(true)
   })
@@ -132,7 +132,7 @@ describe('settings with our entries', () => {
 describe('settings without our entries', () => {
   it('lose what ours alone kept there', () => {
     for (const entries of [PACK, ENGINE]) {
-      expect(take(freshText(entries))).toBe('{}\n')
+      expect(take(put(undefined, entries))).toBe('{}\n')
       expect(take(put('{\n  "model": "x"\n}\n', entries))).toBe('{\n  "model": "x"\n}\n')
     }
   })
@@ -231,7 +231,7 @@ describe('whatever the settings are', () => {
           const plain = remark + JSON.stringify(value, null, unit) + end
           const text = (mark ? '\uFEFF' : '') + (crlf ? plain.replaceAll('\n', '\r\n') : plain)
           const longer = put(text, entries)
-          expect(saysTheSame(put(take(longer), entries), longer)).toBe(true)
+          expect(form.isSame(put(take(longer), entries), longer)).toBe(true)
           // An empty list or object of theirs cannot be told from one that ours left behind.
           const isFull = Object.values(value.hooks ?? { a: [1] }).every(
             (list) => (list as unknown[]).length > 0,
@@ -245,7 +245,7 @@ describe('whatever the settings are', () => {
 })
 
 it('texts that say the same do so in any layout', () => {
-  expect(saysTheSame('{"a":[1,2]}', '{ // x\n "a": [\n1, 2,] }')).toBe(true)
-  expect(saysTheSame('{"a":[1,2]}', '{"a":[2,1]}')).toBe(false)
-  expect(saysTheSame('{', '{')).toBe(false)
+  expect(form.isSame('{"a":[1,2]}', '{ // x\n "a": [\n1, 2,] }')).toBe(true)
+  expect(form.isSame('{"a":[1,2]}', '{"a":[2,1]}')).toBe(false)
+  expect(form.isSame('{', '{')).toBe(false)
 })

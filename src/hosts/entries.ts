@@ -1,11 +1,14 @@
-// The entries that Carabiner registers in Claude Code, and how to tell them from other people's entries.
+// The commands that Carabiner registers with an agent, and how to tell them from other people's commands.
 
-import { CATALOGUE } from '../../core/events/catalogue.js'
-import { resolveEvent } from '../../core/events/events.js'
-import { closesOnFailure } from '../../core/hooks/hook.js'
-import { ownCommand, WITHOUT_CODE } from '../own-command.js'
-import { type PackName, packName } from '../pack-names.js'
-import { claudeCode } from './host.js'
+import { CATALOGUE } from '../core/events/catalogue.js'
+import { resolveEvent } from '../core/events/events.js'
+import { closesOnFailure } from '../core/hooks/hook.js'
+import { claudeCode } from './claude-code/host.js'
+import type { Host } from './host.js'
+import type { Entry } from './host-setup.js'
+import { limitOf, shareOf } from './hosts.js'
+import { ifGone, ownCommand, WITHOUT_CODE } from './own-command.js'
+import { type PackName, packName } from './pack-names.js'
 
 /** A standard hook as Claude Code should run it. */
 interface PackRow {
@@ -104,25 +107,7 @@ export const ENGINE_EVENTS: readonly string[] = Object.keys(CATALOGUE).filter(
   (event) => !Object.hasOwn(NOT_REGISTERED, event),
 )
 
-/** An item for a list in settings.json: a group with one handler. */
-export interface Group {
-  readonly matcher?: string
-  readonly hooks: readonly [Handler]
-}
-
-interface Handler {
-  readonly type: 'command'
-  readonly command: string
-  readonly timeout?: number
-  readonly onFailure?: 'block'
-}
-
-export interface Entry {
-  readonly event: string
-  readonly group: Group
-}
-
-/** The program that Claude Code starts. Absolute paths. */
+/** The program that an agent starts. Absolute paths. */
 export interface Program {
   readonly node: string
   readonly script: string
@@ -130,51 +115,74 @@ export interface Program {
   readonly clip?: string
 }
 
+/** Where entries are registered. */
+export interface Registering {
+  readonly host: Host
+  /** The canonical events that the host has. */
+  readonly events: readonly string[]
+}
+
+const IN_CLAUDE_CODE: Registering = { host: claudeCode, events: ENGINE_EVENTS }
+
 /** Entries for the standard hooks. Default: all of them. */
-export function packEntries(program: Program, chosen: readonly Choice[] = ALL_CHOICES): readonly Entry[] {
+export function packEntries(
+  program: Program,
+  chosen: readonly Choice[] = ALL_CHOICES,
+  { host, events } = IN_CLAUDE_CODE,
+): readonly Entry[] {
   const memory = chosen.includes('memory')
-  return PACK_TABLE.filter(({ choice }) => chosen.includes(choice)).map(
-    ({ event, hook, matcher, timeout, onFailure, remembers }) => ({
+  const rows = PACK_TABLE.filter(({ choice, event }) => chosen.includes(choice) && events.includes(event))
+  return rows.map(({ event, hook, matcher, timeout: seconds, onFailure, remembers }) => {
+    const timeout = host === claudeCode ? seconds : (seconds ?? limitOf(host, event))
+    const words = ['hook', hook, ...asHost(host, timeout), ...(memory && remembers ? ['--memory'] : [])]
+    return {
       event,
-      group: {
-        ...(matcher !== undefined && { matcher }),
-        hooks: [
-          {
-            type: 'command',
-            command: commandLine(program, ['hook', hook, ...(memory && remembers ? ['--memory'] : [])]),
-            ...(timeout !== undefined && { timeout }),
-            ...(onFailure !== undefined && { onFailure }),
-          },
-        ],
-      },
-    }),
-  )
+      command: commandLine(program, event, words),
+      ...(matcher !== undefined && { matcher }),
+      ...(timeout !== undefined && { timeout }),
+      ...(onFailure !== undefined && { onFailure }),
+    }
+  })
+}
+
+/** A payload of another agent may look like Claude Code's. */
+function asHost(host: Host, timeout: number | undefined): readonly string[] {
+  if (host === claudeCode || timeout === undefined) return []
+  return ['--as', host.name, '--timeout', String(shareOf(timeout))]
 }
 
 /** Entries for the project's hooks, one per event. */
-export function engineEntries(program: Program): readonly Entry[] {
-  return ENGINE_EVENTS.map((event) => ({
-    event,
-    group: {
-      hooks: [
-        {
-          type: 'command',
-          command: commandLine(program, ['fire', '--as', 'claude-code', event]),
-          // The same as in `fire`, which answers a little earlier.
-          timeout: claudeCode.timeouts?.[event] ?? claudeCode.timeout,
-          // A gate that cannot be asked is closed, also if the program is gone or Claude Code timed out.
-          ...(closesOnFailure(resolveEvent(event), 'byEvent', false) && { onFailure: 'block' }),
-        },
-      ],
-    },
-  }))
+export function engineEntries(program: Program, { host, events } = IN_CLAUDE_CODE): readonly Entry[] {
+  return events.map((event) => {
+    const timeout = limitOf(host, event)
+    const words = ['fire', '--as', host.name, '--timeout', String(shareOf(timeout)), event]
+    return {
+      event,
+      command: commandLine(program, event, words),
+      timeout,
+      ...(isGate(event) && { onFailure: 'block' }),
+    }
+  })
 }
 
-/** For `sh -c`. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. */
-function commandLine({ clip, node, script }: Program, words: readonly string[]): string {
+/** Whether nothing may happen if the hooks cannot be asked. */
+function isGate(event: string): boolean {
+  return closesOnFailure(resolveEvent(event), 'byEvent', false)
+}
+
+/**
+ * For a shell. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. If
+ * the program is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start.
+ */
+function commandLine({ clip, node, script }: Program, event: string, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
   const files = [...(clip === undefined ? [] : [clip]), node, script]
-  return [...WITHOUT_CODE, ...files.map(quoted), ...words].join(' ')
+  return [
+    ifGone(quoted(script), isGate(event) ? 2 : 1),
+    ...WITHOUT_CODE,
+    ...files.map(quoted),
+    ...words,
+  ].join(' ')
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------
@@ -182,5 +190,6 @@ function commandLine({ clip, node, script }: Program, words: readonly string[]):
 /** Whether some version of Carabiner registered the handler. An entry for an event that setup leaves out belongs to somebody else. */
 export function isOurs(handler: unknown): boolean {
   const own = ownCommand(handler)
-  return own !== undefined && (own.call === 'hook' || ENGINE_EVENTS.includes(own.name))
+  if (own === undefined) return false
+  return own.call === 'hook' || own.host !== claudeCode.name || ENGINE_EVENTS.includes(own.name)
 }

@@ -1,16 +1,16 @@
 // Whether the commands that setup registers ask the service: makes clip for them, or says why every hook starts Node.
 
 import { dirname } from 'node:path'
-import { textOf } from '../core/base/errors.js'
-import { dataHome } from '../files/homes.js'
-import { isInProject } from '../files/within.js'
-import type { Program } from '../hosts/claude-code/entries.js'
-import { clipFile, clipState, isServiceOff, makeClip, recipeFor } from '../service/clip.js'
-import type { Output } from './output.js'
-import { isAgentShell } from './person.js'
-import { shortPath } from './print/lines.js'
-import { withProgress } from './print/progress.js'
-import { projectOf } from './sources.js'
+import { textOf } from '../../core/base/errors.js'
+import { dataHome } from '../../files/homes.js'
+import { isInProject } from '../../files/within.js'
+import type { Program } from '../../hosts/entries.js'
+import { clipFile, clipState, isServiceOff, makeClip, recipeFor } from '../../service/clip.js'
+import type { Output } from '../output.js'
+import { isAgentShell } from '../person.js'
+import { shortPath } from '../print/lines.js'
+import { withProgress } from '../print/progress.js'
+import { projectOf } from '../sources.js'
 
 export interface Start {
   /** With clip, if the service is used. */

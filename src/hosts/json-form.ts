@@ -1,42 +1,76 @@
-// The text of a settings.json with and without our entries. Everything else in it stays exactly as it is.
+// Our entries in a JSON file with lists of hooks by event. Everything else in it stays exactly as it is.
 
 import { isDeepStrictEqual } from 'node:util'
-import { JsonText, type Spot, under } from '../../config/json-text.js'
-import { textOf } from '../../core/base/errors.js'
-import { frozenCopy, isObject } from '../../core/base/json.js'
-import { appended, type Edit, edited, layoutOf, prepended, removed } from '../json-edit.js'
-import { SetupProblem } from '../setup-problem.js'
-import { type Entry, isOurs } from './entries.js'
+import { JsonText, type Spot, under } from '../config/json-text.js'
+import { textOf } from '../core/base/errors.js'
+import { frozenCopy, isObject } from '../core/base/json.js'
+import {
+  type Entry,
+  type Form,
+  type FormCommand,
+  type HostSetup,
+  type IsOut,
+  ownNames,
+} from './host-setup.js'
+import { appended, type Edit, edited, layoutOf, prepended, pushed, removed } from './json-edit.js'
+import { SetupProblem } from './setup-problem.js'
 
 const MARK = '\uFEFF'
 const HOOKS = under(null, 'hooks')
 
 type Values = Readonly<Record<string, unknown>>
-/** Whether to remove a handler. */
-type IsOut = (handler: unknown) => boolean
 
-/** The text of a new file. */
-export function freshText(entries: readonly Entry[]): string {
-  return `${JSON.stringify({ hooks: groupsByEvent(entries) }, null, 2)}\n`
+export interface JsonLists {
+  readonly events: HostSetup['events']
+  /** One of our entries: a group with a list `hooks`, or a handler. */
+  readonly item: (entry: Entry) => unknown
+  /** Keys that a new file has beside `hooks`. */
+  readonly top?: Values
+  /** Where our entries stand among others. Default: first. */
+  readonly where?: 'first' | 'last'
 }
 
-/** Puts our entries first, in their order, before the existing ones. The text must not contain any of ours yet. */
-export function withEntries(text: string, entries: readonly Entry[], file: string): string {
-  if (text.replace(MARK, '').trim() === '') return (text.startsWith(MARK) ? MARK : '') + freshText(entries)
+export function jsonForm(lists: JsonLists): Form {
+  return {
+    put: (text, entries, { file }) =>
+      text === undefined ? freshText(lists, entries) : withEntries(lists, text, entries, file),
+    take: withoutEntries,
+    isBare: (text) => isBare(text, lists.top),
+    commands: commandsIn,
+    isSame,
+  }
+}
+
+/** Whether it has nothing but the keys of a new file. */
+function isBare(text: string, top: Values = {}): boolean {
+  const parsed = new JsonText(text).parse()
+  return 'value' in parsed && isDeepStrictEqual(parsed.value, top)
+}
+
+function freshText({ top, ...lists }: JsonLists, entries: readonly Entry[]): string {
+  return `${JSON.stringify({ ...top, hooks: itemsByEvent(lists, entries) }, null, 2)}\n`
+}
+
+/** The text must not contain any of ours yet. */
+function withEntries(lists: JsonLists, text: string, entries: readonly Entry[], file: string): string {
+  if (text.replace(MARK, '').trim() === '')
+    return (text.startsWith(MARK) ? MARK : '') + freshText(lists, entries)
   const json = new JsonText(text)
   const settings = settingsIn(json, file)
   const hooks = hooksOf(settings, json, file)
-  const groups = groupsByEvent(entries)
+  const items = itemsByEvent(lists, entries)
+  const isFirst = lists.where !== 'last'
   const expected: Record<string, unknown> = { ...hooks }
-  for (const [event, ours] of Object.entries(groups)) {
-    expected[event] = [...ours, ...listOf(hooks, event, json, file)]
+  for (const [event, ours] of Object.entries(items)) {
+    const theirs = listOf(hooks, event, json, file)
+    expected[event] = isFirst ? [...ours, ...theirs] : [...theirs, ...ours]
   }
   refuseDoubles(json, file)
-  return checked(text, edited(json.text, additions(json, groups)), { ...settings, hooks: expected })
+  return checked(text, edited(json.text, additions(json, items, isFirst)), { ...settings, hooks: expected })
 }
 
 /** Also removes groups, lists and `hooks` that become empty. */
-export function withoutEntries(text: string, file: string, isOut: IsOut = isOurs): string {
+function withoutEntries(text: string, file: string, isOut: IsOut): string {
   if (text.replace(MARK, '').trim() === '') return text
   const json = new JsonText(text)
   const settings = settingsIn(json, file)
@@ -48,15 +82,20 @@ export function withoutEntries(text: string, file: string, isOut: IsOut = isOurs
 }
 
 /** Whether two texts mean the same, whatever their layout. */
-export function saysTheSame(a: string, b: string): boolean {
+function isSame(a: string, b: string): boolean {
   const [one, other] = [new JsonText(a).parse(), new JsonText(b).parse()]
   return 'value' in one && 'value' in other && isDeepStrictEqual(one.value, other.value)
 }
 
-function groupsByEvent(entries: readonly Entry[]): Readonly<Record<string, readonly unknown[]>> {
-  const groups: Record<string, readonly unknown[]> = {}
-  for (const { event, group } of entries) groups[event] = [...(groups[event] ?? []), group]
-  return groups
+function itemsByEvent(
+  lists: JsonLists,
+  entries: readonly Entry[],
+): Readonly<Record<string, readonly unknown[]>> {
+  const items: Record<string, readonly unknown[]> = {}
+  for (const entry of entries) {
+    for (const name of ownNames(lists, entry.event)) items[name] = [...(items[name] ?? []), lists.item(entry)]
+  }
+  return items
 }
 
 /** The last check: unless the new text means exactly what it should, the file is not written. */
@@ -116,19 +155,24 @@ function listOf(hooks: Values, event: string, json: JsonText, file: string): rea
 
 // ---- adding ---------------------------------------------------------------------------------------------------
 
-function additions(json: JsonText, groups: Readonly<Record<string, readonly unknown[]>>): readonly Edit[] {
+function additions(
+  json: JsonText,
+  items: Readonly<Record<string, readonly unknown[]>>,
+  isFirst: boolean,
+): readonly Edit[] {
+  const added = isFirst ? prepended : pushed
   const { text } = json
   const root = spotOf(json, null)
   const layout = layoutOf(text, root)
   const hooks = json.spotOf(HOOKS)
-  if (!hooks) return appended(text, root, [['hooks', groups]], layout)
+  if (!hooks) return appended(text, root, [['hooks', items]], layout)
   const isThere = ([event]: readonly [string, unknown]) => hooks.inside?.has(event) === true
-  const all = Object.entries(groups)
+  const all = Object.entries(items)
   const missing = all.filter((entry) => !isThere(entry))
   return [
     ...all
       .filter(isThere)
-      .flatMap(([event, ours]) => prepended(text, spotOf(json, under(HOOKS, event)), ours, layout)),
+      .flatMap(([event, ours]) => added(text, spotOf(json, under(HOOKS, event)), ours, layout)),
     ...(missing.length > 0 ? appended(text, hooks, missing, layout) : []),
   ]
 }
@@ -137,6 +181,20 @@ function spotOf(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
   const spot = json.spotOf(path)
   if (!spot) throw new Error('a value of the settings was not found in their text')
   return spot
+}
+
+/** Reads whatever it can. */
+function commandsIn(text: string): readonly FormCommand[] {
+  const parsed = new JsonText(text).parse()
+  const hooks = 'value' in parsed && isObject(parsed.value) ? parsed.value.hooks : undefined
+  return Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, list]) =>
+    (Array.isArray(list) ? list : [])
+      .flatMap((item) => (isObject(item) && Array.isArray(item.hooks) ? item.hooks : [item]))
+      .flatMap((handler) => {
+        const command = isObject(handler) ? (handler.command ?? handler.bash) : undefined
+        return typeof command === 'string' ? [{ command, event }] : []
+      }),
+  )
 }
 
 // ---- removing -------------------------------------------------------------------------------------------------
@@ -157,10 +215,12 @@ class Cut {
     return events === undefined ? rest : { ...rest, hooks: events }
   }
 
-  readonly list = (list: unknown): unknown => (Array.isArray(list) ? fewer(list, this.group) : list)
+  readonly list = (list: unknown): unknown => (Array.isArray(list) ? fewer(list, this.item) : list)
 
-  readonly group = (group: unknown): unknown => {
-    if (!isObject(group) || !Array.isArray(group.hooks)) return group
+  /** A group, or a handler where the host has no groups. */
+  readonly item = (group: unknown): unknown => {
+    if (!isObject(group)) return group
+    if (!Array.isArray(group.hooks)) return this.handler(group)
     const hooks = fewer(group.hooks, this.handler)
     if (hooks === group.hooks) return group
     return hooks === undefined ? undefined : { ...group, hooks }
@@ -191,7 +251,7 @@ function removals(json: JsonText, settings: Values, cut: Cut): readonly Edit[] {
   const values = settings.hooks as Values
   if (without(values, cut.list) === undefined) return removed(text, spotOf(json, null), new Set([hooks]))
   return goneFrom(text, hooks, Object.entries(values), cut.list, (list, listSpot) =>
-    goneFrom(text, listSpot, [...(list as readonly unknown[]).entries()], cut.group, (group, spot) => {
+    goneFrom(text, listSpot, [...(list as readonly unknown[]).entries()], cut.item, (group, spot) => {
       const handlers = (group as { readonly hooks: readonly unknown[] }).hooks
       const own = spot.inside?.get('hooks')
       return own ? goneFrom(text, own, [...handlers.entries()], cut.handler) : []

@@ -1,0 +1,330 @@
+// Registering hooks with one agent: what it would change, the change, and what is said about it.
+
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
+import { callerEnv } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
+import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
+import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
+import type { Entry } from '../../hosts/host-setup.js'
+import { readSettings } from '../../hosts/settings-file.js'
+import {
+  carryOut,
+  type HostPlace,
+  type Plan,
+  planInstall,
+  planPrune,
+  planRemove,
+  projectPlaces,
+  userPlaces,
+} from '../../hosts/setup.js'
+import { SetupProblem } from '../../hosts/setup-problem.js'
+import type { KnownSetup } from '../../hosts/setups.js'
+import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
+import { findServices, isRunning } from '../../service/socket/running-services.js'
+import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
+import { changeLines, diffOf } from '../print/diff.js'
+import { counted, labelled, nextLines, placeOf, shortPath, todoLines } from '../print/lines.js'
+import { RESTART, TRY_GUARD } from '../print/next-command.js'
+import { type Paint, painter } from '../print/terminal.js'
+import { Refusal, usage } from '../refusal.js'
+import { projectFolder, projectOf } from '../sources.js'
+import {
+  type Commands,
+  changedLines,
+  chosenBy,
+  clipsIn,
+  hasEngine,
+  lostGate,
+  type NamedChoices,
+  ownIn,
+} from './choice.js'
+import { type Start, startOf, startText } from './start.js'
+
+export interface Wanted extends NamedChoices {
+  readonly project: boolean
+  readonly engine: boolean
+  readonly remove: boolean
+  readonly prune: boolean
+  readonly diff: boolean
+  readonly 'dry-run': boolean
+  readonly 'no-service': boolean
+}
+
+/** What to do about one agent. */
+export interface Wish extends KnownSetup {
+  readonly places: readonly HostPlace[]
+  /** Takes entries out: all of ours, or the dead ones. */
+  readonly remove: boolean
+  readonly dry: boolean
+  /** Shows the lines of the file. */
+  readonly diff: boolean
+  readonly plan: () => readonly Plan[]
+  readonly entries: readonly Entry[]
+  /** Hooks of the pack to register. */
+  readonly chosen: readonly Choice[]
+  /** The command that makes further changes to the same files. */
+  readonly again: string
+  readonly notes: readonly string[]
+  /** How the registered commands start. Undefined if none is registered. */
+  readonly start?: Start
+  /** A service runs, although these commands do not ask it. */
+  readonly isServiceLeft?: boolean
+}
+
+/** `pick`: lets a person change what the options say. */
+export async function wishFor(
+  known: KnownSetup,
+  options: Wanted,
+  output: Output,
+  pick?: (begin: readonly Choice[], at: Picking) => Promise<readonly Choice[]>,
+): Promise<Wish> {
+  const { host, setup } = known
+  const { engine, remove, prune, diff, 'dry-run': dry } = options
+  const places = placesFor(known, options.project)
+  const kept = [...(options.project ? ['--project'] : []), ...(options['no-service'] ? ['--no-service'] : [])]
+  const again = ['carabiner setup', host.name, ...kept].join(' ')
+  const common = {
+    ...known,
+    places,
+    dry,
+    diff,
+    remove: remove || prune,
+    chosen: [],
+    again,
+    entries: [],
+    notes: [],
+  }
+  if (prune || remove) return { ...common, plan: () => places.map(prune ? planPrune : planRemove) }
+  const program = thisProgram()
+  const commands = places.flatMap((place) => place.form.commands(readSettings(place).text ?? ''))
+  const hasEngineEntries = engine || (options.only === undefined && hasEngine(commands))
+  const begin = chosenBy(options, commands, { engine: hasEngineEntries, again })
+  const picking = { host: host.title, file: places[0]?.path ?? '', mayBeEmpty: hasEngineEntries }
+  const picked = (await pick?.(begin, picking)) ?? begin
+  const service = { off: options['no-service'], dry, registered: clipsIn(commands) }
+  const start = await startOf(program, service, output)
+  const registering = { host, events: Object.keys(setup.events) }
+  const entries = [
+    ...packEntries(start.program, picked, registering),
+    ...(hasEngineEntries ? engineEntries(start.program, registering) : []),
+  ]
+  return {
+    ...common,
+    chosen: picked,
+    plan: () => planned(places, entries),
+    entries,
+    notes: [...(setup.notes ?? []), ...notesOn(program)],
+    start,
+    isServiceLeft: start.program.clip === undefined && (await findServices()).some(isRunning),
+  }
+}
+
+export interface Picking {
+  readonly host: string
+  readonly file: string
+  readonly mayBeEmpty: boolean
+}
+
+function planned(places: readonly HostPlace[], entries: readonly Entry[]): readonly Plan[] {
+  const earlier = new Map<string, string>()
+  return places.map((place) => {
+    const plan = planInstall(place, entries, earlier)
+    earlier.set(place.path, plan.after ?? '')
+    return plan
+  })
+}
+
+function placesFor({ host, setup }: KnownSetup, isProject: boolean): readonly HostPlace[] {
+  if (!isProject) return userPlaces(setup)
+  const places = projectPlaces(setup, settingsProject({ host, setup }))
+  if (places) return places
+  throw usage(
+    `${host.title} does not reliably run hooks that are registered in a project`,
+    'Leave out --project: then they are in your own settings, for all projects.',
+  )
+}
+
+/** An agent takes the folder that it is started in: one with settings of its own is meant, whatever is further up. */
+function settingsProject({ setup }: KnownSetup): string {
+  const isHere = (projectPlaces(setup, '.') ?? []).some(({ path }) => existsSync(path))
+  return projectFolder({ project: isHere ? '.' : undefined })
+}
+
+/** The Node and script to register, as absolute paths. */
+function thisProgram(): Program {
+  const [, script = ''] = process.argv
+  try {
+    return { node: process.execPath, script: realpathSync(resolve(script)) }
+  } catch (error) {
+    throw new Refusal('PROGRAM_NOT_FOUND', `Carabiner cannot find its own file: ${textOf(error)}`)
+  }
+}
+
+/** What will not last, and what the project here would set for the hooks that are registered. */
+function notesOn({ script }: Program): readonly string[] {
+  const here = envProblems(projectEnvOf(undefined, callerEnv(), userHome()))
+  if (!/[\\/]_npx[\\/]/.test(script)) return here
+  return [
+    `${script} is in the npx cache, which may be emptied. Type npm install -g carabiner, then run this again`,
+    ...here,
+  ]
+}
+
+// ---- doing it -------------------------------------------------------------------------------------------------
+
+/** Each time somebody else changed a file while this one showed what it would change. */
+const MOST_TRIES = 5
+
+/** What became of a wish. */
+export interface Done extends Wish {
+  readonly plans: readonly Plan[]
+  readonly changes: boolean
+  readonly written: boolean
+  /** Where the previous texts are kept. */
+  readonly backups: readonly string[]
+}
+
+/** Throws a SetupProblem, or a Refusal if an agent would take a gate away. */
+export async function carriedOut(wish: Wish): Promise<Done> {
+  const backups: string[] = []
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const plans = wish.plan()
+    const changes = plans.some((plan) => plan.changes)
+    if (!changes || wish.dry) return { ...wish, plans, changes, written: false, backups }
+    const lost = lostGate(commandsOf(wish, plans, 'before'), commandsOf(wish, plans, 'after'))
+    if (lost)
+      checkPerson(lost === 'guard' ? 'Removing the guard' : 'Removing or changing hooks that can block')
+    if (await isWritten(wish, plans, backups)) return { ...wish, plans, changes, written: true, backups }
+  }
+  throw new SetupProblem('The settings kept changing while Carabiner tried to write them', 'Try again.')
+}
+
+/** Writes the last file first: it lets the host run what the others register. False if a file changed meanwhile: plan again. */
+async function isWritten(wish: Wish, plans: readonly Plan[], backups: string[]): Promise<boolean> {
+  for (const [i, plan] of [...plans.entries()].reverse()) {
+    if (!plan.changes) continue
+    const done = await carryOut(plan, () => wish.plan()[i] as Plan)
+    if (!done) return false
+    if (done.backup !== undefined) backups.push(done.backup)
+  }
+  return true
+}
+
+function commandsOf({ places }: Wish, plans: readonly Plan[], when: 'before' | 'after'): Commands {
+  return plans.flatMap(({ file, after }, i) => {
+    const text = when === 'before' ? file.text : after
+    return places[i]?.form.commands(text ?? '') ?? []
+  })
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+export function dataOf(done: Done): object {
+  const { plans, changes, written, entries, chosen, backups, start } = done
+  const off = offIn(done)
+  return {
+    agent: done.host.name,
+    file: plans[0]?.file.path ?? null,
+    files: plans.map(({ file }) => file.path),
+    changes,
+    written,
+    hooks: entries.length,
+    chosen,
+    diff: plans.flatMap((plan) => (plan.changes ? diffOf(plan) : [])).join('\n'),
+    backup: backups[0] ?? null,
+    ...(start && { service: { on: start.why === undefined, why: start.why ?? null } }),
+    notes: [...notesIn(done), ...(off ? [`${off.text}. ${off.fix}`] : [])],
+  }
+}
+
+export function linesOf(done: Done): readonly string[] {
+  const paint = painter(1)
+  const { plans, changes, diff, backups, start } = done
+  const off = offIn(done)
+  return [
+    ...(changes && diff
+      ? plans.filter((plan) => plan.changes).flatMap((plan) => changeLines(plan, paint))
+      : []),
+    ...changedLines(commandsOf(done, plans, 'before'), commandsOf(done, plans, 'after'), paint),
+    ...sentences(done),
+    ...backups.map((backup) => `${paint.dim('before')} ${visible(shortPath(backup))}`),
+    ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
+    ...notesIn(done).flatMap((note) => labelled('note', visible(note), paint.yellow)),
+    ...(off
+      ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]
+      : []),
+  ]
+}
+
+export function nextLinesOf(done: Done, paint: Paint): readonly string[] {
+  return nextLines(nextOf(done), paint)
+}
+
+function notesIn(done: Done): readonly string[] {
+  return [...done.notes, ...(done.remove ? [] : engineLoss(done))]
+}
+
+/** A setting, in this file or another, that keeps the agent from running what is registered. */
+function offIn({ host, remove }: Done): { readonly text: string; readonly fix: string } | undefined {
+  if (remove || host.name !== 'claude-code') return undefined
+  const project = projectOf({ project: undefined })
+  const off = hooksOff({ home: userHome(), project, env: callerEnv() })
+  if (!off) return undefined
+  const { text, fix } = off
+  return { text: visible(off.file === undefined ? text : `${placeOf(off)}: ${text}`), fix }
+}
+
+function nextOf(done: Done): readonly string[] {
+  const { host, remove, chosen, dry, again, isServiceLeft, changes, written } = done
+  if (dry && changes) return ['Leave out --dry-run to write it']
+  if (remove) return written ? [`Restart ${host.title}: it runs these hooks until then`] : []
+  const off = ALL_CHOICES.filter((choice) => !chosen.includes(choice))
+  const more = `${again} --with ${off[0]}   # off: ${off.join(', ')}`
+  return [
+    ...(written ? [host.name === 'claude-code' ? RESTART : `Restart ${host.title}`] : []),
+    ...(isServiceLeft ? ['carabiner service stop   # one still runs'] : []),
+    ...(written && chosen.includes('guard') ? [`${TRY_GUARD}   # see it block a call`] : []),
+    ...(chosen.length > 0 && off.length > 0 ? [more] : []),
+    'carabiner doctor   # check that all of it works',
+  ]
+}
+
+/** `--only` also removes the entries that run the hooks of projects. */
+function engineLoss(done: Done): readonly string[] {
+  const [before, after] = [commandsOf(done, done.plans, 'before'), commandsOf(done, done.plans, 'after')]
+  if (!hasEngine(before) || hasEngine(after)) return []
+  const removed = done.written ? 'no longer runs' : 'would no longer run'
+  return [`${done.host.title} ${removed} the hooks of projects. To have both: ${done.again} --engine`]
+}
+
+function sentences(done: Done): readonly string[] {
+  const { remove, entries, plans, changes, written } = done
+  const where = plans.map(({ file }) => visible(shortPath(file.path))).join(', ')
+  const hooks = counted(entries.length, 'hook')
+  if (!changes)
+    return [remove ? `${where} has no hooks of Carabiner` : `${hooks} registered in ${where}: nothing to do`]
+  if (!written)
+    return [
+      `nothing was written; ${remove ? 'the hooks would be removed' : `${hooks} would be registered in ${where}`}`,
+    ]
+  if (remove) return plans.filter((plan) => plan.changes).map(removedSentence)
+  if (onlyLoses(done)) return [`${hooks} ${entries.length === 1 ? 'stays' : 'stay'} registered in ${where}`]
+  return [`registered ${hooks} in ${where}`]
+}
+
+function removedSentence({ file, after }: Plan): string {
+  const where = visible(shortPath(file.path))
+  return after === undefined ? `removed ${where}, which setup had created` : `removed the hooks from ${where}`
+}
+
+/** Whether entries of ours were taken out, and none came in. */
+function onlyLoses(done: Done): boolean {
+  const own = (when: 'before' | 'after') =>
+    ownIn(commandsOf(done, done.plans, when)).map(({ command }) => command)
+  const [had, has] = [own('before'), own('after')]
+  return has.length < had.length && has.every((command) => had.includes(command))
+}

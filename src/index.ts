@@ -79,6 +79,10 @@ export {
   type Verdict,
 } from './core/index.js'
 export type { Hooks, ListedHook } from './hooks.js'
+export { type AgentEvent, answerFor, eventFrom } from './hosts/agent-event.js'
+export type { HostAnswer } from './hosts/host.js'
+export type { HostName } from './hosts/hosts.js'
+export { InvalidHookInput } from './hosts/payload.js'
 export { createHooks, type HooksOptions } from './runtime.js'
 export { type FileApprovalsOptions, fileApprovals } from './store/approvals/file-approvals.js'
 export type { Approvals, Pending as PendingQuestion } from './store/approvals.js'

@@ -1,6 +1,6 @@
 // Answers to hosts: a verdict, reduced to what the host can do on the event, in the form that the host reads.
 
-import { type Data, isObject, type Json } from '../core/base/json.js'
+import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
 import { actionRow, endsChain, isVerdict } from '../core/events/actions.js'
 import { resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
@@ -86,6 +86,34 @@ export function verdictOfOutcome(outcome: Outcome): HostVerdict {
     messages: outcome.messages.map(({ text }) => text),
   }
 }
+
+/**
+ * One verdict about a call that does several things: the first that is more than "go on" decides. A permission counts if it is
+ * for all of them. A change of one cannot be put back into the call, and is refused because of that.
+ */
+export function combined(verdicts: readonly HostVerdict[]): HostVerdict {
+  const [first = NOTHING_SAID] = verdicts
+  if (verdicts.length < 2) return first
+  const decides = verdicts.find(({ action }) => action !== 'continue')
+  const changes = verdicts.filter(({ data }) => data !== undefined)
+  const [changed] = changes
+  const isUnclear = changes.some(({ data }) => !sameJson(data as Json, changed?.data as Json))
+  const { permission, ...decided } = decides ?? (isUnclear ? CHANGED_TWICE : changed) ?? first
+  return {
+    ...decided,
+    ...(permission && verdicts.every((one) => one.permission === permission) && { permission }),
+    injections: verdicts.flatMap(({ injections }) => injections),
+    messages: verdicts.flatMap(({ messages }) => messages),
+  }
+}
+
+const CHANGED_TWICE: HostVerdict = {
+  action: 'deny',
+  reason: 'Hooks changed this call in different ways, and only one change can be applied',
+  injections: [],
+  messages: [],
+}
+const NOTHING_SAID: HostVerdict = { action: 'continue', injections: [], messages: [] }
 
 // ---- fitting a verdict to a host ------------------------------------------------------------------------------
 
@@ -207,6 +235,23 @@ export function signalled(told: FittedVerdict): HostAnswer {
 /** For hosts that read exit codes and plain text, but no JSON. On success, stdout is context for the model. */
 export function byExitCode(_: HostEvent, told: FittedVerdict): HostAnswer {
   return isRefusal(told) ? signalled(told) : plain(told.context, 0, told.message)
+}
+
+/**
+ * For plugins of ours inside an agent, which only apply it: refuse with `deny`, use the new `input`, `output` or `prompt`, add
+ * `context`, show `message`. There is always an object, so that no output, or another exit code than 0, is a refusal.
+ */
+export function answerPlugin(_: HostEvent, told: FittedVerdict): HostAnswer {
+  const answer = {
+    ...(isRefusal(told) && { deny: told.reason }),
+    ...(told.input && { input: told.input }),
+    ...(told.output !== undefined && { output: textOfResponse(told.output) }),
+    ...(told.prompt !== undefined && { prompt: told.prompt }),
+    ...(told.context && { context: told.context }),
+    ...(told.message && { message: told.message }),
+  }
+  const exits = told.act === 'signal'
+  return plain(JSON.stringify(answer), exits ? 2 : 0, exits ? told.reason : '')
 }
 
 export function plain(stdout: string, exit: number, stderr: string): HostAnswer {

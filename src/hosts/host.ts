@@ -14,8 +14,13 @@ export interface Host<Name extends string = string> {
 
   /** Whether a payload is this host's. `event` is the host's name for it, without case and separators. */
   readonly sends: (payload: Data, event: string) => boolean
-  /** Its own names of events, without case and separators. Names that the catalogue knows need no entry. */
-  readonly events?: Readonly<Record<string, string>>
+  /** The name of the event, where the payload has it in a place that no other host uses. */
+  readonly eventName?: (payload: Data) => string | undefined
+  /**
+   * Its own names of events, without case and separators. Names that the catalogue knows need no entry, unless they mean
+   * something else here. Null: an event that the catalogue does not have.
+   */
+  readonly events?: Readonly<Record<string, string | null>>
   /** Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. */
   readonly read?: (payload: Data, event: string) => Data
   /** Its tools that Claude Code also has. */
@@ -180,4 +185,9 @@ export function definedFields(fields: Readonly<Record<string, Json | undefined>>
 
 export function firstOf(list: Json | undefined): Json | undefined {
   return Array.isArray(list) ? list[0] : undefined
+}
+
+/** How a session began, in Claude Code's words. */
+export function sourceOf(source: Json | undefined): Json | undefined {
+  return source === 'new' ? 'startup' : source
 }

@@ -2,8 +2,10 @@
 
 import type { Data } from '../core/base/json.js'
 import { amazonQ } from './amazon-q/host.js'
+import { antigravity } from './antigravity/host.js'
 import { claudeCode, ownEngine } from './claude-code/host.js'
 import { cline } from './cline/host.js'
+import { clineCore } from './cline-core/host.js'
 import { codex } from './codex/host.js'
 import { copilot } from './copilot/host.js'
 import { crush } from './crush/host.js'
@@ -13,8 +15,11 @@ import { gemini } from './gemini/host.js'
 import { goose } from './goose/host.js'
 import { type Host, isIsoTime } from './host.js'
 import { kimi } from './kimi/host.js'
+import { kiro } from './kiro/host.js'
 import { letta } from './letta/host.js'
+import { opencode } from './opencode/host.js'
 import { openhands } from './openhands/host.js'
+import { pi } from './pi/host.js'
 import { qwen } from './qwen/host.js'
 import { vscode } from './vscode/host.js'
 import { windsurf } from './windsurf/host.js'
@@ -22,6 +27,10 @@ import { windsurf } from './windsurf/host.js'
 /** In the order in which payloads are matched: the most distinctive first. */
 const TABLE = [
   windsurf,
+  opencode,
+  pi,
+  antigravity,
+  clineCore,
   cline,
   cursor,
   letta,
@@ -32,6 +41,7 @@ const TABLE = [
   codex,
   qwen,
   droid,
+  kiro,
   amazonQ,
   gemini,
   vscode,

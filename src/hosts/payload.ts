@@ -13,7 +13,7 @@ import {
 import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostCall, HostEvent } from './host.js'
-import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
+import { HOSTS, type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
 import { canonicalCalls, toolNamed } from './tool-calls.js'
 
 export interface ReadOptions {
@@ -61,13 +61,13 @@ export function readHostPayload(payload: Data, options: ReadOptions = {}): HostP
 
 /** Throws if neither the payload nor the options name an event. */
 export function readEnvelope(payload: Data, options: ReadOptions = {}): Envelope {
-  const sentAs = nameSent(payload)
+  const sentAs = nameSent(payload, nameElsewhere(payload, options))
   const called = sentAs ?? options.event
   if (called === undefined) {
     throw new InvalidHookInput('hook_event_name is missing: which event is it?', { field: 'hook_event_name' })
   }
   const host = senderOf(payload, called, options)
-  const known = ownEvent(host, fold(called)) ?? canonicalEvent(called)
+  const known = knownEvent(host, called)
   return { host, known, name: known ?? called, sentAs: sentAs ?? '' }
 }
 
@@ -163,14 +163,22 @@ const EVENT_NAMES = [
   'agent_action_name',
 ] as const
 
-function ownEvent({ events = {} }: KnownHost, name: string): EventName | undefined {
-  return Object.hasOwn(events, name) ? (events[name] as EventName) : undefined
+function knownEvent({ events = {} }: KnownHost, called: string): EventName | undefined {
+  const name = fold(called)
+  if (!Object.hasOwn(events, name)) return canonicalEvent(called)
+  return (events[name] as EventName | null) ?? undefined
+}
+
+/** The event's name, where a host has a place of its own for it. */
+function nameElsewhere(payload: Data, { host }: ReadOptions): string | undefined {
+  const sender = host ? hostNamed(host) : HOSTS.find((one) => one.eventName && one.sends(payload, ''))
+  return sender?.eventName?.(payload)
 }
 
 /** The event's name as the payload has it. */
-function nameSent(payload: Data): string | undefined {
+function nameSent(payload: Data, elsewhere?: string): string | undefined {
   const key = EVENT_NAMES.find((name) => (payload[name] ?? undefined) !== undefined)
-  if (key === undefined) return barelyNamed(payload)
+  if (key === undefined) return elsewhere ?? barelyNamed(payload)
   const name = payload[key]
   if (typeof name === 'string' && fold(name) !== '') return name
   throw new InvalidHookInput('hook_event_name must be the name of an event', { field: 'hook_event_name' })
@@ -207,6 +215,8 @@ const RESULT_NAMES = [
   'tool_output',
   'toolOutput',
 ] as const
+/** The model's own id of a call is better than none. */
+const CALL_ID_NAMES = ['tool_use_id', 'toolUseId', 'tool_call_id', 'toolCallId'] as const
 const PROMPT_NAMES = ['user_prompt', 'userPrompt', 'prompt', 'userMessage', 'user_message'] as const
 
 function fieldsOf(payload: Data, event: string, own: Data): Data {
@@ -218,6 +228,8 @@ function fieldsOf(payload: Data, event: string, own: Data): Data {
   fields.tool_input = inputOf(fields.tool_input, event)
   fields.tool_response = own.tool_response ?? firstGiven(payload, RESULT_NAMES)
   fields.prompt = promptOf({ ...payload, ...own }, event)
+  fields.tool_use_id = own.tool_use_id ?? firstGiven(payload, CALL_ID_NAMES)
+  fields.model = modelOf(own.model ?? payload.model)
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries([...restOf(payload, event), ...Object.entries(own), ...given]) as Data
 }
@@ -239,7 +251,7 @@ const CANONICAL: ReadonlySet<string> = new Set([
 function restOf(payload: Data, event: string): readonly (readonly [string, Json])[] {
   const { types } = resolveEvent(event)
   return Object.entries(payload)
-    .filter(([key]) => !ALL_NAMES.has(key))
+    .filter(([key, value]) => !ALL_NAMES.has(key) && key !== 'model' && !(key === 'event' && isObject(value)))
     .map(([key, value]) => {
       const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       return types[snake] !== undefined && !Object.hasOwn(payload, snake) ? [snake, value] : [key, value]
@@ -257,6 +269,12 @@ function inputOf(input: Json | undefined, event: string): Json | undefined {
     const what = kind === 'broken' ? 'tool_input is a string that is not JSON' : 'tool_input cannot be read'
     return new InvalidHookInput(`${what}: ${problem}`, { event, field: 'tool_input' })
   })
+}
+
+/** Some hosts send an object that names the model and its provider. */
+function modelOf(model: Json | undefined): Json | undefined {
+  if (!isObject(model)) return model
+  return [model.slug, model.modelID, model.id, model.name].find((name) => typeof name === 'string')
 }
 
 /** A blank prompt does not hide another. */

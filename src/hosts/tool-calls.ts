@@ -2,11 +2,21 @@
 
 import { isAbsolute, resolve } from 'node:path'
 import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
+import { bareLetters } from '../core/events/catalogue.js'
 import type { Host, HostCall, HostTool, ToolCall } from './host.js'
 
+/** The tool behind a name, in any case and with any separators: another version may spell it differently. */
 export function toolNamed({ tools = {} }: Host, name: Json | undefined): HostTool | undefined {
-  return typeof name === 'string' && Object.hasOwn(tools, name) ? tools[name] : undefined
+  if (typeof name !== 'string') return undefined
+  if (Object.hasOwn(tools, name)) return tools[name]
+  const letters = bareLetters(name)
+  const key = Object.keys(tools).find((one) => bareLetters(one) === letters)
+  if (key !== undefined) return tools[key]
+  const claude = CLAUDE_TOOLS.find((one) => one.toLowerCase() === letters)
+  return claude === undefined || claude === name ? undefined : { names: [claude] }
 }
+
+const CLAUDE_TOOLS = ['Bash', 'Read', 'Write', 'Edit'] as const
 
 /** Empty if Claude Code has no such tool. Throws Error for an input that cannot be read. */
 export function canonicalCalls(host: Host, data: Data): readonly HostCall[] {

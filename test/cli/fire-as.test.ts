@@ -338,7 +338,7 @@ describe('the switch', () => {
 
 describe('wrong usage is a refusal: any code but 2 would open the gate', () => {
   it.each<[readonly string[], string]>([
-    [['fire', '--as', 'claude', 'PreToolUse'], 'claude-code, cline, codex'],
+    [['fire', '--as', 'claude', 'PreToolUse'], 'claude-code, cline, cline-core, codex'],
     [['fire', '--as', 'claude', '--json'], 'There is no agent "claude"'],
     [['fire', '--as=claude-code', '--timeout', 'soon'], '--timeout must be a number'],
     [['fire', '--as', 'claude-code', '--trustall'], 'did you mean --trust-all?'],

@@ -18,8 +18,10 @@ it('has every host once', () => {
 /** The variables by which each agent's shells are known. None: it is not known to set one. */
 const SHELLS: Readonly<Record<HostName, readonly string[]>> = {
   'amazon-q': [],
+  antigravity: [],
   'claude-code': ['CLAUDECODE'],
   cline: ['CLINE_ACTIVE'],
+  'cline-core': [],
   codex: ['CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID'],
   copilot: ['COPILOT_CLI'],
   crush: ['CRUSH', 'AI_AGENT'],
@@ -28,14 +30,17 @@ const SHELLS: Readonly<Record<HostName, readonly string[]>> = {
   gemini: ['GEMINI_CLI'],
   goose: ['GOOSE_TERMINAL'],
   kimi: [],
+  kiro: [],
   letta: [],
+  opencode: ['OPENCODE'],
   openhands: [],
+  pi: [],
   qwen: ['QWEN_CODE'],
   vscode: [],
   windsurf: [],
 }
 /** Agents that are no hosts. */
-const OTHER_SHELLS = ['AUGMENT_AGENT', 'OPENCODE']
+const OTHER_SHELLS = ['AUGMENT_AGENT']
 
 it('knows the shells of agents by their variables, each once', () => {
   const known = [...Object.values(SHELLS).flat(), ...OTHER_SHELLS]
@@ -82,7 +87,11 @@ describe.each(HOSTS)('$name', ({ title, events = {}, tools = {}, can, timeout, t
 
   it('names events of the catalogue', () => {
     const honoured = typeof can === 'function' ? [] : Object.keys(can)
-    const named = [...Object.values(events), ...honoured, ...Object.keys(timeouts)]
+    const named = [
+      ...Object.values(events).filter((name) => name !== null),
+      ...honoured,
+      ...Object.keys(timeouts),
+    ]
     expect(named.filter((name) => !EVENTS.includes(name))).toEqual([])
   })
 

@@ -48,9 +48,7 @@ function answering(): CorpusCall['files'] {
 /** The folder of the corpus, by host. */
 const FOLDERS: Readonly<Record<string, string>> = {
   claude: 'claude-code',
-  clinesdk: 'cline',
-  opencode: 'claude-code',
-  pi: 'claude-code',
+  clinesdk: 'cline-core',
 }
 
 function filesIn(folder: string): readonly string[] {

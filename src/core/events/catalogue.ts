@@ -158,7 +158,7 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   Read: [
     ...['read', 'readfile', 'readfiles', 'readmanyfiles', 'readfilegemini', 'readcode', 'fsread', 'view'],
-    ...['viewfile', 'openfile'],
+    ...['viewfile', 'openfile', 'readmultiplefiles'],
   ],
   Write: [
     ...['write', 'writefile', 'writetofile', 'writefilegemini', 'writecode', 'fswrite', 'create'],
@@ -171,6 +171,8 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
       'strreplaceeditor',
       'savefile',
       'developertexteditor',
+      'fsappend',
+      'patch',
     ],
   ],
   Edit: [
@@ -183,6 +185,10 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
       'strreplaceeditor',
       'searchreplace',
       'developertexteditor',
+      'fsappend',
+      'patch',
+      'replacefilecontent',
+      'multireplacefilecontent',
     ],
   ],
 }

@@ -74,7 +74,12 @@ function answer(event: HostEvent, told: FittedVerdict, approval: HostVerdict['ap
 
 /** For other hosts that read Claude Code's form, including on events that Claude Code does not have. */
 export function answerLikeClaude(event: HostEvent, told: FittedVerdict): HostAnswer {
-  const json = claudeJson(event, told)
+  return answerBeside({}, event, told)
+}
+
+/** The same, with fields of their own. */
+export function answerBeside(own: object, event: HostEvent, told: FittedVerdict): HostAnswer {
+  const json = { ...claudeJson(event, told), ...own }
   return told.act === 'signal' ? printed(json, 2, told.reason) : printed(json)
 }
 

@@ -1,7 +1,7 @@
-// Cline: the payload has an object for each event, and only `cancel`, with exit code 0, refuses.
+// Cline 2: the payload has an object for each event, and only `cancel`, with exit code 0, refuses.
 
 import { type Data, isObject, type Json } from '../../core/base/json.js'
-import { abilitiesOn, isRefusal, printed, withMessage } from '../answer.js'
+import { isRefusal, printed, withMessage } from '../answer.js'
 import {
   type Abilities,
   definedFields,
@@ -20,7 +20,7 @@ const CAN: Abilities = {
   PreToolUse: ['block', 'context'],
   PostToolUse: ['context', 'stop'],
   UserPromptSubmit: ['block', 'context'],
-  SessionStart: ['block', 'context'],
+  SessionStart: ['block'],
   PreCompact: ['block'],
   Stop: [],
   SessionEnd: [],
@@ -47,7 +47,7 @@ export const cline: Host<'cline'> = {
     promptsubmit: 'UserPromptSubmit',
   },
   read,
-  // Two generations: the second takes lists of commands and of files.
+  // Cline 3 has more events and tools, which take lists of commands and of files. They are read here too.
   tools: {
     execute_command: tool('Bash'),
     run_commands: { names: ['Bash'], parts: ({ commands }) => listed(commands, 'command') },
@@ -59,9 +59,7 @@ export const cline: Host<'cline'> = {
     editor: tool('Write Edit', { ...EDITOR_FIELDS, old_text: 'old_string', new_text: 'new_string' }),
     apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
   },
-  // Only its SDK, which sends `tool_call`, can change an input.
-  can: (event) =>
-    event.sentAs === 'tool_call' ? [...(abilitiesOn(CAN, event) ?? []), 'input'] : abilitiesOn(CAN, event),
+  can: CAN,
   answer,
   timeout: 30,
 }
@@ -72,7 +70,8 @@ function read(payload: Data): Data {
   return definedFields({
     session_id: payload.taskId,
     cwd: firstOf(payload.workspaceRoots),
-    // The newer generation sends the arguments as they are, plus a copy in which each is a string.
+    tool_use_id: called.id,
+    // Cline 3 sends the arguments as they are, plus a copy in which each is a string.
     tool_name: called.name ?? told.toolName,
     tool_input: called.input ?? told.parameters,
     tool_response: called.output ?? told.result,

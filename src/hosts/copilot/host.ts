@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { printed, signalled, textOfResponse, withMessage } from '../answer.js'
-import { answerLikeClaude } from '../claude-code/host.js'
+import { answerBeside } from '../claude-code/host.js'
 import {
   definedFields,
   EDITOR_FIELDS,
@@ -12,6 +12,7 @@ import {
   type HostEvent,
   isIsoTime,
   keepsIn,
+  sourceOf,
   tool,
 } from '../host.js'
 import { callsOfPatch } from '../patch.js'
@@ -29,7 +30,7 @@ export const copilot: Host<'copilot'> = {
     agentstop: 'Stop',
     erroroccurred: 'StopFailure',
   },
-  read: ({ error }) => (isObject(error) ? definedFields({ error: (error as Data).message }) : {}),
+  read,
   tools: {
     bash: tool('Bash'),
     powershell: tool('Bash'),
@@ -45,7 +46,8 @@ export const copilot: Host<'copilot'> = {
   },
   can: {
     PreToolUse: ['block', 'input', 'ask', 'allow', 'context'],
-    PermissionRequest: ['block', 'allow', 'ask'],
+    // It sends this event even if its user allowed all tools, and nobody would be asked.
+    PermissionRequest: ['block', 'allow'],
     PostToolUse: ['output', 'context'],
     PostToolUseFailure: ['context'],
     UserPromptSubmit: ['context'],
@@ -61,9 +63,17 @@ export const copilot: Host<'copilot'> = {
   timeout: 30,
 }
 
+function read({ error, source }: Data): Data {
+  return definedFields({
+    ...(isObject(error) && { error: (error as Data).message }),
+    source: sourceOf(source),
+  })
+}
+
 function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
   // Exit code 2 would lose the reason.
-  if (isClaudeShaped(event)) return answerLikeClaude(event, told)
+  if (isClaudeShaped(event))
+    return answerBeside(event.name === 'PreToolUse' ? {} : flatChanges(told), event, told)
   if (told.act === 'signal') return signalled(told)
   // Its answer has no place for a message to the user.
   if (told.act !== 'refuse' || !isUnread(event)) return printed(flat(event, told), 0, told.message)
@@ -84,6 +94,13 @@ function flat({ name }: HostEvent, told: FittedVerdict): object {
   return {
     ...decisionOf(name, told),
     ...(told.input && { modifiedArgs: told.input }),
+    ...flatChanges(told),
+  }
+}
+
+/** In Claude Code's shape it reads these inside only before a tool. After that it wants them flat in both shapes. */
+function flatChanges(told: FittedVerdict): object {
+  return {
     ...(told.output !== undefined && {
       modifiedResult: { resultType: 'success', textResultForLlm: textOfResponse(told.output) },
     }),

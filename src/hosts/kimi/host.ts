@@ -1,12 +1,13 @@
 // Kimi Code: Claude Code's names. Only exit codes and plain text are sure to be understood.
 
 import { byExitCode } from '../answer.js'
-import { EDITOR_FIELDS, type Host, tool } from '../host.js'
+import { definedFields, EDITOR_FIELDS, type Host, tool } from '../host.js'
 
 export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
+  read: ({ agent_type: type, agent_name: name }) => definedFields({ agent_type: type ?? name }),
   tools: {
     Read: tool('Read', EDITOR_FIELDS),
     Write: tool('Write', EDITOR_FIELDS),

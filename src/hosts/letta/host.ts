@@ -2,13 +2,16 @@
 
 import { byExitCode } from '../answer.js'
 import { gemini } from '../gemini/host.js'
-import { type Host, tool } from '../host.js'
+import { definedFields, type Host, tool } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 export const letta: Host<'letta'> = {
   name: 'letta',
   title: 'Letta Code',
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
+  // It names the agent, but no session. An answer to a question counts for the same agent.
+  read: ({ session_id: session, agent_id: agent }) =>
+    definedFields({ session_id: session ?? (agent || undefined) }),
   // For their models, it has the tools of Codex and of Gemini CLI, each also in PascalCase.
   tools: {
     ...gemini.tools,

@@ -2,7 +2,7 @@
 
 import { answerLikeClaude } from '../claude-code/host.js'
 import { gemini } from '../gemini/host.js'
-import { type Host, keepsIn } from '../host.js'
+import { definedFields, type Host, keepsIn } from '../host.js'
 
 const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 
@@ -13,6 +13,8 @@ export const qwen: Host<'qwen'> = {
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),
   events: { todocreated: 'TaskCreated', todocompleted: 'TaskCompleted' },
+  read: ({ delta, displayed_text: text, final, is_final: isFinal }) =>
+    definedFields({ delta: delta ?? text, final: final ?? isFinal }),
   tools: { ...gemini.tools },
   can: {
     PreToolUse: ['block', 'ask', 'allow', 'stop'],

@@ -1,0 +1,64 @@
+// Kiro: Claude Code's names of events, answers by exit code; what a hook prints is context for the model.
+
+import { type Data, isObject, type Json } from '../../core/base/json.js'
+import { byExitCode } from '../answer.js'
+import { definedFields, EDITOR_FIELDS, type Host, type HostTool, keepsIn, tool } from '../host.js'
+
+const FIELDS = { ...EDITOR_FIELDS, text: 'content', oldStr: 'old_string', newStr: 'new_string' } as const
+
+const readMany: HostTool = {
+  names: ['Read'],
+  parts: ({ paths }) => {
+    if (!Array.isArray(paths) || paths.length === 0) throw new Error('its input has no list of what it does')
+    return paths.map((path) => ({ input: { file_path: path } }))
+  },
+}
+
+/** What happened to a file, by the event's name. */
+const FILE_EVENTS: Readonly<Record<string, string>> = {
+  postfilecreate: 'add',
+  postfilesave: 'change',
+  postfiledelete: 'unlink',
+}
+
+export const kiro: Host<'kiro'> = {
+  name: 'kiro',
+  title: 'Kiro',
+  sends: (payload) =>
+    keepsIn(payload, '.kiro') ||
+    (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),
+  events: Object.fromEntries(Object.keys(FILE_EVENTS).map((name) => [name, 'FileChanged'])),
+  read,
+  tools: {
+    execute_bash: tool('Bash'),
+    shell: tool('Bash'),
+    fs_read: tool('Read', FIELDS),
+    read: tool('Read', FIELDS),
+    read_file: tool('Read', FIELDS),
+    read_multiple_files: readMany,
+    fs_write: tool('Write Edit', FIELDS),
+    write: tool('Write', FIELDS),
+    fs_append: tool('Write Edit', FIELDS),
+    str_replace: tool('Edit', FIELDS),
+  },
+  can: {
+    PreToolUse: ['block', 'context'],
+    PostToolUse: ['context'],
+    UserPromptSubmit: ['block', 'context'],
+    SessionStart: ['context'],
+    Stop: ['context'],
+    FileChanged: [],
+  },
+  answer: byExitCode,
+  timeout: 60,
+}
+
+function read(payload: Data, event: string): Data {
+  const happened = Object.hasOwn(FILE_EVENTS, event) ? FILE_EVENTS[event] : undefined
+  if (happened === undefined) return {}
+  return definedFields({ file_path: payload.file_path ?? pathIn(payload.file), event: happened })
+}
+
+function pathIn(file: Json | undefined): Json | undefined {
+  return isObject(file) ? file.path : file
+}

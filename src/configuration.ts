@@ -3,6 +3,7 @@
 import type { ConfiguredHook } from './config/configured-hook.js'
 import { runFromCopy } from './config/copied-hook.js'
 import type { ConfigSources } from './config/discovery.js'
+import { KeptConfig } from './config/kept-config.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
 import { type Elsewhere, type Settled, TrustGate } from './config/trust-gate.js'
@@ -72,7 +73,7 @@ export class Configuration {
   }
 
   static async load(options: ConfigurationOptions): Promise<Configuration> {
-    const config = await loadConfig(options.sources)
+    const config = await firstConfig(options)
     const configuration = new Configuration(options, config)
     await configuration.#putInForce(config)
     return configuration
@@ -314,6 +315,12 @@ export class Configuration {
   untrusted(): readonly Untrusted[] {
     return this.#gate?.untrusted(this.#inForce.config.specs) ?? []
   }
+}
+
+/** Only a service keeps it, because noting what it depends on takes time, too. */
+function firstConfig({ sources, keeper }: ConfigurationOptions): Promise<LoadedConfig> {
+  if (!keeper.isWarm) return loadConfig(sources)
+  return keeper.remember('config', () => new KeptConfig(sources)).load()
 }
 
 function storeOf({ sources, preTrusted: list, keeper }: ConfigurationOptions): TrustStore {

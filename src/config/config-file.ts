@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import type { Origin } from '../core/hooks/hook.js'
+import { noteContent, noted, noteFailure } from '../files/looks.js'
 import { type JsonPath, JsonText, under } from './json-text.js'
 import type { Advice, Notes } from './notes.js'
 import type { Owner } from './owner.js'
@@ -137,9 +138,11 @@ let scratch: Buffer | undefined
 
 /** Undefined if there is no file. The buffer is valid until the next call. */
 function readBounded(path: string): Buffer | Problem | undefined {
+  noteContent(path)
   try {
     return readFile(path)
   } catch (error) {
+    noteFailure(error)
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return isLink(path) ? BROKEN_LINK : undefined
     return code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${textOf(error)}` }
@@ -149,13 +152,13 @@ function readBounded(path: string): Buffer | Problem | undefined {
 export const TO_RELINK = 'Put a file where the link leads, or remove the link.'
 const BROKEN_LINK: Problem = { problem: 'is a broken link', todo: TO_RELINK }
 
-export function isLink(path: string): boolean {
+export const isLink = noted((path): boolean => {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {
     return false
   }
-}
+})
 
 /** Does not wait for the writer of a pipe, and does not become the controlling terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)

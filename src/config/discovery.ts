@@ -1,12 +1,14 @@
 // Finds the places that may hold hooks: the user's files, the project's, and named ones, in configuration order.
 
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
 import { callerPath } from '../files/caller.js'
+import { readableNames } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
+import { isThere, noteContent, noted, noteFailure } from '../files/looks.js'
 import { isOwn } from '../files/project-folders.js'
 import { realOf } from '../files/within.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
@@ -81,6 +83,7 @@ function attempt(path: string, notes: Notes, find: () => readonly HookDocument[]
   try {
     return find()
   } catch (error) {
+    noteFailure(error)
     notes.add('config-invalid', `it cannot be read: ${textOf(error)}`, { path: String(path), line: 1 })
     return []
   }
@@ -103,11 +106,21 @@ function noHome(homeDir: string, notes: Notes): undefined {
 function isSameFolder(a: string, b: string | undefined): boolean {
   if (b === undefined) return false
   try {
-    return resolve(a) === resolve(b) || realpathSync(a) === realpathSync(b)
+    if (resolve(a) === resolve(b)) return true
+    const real = realIfThere(resolve(a))
+    return real !== undefined && real === realIfThere(resolve(b))
   } catch {
-    return false
+    return false // not a path
   }
 }
+
+const realIfThere = noted((path): string | undefined => {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return undefined
+  }
+})
 
 // ---- .amplifier -----------------------------------------------------------------------------------------------
 
@@ -140,7 +153,7 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
     const path = hooksDir + sep + name
     const found = attempt(path, search.notes, () => foundPlugin(path, plugin, search))
     documents.push(
-      ...(found.length > 0 || existsSync(path) || isLink(path) ? found : movedPlugin(path, plugin, search)),
+      ...(found.length > 0 || isThere(path) || isLink(path) ? found : movedPlugin(path, plugin, search)),
     )
   }
   return documents
@@ -193,6 +206,7 @@ const MOST_PLUGINS = 1000
 
 /** Names without a leading dot, sorted by code units so that every machine agrees. Not all are plugins. */
 function pluginNames(hooksDir: string, search: Search): readonly string[] {
+  noteContent(hooksDir)
   try {
     const all = readdirSync(hooksDir)
     const plain = all.filter((name) => !name.startsWith('.') && name !== 'hooks.json')
@@ -204,6 +218,7 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
     return names.sort().slice(0, MOST_PLUGINS)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    noteFailure(error)
     const text = `the folder cannot be read: ${textOf(error)}`
     search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
     return formerNames(hooksDir, search.files)
@@ -213,18 +228,14 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
 /** Plugins that an interrupted update set aside: their gates must stay until somebody finishes the update. */
 function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
   return all.filter(isAside).flatMap((folder) => {
-    try {
-      const names = readdirSync(join(hooksDir, folder))
-      return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
-    } catch {
-      return [] // not a folder of ours
-    }
+    const names = readableNames(join(hooksDir, folder))
+    return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
   })
 }
 
 /** Reports a plugin, or its part with the hooks, that is a broken link. */
 function checkLink(path: string, notes: Notes): void {
-  if (existsSync(path) || !isLink(path)) return
+  if (isThere(path) || !isLink(path)) return
   const text = 'the link is broken, so no hooks are read'
   notes.add('config-invalid', text, { path, line: 1 }, { todo: TO_RELINK })
 }

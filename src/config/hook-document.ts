@@ -4,6 +4,7 @@ import { dirname, join, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
+import { noteContent, noteFailure } from '../files/looks.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
 import { readFile } from '../trust/file-reading.js'
@@ -295,8 +296,14 @@ const HANDLES = /\bexport\s+(?:default\b|(?:const|let|var|(?:async\s+)?function)
 /** A mod of Claude Code calls an interface that no other program has. The check does not run the file. */
 function isMod(one: unknown, file: string): boolean {
   if (typeof one !== 'string' || !one.startsWith('.')) return false
-  const read = readFile(join(dirname(file), one), { follow: true, limit: LONGEST_MOD })
-  if (read === 'untouched' || 'problem' in read) return false
+  const path = join(dirname(file), one)
+  noteContent(path)
+  const read = readFile(path, { follow: true, limit: LONGEST_MOD })
+  if (read === 'untouched') return false
+  if ('problem' in read) {
+    noteFailure(read)
+    return false
+  }
   const text = read.bytes.toString('utf8')
   return REGISTERS.test(text) && !HANDLES.test(text)
 }

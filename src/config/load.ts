@@ -3,6 +3,7 @@
 import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import type { Skill } from '../core/session/session-store.js'
+import { type Looks, recordLooks } from '../files/looks.js'
 import { realOf } from '../files/within.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, configureProcess, type Making } from './configured-hook.js'
@@ -36,8 +37,34 @@ export interface LoadedConfig {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** With `previous`, a file that was good and cannot be read now (but was not deleted) keeps its last good text. */
-export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig): Promise<LoadedConfig> {
+interface Read {
+  readonly entries: readonly Entry[]
+  readonly processes: readonly ProcessEntry[]
+  readonly merge: Merge
+  readonly notes: Notes
+  readonly names: Names
+  readonly files: ConfigFiles
+}
+
+/**
+ * With `previous`, a file that was good and cannot be read now (but was not deleted) keeps its last good text. With
+ * `looks`, everything is noted there that the result depends on, apart from the sources.
+ */
+export async function loadConfig(
+  sources: ConfigSources,
+  previous?: LoadedConfig,
+  looks?: Looks,
+): Promise<LoadedConfig> {
+  const read = looks
+    ? recordLooks(looks, () => readSources(sources, previous))
+    : readSources(sources, previous)
+  const { entries, processes, merge, notes, names, files } = read
+  const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
+  return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
+}
+
+/** All that is read from disk. */
+function readSources(sources: ConfigSources, previous: LoadedConfig | undefined): Read {
   const notes = new Notes()
   const names = new Names()
   const matchers = new Matchers()
@@ -63,8 +90,7 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   }
   const userHasHooks = [...entries, ...processes].some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources, userHasHooks, notes)
-  const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
-  return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
+  return { entries, processes, merge, notes, names, files }
 }
 
 /** The hooks that skills bring along, with the settings from the files. */

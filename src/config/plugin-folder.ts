@@ -1,10 +1,10 @@
 // One plugin folder: Claude Code's layout (.claude-plugin/plugin.json, hooks/hooks.json, skills) and Amplifier's (hooks.json).
 
-import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { readableNames } from '../files/folder.js'
+import { isThere } from '../files/looks.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
@@ -64,7 +64,7 @@ export function readPluginFolder(
 function read(files: ConfigFiles, root: string, folder: string, name: string, shape: Shape): Found {
   const path = root + sep + folder
   const file = path + sep + name
-  return existsSync(path) || files.knew(file) ? files.read(file, shape) : 'missing'
+  return isThere(path) || files.knew(file) ? files.read(file, shape) : 'missing'
 }
 
 function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner {
@@ -161,12 +161,10 @@ function skillFolders(root: string, manifest: unknown): readonly string[] {
   const said: unknown = isObject(manifest) ? manifest.skills : undefined
   const named = [said].flat().filter((path): path is string => typeof path === 'string' && !isAbsolute(path))
   const folders = ['skills', ...named].map((path) => resolve(root, path))
-  const inside = [...new Set(folders)]
-    .filter((path) => path === root || isInside(root, path))
-    .filter(existsSync)
+  const inside = [...new Set(folders)].filter((path) => path === root || isInside(root, path)).filter(isThere)
   return [
     ...new Set(inside.flatMap((path) => [path, ...readableNames(path).map((name) => path + sep + name)])),
-  ].filter((path) => existsSync(`${path}${sep}SKILL.md`))
+  ].filter((path) => isThere(`${path}${sep}SKILL.md`))
 }
 
 function isInside(root: string, path: string): boolean {

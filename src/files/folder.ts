@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ifThere } from './if-there.js'
+import { noteContent, noteFailure } from './looks.js'
 import { nonce } from './nonce.js'
 
 /** Follows links. */
@@ -16,9 +17,11 @@ export function isFolder(path: string): boolean {
 
 /** Sorted. Returns an empty list if it is not a folder, or not readable. */
 export function readableNames(folder: string): readonly string[] {
+  noteContent(folder)
   try {
     return readdirSync(folder).sort()
-  } catch {
+  } catch (error) {
+    noteFailure(error)
     return []
   }
 }

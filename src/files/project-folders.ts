@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { callerFolder } from './caller.js'
 import { registeredHome, userHome } from './homes.js'
 import { ifThere } from './if-there.js'
-import { oncePerCall } from './looks.js'
+import { noted, oncePerCall } from './looks.js'
 import { realOf } from './within.js'
 
 /** No system has longer paths, but the `cwd` of an event could have any length. */
@@ -95,10 +95,10 @@ export function isOwn(base: string, name: string): boolean {
   })
 }
 
-function ownerOf(path: string): number | undefined {
+const ownerOf = noted((path): number | undefined => {
   try {
     return ifThere(() => lstatSync(path))?.uid
   } catch {
     return undefined
   }
-}
+})

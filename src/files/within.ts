@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { registeredHome, userHome } from './homes.js'
-import { oncePerCall } from './looks.js'
+import { noted, oncePerCall } from './looks.js'
 
 /** Also true for the folder itself. */
 export function isWithin(path: string, folder: string): boolean {
@@ -15,14 +15,16 @@ export function isBelow(path: string, folder: string): boolean {
 }
 
 /** For a path that does not exist, the nearest existing folder above it is resolved. */
-export const realOf = oncePerCall((path: string): string => {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    const at = path.lastIndexOf(sep)
-    return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
-  }
-})
+export const realOf = noted(
+  oncePerCall((path: string): string => {
+    try {
+      return realpathSync.native(path)
+    } catch {
+      const at = path.lastIndexOf(sep)
+      return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
+    }
+  }),
+)
 
 /**
  * Whether a project contains this folder of the user's, so that its content could come with the repository. Ignores a

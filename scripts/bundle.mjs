@@ -69,28 +69,31 @@ export async function bundle(outdir, more = []) {
     build({
       ...asFunction,
       entryPoints: [cli('start/hook-program')],
-      plugins: [onlyHooks((path) => !isGuard(path)), lateModules(), ...more],
+      plugins: [onlyHooks((path) => !isGuard(path)), withoutSetups, lateModules(), ...more],
     }),
     build({
       ...asFunction,
       entryPoints: { 'guard-program': cli('start/hook-program') },
       // Loaded at once, because guards parse every command.
-      plugins: [onlyHooks(isGuard), lateModules(['unbash']), ...more],
+      plugins: [onlyHooks(isGuard), withoutSetups, lateModules(['unbash']), ...more],
     }),
-    ...['fire-program', 'full-program'].map((name) =>
-      build({ ...asFunction, entryPoints: [cli(`start/${name}`)], plugins: [lateModules(), ...more] }),
-    ),
+    build({
+      ...asFunction,
+      entryPoints: [cli('start/fire-program')],
+      plugins: [withoutSetups, lateModules(), ...more],
+    }),
+    build({ ...asFunction, entryPoints: [cli('start/full-program')], plugins: [lateModules(), ...more] }),
     build({
       ...asFunction,
       entryPoints: [cli('start/service-program')],
       // It starts once for many events.
-      plugins: [lateModules(LATE_BUILTINS), ...more],
+      plugins: [withoutSetups, lateModules(LATE_BUILTINS), ...more],
     }),
     build({
       ...asFunction,
       entryPoints: [cli('start/list-program')],
       // Loaded at once, because list checks whether every hook can start.
-      plugins: [lateModules(['unbash']), ...more],
+      plugins: [withoutSetups, lateModules(['unbash']), ...more],
     }),
     // The process of modules, and what they import as carabiner/author: one file, which loads faster than the library.
     build({
@@ -102,7 +105,7 @@ export async function bundle(outdir, more = []) {
         'module-host': here('../src/runners/module/module-host.ts'),
         author: here('../src/author/index.ts'),
       },
-      plugins: [lateModules(), ...more],
+      plugins: [withoutSetups, lateModules(), ...more],
     }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
@@ -175,6 +178,18 @@ const LATE_PACKAGES = {
     parse: (text) => load().parse(text),
     fromByteArray: (bytes) => load().fromByteArray(bytes),
   }`,
+}
+
+/** Leaves out how agents are set up and proven, for programs that only answer them. @type {import('esbuild').Plugin} */
+const withoutSetups = {
+  name: 'without-setups',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/(?:setup|proof)\.js$/ }, ({ path, importer, kind }) =>
+      kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]/.test(importer)
+        ? { path, external: true }
+        : undefined,
+    )
+  },
 }
 
 /** @param {readonly string[]} [atOnce] @returns {import('esbuild').Plugin} */

@@ -1,9 +1,9 @@
 // The commands that Carabiner registers with an agent, and how to tell them from other people's commands.
 
-import { CATALOGUE } from '../core/events/catalogue.js'
 import { resolveEvent } from '../core/events/events.js'
 import { closesOnFailure } from '../core/hooks/hook.js'
 import { claudeCode } from './claude-code/host.js'
+import { ENGINE_EVENTS } from './claude-code/setup.js'
 import type { Host } from './host.js'
 import type { Entry } from './host-setup.js'
 import { limitOf, shareOf } from './hosts.js'
@@ -93,19 +93,6 @@ export const PACK_TABLE: readonly PackRow[] = [
   { event: 'PreCompact', hook: 'pre-compact', choice: 'transcript', timeout: 30 },
   { event: 'SessionEnd', hook: 'session-end', choice: 'memory', remembers: true, timeout: 30 },
 ]
-
-/** Events of the catalogue that get no entry, and why. */
-const NOT_REGISTERED: Readonly<Record<string, string>> = {
-  ModelRequest: 'Claude Code has no such event',
-  ModelResponse: 'Claude Code has no such event',
-  WorktreeCreate: 'a hook on it must create the worktree itself, instead of git',
-  WorktreeRemove: 'belongs to WorktreeCreate',
-  MessageDisplay: 'would start a process for every piece of text shown',
-}
-
-export const ENGINE_EVENTS: readonly string[] = Object.keys(CATALOGUE).filter(
-  (event) => !Object.hasOwn(NOT_REGISTERED, event),
-)
 
 /** The program that an agent starts. Absolute paths. */
 export interface Program {

@@ -26,6 +26,8 @@ beforeAll(async () => {
     platform: 'node',
     target: 'node20',
     format: 'esm',
+    // Loaded late, and never by a hook.
+    external: ['./setup.js', './proof.js'],
     metafile: true,
   })
   metafile = built.metafile

@@ -1,6 +1,6 @@
 import { CATALOGUE } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { ENGINE_EVENTS } from '../../src/hosts/entries.js'
+import { ENGINE_EVENTS } from '../../src/hosts/claude-code/setup.js'
 import {
   filesOf,
   formerCall,

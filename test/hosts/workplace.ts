@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { projectSettings } from '../../src/hosts/claude-code/setup.js'
+import { projectSettings } from '../../src/hosts/claude-code/settings.js'
 import type { Entry } from '../../src/hosts/host-setup.js'
 import {
   carryOut,

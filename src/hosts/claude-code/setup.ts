@@ -1,9 +1,21 @@
 // Claude Code: hooks in settings.json, in groups by event.
 
-import { ENGINE_EVENTS } from '../entries.js'
+import { CATALOGUE } from '../../core/events/catalogue.js'
 import type { Entry, HostSetup } from '../host-setup.js'
 import { jsonForm } from '../json-form.js'
-import { type HostPlace, projectPlaces, userPlaces } from '../setup.js'
+
+/** Events of the catalogue that get no entry, and why. */
+const NOT_REGISTERED: Readonly<Record<string, string>> = {
+  ModelRequest: 'Claude Code has no such event',
+  ModelResponse: 'Claude Code has no such event',
+  WorktreeCreate: 'a hook on it must create the worktree itself, instead of git',
+  WorktreeRemove: 'belongs to WorktreeCreate',
+  MessageDisplay: 'would start a process for every piece of text shown',
+}
+
+export const ENGINE_EVENTS: readonly string[] = Object.keys(CATALOGUE).filter(
+  (event) => !Object.hasOwn(NOT_REGISTERED, event),
+)
 
 const EVENTS = Object.fromEntries(ENGINE_EVENTS.map((event) => [event, event]))
 
@@ -38,12 +50,4 @@ export const setup: HostSetup = {
   files: [FILE],
   project: { folder: '.claude', files: [FILE] },
   events: EVENTS,
-}
-
-export function userSettings(): HostPlace {
-  return userPlaces(setup)[0] as HostPlace
-}
-
-export function projectSettings(projectDir: string): HostPlace {
-  return projectPlaces(setup, projectDir)?.[0] as HostPlace
 }

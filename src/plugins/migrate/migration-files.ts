@@ -13,7 +13,7 @@ import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { plainText } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
-import { projectSettings, userSettings } from '../../hosts/claude-code/setup.js'
+import { projectSettings, userSettings } from '../../hosts/claude-code/settings.js'
 import { readSettings, type SettingsFile, type SettingsPlace } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 

@@ -1,6 +1,5 @@
 // createHooks(): puts the engine together with the embedder's options and the configuration files.
 
-import { statSync } from 'node:fs'
 import type { ConfigSources } from './config/discovery.js'
 import { type EmbedderSettings, embedderSettings, withoutSession } from './config/merged-settings.js'
 import { Configuration } from './configuration.js'
@@ -24,7 +23,7 @@ import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
 import { callerEnv, callerPath } from './files/caller.js'
 import { userHome } from './files/homes.js'
-import { ifThere } from './files/if-there.js'
+import { statIfThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
@@ -142,7 +141,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
 
 /** A misspelt path would look like a project without any gate. */
 function checkProject(projectDir: string | undefined): void {
-  if (projectDir === undefined || ifThere(() => statSync(projectDir))?.isDirectory()) return
+  if (projectDir === undefined || statIfThere(projectDir)?.isDirectory()) return
   throw new HookError(
     'OPTIONS_INVALID',
     `createHooks: projectDir ${JSON.stringify(projectDir)} is not a folder`,

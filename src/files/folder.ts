@@ -1,15 +1,15 @@
 // Our own folders: created for this user alone, listed, synced, and removed in one step.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ifThere } from './if-there.js'
+import { statIfThere } from './if-there.js'
 import { noteContent, noteFailure } from './looks.js'
 import { nonce } from './nonce.js'
 
 /** Follows links. */
 export function isFolder(path: string): boolean {
   try {
-    return ifThere(() => statSync(path))?.isDirectory() === true
+    return statIfThere(path)?.isDirectory() === true
   } catch {
     return false // a NUL, no permission, a file on the way
   }
@@ -29,7 +29,7 @@ export function readableNames(folder: string): readonly string[] {
 /** Returns an empty list if there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder)
+    return statIfThere(folder) ? readdirSync(folder) : []
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
@@ -63,7 +63,7 @@ export function makePrivate(folder: string, tries = MOST_TRIES): string | undefi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST' || code === 'EISDIR') {
-      const what = ifThere(() => statSync(folder))
+      const what = statIfThere(folder)
       if (what?.isDirectory()) return undefined
       // Another process has removed it in the meantime.
       if (!what && tries > 0) return makePrivate(folder, tries - 1)

@@ -1,9 +1,9 @@
 // Keeps the newest texts of a kind as files in a folder, within limits: full texts of cut injections, earlier settings.
 
-import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from './folder.js'
-import { ifThere } from './if-there.js'
+import { lstatIfThere } from './if-there.js'
 import { nonce } from './nonce.js'
 
 const MAX_TEXTS = 100
@@ -48,7 +48,7 @@ function removeOldest(folder: string, newest: string): void {
 }
 
 function sizeOf(path: string): number {
-  return ifThere(() => lstatSync(path))?.size ?? 0
+  return lstatIfThere(path)?.size ?? 0
 }
 
 /** Another process may have removed it already. A text that stays is removed next time. */

@@ -1,9 +1,9 @@
 // What is seen on disk while something is planned. A caller of a service looks at each path once, because many parts of a
 // plan look at the same ones; and what was made from files is used again as long as every look has the same answer.
 
-import { existsSync, lstatSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { callerNow, perCaller } from '../core/base/caller.js'
-import { ifThere } from './if-there.js'
+import { exactLstatIfThere, exactStatIfThere } from './if-there.js'
 import { moment, stampOf } from './stamp.js'
 
 // ---- once in a call -------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ export function noteFailure(error: unknown): void {
 function contentAt(path: string): Answer {
   const seen = moment()
   try {
-    const own = ifThere(() => lstatSync(path, { bigint: true }))
-    const target = own?.isSymbolicLink() ? ifThere(() => statSync(path, { bigint: true })) : own
+    const own = exactLstatIfThere(path)
+    const target = own?.isSymbolicLink() ? exactStatIfThere(path) : own
     if (!own || !target) return own && (stampOf(own, seen) || UNSURE)
     const stamps = own === target ? [stampOf(own, seen)] : [stampOf(own, seen), stampOf(target, seen)]
     return stamps.includes('') ? UNSURE : stamps.join(' ')

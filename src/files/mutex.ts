@@ -5,7 +5,6 @@ import {
   closeSync,
   fstatSync,
   linkSync,
-  lstatSync,
   openSync,
   readFileSync,
   readlinkSync,
@@ -14,7 +13,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { ifThere } from './if-there.js'
+import { lstatIfThere } from './if-there.js'
 import { nonce } from './nonce.js'
 import { readPlain, removeIfThere } from './plain-file.js'
 import { statOf } from './process.js'
@@ -52,7 +51,7 @@ export class Mutex {
 
   /** If only its age tells whether a mutex is in use, a process that was stopped for long may have lost it. */
   get isMine(): boolean {
-    const inode = ifThere(() => lstatSync(this.#path))?.ino
+    const inode = lstatIfThere(this.#path)?.ino
     return inode !== undefined && inode === this.#own.inode
   }
 
@@ -264,7 +263,7 @@ export function processPlace(): string {
 
 /** Linking sets the inode's ctime, so this is the time since the mutex was taken. The file itself is older. */
 function ageOf(path: string): number {
-  const taken = ifThere(() => lstatSync(path))?.ctimeMs
+  const taken = lstatIfThere(path)?.ctimeMs
   return taken === undefined ? 0 : Date.now() - taken
 }
 

@@ -16,6 +16,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
+import { lstatIfThere } from './if-there.js'
 import { nonce } from './nonce.js'
 
 /** Follows no links, does not wait for the writer of a pipe, and never acquires a terminal. */
@@ -38,7 +39,7 @@ export function readPlain(path: string, limit: number): Text {
 /** The same, but never throws. Returns undefined if there is no such file. */
 export function readIfThere(path: string, limit: number): Text | undefined {
   try {
-    return readPlain(path, limit)
+    return lstatIfThere(path) && readPlain(path, limit)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined

@@ -1,11 +1,10 @@
 // Variables that Claude Code's settings define for a project, the user and the company.
 
-import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { callerPath } from './caller.js'
-import { ifThere } from './if-there.js'
+import { lstatIfThere } from './if-there.js'
 import { oncePerCall } from './looks.js'
 import { readPlain } from './plain-file.js'
 import { realOf } from './within.js'
@@ -55,7 +54,7 @@ export const claudeEnvIn = oncePerCall((folder): readonly ClaudeEnv[] =>
 function envOf(file: string): readonly ClaudeEnv[] {
   try {
     // Most folders have none, and throwing an error would take longer.
-    if (!ifThere(() => lstatSync(file))) return []
+    if (!lstatIfThere(file)) return []
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('text' in found) return [{ file, env: variablesIn(found.text) }]
     return found.problem === 'is empty' ? [] : [{ file, env: {}, problem: found.problem }]

@@ -1,10 +1,10 @@
 // The folders around a project, and the marks of a project folder.
 
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { callerFolder } from './caller.js'
 import { registeredHome, userHome } from './homes.js'
-import { ifThere } from './if-there.js'
+import { lstatIfThere, statIfThere } from './if-there.js'
 import { noted, oncePerCall } from './looks.js'
 import { realOf } from './within.js'
 
@@ -61,7 +61,7 @@ export const isRepository = oncePerCall((folder): boolean => {
   const path = join(folder, '.git')
   try {
     // Most folders have none, and throwing an error would take longer.
-    const stats = ifThere(() => statSync(path))
+    const stats = statIfThere(path)
     if (!stats?.isFile()) return stats !== undefined && existsSync(join(path, 'HEAD'))
     return stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
   } catch {
@@ -97,7 +97,7 @@ export function isOwn(base: string, name: string): boolean {
 
 const ownerOf = noted((path): number | undefined => {
   try {
-    return ifThere(() => lstatSync(path))?.uid
+    return lstatIfThere(path)?.uid
   } catch {
     return undefined
   }

@@ -1,12 +1,12 @@
 // The seal on a person's decisions: an HMAC with a key that only this user can read.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { lstatSync, type Stats, writeFileSync } from 'node:fs'
+import { type Stats, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { canonicalJson, type Data } from '../core/base/json.js'
 import { makePrivate } from './folder.js'
-import { ifThere } from './if-there.js'
+import { lstatIfThere } from './if-there.js'
 import { nonce } from './nonce.js'
 import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from './plain-file.js'
 import { adviceOn } from './versioned-file.js'
@@ -62,7 +62,7 @@ export function keyPath(dataDir: string): string {
 }
 
 function readKey(path: string): Buffer | undefined {
-  const stats = ifThere(() => lstatSync(path))
+  const stats = lstatIfThere(path)
   if (!stats) return undefined
   checkOwnFolder(dirname(path), { follow: true })
   const read = readOwn(path, 1024)

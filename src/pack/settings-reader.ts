@@ -1,10 +1,9 @@
 // Reads one file of the pack's settings, or a section of it. A value of the wrong type is reported and ignored.
 
-import { lstatSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import { breakOf, isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
-import { ifThere } from '../files/if-there.js'
+import { lstatIfThere } from '../files/if-there.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 
@@ -131,7 +130,7 @@ export class Reader {
   #read(path: string): Fields {
     try {
       // Most folders have no such file, and an exception would cost more time.
-      if (!ifThere(() => lstatSync(path))) return {}
+      if (!lstatIfThere(path)) return {}
       const found = readPlain(realOf(path), MAX_BYTES)
       if ('problem' in found) throw new Error(`the file ${found.problem}`)
       const value = valueIn(found.text.replace(/^\uFEFF/, ''))

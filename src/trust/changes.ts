@@ -1,8 +1,7 @@
 // Decides whether a unit is still what was trusted: by stamps where they suffice, otherwise by reading its files.
 
-import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
-import { ifThere } from '../files/if-there.js'
+import { exactLstatIfThere, exactStatIfThere } from '../files/if-there.js'
 import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
 import { isRealFolder, isSameFile, removeAdded } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
@@ -34,12 +33,12 @@ export class Watch {
   isUntouched(): boolean {
     for (const { path, stamp } of this.#own) {
       if (!stamp) return false
-      const stats = ifThere(() => lstatSync(path, { bigint: true }))
+      const stats = exactLstatIfThere(path)
       if (!stats || !isSame(stats, stamp)) return false
     }
     for (const { path, stamp } of this.#scripts) {
       if (!stamp) return false
-      const stats = ifThere(() => statSync(path, { bigint: true }))
+      const stats = exactStatIfThere(path)
       if (!stats || !isSame(stats, stamp)) return false
     }
     return !this.#absent.some(isThere) && otherLoads(this.#record).length === 0

@@ -21,7 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { makePrivate } from '../files/folder.js'
-import { ifThere } from '../files/if-there.js'
+import { lstatIfThere } from '../files/if-there.js'
 import { nonce } from '../files/nonce.js'
 import { placeWhole } from '../files/plain-file.js'
 import type { Place } from '../runners/hook-spec.js'
@@ -142,7 +142,7 @@ export function isSameFile(a: TrustedFile, b: TrustedFile | undefined): boolean 
 
 /** A link to a folder does not count. */
 export function isRealFolder(path: string): boolean {
-  return ifThere(() => lstatSync(path))?.isDirectory() ?? false
+  return lstatIfThere(path)?.isDirectory() ?? false
 }
 
 const LEFT_OVER = /^\.[0-9a-f]+\.(?:tmp|gone)$/
@@ -152,7 +152,7 @@ const HOUR_MS = 60 * 60 * 1000
 function removeLeftOvers(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => LEFT_OVER.test(one))) {
     const path = join(folder, name)
-    if ((ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity) < Date.now() - HOUR_MS) removeTree(path)
+    if ((lstatIfThere(path)?.mtimeMs ?? Infinity) < Date.now() - HOUR_MS) removeTree(path)
   }
 }
 

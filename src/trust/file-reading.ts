@@ -1,9 +1,9 @@
 // Reads one file once: its bytes, their hash, and a stamp that later shows whether it was touched.
 
 import { hash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
-import { ifThere } from '../files/if-there.js'
+import { statIfThere } from '../files/if-there.js'
 import { isSame, moment, type Stamp, stampOf } from '../files/stamp.js'
 
 /** Does not wait for a pipe's writer and does not take over a terminal. */
@@ -122,7 +122,7 @@ export function tidy(path: string): string {
 /** Something that cannot be examined (no permission, a loop of links) counts as existing. */
 export function typeAt(path: string): 'file' | 'folder' | 'other' | undefined {
   try {
-    const stats = ifThere(() => statSync(path))
+    const stats = statIfThere(path)
     if (!stats) return undefined
     if (stats.isFile()) return 'file'
     return stats.isDirectory() ? 'folder' : 'other'

@@ -15,7 +15,7 @@ import {
 import { posix } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
-import { ifThere } from '../files/if-there.js'
+import { exactLstatIfThere } from '../files/if-there.js'
 import { moment, parseStamp, stampOf } from '../files/stamp.js'
 import { isBelow, realOf } from '../files/within.js'
 import { hashOfBytes, type Read, readFile } from './file-reading.js'
@@ -304,7 +304,7 @@ class Reader {
 
 function statsOf(path: string): BigIntStats | undefined {
   try {
-    return ifThere(() => lstatSync(path, { bigint: true }))
+    return exactLstatIfThere(path)
   } catch {
     return undefined
   }
@@ -365,7 +365,7 @@ export class OpenFolder {
   isInPlace(): boolean {
     if (this.#base !== this.#path) return true
     const { dev, ino } = this.#identity()
-    const now = ifThere(() => lstatSync(this.#path, { bigint: true }))
+    const now = exactLstatIfThere(this.#path)
     return now?.dev === dev && now.ino === ino && realpathSync.native(this.#path) === this.#path
   }
 

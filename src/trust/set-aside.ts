@@ -1,9 +1,8 @@
 // While a plugin is being replaced, it is briefly in a folder beside its place. It still counts as trusted there.
 
-import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { namesIn } from '../files/folder.js'
-import { ifThere } from '../files/if-there.js'
+import { exactLstatIfThere } from '../files/if-there.js'
 
 const ASIDE = /^\.old-[0-9a-f]{16}$/
 
@@ -42,6 +41,6 @@ function namesBeside(folder: string): readonly string[] {
 }
 
 function idOf(path: string): string {
-  const stats = ifThere(() => lstatSync(path, { bigint: true }))
+  const stats = exactLstatIfThere(path)
   return stats ? `${stats.dev}-${stats.ino}` : ''
 }

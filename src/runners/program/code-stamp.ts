@@ -1,10 +1,10 @@
 // The stamp of code that a warm process has loaded: changes when a file does, so that nobody gets the answer of old code.
 
-import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs'
+import { type BigIntStats, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, extname, join, resolve } from 'node:path'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
-import { ifThere } from '../../files/if-there.js'
+import { exactLstatIfThere, exactStatIfThere, statIfThere } from '../../files/if-there.js'
 import { relativeImports } from '../../files/relative-imports.js'
 import { moment, stampOf } from '../../files/stamp.js'
 import { isBelow, realOf } from '../../files/within.js'
@@ -116,7 +116,7 @@ function stampOfFolder(folder: string, isUnit: boolean): string {
       if (LEFT_OUT.has(name) || WRITTEN.test(name) || (!isUnit && name.startsWith('.'))) continue
       if (stamps.length === MOST_FILES) throw new Unknown('too many files')
       const one = join(path, name)
-      const isFolder = ifThere(() => statSync(one))?.isDirectory() === true
+      const isFolder = statIfThere(one)?.isDirectory() === true
       if (!isFolder || name === PACKAGES) stamps.push(stampAt(one, seen))
       else stamps.push(one)
       if (name === PACKAGES) stamps.push(stampAt(join(one, LOCK), seen))
@@ -128,9 +128,9 @@ function stampOfFolder(folder: string, isUnit: boolean): string {
 
 /** Of the file itself, and of the one that it links to. */
 function stampAt(path: string, seen: bigint): string {
-  const own = ifThere(() => lstatSync(path, { bigint: true }))
+  const own = exactLstatIfThere(path)
   if (!own) return `${path} absent`
-  const target = own.isSymbolicLink() ? ifThere(() => statSync(path, { bigint: true })) : undefined
+  const target = own.isSymbolicLink() ? exactStatIfThere(path) : undefined
   return [path, old(own, seen), ...(target ? [old(target, seen)] : [])].join(' ')
 }
 

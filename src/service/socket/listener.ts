@@ -1,14 +1,14 @@
 // The service behind a socket: one for each user and build. It holds a lock for its whole life, takes calls, and ends when nobody needs it.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { chmodSync, fstatSync, lstatSync, readFileSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, fstatSync, readFileSync, rmdirSync, unlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { ForCaller } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
 import { findCallerBy } from '../../files/caller.js'
-import { ifThere } from '../../files/if-there.js'
+import { ifThere, lstatIfThere } from '../../files/if-there.js'
 import { startProgramsBy } from '../../runners/command/programs.js'
 import { keepBy } from '../../runners/keeper.js'
 import { watchGroupsBy } from '../../runners/process/launch.js'
@@ -208,13 +208,13 @@ class Listener implements Desk {
 
 /** Only the holder of the lock may do this. */
 function removeStale(path: string): void {
-  const stale = ifThere(() => lstatSync(path))
+  const stale = lstatIfThere(path)
   if (stale?.isDirectory()) rmdirSync(path)
   else if (stale) unlinkSync(path)
 }
 
 /** Empty if nothing is there. */
 function idOf(path: string): string {
-  const stats = ifThere(() => lstatSync(path))
+  const stats = lstatIfThere(path)
   return stats ? `${stats.dev} ${stats.ino}` : ''
 }

@@ -1,6 +1,6 @@
 // Calls in files of the user's state folder: one line each, a new file every day, and the oldest are removed.
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
@@ -9,7 +9,7 @@ import type { CallSink, JudgedCall } from '../../core/session/audit-record.js'
 import { namesIn } from '../../files/folder.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { stateHome } from '../../files/homes.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 import { nonce } from '../../files/nonce.js'
 import { PLAIN, removeIfThere } from '../../files/plain-file.js'
 import { isInProject } from '../../files/within.js'
@@ -174,7 +174,7 @@ function appendTo(path: string, line: string, makes: boolean): void {
 }
 
 function sizeOf(path: string): number | undefined {
-  return ifThere(() => lstatSync(path))?.size
+  return lstatIfThere(path)?.size
 }
 
 /** The newest first. Damaged lines are skipped. */

@@ -1,21 +1,12 @@
 // The end of a log: head.json beside it, and the position of the next line.
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  lstatSync,
-  openSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { timestamp } from '../../core/base/time.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
 import type { Link, RecoveredEntry } from '../audit-log.js'
 import { markOf, START } from './chain.js'
@@ -157,7 +148,7 @@ export function findPosition(folder: string, names: readonly string[], witness: 
   const segments = ownSegments(segmentsAmong(names), end)
   const found = lastLineOf(folder, segments, names)
   // A writer that was killed while it made the first files leaves them empty.
-  const isBlank = read === undefined || ifThere(() => lstatSync(headPath(folder)))?.size === 0
+  const isBlank = read === undefined || lstatIfThere(headPath(folder))?.size === 0
   const isNew = found === undefined && isBlank && (seen === undefined || seen.seq === 0)
   const said = [
     ...(isNew ? [] : headTroubles(read, seen)),

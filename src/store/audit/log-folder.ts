@@ -6,7 +6,7 @@ import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 import { adviceOn } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
 
@@ -25,13 +25,13 @@ export function auditFolder(projectDir: string, dataDir: string = dataHome()): s
 /** Creates the folder if it is missing. The folder around it is also ours, and must not be a link to somewhere else. */
 export function checkFolder(folder: string): void {
   const around = dirname(folder)
-  if (ifThere(() => lstatSync(around))?.isSymbolicLink())
+  if (lstatIfThere(around)?.isSymbolicLink())
     throw new Error(`${around} is a link; remove it to start a new log there`)
   checkOwnFolder(folder)
 }
 
 export function checkOwnFolder(folder: string): void {
-  let stats = ifThere(() => lstatSync(folder))
+  let stats = lstatIfThere(folder)
   if (!stats) {
     makePrivate(folder)
     stats = lstatSync(folder)

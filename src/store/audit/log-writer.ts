@@ -6,7 +6,6 @@ import {
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
-  lstatSync,
   openSync,
   readdirSync,
   type Stats,
@@ -16,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
 import { syncFolder } from '../../files/folder.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 import { Mutex } from '../../files/mutex.js'
 import { PLAIN, placeWhole, removeIfThere } from '../../files/plain-file.js'
 import type { OwnEntry, PrunedEntry } from '../audit-log.js'
@@ -241,7 +240,7 @@ function writeWhole(fd: number, bytes: Buffer, before: number): void {
 }
 
 function statsOf(path: string): Stats | undefined {
-  return ifThere(() => lstatSync(path))
+  return lstatIfThere(path)
 }
 
 /** Ignores errors, because the one that led here is the one to report. */
@@ -269,7 +268,7 @@ function pruningFor(
 ): Pruning | undefined {
   const sized = segments.map((segment) => {
     const path = segmentPath(folder, segment)
-    return { path, size: ifThere(() => lstatSync(path))?.size ?? 0 }
+    return { path, size: lstatIfThere(path)?.size ?? 0 }
   })
   let total = sized.reduce((sum, { size }) => sum + size, more)
   let count = 0

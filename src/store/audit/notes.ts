@@ -1,10 +1,10 @@
 // Notes for the next writer: losses and repairs that it records first, even if this process has ended by then.
 
 import { hash as digestOf } from 'node:crypto'
-import { lstatSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 import { nonce } from '../../files/nonce.js'
 import type { GapEntry, OwnEntry } from '../audit-log.js'
 
@@ -51,7 +51,7 @@ function markNoted(folder: string): void {
 }
 
 export function hasNotes(folder: string): boolean {
-  return ifThere(() => lstatSync(join(folder, NOTED))) !== undefined
+  return lstatIfThere(join(folder, NOTED)) !== undefined
 }
 
 /** Call it before the folder is listed. */

@@ -1,11 +1,11 @@
 // The witness: a second note of the log's end, outside the log's folder, so that a removed or shortened log is noticed.
 
-import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { dataHome, stateHome } from '../../files/homes.js'
-import { ifThere } from '../../files/if-there.js'
+import { ifThere, lstatIfThere } from '../../files/if-there.js'
 import { type Head, HeadFile } from './head.js'
 import { checkFile, checkOwnFolder } from './log-folder.js'
 
@@ -51,8 +51,8 @@ export function unwitnessedText(path: string, why: string | undefined): string {
 export function witnessProblem(path: string): string | undefined {
   try {
     const folder = dirname(path)
-    if (ifThere(() => lstatSync(folder))) checkOwnFolder(folder)
-    const stats = ifThere(() => lstatSync(path))
+    if (lstatIfThere(folder)) checkOwnFolder(folder)
+    const stats = lstatIfThere(path)
     if (stats) checkFile(path, stats)
     const paths = [path, folder, dirname(folder), dirname(dirname(folder))]
     accessSync(paths.find((one) => existsSync(one)) ?? folder, constants.W_OK)

@@ -1,10 +1,10 @@
 // Removes sessions that ended silently, a few at a time: those that have not changed for a long time.
 
-import { lstatSync, opendirSync, rmdirSync } from 'node:fs'
+import { opendirSync, rmdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isDiscarded, removeDiscarded } from '../../files/folder.js'
-import { ifThere } from '../../files/if-there.js'
+import { lstatIfThere } from '../../files/if-there.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
 /** The approximate limit for one project. */
@@ -102,7 +102,7 @@ function isForgotten(session: string, parts: string, since: number): boolean {
 
 /** Infinity if the session is gone by now. */
 function changedAt(path: string): number {
-  return ifThere(() => lstatSync(path))?.mtimeMs ?? Infinity
+  return lstatIfThere(path)?.mtimeMs ?? Infinity
 }
 
 // ---- a few names of a folder ------------------------------------------------------------------------------------

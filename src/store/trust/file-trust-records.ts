@@ -1,13 +1,13 @@
 // Trust records in files: a folder for each unit, read again only after somebody wrote to it.
 
-import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest as digestOf } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { quoted } from '../../core/base/text.js'
 import { count, fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded } from '../../files/folder.js'
-import { ifThere } from '../../files/if-there.js'
+import { exactLstatIfThere, exactStatIfThere, statIfThere } from '../../files/if-there.js'
 import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
 import { BrokenFile, VersionedFile } from '../../files/versioned-file.js'
 import { versionsIn } from '../../files/versions.js'
@@ -82,7 +82,7 @@ export class FileTrustRecords implements TrustRecords {
   /** Throws if it is gone and the index of the project expects it. */
   #recordIn(name: string, projectDir?: string): TrustRecord | undefined {
     const seen = moment()
-    const stats = ifThere(() => statSync(join(this.#root, name), { bigint: true }))
+    const stats = exactStatIfThere(join(this.#root, name))
     if (!stats) {
       this.#loaded.delete(name)
       if (projectDir !== undefined) this.#checkNotMissed(name, projectDir)
@@ -148,7 +148,7 @@ export class FileTrustRecords implements TrustRecords {
     const removed = this.#unlessBroken(where)
     if (removed === null) return undefined
     // First record durably that it is gone, then remove it from the index, which would expect it, then remove the folder.
-    if (ifThere(() => statSync(this.#folder(where)))) this.#file(where).replace(null)
+    if (statIfThere(this.#folder(where))) this.#file(where).replace(null)
     this.#loaded.delete(this.#name(where))
     this.#index.remove(this.#entry(where))
     this.#index.changing(undefined, () => discard(this.#folder(where)))
@@ -161,7 +161,7 @@ export class FileTrustRecords implements TrustRecords {
     try {
       return this.#file(where).read() ?? (this.#index.expected(name, projectDir) ? 'unreadable' : null)
     } catch (error) {
-      if (ifThere(() => statSync(this.#folder(where)))) return 'unreadable'
+      if (statIfThere(this.#folder(where))) return 'unreadable'
       throw error
     }
   }
@@ -210,12 +210,12 @@ export class FileTrustRecords implements TrustRecords {
 
 function stamped(path: string | undefined, seen: bigint): Stamped | undefined {
   if (path === undefined) return undefined
-  const stats = ifThere(() => lstatSync(path, { bigint: true }))
+  const stats = exactLstatIfThere(path)
   return { path, stamp: stats && parseStamp(stampOf(stats, seen)) }
 }
 
 function isUntouched({ path, stamp }: Stamped): boolean {
-  const stats = stamp && ifThere(() => lstatSync(path, { bigint: true }))
+  const stats = stamp && exactLstatIfThere(path)
   return stamp !== undefined && stats !== undefined && isSame(stats, stamp)
 }
 

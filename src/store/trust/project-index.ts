@@ -1,18 +1,9 @@
 // Finds the records of one project without reading others: a file for each record, in a folder for each project.
 
-import {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, ftruncateSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
-import { ifThere } from '../../files/if-there.js'
+import { exactStatIfThere } from '../../files/if-there.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
 import { indexFolder } from '../../files/which-project.js'
 
@@ -148,7 +139,7 @@ export class ProjectIndex {
 
   /** Changes whenever a record's folder is added or removed. Undefined if there are no records at all. */
   #now(): string | undefined {
-    const stats = ifThere(() => statSync(this.#records, { bigint: true }))
+    const stats = exactStatIfThere(this.#records)
     return stats && `${stats.dev} ${stats.ino} ${stats.mtimeNs}`
   }
 

@@ -1,10 +1,9 @@
 // Checks whether trust records are reliable. If a project or another user can write them, they prove nothing.
 
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { perCaller } from '../../core/base/caller.js'
 import { quoted } from '../../core/base/text.js'
-import { ifThere } from '../../files/if-there.js'
+import { statIfThere } from '../../files/if-there.js'
 import { isInProject } from '../../files/within.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
@@ -59,7 +58,7 @@ export class StorePlace {
 
   #checkFolders(): void {
     for (const folder of this.#folders) {
-      const { mode = 0, uid = ROOT } = ifThere(() => statSync(folder)) ?? {}
+      const { mode = 0, uid = ROOT } = statIfThere(folder) ?? {}
       if (uid !== ROOT && uid !== process.getuid?.()) {
         throw new Error(
           `the folder of your trust records, ${quoted(folder)}, belongs to another user (${uid}), who could have put anything in it; ${ELSEWHERE} of your own`,

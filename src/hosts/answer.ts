@@ -9,7 +9,7 @@ import type { Abilities, Ability, FittedVerdict, Host, HostAnswer, HostEvent, Ho
 import { hostInput, toolNamed } from './tool-calls.js'
 
 export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const can = typeof host.can === 'function' ? host.can(event, verdict) : abilitiesOn(host.can, event)
+  const can = abilitiesOf(host, event, verdict)
   // A changed part of a call cannot be put back into the whole.
   const lacksInput = isInParts(host, event) || (host.mergesInput && takesKeysAway(event, verdict))
   const abilities = lacksInput ? can?.filter((ability) => ability !== 'input') : can
@@ -19,6 +19,15 @@ export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): Ho
     { ...told, ...(told.input && { input: ownInput(host, event, told.input) }) },
     verdict,
   )
+}
+
+/** Undefined for an event that the host does not have. */
+export function abilitiesOf(
+  { can }: Host,
+  event: HostEvent,
+  verdict: HostVerdict = NOTHING_SAID,
+): readonly Ability[] | undefined {
+  return typeof can === 'function' ? can(event, verdict) : abilitiesOn(can, event)
 }
 
 function isInParts(host: Host, { data }: HostEvent): boolean {
@@ -129,7 +138,9 @@ function fitted(
   const has: Has = (ability) => can?.includes(ability) ?? false
   const { deny } = resolveEvent(event.name || 'Unknown')
   const lost = lostChanges(verdict, has)
-  const isUnsafe = verdict.action === 'continue' && deny === 'block' && lost.length > 0
+  // A person would be asked about the call as it was.
+  const goesOn = verdict.action === 'continue' || (verdict.action === 'ask_user' && has('ask'))
+  const isUnsafe = goesOn && deny === 'block' && lost.length > 0
   const refusal = isUnsafe ? lossReason(title, verdict, lost) : refusalOf(verdict, has)
   const aborts = actionRow(verdict.action).aborts !== undefined
   // If ending the turn is the only way to refuse, the turn ends.

@@ -192,18 +192,62 @@ describe('what hooks say beside', () => {
   })
 })
 
-describe('a question that nobody answered', () => {
-  it('is a deny', async () => {
-    const ask = specific({ permissionDecision: 'ask', permissionDecisionReason: 'really?' })
-    project.hooks({ PreToolUse: [['Bash', answering(ask)]] })
-    const { code, stdout } = await fireAs('claude-code', [], CALL)
-    expect(code).toBe(2)
-    expect(JSON.parse(stdout)).toEqual(
-      specific({
-        permissionDecision: 'deny',
-        permissionDecisionReason: expect.stringMatching(/^A person must approve this\. .* asks: really\?$/),
-      }),
-    )
+describe('a question', () => {
+  const ask = specific({ permissionDecision: 'ask', permissionDecisionReason: 'really?' })
+  const asking = () => project.hooks({ PreToolUse: [['Bash', answering(ask)]] })
+
+  it.each(['claude-code', 'qwen', 'copilot', 'vscode', 'droid'])('is asked by %s itself', async (host) => {
+    asking()
+    const { code, stdout } = await fireAs(host, [], CALL)
+    expect([code, JSON.parse(stdout)]).toEqual([0, ask])
+  })
+
+  it.each(['codex', 'gemini', 'kimi', 'letta', 'cline', 'opencode', 'pi'])(
+    'is a deny under %s, with what to do about it',
+    async (host) => {
+      asking()
+      const { stdout, stderr } = await fireAs(host, [], CALL)
+      expect(stdout + stderr).toMatch(/A person must approve this.*carabiner approvals.* asks: really\?/)
+    },
+  )
+
+  it('is a deny where it cannot be approved later', async () => {
+    asking()
+    const { session_id: _, ...unnamed } = CALL
+    const { code, stderr } = await fireAs('kimi', [], unnamed)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot do so later: .* asks: really\?/)])
+  })
+
+  it('waits in the queue for whoever waits there', async () => {
+    asking()
+    const { stdout } = await fireAs('claude-code', ['--wait', '0.1'], CALL)
+    expect(JSON.parse(stdout)).toMatchObject(specific({ permissionDecision: 'deny' }))
+  })
+
+  it('about one part of a call does not hide what refuses another', async () => {
+    project.hooks({
+      PreToolUse: [
+        ['Edit', answering(ask)],
+        ['Write', 'echo no >&2; exit 2'],
+      ],
+    })
+    const patch = '*** Begin Patch\n*** Delete File: a\n*** Add File: b\n+x\n*** End Patch'
+    const sent = { ...CALL, tool_name: 'ApplyPatch', tool_input: { patch } }
+    const { stdout } = await fireAs('droid', [], sent)
+    expect(JSON.parse(stdout)).toMatchObject(specific({ permissionDecision: 'deny' }))
+  })
+
+  it('about a call that an agent cannot change as a hook wants is a deny', async () => {
+    const change = specific({ updatedInput: { command: 'safe' } })
+    project.hooks({
+      PreToolUse: [
+        ['Bash', answering(change)],
+        ['Bash', answering(ask)],
+      ],
+    })
+    const { stdout } = await fireAs('qwen', [], CALL)
+    expect(stdout).toContain('cannot apply the change')
+    expect(JSON.parse(stdout)).toMatchObject(specific({ permissionDecision: 'deny' }))
   })
 })
 

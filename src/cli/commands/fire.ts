@@ -62,8 +62,8 @@ export const command: Command<typeof OPTIONS> = {
     "Reads the payload as JSON from standard input or from a file. EVENT defaults to the payload's hook_event_name. " +
     'Waits for async hooks, and returns when every hook process has ended. Without --ask it does not ask you: a question ' +
     'waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as, the payload, the ' +
-    "answer and the exit code are in the agent's format; a call that cannot be evaluated in time, and a question that " +
-    `nobody answers, are denied. AGENT is one of ${HOST_NAMES.join(', ')}.`,
+    "answer and the exit code are in the agent's format; an agent that can ask its user asks your hooks' questions; a call " +
+    `that cannot be evaluated in time, and a question that nobody answers, are denied. AGENT is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
   exits: [
     [ACTIONS.continue.exit, 'go on (continue, respond)'],
@@ -193,17 +193,19 @@ async function replyAs(
     checkEnvironment(cwd)
     const sources = { ...options, ...reply.placesOf(options.project, cwd) }
     const until = { seconds, startedAt }
+    // Whoever waits for an answer in `carabiner approvals` wants it from there.
+    const dialog = wait === undefined && reply.hasDialog
     const told = async ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
       const counts = losses.length === 0 || ACTIONS[outcome.action].exit !== EXIT.ok
-      await (counts ? reply.give(outcome) : reply.refuse(lossOf(losses)))
+      await (counts ? reply.give(outcome, dialog) : reply.refuse(lossOf(losses)))
       answered?.(reply.exit)
     }
     const toldLater = lateReport(output)
     // An agent may show the model whatever is on standard error.
     const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
-    const firing = { event, payload, calls, sources, until, wait, told, toldLater }
+    const firing = { event, payload, calls, sources, until, wait, dialog, told, toldLater }
     await fireInProject({ ...firing, onWaiting, signal })
   } catch (error) {
     await reply.refuse(error)

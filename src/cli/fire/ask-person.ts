@@ -13,6 +13,8 @@ export interface Asking {
   readonly toPerson?: boolean | undefined
   /** Ask at the terminal instead. */
   readonly ask?: boolean | undefined
+  /** The agent asks its user instead. */
+  readonly dialog?: boolean | undefined
 }
 
 interface TimedAsking extends Asking {
@@ -33,6 +35,7 @@ const UNKNOWN_CALL = 'without a session_id in the payload, the same call cannot 
 const NO_SESSION: Unanswered = {
   unanswered: `A person must approve this, and cannot do so later: ${UNKNOWN_CALL}. Add one, or have it answered now: --ask asks at this terminal, --wait SECONDS waits for an answer from another one.`,
 }
+const IN_DIALOG: Unanswered = { unanswered: 'A person must approve this.' }
 const NO_ANSWER: Unanswered = {
   unanswered: `A person must approve this, and nobody answered in time. A later answer does not count: ${UNKNOWN_CALL}. Add one, or fire again.`,
 }
@@ -45,6 +48,7 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
       return terminalApprover()(question, signal)
     }
   }
+  if (asking.dialog) return () => IN_DIALOG
   if (place.isKnown) return (question, signal) => askQueue(asking, place, question, signal)
   if (asking.wait === undefined) return () => NO_SESSION
   return async (question, signal) => {

@@ -129,7 +129,7 @@ function workingIn(cwd: unknown, sources: Sources): Sources {
 }
 
 async function evaluated(
-  { event, payload, calls = [{ names: [], data: payload as Data }], custom, timeout }: Firing,
+  { event, payload, calls = [{ names: [], data: payload as Data }], custom, timeout, dialog }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
 ): Promise<Pick<FiredInProject, 'outcome' | 'ms'>> {
@@ -139,17 +139,21 @@ async function evaluated(
     const data = withToolName(call.data, call.names, (one) => session.explain(event, one))
     const outcome = await session.fire(event, data, { timeout, signal, custom })
     outcomes.push(outcome)
-    if (outcome.action !== 'continue') break
+    // The agent asks about the whole call, and not again about the rest of it.
+    const goesOn = outcome.action === 'continue' || (dialog && outcome.action === 'ask_user')
+    if (!goesOn) break
   }
   return { outcome: together(outcomes), ms: performance.now() - startedAt }
 }
 
-/** The last outcome, which decides, with what hooks said about the calls before it. */
+/** The outcome that decides, with what hooks said about the other calls. The last one is a refusal if any is. */
 function together(outcomes: readonly Outcome[]): Outcome {
   const last = outcomes.at(-1) as Outcome
   if (outcomes.length === 1) return last
   const changed = outcomes.find(({ hooks }) => hooks.some((trace) => trace.changed?.length))
-  const { permission, ...decided } = changed && last.action === 'continue' ? changed : last
+  const asked = outcomes.find(({ action }) => action === 'ask_user')
+  const { permission, ...decided } =
+    last.action === 'continue' || last.action === 'ask_user' ? (changed ?? asked ?? last) : last
   return {
     ...decided,
     // Whoever allows one thing has not allowed the others.

@@ -9,7 +9,7 @@ import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
-import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
+import { abilitiesOf, answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { HOST_NAMES, hostNamed, type KnownHost, limitOf, shareOf } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
@@ -117,6 +117,11 @@ export class HostReply {
     this.#isDoubtful = canBlock(name) || isAboutTool(payload as Data)
   }
 
+  /** The agent can ask its user about this event. */
+  get hasDialog(): boolean {
+    return abilitiesOf(this.#host, this.#event)?.includes('ask') ?? false
+  }
+
   /** Seconds until the answer must be out. */
   get patience(): number {
     return shareOf(this.limit)
@@ -131,10 +136,11 @@ export class HostReply {
     return this.#exit !== undefined
   }
 
-  /** `notices`: for people who rely on a gate. */
-  async give(outcome: Outcome): Promise<void> {
+  /** `dialog`: the agent asks its user whatever a hook asks. */
+  async give(outcome: Outcome, dialog: boolean): Promise<void> {
     const verdict = verdictOfOutcome(outcome)
     if (verdict.action !== 'ask_user') return this.#say(verdict)
+    if (dialog) return this.#say({ ...verdict, reason: questionsIn(outcome) || verdict.reason || '' })
     await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
   }
 
@@ -184,6 +190,11 @@ const REFUSED = 2
 function openReason({ approval }: Outcome, reason = 'A person must approve this.'): string {
   const asks = approval?.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`) ?? []
   return [reason, ...asks].join(' ')
+}
+
+/** For the agent's dialog. */
+function questionsIn({ approval }: Outcome): string {
+  return approval?.question.asks.map(({ prompt }) => prompt).join('\n') ?? ''
 }
 
 function canBlock(event: string): boolean {

@@ -251,6 +251,28 @@ describe('a question', () => {
   })
 })
 
+describe('a stop that is refused again and again', () => {
+  const STOPPING = { gemini: ['AfterAgent', 'BeforeAgent'], copilot: ['agentStop', 'userPromptSubmitted'] }
+
+  it.each(['claude-code', 'codex', 'copilot', 'cursor', 'gemini', 'kimi', 'pi', 'qwen', 'vscode'] as const)(
+    'ends under %s, also where the reason comes back as a prompt',
+    async (host) => {
+      project.file('../home/.amplifier/settings.json', { hooks: { stop_block_cap: 2 } })
+      project.hooks({ Stop: [['', 'echo the tests do not pass yet >&2; exit 2']] })
+      const [stop, prompt] = (STOPPING as Record<string, string[]>)[host] ?? ['Stop', 'UserPromptSubmit']
+      const refused: boolean[] = []
+      for (let i = 0; i < 3; i++) {
+        const sent = { hook_event_name: stop, session_id: 's', stop_hook_active: i > 0 }
+        const { stdout, stderr } = await fireAs(host, [], sent)
+        refused.push(/the tests do not pass yet/.test(stdout + stderr))
+        const prompted = { hook_event_name: prompt, session_id: 's', prompt: 'the tests do not pass yet' }
+        await fireAs(host, [], prompted)
+      }
+      expect(refused).toEqual([true, true, false])
+    },
+  )
+})
+
 describe('what cannot be evaluated', () => {
   it.each<[string, readonly string[], RunOptions['input'], RunOptions?]>([
     ['no payload', ['PreToolUse'], ''],

@@ -700,6 +700,40 @@ describe('a stop that is refused', () => {
     expect(await stops(session, 3)).toEqual(['deny', 'deny', 'continue'])
   })
 
+  test.each([
+    ['the reason itself', 'not done yet: two tests fail', (reason: string) => reason],
+    [
+      'with the host’s own words around it',
+      'not done yet: two tests fail',
+      (reason: string) => `<hook>\n${reason}\n</hook>`,
+    ],
+    ['on other lines', 'not done yet:\n  two tests fail', (reason: string) => reason.replace(/\s+/g, ' ')],
+    ['a long one that the host cut', 'go on '.repeat(400), (reason: string) => `${reason.slice(0, 1500)}…`],
+    ['a short one', 'go', (reason: string) => reason],
+    ['nothing', 'go', () => ' '],
+  ])('a host may send its reason as the next prompt, which nobody typed: %s', async (_what, reason, sent) => {
+    const hooks = await createHooks({ globals: false, settings: { stop_block_cap: 3 } })
+    hooks.register('Stop', () => deny(reason))
+    const session = hooks.session()
+    const actions: string[] = []
+    for (let i = 0; i < 5; i++) {
+      actions.push((await session.fire('Stop')).action)
+      await session.fire('UserPromptSubmit', { prompt: sent(reason) })
+    }
+    expect(actions).toEqual(['deny', 'deny', 'deny', 'continue', 'continue'])
+    await session.fire('UserPromptSubmit', { prompt: 'good; now the next thing' })
+    expect((await session.fire('Stop')).action).toBe('deny')
+  })
+
+  test('a prompt that happens to contain a short reason begins a turn', async () => {
+    const hooks = await createHooks({ globals: false, settings: { stop_block_cap: 1 } })
+    hooks.register('Stop', () => deny('go'))
+    const session = hooks.session()
+    expect(await stops(session, 2)).toEqual(['deny', 'continue'])
+    await session.fire('UserPromptSubmit', { prompt: 'go on with the rest' })
+    expect(await stops(session, 1)).toEqual(['deny'])
+  })
+
   test('fifty times since the last prompt by default', async () => {
     const session = await refusing()
     let refused = 0

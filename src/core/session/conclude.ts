@@ -66,7 +66,7 @@ async function concludeAloud(
 
   let { action, reason } = settled
   if (action === 'deny' && judgement.kind.deny === 'go-on') {
-    const capped = await countStop(session, state, judgement)
+    const capped = await countStop(session, state, judgement, reason)
     if (capped) {
       action = 'continue'
       reason = undefined

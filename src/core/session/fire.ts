@@ -27,6 +27,7 @@ import { record } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
+import { isStopGoingOn } from './stop-cap.js'
 import { missedOver } from './unguarded.js'
 
 export interface FireOptions<Own extends boolean = boolean> {
@@ -77,7 +78,7 @@ export async function fireEvent(
   if (isPromise(skills)) await skills
   const listeners = session.hooks().listeners(kind)
   if (kind.custom && !isOfSkill && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
-  const turn = begins(kind, state) ? state.turn + 1 : state.turn
+  const turn = begins(kind, state, data) ? state.turn + 1 : state.turn
   session.turns.goTo(turn, kind.callsModel === true)
   const missed = missedOver(kind, listeners, data, engine.embedder.admit)
   const isTold = missed !== undefined && !isFirst(session, matcherValue(kind, data as Data))
@@ -86,7 +87,7 @@ export async function fireEvent(
   const told = isTold ? missed : undefined
   const sending = { session, untimed, kind, listeners, state, data, options, deadline, startedAt, news, told }
   if (isHeard(sending)) return fireHeard(sending)
-  const advanced = advance(session, kind, state)
+  const advanced = advance(session, kind, state, data)
   if (isPromise(advanced)) await advanced
   if (kind.ends === 'subagent') await handUp(session)
   for (const failure of session.store.takeFailures()) engine.note(failure)
@@ -151,7 +152,7 @@ async function fireHeard(sending: Sending): Promise<FireResult> {
   const time = timestamp(session.engine.now())
   const payload = openPayload(kind, session.base, data, { timestamp: time, session_id: session.info.id })
   const event: HookEvent = { name: kind.name, data: payload, session: session.turns.info }
-  const advanced = advance(session, kind, state)
+  const advanced = advance(session, kind, state, data)
   if (isPromise(advanced)) await advanced
   const firing = new Firing(sending)
   return settle(firing, event, () => firing.decide(kind, listeners, event))
@@ -440,18 +441,25 @@ function recordAborted(
 
 // ---- the session's memory -------------------------------------------------------------------------------------
 
-function begins(kind: EventKind, { announced }: SessionState): boolean {
-  return kind.startsTurn === true && !announced
+function begins(kind: EventKind, state: SessionState, data: object): boolean {
+  return kind.startsTurn === true && !state.announced && !isStopGoingOn(state, data)
 }
 
 /** A prompt starts a turn, unless the embedder announced it. A tool call resets the count of stops refused in a row. */
-function advance(session: SessionContext, kind: EventKind, state: SessionState): MaybePromise<void> {
+function advance(
+  session: SessionContext,
+  kind: EventKind,
+  state: SessionState,
+  data: object,
+): MaybePromise<void> {
+  if (kind.startsTurn && !state.announced && isStopGoingOn(state, data)) return undefined
   if (kind.startsTurn) {
     return session.store.update(session.key, (now) => ({
       ...(now.announced ? now : nextTurn(now)),
       announced: false,
       stopsInRow: 0,
       stopsTotal: 0,
+      stopReason: '',
       stopsCut: [],
     }))
   }

@@ -15,6 +15,8 @@ export interface SessionState {
   /** Stops refused in a row without a tool call, and since the last prompt. */
   readonly stopsInRow: number
   readonly stopsTotal: number
+  /** Why the last of them was refused, in one line; empty if none was since the last prompt. */
+  readonly stopReason: string
   /** Ids of hooks that refused a stop since the last prompt because one of our limits cut them short. */
   readonly stopsCut: readonly string[]
   /** Ids of hooks with `once` that have run. */
@@ -66,6 +68,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   turnTokens: 0,
   stopsInRow: 0,
   stopsTotal: 0,
+  stopReason: '',
   stopsCut: [],
   onceRan: [],
   pending: NOTHING_PENDING,

@@ -11,6 +11,7 @@ export async function countStop(
   session: SessionContext,
   state: SessionState,
   judgement: Judgement,
+  reason = '',
 ): Promise<string | undefined> {
   const { settings } = session.engine
   // The host says that a stop was already refused.
@@ -23,13 +24,37 @@ export async function countStop(
   let excess = stopExcess(settings, state)
   await session.store.update(session.key, (now) => {
     excess = stopExcess(settings, now)
-    return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
+    if (excess) return now
+    const counted = { stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
+    return { ...now, ...counted, stopReason: oneLine(reason) }
   })
   // Without a count, a hook that always refuses would keep the agent going forever.
   if (again && !excess && session.store.failures > 0) {
     return 'Stop was refused before, and the session store failed, so refusals cannot be counted; Stop is now allowed'
   }
   return excess
+}
+
+/**
+ * Some hosts send the reason of a refused stop, or nothing, as the next prompt. Nobody typed that: it begins no turn, and the
+ * count of refused stops goes on.
+ */
+export function isStopGoingOn({ stopsTotal, stopReason }: SessionState, data: object): boolean {
+  if (stopsTotal === 0) return false
+  const { prompt, user_prompt: twin } = data as { readonly prompt?: unknown; readonly user_prompt?: unknown }
+  const sent = prompt ?? twin
+  if (typeof sent !== 'string') return false
+  const said = oneLine(sent, Infinity)
+  if (said === '' || said === stopReason) return true
+  return stopReason.length >= DISTINCTIVE && said.includes(stopReason)
+}
+
+/** A shorter reason may also be a part of what somebody types. */
+const DISTINCTIVE = 20
+const LONGEST = 1000
+
+function oneLine(text: string, longest = LONGEST): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, longest).trim()
 }
 
 /** Hooks that one of our limits cut short, if no other hook refuses. On these events no other failure refuses. */

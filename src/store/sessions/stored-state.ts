@@ -81,6 +81,7 @@ const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } =
   turnTokens: count,
   stopsInRow: count,
   stopsTotal: count,
+  stopReason: text,
   stopsCut: listOf(text),
   onceRan: listOf(text),
   pending: (value, where) => readFields(value, where, PENDING, FRESH_STATE.pending),

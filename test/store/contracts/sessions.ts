@@ -11,6 +11,7 @@ const FULL: SessionState = {
   turnTokens: 120,
   stopsInRow: 1,
   stopsTotal: 2,
+  stopReason: 'go on',
   stopsCut: ['c'],
   onceRan: ['a', '\u0000 "odd" \ud800 id'],
   pending: {

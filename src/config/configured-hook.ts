@@ -9,6 +9,7 @@ import type { FileFormat, HookSpec, Place } from '../runners/hook-spec.js'
 import { type Handlers, type HandlerType, kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { ProcessHandler, ProcessSpec } from '../runners/process/process-hooks.js'
+import type { AgentTerms } from '../systems/agents/agent-call.js'
 import { FileOrigin } from './config-file.js'
 import type { CommonFields } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
@@ -18,7 +19,7 @@ import type { Merge, Silence, Terms } from './merged-settings.js'
 import type { Notes, Where } from './notes.js'
 import type { Names } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
-import { lowered, timeoutOf } from './timeout.js'
+import { lowered, timeoutInAgent, timeoutOf } from './timeout.js'
 
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
@@ -43,7 +44,7 @@ export interface Making {
   readonly notes: Notes
   readonly names: Names
   /** The lane of each sequential group. */
-  readonly lanes: Map<Group, string>
+  readonly lanes: Map<object, string>
   /** Present if an entry has an `if`. */
   readonly compileIf: typeof compileIf | undefined
   /** The meaning of `~` in an `if`; default: the user's home folder. */
@@ -65,10 +66,13 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     const todo = rule.todo ?? 'Remove "if", or correct it.'
     notes.add('unknown-key', `${name}: ${rule.problem}`, placeIn(entry, 'if'), { todo })
   }
+  const { agent } = group
   const onFailure = common.onFailure ?? (kindOf(entry.handler).failsLikeFunction ? 'byEvent' : 'continue')
   const terms = merge.terms[owner.scope]
-  const timeoutIn = ({ [entry.format]: limits }: Terms) =>
-    timeoutOf(common.timeout, kindOf(entry.handler), entry.format, limits)
+  const timeoutIn = ({ [entry.format]: limits, claude }: Terms) =>
+    agent
+      ? timeoutInAgent(common.timeout, agent.usualTimeout, claude)
+      : timeoutOf(common.timeout, kindOf(entry.handler), entry.format, limits)
   const timeout = timeoutIn(terms)
   // A project must not open its gates by shortening the default timeout.
   const isShortened = timeoutIn(merge.terms.user).seconds > timeout.seconds
@@ -85,7 +89,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     origin: new FileOrigin(owner, entry.file, entry.at, content),
     events: event.name === '*' ? 'all' : setOf(event.name),
     matcher: group.matcher,
-    condition: rule?.condition,
+    condition: bothOf(rule?.condition, agent?.condition),
     isSure: rule?.isSure,
     role: 'intercept',
     priority: entry.priority,
@@ -108,9 +112,10 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     // Without a variable, a gate may judge differently from the one that was reviewed.
     env: owner.scope === 'project' && isGuard(hook) ? merge.terms.user.env : terms.env,
     format: entry.format,
-    longestMs: terms[entry.format].most * 1000,
+    longestMs: terms[agent ? 'claude' : entry.format].most * 1000,
+    ...(agent && { agent: agent.terms }),
   }
-  const disabled = merge.disabled[owner.scope]
+  const disabled = merge.disabled[owner.scope] ?? (agent?.isOff ? offIn(entry) : undefined)
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
 }
@@ -130,7 +135,22 @@ interface Bare {
   readonly env: Terms['env']
   readonly format: FileFormat
   readonly longestMs: number
+  readonly agent?: AgentTerms
   disabled?: Silence
+}
+
+type Condition = Hook['condition']
+
+function bothOf(one: Condition, other: Condition): Condition {
+  if (!one || !other) return one ?? other
+  return (event) => {
+    const answer = one(event)
+    return answer === true ? other(event) : answer
+  }
+}
+
+function offIn({ file, at }: Entry): Silence {
+  return { setting: '"enabled": false', file: file.path, line: file.json.lineOf(under(at, 'enabled')) }
 }
 
 const sets = new Map<string, ReadonlySet<string>>()
@@ -155,7 +175,8 @@ function contentOf({ event, priority, group, handler: { type, fields, common } }
   const { spec, matcher, matching, sequential } = group
   const how = matching === 'search' ? '' : ` ${matching}`
   const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}${how}`
-  return sha256(`${type} ${when}${listed(fields)}${listed(common)}`)
+  const terms = group.agent ? `\n\n${listed(group.agent.terms)}` : ''
+  return sha256(`${type} ${when}${listed(fields)}${listed(common)}${terms}`)
 }
 
 /** Keys follow the order of the table and texts include their length, so different content never yields the same text. */
@@ -170,10 +191,11 @@ function written(value: unknown): string {
 }
 
 /** Handlers of a sequential group share the first one's lane. */
-function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
+function laneOf(group: Group, id: string, lanes: Map<object, string>): string {
   if (!group.sequential) return id
-  const lane = lanes.get(group) ?? id
-  lanes.set(group, lane)
+  const key = group.lane ?? group
+  const lane = lanes.get(key) ?? id
+  lanes.set(key, lane)
   return lane
 }
 
@@ -182,13 +204,13 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
  * timeout), that name a folder which depends on their file, or that belong to different projects.
  */
 function sameKey(
-  { owner, handler }: Entry,
+  { owner, handler, group }: Entry,
   { detached, onFailure, timeoutMs }: Pick<Unrun, 'detached' | 'onFailure' | 'timeoutMs'>,
 ): string {
   const { type, fields, common } = handler
   const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
-  return `${owner.realm}\0${owner.place.projectDir}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}`
+  return `${owner.realm}\0${owner.place.projectDir}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}${group.agent ? JSON.stringify(group.agent.terms) : ''}`
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 import { type PluginSources, readPluginFolder } from './plugin-folder.js'
+import { jsonOfToml } from './toml-text.js'
 
 export interface ConfigSources {
   /** Absolute; without it no project file is read. */
@@ -253,7 +254,9 @@ function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
 // ---- named on the command line or by the embedder -------------------------------------------------------------
 
 function explicitFile(path: string, { sources, files, notes }: Search): readonly HookDocument[] {
-  const file = files.read(path, hooksShape)
+  const file = path.endsWith('.toml')
+    ? files.read(path, hooksShape, jsonOfToml)
+    : files.read(path, hooksShape)
   if (file === 'missing') {
     const todo = 'Name another file, or write this one.'
     notes.add('config-invalid', 'the file does not exist', { path, line: 1 }, { todo })

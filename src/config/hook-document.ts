@@ -106,6 +106,10 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
     settings: [],
     hooksKeys: 0,
   }
+  if (at === null && shared.agentFiles?.readAgentFile(reading, role)) {
+    noteDoubleKeys(reading)
+    return reading
+  }
   reading.matching = matchingOf(reading, fields.matching, at)
   reading.priority = priorityOf(reading, fields.priority, at)
   const env = variablesOf(reading, fields.env, at)

@@ -4,9 +4,11 @@ import type { DiagnosticCode } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
+import type { Hook } from '../core/hooks/hook.js'
 import { isExactList, type Matcher } from '../core/hooks/matcher.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { type HandlerType, kindOf } from '../runners/kinds.js'
+import type { AgentTerms } from '../systems/agents/agent-call.js'
 import type { ConfigFile } from './config-file.js'
 import {
   type HandlerProblem,
@@ -29,6 +31,20 @@ export interface Group {
   /** How the file reads its matchers. */
   readonly matching: Matching
   readonly sequential: boolean
+  /** The group whose handlers run in sequence, if that is another object. */
+  readonly lane?: object
+  /** For an entry of another agent's file. */
+  readonly agent?: OfAgent
+}
+
+/** What only an entry of another agent's file has. */
+export interface OfAgent {
+  readonly terms: AgentTerms
+  readonly condition?: NonNullable<Hook['condition']>
+  /** Seconds, if the entry names none. */
+  readonly usualTimeout: number
+  /** It is switched off in its file. */
+  readonly isOff: boolean
 }
 
 /** A valid handler, and where it was found. */
@@ -45,11 +61,18 @@ export interface Entry {
   readonly handler: ReadHandler
 }
 
+/** Reads a file if it is another agent's; false if it is not. */
+export interface AgentFiles {
+  readonly readAgentFile: (reading: Reading, role: string) => boolean
+}
+
 /** Shared by all files of one load. */
 export interface Shared {
   readonly notes: Notes
   readonly names: Names
   readonly matchers: Matchers
+  /** Present if a file may be another agent's. */
+  readonly agentFiles?: AgentFiles | undefined
 }
 
 /** One file, or part of one, while it is being read. */

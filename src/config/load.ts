@@ -72,8 +72,10 @@ function readSources(sources: ConfigSources, previous: LoadedConfig | undefined)
   const entries: Entry[] = []
   const processes: ProcessEntry[] = []
   const given: GivenSetting[] = []
-  for (const document of discover(sources, files, notes)) {
-    const contents = contentsOf(document, { notes, names, matchers })
+  const documents = discover(sources, files, notes)
+  const agentFiles = await agentReader(documents)
+  for (const document of documents) {
+    const contents = contentsOf(document, { notes, names, matchers, agentFiles })
     // A project's switches apply to its own hooks, not to those of a project inside it.
     given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
@@ -111,7 +113,8 @@ export async function loadDocuments(
   sources: ConfigSources,
   { merge }: Pick<LoadedConfig, 'merge'>,
 ): Promise<readonly ConfiguredHook[]> {
-  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers() }
+  const agentFiles = await agentReader(documents)
+  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers(), agentFiles }
   const contents = documents.map((document) => contentsOf(document, shared))
   const entries = contents.flatMap((one) => one.entries)
   const processes = contents.flatMap((one) => one.processes)
@@ -132,6 +135,18 @@ function contentsOf(document: HookDocument, shared: Shared): Contents {
     return NOTHING
   }
 }
+
+/** Imported on demand: most files are ours or Claude Code's. */
+async function agentReader(documents: readonly HookDocument[]): Promise<Shared['agentFiles']> {
+  const mayBe = documents.some(
+    ({ role, file }) => role === 'explicit' || (role === 'plugin' && OF_AGENTS.test(file.json.text)),
+  )
+  return mayBe ? import('./agent-file.js') : undefined
+}
+
+/** Keys and names of events in another agent's style. */
+const OF_AGENTS =
+  /"(?:(?:before|after)[A-Z]|(?:Before|After)[A-Z]|(?:pre|post)_|pre[A-Z]|post[A-Z]|agent[A-Z]|session[A-Z]|stop"|bash"|powershell"|timeoutSec"|timeout_ms"|trigger"|when")/
 
 /** Imported on demand because it loads the shell parser, which is too slow for a program that starts for every event. */
 async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {

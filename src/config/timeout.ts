@@ -43,6 +43,25 @@ export function timeoutOf(
   return { seconds: cap, cappedBy, ...(isRemarkable && { remark: lowered(asked, cap) }) }
 }
 
+/** The timeout of a hook from another agent's file: the agent obeys the number, so it counts, however odd it looks. */
+export function timeoutInAgent(
+  asked: number | undefined,
+  usualThere: number,
+  { usual, most }: TimeLimits,
+): Timeout {
+  const wanted = asked ?? usual ?? usualThere
+  if (wanted > most) {
+    return {
+      seconds: most,
+      cappedBy: RAISE_LIMIT,
+      ...(asked !== undefined && { remark: lowered(asked, most) }),
+    }
+  }
+  if (asked === undefined || !looksLikeMilliseconds(asked)) return { seconds: wanted }
+  const todo = `Write ${asked / 1000} in place of ${asked} if milliseconds were meant.`
+  return { seconds: wanted, remark: { text: `${shown(asked)} seconds looks like milliseconds`, todo } }
+}
+
 /** The most seconds for a Claude Code hook when its timeout was probably meant as milliseconds. */
 const LONGEST_GUESSED = 600
 

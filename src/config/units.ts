@@ -62,6 +62,7 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
     ...(common.observe ? ['observe'] : []),
+    ...(spec.agent ? [`for ${spec.agent.agent} ${spec.agent.event}`] : []),
   ]
 }
 
@@ -90,7 +91,9 @@ function running(
   spec: ConfiguredHook,
 ): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'> {
   const kind = kindOf(spec)
-  const line = inSkill(spec, kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) })
+  const program = inSkill(spec, kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) })
+  const dir = spec.type === 'process' ? undefined : spec.agent?.dir
+  const line = dir === undefined ? program : { ...program, dir }
   return spec.type === 'command' ? line : { type: spec.type, ...line }
 }
 

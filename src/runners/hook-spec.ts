@@ -3,6 +3,7 @@
 import type { Diagnostic } from '../core/base/errors.js'
 import type { Hook } from '../core/hooks/hook.js'
 import type { Message } from '../core/hooks/outcome.js'
+import type { AgentTerms } from '../systems/agents/agent-call.js'
 
 /** `handler` holds the fields that only this kind of hook has. */
 export interface HookSpec<H> {
@@ -13,6 +14,8 @@ export interface HookSpec<H> {
   readonly env: 'inherit' | 'minimal'
   /** Decides the default timeout and the variables that it expects. Default: Amplifier's. */
   readonly format?: FileFormat
+  /** For a hook from another agent's file: it gets that agent's payload, and its answer is read as there. */
+  readonly agent?: AgentTerms | undefined
   /** The longest timeout that anything may ask for. */
   readonly longestMs: number
 }

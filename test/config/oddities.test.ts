@@ -15,6 +15,7 @@ import {
   hooksFile,
   load,
   loadPlugin,
+  loadRoot,
   namesOf,
   only,
   sourcesIn,
@@ -234,10 +235,18 @@ describe('6: events that do not exist', () => {
     ['BeforeModel', 'ModelRequest'],
     ['agentStop', 'Stop'],
   ])('%s is another agent’s', async (event, here) => {
-    const config = await loadPlugin({ hooks: { [event]: [{ command: 'x' }] } })
+    const config = await loadRoot({ hooks: { [event]: [{ command: 'x' }] } })
     expect(only(config).text).toBe(
       `${event} is another agent’s event, so its hooks never run; here it is called ${here}`,
     )
+  })
+
+  it('a name of another agent in a file of ours is not read in its terms', async () => {
+    const config = await loadPlugin({
+      hooks: { PreToolUse: [group('a')], beforeShellExecution: [{ command: 'b' }] },
+    })
+    expect(commandsOf(config)).toEqual(['a'])
+    expect(only(config).text).toContain('beforeShellExecution is another agent’s event')
   })
 
   it.each(['tool:pre', 'pre_tool_use', 'preToolUse', 'hook.before_tool'])(

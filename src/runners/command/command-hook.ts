@@ -1,5 +1,6 @@
 // A command hook: gets the payload on standard input and answers with its exit code and output.
 
+import { resolve } from 'node:path'
 import { type Diagnostic, ERROR_CODES, HookError, isHookError } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { isClosing } from '../../core/events/actions.js'
@@ -15,6 +16,7 @@ import {
 } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
 import { isFolder } from '../../files/folder.js'
+import type { AgentCall, AgentTerms } from '../../systems/agents/agent-call.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import { honouredOn } from '../../systems/claude-code/honoured.js'
@@ -69,7 +71,8 @@ export function commandHook(
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
     if (!prepared) prepared = madeDataFolder(place, context.note)
-    const { envFile, ...made } = programFor(event, spec, handedOn, context)
+    const call = spec.agent && (await agentCallOf(spec.agent, event, place.projectDir))
+    const { envFile, ...made } = programFor(event, spec, handedOn, context, call)
     const asker: Asker = { name: hook.name, onFailure: context.onFailure }
     const program: Program = { ...made, soFar: (ending) => lastWord(event, ending, asker, context) }
     announce(spec, surroundings, context.note)
@@ -80,12 +83,13 @@ export function commandHook(
         (who) => surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
         hook.detached ? undefined : isAsyncLine,
       )
-    const answer = async (ending: Ending, { note, printed }: HookContext, late: boolean) => {
-      report(ending, note, printed)
+    const answer = async (ending: Ending, { note, printed: keep }: HookContext, late: boolean) => {
+      report(ending, note, keep)
       if (ending.code === 2) await checkScript(event, ending, program)
       if (envFile !== undefined) handedOn.check(envFile, note)
       if (handler.asyncRewake && ending.code === 2) return wakeUp(spec, ending)
-      const reply = { ...ending, stdout: afterAsyncLine(ending.stdout) }
+      const printed = { ...ending, stdout: afterAsyncLine(ending.stdout) }
+      const reply = call ? call.answer(printed) : printed
       const result = decode(event, reply, { ...asker, late }, note)
       return handler.asyncRewake ? asleep(result, note) : result
     }
@@ -111,6 +115,16 @@ export function commandHook(
     run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),
   }
   return handler.asyncRewake ? { ...made, wakes: true } : made
+}
+
+/** Imported on demand, because few hooks come from another agent's file. */
+async function agentCallOf(
+  terms: AgentTerms,
+  event: HookEvent,
+  projectDir: string,
+): Promise<AgentCall | undefined> {
+  const { agentCall } = await import('../../systems/agents/agent-call.js')
+  return agentCall(terms, event, projectDir)
 }
 
 const UNFINISHED = { code: null, signal: null, stderr: '', cut: false }
@@ -200,9 +214,10 @@ async function checkScript(event: HookEvent, ending: Ending, program: Program): 
 /** The program to start, with the file that it may append variables to, if it has one. */
 function programFor(
   event: HookEvent,
-  { hook, handler, place, format, env: inheritance }: HookSpec<CommandHandler>,
+  { hook, handler, place, format, agent, env: inheritance }: HookSpec<CommandHandler>,
   handedOn: HandedOn,
   { note }: HookContext,
+  call: AgentCall | undefined,
 ): Program & { readonly envFile: string | undefined } {
   const { env: own, envPassthrough } = handler
   const reader = { scope: hook.origin.scope, isGuard: isGuard(hook) }
@@ -214,8 +229,24 @@ function programFor(
     { parent: callerEnv(), own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
     { place, ...reader, format, sessionId, handedOn: variables, envFile, note },
   )
-  const cwd = startFolders(event, place)[0] as string
-  return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }
+  if (!call) {
+    const cwd = startFolders(event, place)[0] as string
+    return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }
+  }
+  const theirs = { ...env, ...call.env }
+  const cwd = folderInAgent(event, place, agent?.dir, call)
+  return { ...commandLine(handler, place, theirs), cwd, env: theirs, input: call.payload, envFile }
+}
+
+/** A folder in the entry is relative to the project. */
+function folderInAgent(event: HookEvent, place: Place, dir: string | undefined, call: AgentCall): string {
+  const { projectDir } = place
+  if (dir !== undefined)
+    return resolve(
+      projectDir,
+      dir.replace(/\$\{workspaceFolder\}|\$\{?\w+_PROJECT_DIR\}?/g, () => projectDir),
+    )
+  return call.startsInProject ? projectDir : (startFolders(event, place)[0] as string)
 }
 
 function commandLine(

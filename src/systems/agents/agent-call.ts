@@ -1,0 +1,74 @@
+// An event on its way to a hook of another agent, and its reply on the way back.
+
+import { type Data, isObject } from '../../core/base/json.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import type { Reply } from '../claude-code/decode.js'
+import { encode } from '../claude-code/encode.js'
+import type { AgentSystem, Sent } from './agent-system.js'
+import { mcpParts } from './agent-system.js'
+import { agentNamed } from './agents.js'
+import { theirs } from './fields.js'
+
+/** How a hook is run for the agent that it was written for. */
+export interface AgentTerms {
+  readonly agent: string
+  /** The agent's own name of the event. */
+  readonly event: string
+  /** The folder to start in, as written. */
+  readonly dir?: string
+  /** Its output is a text for the agent, and not an answer. */
+  readonly tells?: true
+}
+
+export interface AgentCall {
+  readonly payload: string
+  readonly env: Readonly<Record<string, string>>
+  readonly startsInProject: boolean
+  readonly answer: (reply: Reply) => Reply
+}
+
+/** Undefined if there is no such agent. */
+export function agentCall(terms: AgentTerms, event: HookEvent, projectDir: string): AgentCall | undefined {
+  const agent = agentNamed(terms.agent)
+  if (!agent) return undefined
+  const sent = sentTo(agent, terms.event, event, projectDir)
+  return {
+    payload: `${JSON.stringify(agent.payload(sent))}\n`,
+    env: agent.env?.(sent) ?? {},
+    startsInProject: agent.startsInProject === true,
+    answer: (reply) => (terms.tells ? told(reply, sent) : agent.answer(reply, sent)),
+  }
+}
+
+export function sentTo(agent: AgentSystem, as: string, event: HookEvent, projectDir: string): Sent {
+  const data = JSON.parse(encode(event)) as Data
+  const { session_id: id, tool_name: name, tool_input: input } = data
+  return {
+    event: event.name,
+    as,
+    data,
+    tool: typeof name === 'string' ? toolName(agent, name) : undefined,
+    input: isObject(input) ? theirs(input, agent.fields) : {},
+    sessionId: typeof id === 'string' ? id : (event.session?.id ?? ''),
+    projectDir,
+    now: timeIn(data.timestamp),
+  }
+}
+
+function toolName({ tools, mcpName }: AgentSystem, name: string): string {
+  const mcp = mcpParts(name)
+  if (mcp) return mcpName?.(mcp.server, mcp.tool) ?? name
+  return (Object.hasOwn(tools, name) ? tools[name]?.[0] : undefined) ?? name
+}
+
+function timeIn(timestamp: unknown): number {
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
+  return Number.isFinite(time) ? time : Date.now()
+}
+
+/** The text is the agent's next instruction, or context for it. It is said once before the agent stops. */
+function told(reply: Reply, { event, data }: Sent): Reply {
+  if (event === 'Stop' && data.stop_hook_active === true) return { ...reply, stdout: '' }
+  const specific = { hookEventName: event, additionalContext: reply.stdout }
+  return { ...reply, stdout: JSON.stringify({ hookSpecificOutput: specific }) }
+}

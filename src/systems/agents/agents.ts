@@ -1,0 +1,130 @@
+// The table of agents whose hook files run here, and which of them a file was written for.
+
+import { isObject } from '../../core/base/json.js'
+import { canonicalEvent } from '../../core/events/events.js'
+import type { AgentSystem } from './agent-system.js'
+import {
+  antigravity,
+  codex,
+  crush,
+  devin,
+  droid,
+  goose,
+  grok,
+  kimi,
+  letta,
+  openhands,
+  qwen,
+} from './claude-like.js'
+import { copilot } from './copilot.js'
+import { cursor } from './cursor.js'
+import { gemini } from './gemini.js'
+import { amazonQ, kiro } from './kiro.js'
+import { type FoundEntry, foundIn } from './layout.js'
+import { windsurf } from './windsurf.js'
+
+/** Sorted by name. */
+export const AGENTS: readonly AgentSystem[] = [
+  amazonQ,
+  antigravity,
+  codex,
+  copilot,
+  crush,
+  cursor,
+  devin,
+  droid,
+  gemini,
+  goose,
+  grok,
+  kimi,
+  kiro,
+  letta,
+  openhands,
+  qwen,
+  windsurf,
+]
+
+export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name)
+
+export function agentNamed(name: string): AgentSystem | undefined {
+  return AGENTS.find((agent) => agent.name === name)
+}
+
+/** The agent whose folder a file is in. */
+export function agentAt(path: string): AgentSystem | undefined {
+  const text = slashed(path)
+  const places = AGENTS.flatMap((agent) => {
+    const at = text.search(agent.isAt)
+    return at < 0 ? [] : [{ agent, at }]
+  })
+  return places.sort((a, b) => b.at - a.at)[0]?.agent
+}
+
+/**
+ * The agent that a file was written for; undefined if it is Claude Code's or ours. Its place decides. Without one, its
+ * events and keys do, and the names of its folders where these fit several agents.
+ */
+export function agentOf(path: string, value: unknown): AgentSystem | undefined {
+  const text = slashed(path)
+  if (/\/\.(?:claude|claude-plugin|amplifier)\//.test(text)) return undefined
+  return agentAt(text) ?? agentBy(value, text)
+}
+
+function slashed(path: string): string {
+  return `/${path.replaceAll('\\', '/')}`.replace(/\/+/g, '/')
+}
+
+/** Judged by what it says. */
+export function agentBy(value: unknown, path = ''): AgentSystem | undefined {
+  if (!isObject(value)) return undefined
+  const hint = hinted(path)
+  const rated = AGENTS.map((agent) => ({ agent, points: pointsOf(agent, value, agent === hint) }))
+  const best = Math.max(...rated.map(({ points }) => points))
+  return best > 0 ? rated.find(({ points }) => points === best)?.agent : undefined
+}
+
+/** The agent that the folder of a file is named after: `configs/gemini-cli/settings.json`. */
+function hinted(path: string): AgentSystem | undefined {
+  const folder = path.split('/').at(-2) ?? ''
+  return agentNamed(folder.toLowerCase().replace(/-(?:cli|code|ide)$/, ''))
+}
+
+function pointsOf(agent: AgentSystem, value: object, isHinted: boolean): number {
+  const { entries } = foundIn(agent, value)
+  if (entries.length === 0) return 0
+  const known = entries.filter(({ event }) => Object.hasOwn(agent.events, event))
+  // A name that nothing here has, or an entry that only this agent writes so.
+  const telling = known.filter((entry) => isStrange(entry.event) || isTelling(agent, entry, value))
+  // Nobody has such events, so its folder decides.
+  if (known.length === 0) return isHinted && entries.every(({ event }) => isStrange(event)) ? 1 : 0
+  // A file that is mostly somebody else's only borrows a name.
+  const others = entries.length - known.length
+  if (isHinted ? known.length < others : known.length <= others || telling.length === 0) return 0
+  return (
+    known.length * 4 +
+    telling.length * 2 -
+    (entries.length - known.length) * 4 +
+    (isHinted ? 3 : 0) +
+    (agent.head ? 1 : 0)
+  )
+}
+
+function isStrange(event: string): boolean {
+  return canonicalEvent(event) === undefined
+}
+
+/** Entries outside a group are none of ours. */
+function isTelling(agent: AgentSystem, { handler, group, event }: FoundEntry, value: object): boolean {
+  if (agent.layout === 'triggers') return 'when' in value || 'trigger' in handler || 'action' in handler
+  if (agent.layout === 'named') return !('hooks' in value) && !Object.hasOwn(value, event)
+  if (agent.commandKey !== undefined && agent.commandKey in handler) return true
+  if (group !== undefined) return false
+  if (agent.timeoutKey !== undefined && agent.timeoutKey in handler) return true
+  return agent.layout === 'flat' && isOwnCase(agent, event, value)
+}
+
+/** Copilot's files have its own names, or Claude Code's beside a version. */
+function isOwnCase(agent: AgentSystem, event: string, value: object): boolean {
+  if (agent.name === 'copilot') return /^[A-Z]/.test(event) && 'version' in value
+  return /^[a-z]/.test(event)
+}

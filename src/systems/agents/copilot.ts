@@ -1,0 +1,153 @@
+// Copilot's hooks: flat answers. The spelling of an event in the file decides how its payload is spelled.
+
+import { isObject, type Json } from '../../core/base/json.js'
+import type { Reply } from '../claude-code/decode.js'
+import { type AgentSystem, defined, named, on, resultText, type Sent, same } from './agent-system.js'
+import { EDITOR, ours } from './fields.js'
+import { firstOf, inClaudeTerms, objectIn, refused, verdictIn, without } from './spoken.js'
+
+export const copilot: AgentSystem = {
+  name: 'copilot',
+  title: 'Copilot',
+  file: '.github/hooks/hooks.json',
+  isAt: /\/\.github\/(?:hooks|copilot)\/|\/\.copilot\/|\/github-copilot\/policy\.d\//,
+  layout: 'flat',
+  head: { version: 1 },
+  topKeys: ['version', '$schema', 'disableAllHooks', 'description'],
+  keys: [
+    'bash',
+    'powershell',
+    'windows',
+    'linux',
+    'osx',
+    'cwd',
+    'env',
+    'timeoutSec',
+    'url',
+    'headers',
+    'allowedEnvVars',
+    'prompt',
+  ],
+  commandKey: 'bash',
+  timeoutKey: 'timeoutSec',
+  unit: 'seconds',
+  timeout: 30,
+  events: {
+    sessionStart: on('SessionStart'),
+    sessionEnd: on('SessionEnd'),
+    userPromptSubmitted: on('UserPromptSubmit'),
+    userPromptTransformed: on(null),
+    preToolUse: on('PreToolUse'),
+    preMcpToolCall: on('PreToolUse', 'mcp'),
+    permissionRequest: on('PermissionRequest'),
+    postToolUse: on('PostToolUse'),
+    postToolUseFailure: on('PostToolUseFailure'),
+    agentStop: on('Stop'),
+    subagentStart: on('SubagentStart'),
+    subagentStop: on('SubagentStop'),
+    preCompact: on('PreCompact'),
+    notification: on('Notification'),
+    errorOccurred: on('StopFailure'),
+    ...same(`SessionStart SessionEnd UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure Stop
+      SubagentStart SubagentStop PreCompact Notification`),
+  },
+  tools: named(
+    `Bash=bash,powershell Read=view Write=create Edit=edit,str_replace_editor,apply_patch MultiEdit=edit Grep=grep,rg
+    Glob=glob WebFetch=web_fetch WebSearch=web_search AskUserQuestion=ask_user TodoWrite=update_todo Agent=task`,
+  ),
+  fields: EDITOR,
+  matching: 'whole',
+  startsInProject: true,
+  // VS Code reads the same files, and fills in its own variable.
+  env: ({ projectDir }) => ({ COPILOT_PROJECT_DIR: projectDir, workspaceFolder: projectDir }),
+  payload: (sent) => (isPascal(sent) ? likeClaude(sent) : native(sent)),
+  answer,
+}
+
+function isPascal({ as }: Sent): boolean {
+  return /^[A-Z]/.test(as)
+}
+
+function native({ sessionId, now, data, tool, input }: Sent) {
+  const { cwd } = data
+  return defined({
+    sessionId,
+    timestamp: now,
+    cwd,
+    ...(tool !== undefined && { toolName: tool, toolArgs: input }),
+    ...('tool_response' in data && {
+      toolResult: { resultType: 'success', textResultForLlm: resultText(data.tool_response) },
+    }),
+    error: data.error,
+    prompt: data.prompt,
+    source: data.source,
+    reason: data.reason,
+    transcriptPath: data.transcript_path,
+    stop_hook_active: data.stop_hook_active,
+    agentId: data.agent_id,
+    agentName: data.agent_type,
+    agentType: data.agent_type,
+    response: data.last_assistant_message,
+    trigger: data.trigger,
+    customInstructions: data.custom_instructions,
+    message: data.message,
+    title: data.title,
+    notification_type: data.notification_type,
+  })
+}
+
+function likeClaude({ as, now, data, input, tool }: Sent) {
+  const { tool_response: result, ...rest } = data
+  return defined({
+    ...rest,
+    hook_event_name: as,
+    timestamp: new Date(now).toISOString(),
+    ...(tool !== undefined && { tool_input: input }),
+    ...(result !== undefined && {
+      tool_result: { result_type: 'success', text_result_for_llm: resultText(result) },
+    }),
+  })
+}
+
+const PROGRESS = /^\s*\{"type":\s*"progress".*\}\s*$/gm
+
+function answer(given: Reply, { event }: Sent): Reply {
+  const reply = { ...given, stdout: given.stdout.replace(PROGRESS, '') }
+  const said = objectIn(reply.stdout)
+  const isGate = event === 'PreToolUse' || event === 'PermissionRequest'
+  if (isGate && reply.code === 2) return denied(event, reply, said)
+  if (event === 'PreToolUse' && reply.code !== 0 && reply.code !== null && !said) {
+    return refused(reply, reply.stderr, `its command exited with ${reply.code}`)
+  }
+  if (!said || isObject(said.hookSpecificOutput)) return reply
+  const { permissionDecision, behavior, decision, modifiedArgs, modifiedResult, interrupt } = said
+  const verdict = verdictIn(permissionDecision) ?? verdictIn(behavior) ?? verdictIn(decision)
+  const spoken = {
+    verdict,
+    reason: firstOf(said, 'permissionDecisionReason', 'message', 'reason'),
+    context: firstOf(said, 'additionalContext'),
+    input: isObject(modifiedArgs) ? ours(modifiedArgs, EDITOR) : undefined,
+    output: isObject(modifiedResult) ? ((modifiedResult.textResultForLlm ?? '') as Json) : undefined,
+    stops: interrupt === true && verdict === 'deny',
+  }
+  const taken = [
+    'permissionDecision',
+    'permissionDecisionReason',
+    'behavior',
+    'message',
+    'modifiedArgs',
+    'modifiedResult',
+  ]
+  const more = ['additionalContext', 'interrupt', ...(verdict ? ['decision', 'reason'] : [])]
+  return inClaudeTerms(event, spoken, without(said, ...taken, ...more), reply)
+}
+
+/** On a permission request, Claude Code does not honour the exit code, but Copilot does. */
+function denied(event: string, reply: Reply, said: Readonly<Record<string, unknown>> | undefined): Reply {
+  const reason =
+    (said && firstOf(said, 'permissionDecisionReason', 'message', 'reason')) ||
+    reply.stderr.trim() ||
+    reply.stdout.trim()
+  if (event === 'PreToolUse') return { ...refused(reply, reason), stdout: '' }
+  return inClaudeTerms(event, { verdict: 'deny', reason: reason || 'Denied' }, {}, { ...reply, code: 0 })
+}

@@ -44,6 +44,8 @@ interface Read {
   readonly notes: Notes
   readonly names: Names
   readonly files: ConfigFiles
+  /** A file may be another agent's. */
+  readonly mayBeAgents: boolean
 }
 
 /**
@@ -55,16 +57,25 @@ export async function loadConfig(
   previous?: LoadedConfig,
   looks?: Looks,
 ): Promise<LoadedConfig> {
-  const read = looks
-    ? recordLooks(looks, () => readSources(sources, previous))
-    : readSources(sources, previous)
-  const { entries, processes, merge, notes, names, files } = read
+  const readWith = (agentFiles?: Shared['agentFiles']) =>
+    looks
+      ? recordLooks(looks, () => readSources(sources, previous, agentFiles))
+      : readSources(sources, previous, agentFiles)
+  const first = readWith()
+  // Reading is synchronous, so it starts again with the reader of such files.
+  const { entries, processes, merge, notes, names, files } = first.mayBeAgents
+    ? readWith(await import('./agent-file.js'))
+    : first
   const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
 /** All that is read from disk. */
-function readSources(sources: ConfigSources, previous: LoadedConfig | undefined): Read {
+function readSources(
+  sources: ConfigSources,
+  previous: LoadedConfig | undefined,
+  agentFiles: Shared['agentFiles'],
+): Read {
   const notes = new Notes()
   const names = new Names()
   const matchers = new Matchers()
@@ -73,7 +84,6 @@ function readSources(sources: ConfigSources, previous: LoadedConfig | undefined)
   const processes: ProcessEntry[] = []
   const given: GivenSetting[] = []
   const documents = discover(sources, files, notes)
-  const agentFiles = await agentReader(documents)
   for (const document of documents) {
     const contents = contentsOf(document, { notes, names, matchers, agentFiles })
     // A project's switches apply to its own hooks, not to those of a project inside it.
@@ -92,7 +102,7 @@ function readSources(sources: ConfigSources, previous: LoadedConfig | undefined)
   }
   const userHasHooks = [...entries, ...processes].some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources, userHasHooks, notes)
-  return { entries, processes, merge, notes, names, files }
+  return { entries, processes, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
 }
 
 /** The hooks that skills bring along, with the settings from the files. */
@@ -113,7 +123,7 @@ export async function loadDocuments(
   sources: ConfigSources,
   { merge }: Pick<LoadedConfig, 'merge'>,
 ): Promise<readonly ConfiguredHook[]> {
-  const agentFiles = await agentReader(documents)
+  const agentFiles = documents.some(mayBeAgents) ? await import('./agent-file.js') : undefined
   const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers(), agentFiles }
   const contents = documents.map((document) => contentsOf(document, shared))
   const entries = contents.flatMap((one) => one.entries)
@@ -136,12 +146,9 @@ function contentsOf(document: HookDocument, shared: Shared): Contents {
   }
 }
 
-/** Imported on demand: most files are ours or Claude Code's. */
-async function agentReader(documents: readonly HookDocument[]): Promise<Shared['agentFiles']> {
-  const mayBe = documents.some(
-    ({ role, file }) => role === 'explicit' || (role === 'plugin' && OF_AGENTS.test(file.json.text)),
-  )
-  return mayBe ? import('./agent-file.js') : undefined
+/** Their reader is imported on demand: most files are ours or Claude Code's. */
+function mayBeAgents({ role, file }: HookDocument): boolean {
+  return role === 'explicit' || (role === 'plugin' && OF_AGENTS.test(file.json.text))
 }
 
 /** Keys and names of events in another agent's style. */

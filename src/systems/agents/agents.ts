@@ -83,10 +83,16 @@ export function agentBy(value: unknown, path = ''): AgentSystem | undefined {
   return best > 0 ? rated.find(({ points }) => points === best)?.agent : undefined
 }
 
+/** Agents whose files only differ from Claude Code's in names of tools: to take one for theirs changes little. */
+const CLOSE: readonly AgentSystem[] = [codex, droid, grok]
+
 /** The agent that the folder of a file is named after: `configs/gemini-cli/settings.json`. */
 function hinted(path: string): AgentSystem | undefined {
-  const folder = path.split('/').at(-2) ?? ''
-  return agentNamed(folder.toLowerCase().replace(/-(?:cli|code|ide)$/, ''))
+  const folders = path.toLowerCase().split('/').slice(-6, -1).reverse()
+  return (
+    agentNamed((folders[0] ?? '').replace(/-(?:cli|code|ide)$/, '')) ??
+    CLOSE.find(({ name }) => folders.includes(name))
+  )
 }
 
 function pointsOf(agent: AgentSystem, value: object, isHinted: boolean): number {

@@ -25,7 +25,7 @@ export async function runFromCopy(
   context: HookContext,
 ): Promise<unknown> {
   let said = ''
-  const { session, outcome, note, onAbort, onFailure, lastWord } = context
+  const { session, outcome, note, onAbort, onFailure, lastWord, atDeadline } = context
   try {
     return await run(event, {
       // Created on first use; most hooks never need it.
@@ -37,6 +37,7 @@ export async function runFromCopy(
       outcome,
       note,
       lastWord,
+      ...(atDeadline && { atDeadline }),
       onFailure,
       printed(output) {
         said = output.stderr ?? ''

@@ -890,9 +890,14 @@ static void begin_ending(struct program *program) {
   if (signal_group(program, SIGTERM)) signal_group(program, SIGCONT); // A suspended process only gets TERM then.
 }
 
+/** Whatever it said before its end was asked for counts, so the service gets that before `ending`: we may have been suspended. */
 static void end_program(uint32_t id) {
   struct program *program = programs;
   while (program != NULL && program->id != id) program = program->next;
+  if (program != NULL) {
+    read_rest(program);
+    reap(program);
+  }
   bool is_living = program != NULL && signal_group(program, 0) && has_living(program->pid);
   size_t frame = begin_report(ENDING, id);
   append_u8(&outgoing, is_living);
@@ -1027,11 +1032,9 @@ _Noreturn static void give_up(void) {
 // ---- the loop ---------------------------------------------------------------------------------------------------
 
 static int wake[2] = {-1, -1};
-static volatile sig_atomic_t has_missed_time; // We were suspended while we had something to tell the service.
 
 static void on_signal(int number) {
   int error = errno;
-  if (number == SIGCONT) has_missed_time |= programs != NULL || outgoing.length > 0;
   uint8_t byte = (uint8_t)number;
   if (write(wake[1], &byte, 1) < 0) {
     // The pipe is full, so we wake anyway.
@@ -1050,7 +1053,7 @@ static void listen_to_signals(void) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   sigprocmask(SIG_UNBLOCK, &children, NULL);
-  const int numbers[] = {SIGCHLD, SIGCONT, SIGINT, SIGTERM, SIGHUP};
+  const int numbers[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -1065,7 +1068,7 @@ static void take_signals(void) {
   uint8_t numbers[64];
   ssize_t count = read(wake[0], numbers, sizeof numbers);
   for (ssize_t i = 0; i < count; i++) {
-    if (numbers[i] == SIGCHLD || numbers[i] == SIGCONT) continue;
+    if (numbers[i] == SIGCHLD) continue;
     if (is_told) give_up();
     is_told = true;
     send_frame(begin_report(SIGNAL, numbers[i]));
@@ -1092,8 +1095,6 @@ static void begin(struct fields *fields) {
 
 static void take_message(uint8_t type, struct fields fields) {
   if ((stage == COLD_IS_POSSIBLE) != (type == STARTED)) give_up();
-  // The service may have given up on a hook whose deny waited here.
-  if (stage == JUDGING && has_missed_time) give_up();
   switch (type) {
     case STARTED:
       begin(&fields);

@@ -3,8 +3,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createHooks, deny, type Hooks, type Outcome } from 'carabiner'
+import { createHooks, deny, HookRegistry, type Hooks, type Outcome } from 'carabiner'
+import type { Hook } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HookContext } from '../../src/core/hooks/hook.js'
+import { madeHook } from './made-hook.js'
 
 let folder: string
 let hooks: Hooks | undefined
@@ -172,5 +175,53 @@ describe('a gate for which the time of the whole fire is too short', () => {
     expect(second.action).toBe('continue')
     expect(warnings(second)).toMatch(/Stop is allowed although .* did not judge it.*give the event more time/)
     expect((await stop()).action).toBe('continue')
+  })
+})
+
+describe('a gate whose answer may be on its way from another process', () => {
+  const gate = (run: Hook['run']) => {
+    const registry = new HookRegistry({ scope: 'global' })
+    registry.add(madeHook('gate', { run, timeoutMs: 20, onFailure: 'continue' }))
+    return createHooks({ globals: registry })
+  }
+  const fired = async (run: Hook['run']) => {
+    hooks = await gate(run)
+    const { action, reason, hooks: traces } = await hooks.session().fire('PreToolUse', BASH)
+    return [action, reason, traces[0]?.why]
+  }
+  /** Never answers by itself. */
+  const silent = () => new Promise<never>(() => undefined)
+
+  it('has answered if it does so when it is asked at its deadline', async () => {
+    const answer = (_: unknown, { atDeadline }: HookContext) =>
+      new Promise((resolve) => {
+        atDeadline?.(() => {
+          resolve(deny('no'))
+          return silent()
+        })
+      })
+    expect(await fired(answer)).toEqual(['deny', 'no', undefined])
+  })
+
+  it('is late if nothing was on its way', async () => {
+    const late = (_: unknown, { atDeadline }: HookContext) => {
+      atDeadline?.(async () => true)
+      return silent()
+    }
+    expect(await fired(late)).toEqual(['continue', undefined, 'HOOK_TIMEOUT'])
+  })
+
+  it.each<[string, () => Promise<boolean>]>([
+    ['nobody knows', async () => false],
+    ['asking fails', () => Promise.reject(new Error('lost'))],
+    ['nobody says', silent],
+  ])('stays closed if %s', async (_, ask) => {
+    const lost = (_: unknown, { atDeadline }: HookContext) => {
+      atDeadline?.(ask)
+      return silent()
+    }
+    const [action, reason, why] = await fired(lost)
+    expect([action, why]).toEqual(['deny', 'HOOK_INTERRUPTED'])
+    expect(reason).toContain('judging was interrupted; try again')
   })
 })

@@ -653,19 +653,27 @@ describe.skipIf(!hasCompiler)('a signal', () => {
     await areGone(groups)
   })
 
-  it('that suspends clip while a hook runs costs the call its answer, which may have come too late', async () => {
+  it('that suspends clip loses nothing that a hook said meanwhile: it comes before `ending`', async () => {
     let run: ReturnType<Scene['start']> | undefined
+    const file = join(scene.base, 'exited')
     await scene.judge(async (peer) => {
-      peer.start({ args: ['-c', 'sleep 60'] })
-      await peer.next('child')
+      const id = peer.start({
+        args: ['-c', 'while [ ! -e "$0" ]; do sleep 0.01; done; echo no >&2; exit 2', file],
+      })
+      const child = await peer.next('child')
       run?.kill('SIGSTOP')
       await vi.waitUntil(() => stateOf(run?.pid).startsWith('T'))
-      peer.send(exit(0))
+      writeFileSync(file, '')
+      if ('pid' in child) await vi.waitUntil(() => stateOf(child.pid).startsWith('Z'))
+      peer.send({ kind: 'end', id })
       run?.kill('SIGCONT')
-      await peer.closed
+      await peer.next('ending')
+      const said = peer.received.map((one) => (one.kind === 'output' ? `${one.fd} ${one.bytes}` : one.kind))
+      expect(said.slice(said.indexOf('child'))).toEqual(['child', '1 ', '2 no\n', '2 ', 'exited', 'ending'])
+      peer.send(exit(2))
     })
     run = scene.start()
-    expect(await run.result).toEqual(INTERRUPTED)
+    expect((await run.result).code).toBe(2)
   })
 
   it('that the caller ignores is ignored, and a blocked SIGCHLD does not hide the end of programs', async () => {

@@ -3,6 +3,8 @@
 import { type ForCaller, forCallerOfNow } from './caller.js'
 import { LONGEST_TIMER_MS } from './time.js'
 
+const atOnce: ForCaller = (work) => work()
+
 /** Something that waits. It is its own node in a linked list, so joining and leaving need no lookup. */
 export abstract class Watched {
   /** A time on the clock of performance.now(); Infinity while nothing is awaited. */
@@ -12,7 +14,7 @@ export abstract class Watched {
   /** The value of `dueAt` that was set because this process had not been running. It is not moved on again. */
   extendedTo = Infinity
   /** The timer may have been set for another caller. */
-  forCaller: ForCaller | undefined
+  forCaller: ForCaller = atOnce
   previous: Watched | undefined
   next: Watched | undefined
 }
@@ -96,7 +98,7 @@ function isAnyDue(now: number): boolean {
 /** Runs a turn of the event loop after `look`, because timers fire before answers that have arrived are read. */
 function count(now: number): void {
   const waiting = [...everyone()]
-  for (const one of waiting) if (one.dueAt <= now) one.forCaller?.(() => one.overdue(now))
+  for (const one of waiting) if (one.dueAt <= now) one.forCaller(() => one.overdue(now))
   lookAgain()
 }
 

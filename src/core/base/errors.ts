@@ -65,7 +65,7 @@ export const ERROR_CODES = {
   },
   HOOK_INTERRUPTED: {
     means:
-      'The process of a hook ended or hung while it worked on several calls. Nobody knows which of them is to blame, so the hook has not judged this one. If it is a gate, the gate is closed, whatever its onFailure says.',
+      'The process of a hook ended or hung after it had worked on several calls, and nobody knows which of them is to blame. Or the process that runs the hook for the service was suspended, so an answer may have come too late. Either way the hook has not judged this call. If it is a gate, the gate is closed, whatever its onFailure says.',
     todo: 'Try again. If it happens often, fix the hook: some call makes its process crash or hang.',
   },
   HOOK_OUTPUT: {

@@ -59,6 +59,11 @@ export interface HookContext {
   readonly printed: (output: Printed) => void
   /** A refusal or a question that the hook gave in time. It counts if the hook does not answer before its deadline. */
   readonly lastWord: (result: HookResult) => void
+  /**
+   * For an answer that comes by way of another process: at the deadline the hook is asked, and has a moment more. Settles once
+   * everything that was said in time is here; with false if that is not certain, and then the hook was interrupted.
+   */
+  readonly atDeadline?: (ask: () => Promise<boolean>) => void
 }
 
 /** A program's output, within bounds. */

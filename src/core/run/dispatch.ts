@@ -112,6 +112,14 @@ interface Mode {
   readonly admitted?: boolean
 }
 
+/** How a hook missed its deadline. */
+interface Missed {
+  /** Its answer, if there is one by now. */
+  readonly late?: unknown
+  /** It may have answered in time. */
+  readonly isInterrupted?: boolean
+}
+
 const PLAIN: Mode = { steps: true }
 const FINAL: Mode = { steps: true, final: true }
 const IN_STEP: Mode = { admitted: true }
@@ -147,6 +155,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
   /** `sameAs` keys of the hooks that run, so that the same hook does not run twice. */
   #standing: Set<string> | undefined
   #watching = false
+  /** The deadline of the hook has passed, but its answer may be on its way. */
+  #isOnItsWay = false
   #stopListening: (() => void) | undefined
   #resolve!: (done: unknown) => void
   #finish!: (dispatched: Dispatched) => unknown
@@ -328,6 +338,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #watch(hook: Hook): void {
     if (!this.#watching) watch(this)
     this.#watching = true
+    this.#isOnItsWay = false
     this.dueAt = Math.min(this.#now + longestOf(hook), this.#deadline)
     hurry(this.dueAt)
   }
@@ -339,17 +350,36 @@ class Sequence extends Watched implements Dispatched, CallSite {
   }
 
   override overdue(now: number): void {
-    this.#miss(this.#hook as Hook, now)
+    const said = now < this.#deadline ? this.#call?.askAtDeadline() : undefined
+    if (said !== undefined) this.#listenOn(said, now)
+    else this.#leaveBehind(now, this.#isOnItsWay)
+  }
+
+  /** An answer may be on its way from another process. */
+  #listenOn(said: Promise<boolean>, now: number): void {
+    const [hook, call] = [this.#hook, this.#call]
+    const settle = (isAll: boolean) => {
+      if (this.#hook === hook && this.#call === call) this.#leaveBehind(now, !isAll)
+    }
+    said.then(settle, () => settle(false))
+    this.#isOnItsWay = true
+    this.dueAt = Math.min(now + ON_ITS_WAY_MS, this.#deadline)
+  }
+
+  #leaveBehind(now: number, isInterrupted: boolean): void {
+    this.#miss(this.#hook as Hook, now, { isInterrupted })
     void this.#runPass(++this.#pass)
   }
 
-  #miss(hook: Hook, now: number, late?: unknown): void {
+  #miss(hook: Hook, now: number, { late, isInterrupted = false }: Missed): void {
     const own = now >= this.#now + longestOf(hook)
     const limit = own ? `within its ${longestOf(hook) / 1000} s` : "before the event's deadline"
     const hint = own
       ? timeoutHint(hook)
       : fireTimeoutHint([...this.#spent(), { name: hook.name, ms: now - this.#now }])
-    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, hint)
+    const error = isInterrupted
+      ? new HookError('HOOK_INTERRUPTED', INTERRUPTED)
+      : new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, hint)
     this.#rest()
     this.#call?.abort(error)
     const word = this.#call?.closingWord(late)
@@ -371,7 +401,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #takeInTime(hook: Hook, answer: unknown): void {
     const now = this.#clock.now()
     if (now < this.dueAt) this.#take(hook, answer, now)
-    else this.#miss(hook, now, answer)
+    else this.#miss(hook, now, { late: answer })
   }
 
   #take(hook: Hook, value: unknown, now?: number): void {
@@ -503,6 +533,12 @@ const itself = (dispatched: Dispatched): Dispatched => dispatched
 function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
   return timeoutMs + startupMs
 }
+
+/** How long an answer may be on its way after the deadline. */
+const ON_ITS_WAY_MS = 2000
+
+const INTERRUPTED =
+  'judging was interrupted; try again (the process that runs the hook did not report in time)'
 
 const WENT_ON = [
   'it answered "async": true, so its verdict cannot count',

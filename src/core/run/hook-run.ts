@@ -37,6 +37,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   #lastWord: HookResult | undefined
   #listeners: readonly (() => void)[] | undefined
   #aborted: { readonly reason: unknown } | undefined
+  #askAtDeadline: (() => Promise<boolean>) | undefined
 
   constructor(hook: Hook, site: CallSite) {
     this.#hook = hook
@@ -85,6 +86,19 @@ export class HookCall implements HookContext, DiagnosticSink {
     return (result: HookResult) => {
       this.#lastWord = result
     }
+  }
+
+  get atDeadline() {
+    return (ask: () => Promise<boolean>) => {
+      this.#askAtDeadline = ask
+    }
+  }
+
+  /** Asks once. */
+  askAtDeadline(): Promise<boolean> | undefined {
+    const ask = this.#askAtDeadline
+    this.#askAtDeadline = undefined
+    return ask?.()
   }
 
   /** The deny, ask or abort among the hook's answers so far, including a late one. Changes no longer count. */

@@ -74,7 +74,8 @@ export function commandHook(
     const call = spec.agent && (await agentCallOf(spec.agent, event, place.projectDir))
     const { envFile, ...made } = programFor(event, spec, handedOn, context, call)
     const asker: Asker = { name: hook.name, onFailure: context.onFailure }
-    const program: Program = { ...made, soFar: (ending) => lastWord(event, ending, asker, context) }
+    const soFar = (ending: Ending) => lastWord(event, ending, asker, context)
+    const program: Program = { ...made, soFar, atDeadline: context.atDeadline }
     announce(spec, surroundings, context.note)
     const start = (one: Program) =>
       programs.run(
@@ -171,7 +172,8 @@ function lastWord(
   { note, printed, lastWord }: HookContext,
 ): void {
   report(ending, note, printed)
-  const word = decodeUnfinished(event, ending, asker, note)
+  const hasExited = ending.code !== null || ending.signal !== null
+  const word = (hasExited ? closingEnd : decodeUnfinished)(event, ending, asker, note)
   if (word) lastWord(word)
 }
 

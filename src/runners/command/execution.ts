@@ -129,7 +129,8 @@ class Execution {
       if (!this.#settle()) return
       this.#aborted = true
       // Nobody waits for the output of a program that continues on its own.
-      if (this.#waiting === this.#caller) this.#caller.soFar?.(this.#ending({ code: null, signal: null }))
+      if (this.#waiting === this.#caller)
+        this.#caller.soFar?.(this.#ending(this.#exit ?? { code: null, signal: null }))
       this.#waiting.reject(signal.reason)
       void this.#endGroup()
     })

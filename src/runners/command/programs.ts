@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { HookError } from '../../core/base/errors.js'
 import type { MaybePromise } from '../../core/base/promise.js'
+import type { HookContext } from '../../core/hooks/hook.js'
 import { forgetLooks } from '../../files/looks.js'
 import { Living, ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
@@ -27,6 +28,8 @@ export interface Program {
   readonly outputLimit?: number
   /** Called if it is aborted, with what it had printed by then. */
   readonly soFar?: (unfinished: Ending) => void
+  /** For a start elsewhere, from where what the program says may come late. */
+  readonly atDeadline?: HookContext['atDeadline'] | undefined
 }
 
 const OUTPUT_LIMIT = 1024 * 1024

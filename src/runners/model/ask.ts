@@ -3,6 +3,7 @@
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
 import { unlessAborted } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
+import type { HookContext } from '../../core/hooks/hook.js'
 import { userHome } from '../../files/homes.js'
 import { withoutProject } from '../../shell/own-environment.js'
 import { firstLine } from '../../systems/claude-code/decode.js'
@@ -38,6 +39,7 @@ interface Asking {
   readonly note: (d: Diagnostic) => void
   /** Called on a timeout, with what the model's command had printed by then. */
   readonly soFar?: (reply: string) => void
+  readonly atDeadline?: HookContext['atDeadline'] | undefined
 }
 
 /** Rejects with a HookError, or with the signal's reason as soon as it is aborted. */
@@ -176,7 +178,7 @@ async function askCommand(
   { command }: CommandSettings,
   { system, prompt }: Question,
   programs: Programs,
-  { signal, soFar }: Asking,
+  { signal, soFar, atDeadline }: Asking,
 ): Promise<Answered> {
   const [file = '', ...args] = command
   if (withoutProject()[WITHIN]) throw within(file)
@@ -184,6 +186,7 @@ async function askCommand(
   const program = {
     ...{ file, args, cwd: userHome(), env: environment(), input, outputLimit: REPLY_LIMIT },
     soFar: ({ stdout }: Ending) => soFar?.(stdout),
+    atDeadline,
   }
   const ending = await programs.run(program, signal).catch((error: unknown) => {
     throw isHookError(error, 'HOOK_NOT_STARTED') ? notStarted(error) : error

@@ -39,7 +39,8 @@ export function promptHook(
       const no = noIn(said)
       if (no) context.lastWord(verdictOf(no, event, asker, note))
     }
-    const answered = await ask(models(), question, programs, { wish: handler.model, signal, note, soFar })
+    const asking = { wish: handler.model, signal, note, soFar, atDeadline: context.atDeadline }
+    const answered = await ask(models(), question, programs, asking)
     show(answered, context)
     const reply = read(answered, note)
     checkSeenWhole(reply, question, event)

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { getSystemErrorName } from 'node:util'
 import { onAbort } from '../../core/base/promise.js'
 import type { Group, Running } from '../../runners/command/execution.js'
@@ -34,6 +35,7 @@ export class RemotePrograms {
     const id = ++this.#lastId
     const remote = new RemoteProgram(program, () => this.#send({ kind: 'end', id }))
     this.#known.set(id, remote)
+    program.atDeadline?.(() => remote.hasSaidAll())
     const { file, args, cwd, env, input } = program
     this.#send({ kind: 'run', id, file, args, cwd, env, input })
     return remote.startedUnless(signal)
@@ -46,7 +48,9 @@ export class RemotePrograms {
     else if (report.id < 1 || report.id > this.#lastId)
       throw new FrameError(`there is no program ${report.id}`)
     // Its verdict can arrive after the news that it is gone.
-    if (remote?.isGone && remote.isSilent) this.#known.delete(report.id)
+    if (!remote?.isGone || !remote.isSilent) return
+    remote.forget()
+    this.#known.delete(report.id)
   }
 
   /** The caller is gone. Whatever it ran ends with it, or is out of reach. */
@@ -67,7 +71,9 @@ class RemoteProgram implements Running, Group {
   readonly #program: Program
   readonly #askToEnd: () => void
   readonly #started: Promise<void>
-  #isEnding = false
+  #ending: Promise<boolean> | undefined
+  readonly #askedAt = performance.now()
+  #startedAt: number | undefined
   #exit: Exit | undefined
   #exited: (exit: Exit) => void = () => {}
   // Settle the promises of the same names.
@@ -118,21 +124,42 @@ class RemoteProgram implements Running, Group {
   }
 
   end(): boolean | Promise<boolean> {
-    if (this.isGone || this.#isEnding) return false
-    this.#isEnding = true
-    const living = new Promise<boolean>((resolve) => {
+    if (this.isGone || this.#ending !== undefined) return false
+    return this.#endAnyway()
+  }
+
+  /** Settles with `ending`, which comes after everything that the caller had to tell before. */
+  #endAnyway(): Promise<boolean> {
+    this.#ending ??= new Promise<boolean>((resolve) => {
       this.#end = resolve
+      this.#askToEnd()
     })
-    this.#askToEnd()
-    return living
+    return this.#ending
+  }
+
+  /**
+   * Ends it. Settles once everything that it said before is here: with false if the caller may have been suspended while it
+   * should have started it, so that it had less time than it was given.
+   */
+  async hasSaidAll(): Promise<boolean> {
+    if (this.#startedAt === undefined) return false
+    await this.#endAnyway()
+    await setImmediate() // Streams tell their end later.
+    return this.#startedAt - this.#askedAt < LATE_MS
   }
 
   /** The caller looks by itself. */
   look(): void {}
 
+  /** Nothing more is said about it. */
+  forget(): void {
+    this.#end(false)
+  }
+
   receive(report: Report): void {
     switch (report.kind) {
       case 'child':
+        this.#startedAt ??= performance.now()
         if ('pid' in report) this.#start()
         else this.#fail(startFailure(this.#program, report.errno))
         break
@@ -159,6 +186,7 @@ class RemoteProgram implements Running, Group {
     this.#exit ??= [null, 'SIGKILL']
     this.#exited(this.#exit)
     this.#left()
+    this.forget()
   }
 
   #fail(failure: Error): void {
@@ -170,10 +198,12 @@ class RemoteProgram implements Running, Group {
 
   #left(): void {
     this.isGone = true
-    this.#end(false)
     this.#leave()
   }
 }
+
+/** A caller that took longer to start a program may have been suspended. */
+const LATE_MS = 200
 
 const NOTHING = Buffer.alloc(0)
 

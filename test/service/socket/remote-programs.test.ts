@@ -1,7 +1,7 @@
 // Programs that a caller runs for the service: whatever the caller reports, in whatever order, harms no other caller.
 
 import { text } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ToCaller } from '../../../src/service/socket/frames.js'
 import { RemotePrograms } from '../../../src/service/socket/remote-programs.js'
 
@@ -63,4 +63,56 @@ it('the output of a caller that is lost ends', async () => {
   const { programs, said } = await told([printed(1, 'half')])
   programs.lose(new Error('gone'))
   expect(await said).toEqual(['half', ''])
+})
+
+describe('at the deadline of a hook', () => {
+  /** A program, and what is asked at its deadline. */
+  function begun() {
+    const programs = new RemotePrograms(() => undefined)
+    let hasSaidAll: () => Promise<boolean> = () => Promise.reject()
+    const atDeadline = (ask: typeof hasSaidAll) => {
+      hasSaidAll = ask
+    }
+    const running = programs.start({ ...PROGRAM, atDeadline }, new AbortController().signal)
+    return { programs, running, hasSaidAll: () => hasSaidAll() }
+  }
+
+  it('a program that was not even started may have been held up', async () => {
+    const { programs, running, hasSaidAll } = begun()
+    expect(await hasSaidAll()).toBe(false)
+    programs.lose(new Error('gone'))
+    await expect(running).rejects.toThrow('gone')
+  })
+
+  it('one that was started late may have been held up, too', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const { programs, hasSaidAll } = begun()
+      vi.advanceTimersByTime(500)
+      programs.receive({ kind: 'child', id: 1, pid: 4711 })
+      const all = hasSaidAll()
+      programs.receive({ kind: 'ending', id: 1, living: true })
+      expect(await all).toBe(false)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('it has said all once the caller says `ending`, and what came before counts', async () => {
+    const { programs, running, hasSaidAll } = begun()
+    programs.receive({ kind: 'child', id: 1, pid: 4711 })
+    const { stdout, onExit } = await running
+    const said: unknown[] = []
+    stdout.on('data', (piece) => said.push(String(piece))).on('end', () => said.push('end'))
+    onExit.call(await running, (code) => said.push(code))
+    const all = hasSaidAll().then((isAll) => said.push(isAll))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(said).toEqual([])
+    for (const report of [printed(1, 'no'), printed(1, ''), { ...EXITED, code: 2, alone: false }])
+      programs.receive(report)
+    programs.receive({ kind: 'ending', id: 1, living: false })
+    await all
+    expect(said).toEqual(['no', 2, 'end', true])
+    programs.lose(new Error('gone'))
+  })
 })

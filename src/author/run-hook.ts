@@ -8,7 +8,7 @@ import { plainText, shown } from '../core/base/text.js'
 import { canonicalEvent, type EventName, resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
 import { callerEnv } from '../files/caller.js'
-import { answerOf, verdictOfResult } from '../hosts/answer.js'
+import { answerOf, combined, isFinal, verdictOfResult } from '../hosts/answer.js'
 import type { HostAnswer, HostEvent, HostVerdict } from '../hosts/host.js'
 import { HOST_NAMES, hostNamed, type KnownHost } from '../hosts/hosts.js'
 import { eventOf, InvalidHookInput, type ReadOptions, readEnvelope, senderOf } from '../hosts/payload.js'
@@ -53,17 +53,32 @@ export interface RunHookOptions {
   readonly answered?: (answer: HostAnswer) => void
 }
 
-/** Answers once. Never rejects. The process ends with the answer, even if a handler left something open. */
+/**
+ * Answers once. Never rejects. The process ends with the answer, even if a handler left something open. The handler is called
+ * for each part of a tool call that does several things, such as a patch of two files, until it refuses one.
+ */
 export async function runHook(handlers: HookHandlers, given: RunHookOptions = {}): Promise<void> {
+  await runJudging('parts', handlers, given)
+}
+
+/** What the handler is shown of a tool call that does several things. `both`: first the whole call, then each part. */
+export type Judged = 'parts' | 'whole' | 'both'
+
+/** runHook for hooks of ours, which may understand the whole call. */
+export async function runJudging(
+  judged: Judged,
+  handlers: HookHandlers,
+  given: RunHookOptions,
+): Promise<void> {
   const { options, problem } = checkedOptions(given)
-  const run = new Run(options, problem)
+  const run = new Run(options, problem, judged)
   if (!options.answered) {
     keepStdoutClean()
     beforeTheEnd(run)
   }
   try {
-    const result = await run.ask(handlers)
-    run.succeed(result)
+    const verdict = await run.ask(handlers)
+    run.succeed(verdict)
   } catch (error) {
     run.fail(error)
   }
@@ -82,10 +97,12 @@ class Run implements Unanswered {
   #notes: readonly string[] = []
   #done = false
   #problem: InvalidOption | undefined
+  readonly #judged: Judged
 
-  constructor(options: RunHookOptions, problem: InvalidOption | undefined) {
+  constructor(options: RunHookOptions, problem: InvalidOption | undefined, judged: Judged) {
     this.#options = options
     this.#problem = problem
+    this.#judged = judged
     this.#name = options.name ?? basename(process.argv[1] ?? 'hook')
     this.#host = hostNamed(options.host ?? 'claude-code') as KnownHost
     this.#event = { ...NOTHING, name: canonicalEvent(options.event ?? '') ?? NOTHING.name }
@@ -95,16 +112,29 @@ class Run implements Unanswered {
     return this.#done
   }
 
-  async ask(handlers: HookHandlers): Promise<HookResult> {
+  async ask(handlers: HookHandlers): Promise<HostVerdict> {
     checkHandlers(handlers)
-    const input = this.#read(this.#options.stdin ?? (await readStandardInput(this.#options.timeout)))
+    const inputs = this.#read(this.#options.stdin ?? (await readStandardInput(this.#options.timeout)))
     // Thrown only now, because the sender and the event decide how a failure is reported.
     if (this.#problem) throw this.#problem
-    const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
-    const answer = await this.#inTime(Promise.resolve(handler?.(input)))
+    return this.#inTime(this.#judge(handlers, inputs))
+  }
+
+  async #judge(handlers: HookHandlers, inputs: readonly HookInput[]): Promise<HostVerdict> {
+    const verdicts: HostVerdict[] = []
+    for (const input of inputs) {
+      const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
+      const verdict = verdictOfResult(this.#resultOf(await handler?.(input)))
+      verdicts.push(verdict)
+      if (isFinal(verdict)) break
+    }
+    return combined(verdicts)
+  }
+
+  #resultOf(answer: unknown): HookResult {
     const diagnostics: Diagnostic[] = []
     const result = readResult(answer, diagnostics)
-    this.#notes = diagnostics.map(({ text }) => text)
+    this.#notes = [...this.#notes, ...diagnostics.map(({ text }) => text)]
     // The change may have been meant to make the call safe, so the unchanged call must not run.
     this.#problem = misspeltChange(result)
     if (this.#problem) throw this.#problem
@@ -112,7 +142,7 @@ class Run implements Unanswered {
   }
 
   /** Keeps each part as soon as it is known, so that a failure is reported in the sender's form and names its event. */
-  #read(text: string): HookInput {
+  #read(text: string): readonly HookInput[] {
     const payload = parsePayload(text)
     const options: ReadOptions = { ...this.#options, env: callerEnv() }
     this.#host = senderOf(payload, options.event ?? '', options)
@@ -121,19 +151,21 @@ class Run implements Unanswered {
     this.#event = { name: asked.name, sentAs: asked.sentAs, data: {} }
     if (asked.known === undefined && asked.sentAs === '') this.#problem ??= unknownEvent(asked.name)
     const event = eventOf(payload, asked)
-    const input = inputOf({ ...asked, event })
+    const judged = this.#judged === 'whole' ? [] : partsOf(event)
+    const shown = this.#judged === 'both' || judged.length === 0 ? [event, ...judged] : judged
+    const inputs = shown.map((one) => inputOf({ ...asked, event: one }))
     this.#event = event
-    return input
+    return inputs
   }
 
-  #inTime(work: Promise<unknown>): Promise<unknown> {
+  #inTime<T>(work: Promise<T>): Promise<T> {
     const { timeout } = this.#options
     return timeout === undefined ? work : inTime(work, timeout * 1000)
   }
 
-  succeed(result: HookResult): void {
+  succeed(verdict: HostVerdict): void {
     if (this.#done) return
-    this.#finish(verdictOfResult(result), {
+    this.#finish(verdict, {
       result: 'ok',
       ...(this.#notes.length > 0 && { notes: this.#notes }),
     })
@@ -173,6 +205,17 @@ class Run implements Unanswered {
     if (answered) answered({ ...answer, stderr: `${answer.stderr ?? ''}${telemetry}` })
     else leave(answer, telemetry, verdict.action !== 'continue')
   }
+}
+
+/** What a call does, under Claude Code's names of tools. Empty if it is one thing, which the event itself shows. */
+function partsOf({ name, sentAs, data: whole, calls = [] }: HostEvent): readonly HostEvent[] {
+  if (calls.length < 2 && calls[0]?.data.tool_input === whole.tool_input) return []
+  const { tool_name: own = null } = whole
+  return calls.map(({ names: [tool = own], data }) => ({
+    name,
+    sentAs,
+    data: { ...data, tool_name: tool, host_tool_name: own },
+  }))
 }
 
 /** A misspelt handler would let everything pass. */

@@ -97,23 +97,33 @@ export function verdictOfOutcome(outcome: Outcome): HostVerdict {
 }
 
 /**
- * One verdict about a call that does several things: the first that is more than "go on" decides. A permission counts if it is
- * for all of them. A change of one cannot be put back into the call, and is refused because of that.
+ * One verdict about a call that does several things. A refusal decides, then a question. A permission counts if it is for all
+ * of them. A change of one cannot be put back into the call, and is refused because of that.
  */
 export function combined(verdicts: readonly HostVerdict[]): HostVerdict {
   const [first = NOTHING_SAID] = verdicts
   if (verdicts.length < 2) return first
-  const decides = verdicts.find(({ action }) => action !== 'continue')
-  const changes = verdicts.filter(({ data }) => data !== undefined)
-  const [changed] = changes
-  const isUnclear = changes.some(({ data }) => !sameJson(data as Json, changed?.data as Json))
-  const { permission, ...decided } = decides ?? (isUnclear ? CHANGED_TWICE : changed) ?? first
+  const changes = verdicts.flatMap(({ data }) => (data === undefined ? [] : [data]))
+  const isUnclear = changes.some((data) => !sameJson(data, changes[0] as Data))
+  const {
+    permission,
+    data: _,
+    ...decided
+  } = verdicts.find(isFinal) ??
+  (isUnclear ? CHANGED_TWICE : verdicts.find(({ action }) => action === 'ask_user')) ??
+  first
   return {
     ...decided,
+    ...(changes[0] && { data: changes[0] }),
     ...(permission && verdicts.every((one) => one.permission === permission) && { permission }),
     injections: verdicts.flatMap(({ injections }) => injections),
-    messages: verdicts.flatMap(({ messages }) => messages),
+    messages: [...new Set(verdicts.flatMap(({ messages }) => messages))],
   }
+}
+
+/** Nothing that hooks say about the rest of a call can change it. */
+export function isFinal({ action }: HostVerdict): boolean {
+  return action !== 'continue' && action !== 'ask_user'
 }
 
 const CHANGED_TWICE: HostVerdict = {

@@ -1,7 +1,7 @@
 // Runs one hook of the pack as a program: builds its context, prints its answer and adds messages to the user.
 
 import type { HookInput } from '../author/hook-input.js'
-import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-hook.js'
+import { type HookHandlers, type RunHookOptions, runJudging } from '../author/run-hook.js'
 import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { callerEnv } from '../files/caller.js'
@@ -42,7 +42,10 @@ export async function runPackHook(
   const handlers: HookHandlers = Object.fromEntries(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
-  await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...how })
+  // The guard sees what a whole call deletes; the others only keep a record of it.
+  const judged = hook.event === 'PreToolUse' ? 'both' : 'whole'
+  const options = { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...how }
+  await runJudging(judged, handlers, options)
   // Nothing is left to do after the answer, and another turn of the event loop might start with a garbage collection.
   if (!how.answered) process.exit()
 }

@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { callerNow } from '../../core/base/caller.js'
 import { type Checks, checkOptions, isFlag, isText } from '../../core/base/options.js'
 import type { AuditRecord, AuditSink } from '../../core/session/audit-record.js'
 import { ifThere } from '../../files/if-there.js'
@@ -63,7 +64,7 @@ class OpenLog {
   #writer: LogWriter | undefined
 
   /** Creates no folder yet. Throws for invalid options and for a folder inside the project. */
-  constructor(what: string, options: FileAuditOptions, onTrouble: (text: string) => void = () => {}) {
+  constructor(what: string, options: FileAuditOptions, onTrouble?: (text: string) => void) {
     checkOptions(what, { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
     const { fsync = false, maxSegmentBytes = 16 * MIB, maxBytes = 1024 * MIB, lockTimeoutMs = 5000 } = options
     this.folder = auditFolder(options.projectDir, options.dataDir)
@@ -71,14 +72,29 @@ class OpenLog {
     this.lockTimeoutMs = lockTimeoutMs
     const path = witnessPath(this.folder)
     const witness = isInProject(path, resolve(options.projectDir)) ? undefined : path
-    this.#options = { maxSegmentBytes, maxBytes, witness, onTrouble }
+    this.#options = { maxSegmentBytes, maxBytes, witness, ...(onTrouble && { onTrouble }) }
   }
 
   /** Created for the first write: readers need no mutex. */
   get writer(): LogWriter {
-    this.#writer ??= new LogWriter({ folder: this.folder, fsync: this.fsync, ...this.#options })
+    this.#writer ??= writerOf({ folder: this.folder, fsync: this.fsync, ...this.#options })
     return this.#writer
   }
+}
+
+/** The writers of a service. A writer checks before each write whether the log is still as it left it. */
+const kept = new Map<string, LogWriter>()
+const MOST_KEPT = 64
+
+/** Callers of a service share a writer, which need not search for the end of the log each time. */
+function writerOf(options: LogWriterOptions): LogWriter {
+  if (!callerNow() || options.onTrouble) return new LogWriter(options)
+  const key = JSON.stringify(options)
+  const writer = kept.get(key) ?? new LogWriter(options)
+  kept.delete(key)
+  kept.set(key, writer)
+  for (const [oldest] of kept) if (kept.size > MOST_KEPT) kept.delete(oldest)
+  return writer
 }
 
 class MutexTimeout extends Error {

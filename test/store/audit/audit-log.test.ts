@@ -1,9 +1,10 @@
 import { hash as digestOf } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
+import { asCaller, serveCallers, serveNobody } from '../../callers.js'
 import {
   appendBytes,
   entriesOf,
@@ -48,6 +49,26 @@ describe('a line', () => {
     for (let i = 0; i < 4; i++) (i % 2 ? other : log).append([entry(`${i}`)])
     expect(storyOf(folder)).toEqual(['0', '1', '2', '3'])
     expect(verify(folder)).toMatchObject({ ok: true, records: 4 })
+  })
+})
+
+describe('callers of a service', () => {
+  it('go on from each other, from other processes, and from a log that was removed', () => {
+    const { folder, dataDir, projectDir } = workplace()
+    const append = (name: string) => new FileAuditLog({ dataDir, projectDir }).append([entry(name)])
+    serveCallers()
+    onTestFinished(serveNobody)
+    for (const name of ['a', 'b']) asCaller({}, () => append(name))
+    append('other')
+    asCaller({}, () => append('c'))
+    expect(storyOf(folder)).toEqual(['a', 'b', 'other', 'c'])
+    expect(verify(folder)).toMatchObject({ ok: true, records: 4 })
+    rmSync(join(folder, 'head.json'))
+    asCaller({}, () => append('d'))
+    expect(storyOf(folder)).toEqual(['a', 'b', 'other', 'c', 'recovered', 'd'])
+    rmSync(folder, { recursive: true })
+    asCaller({}, () => append('e'))
+    expect(storyOf(folder).at(-1)).toBe('e')
   })
 })
 

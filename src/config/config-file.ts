@@ -1,9 +1,10 @@
 // Reads and parses configuration files, within limits and without waiting. A file that becomes unreadable keeps its last good text.
 
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import type { Origin } from '../core/hooks/hook.js'
+import { lstatIfThere } from '../files/if-there.js'
 import { noteContent, noted, noteFailure } from '../files/looks.js'
 import { type JsonPath, JsonText, under } from './json-text.js'
 import type { Advice, Notes } from './notes.js'
@@ -154,7 +155,7 @@ const BROKEN_LINK: Problem = { problem: 'is a broken link', todo: TO_RELINK }
 
 export const isLink = noted((path): boolean => {
   try {
-    return lstatSync(path).isSymbolicLink()
+    return lstatIfThere(path)?.isSymbolicLink() === true
   } catch {
     return false
   }

@@ -1,6 +1,6 @@
 // Tells whether a path is inside a folder, by name or after following links.
 
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { registeredHome, userHome } from './homes.js'
 import { noted, oncePerCall } from './looks.js'
@@ -18,11 +18,11 @@ export function isBelow(path: string, folder: string): boolean {
 export const realOf = noted(
   oncePerCall((path: string): string => {
     try {
-      return realpathSync.native(path)
-    } catch {
-      const at = path.lastIndexOf(sep)
-      return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
-    }
+      // Many are missing, and an error takes longer than this look.
+      if (existsSync(path)) return realpathSync.native(path)
+    } catch {}
+    const at = path.lastIndexOf(sep)
+    return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
   }),
 )
 

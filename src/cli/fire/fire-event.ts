@@ -221,9 +221,9 @@ interface Lateness {
 
 function late(until: HostPatience): Lateness {
   const controller = new AbortController()
-  const why = new Refusal('HOOK_TIMEOUT', `The hooks did not finish within ${until.seconds} seconds`)
+  const why = () => new Refusal('HOOK_TIMEOUT', `The hooks did not finish within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()
-  const timer = setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
+  const timer = setTimeout(() => controller.abort(why()), Math.max(left, 0)).unref()
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 

@@ -59,6 +59,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 
 /** In the words of the cold path, for the rare caller that loses the service between its start and its answer. */
 const INTERRUPTED = 'judging was interrupted; try again'
+const INTERRUPTION = new Refusal('ABORTED', INTERRUPTED)
 
 // ---- fire -----------------------------------------------------------------------------------------------------
 
@@ -101,7 +102,7 @@ async function interruptedFire({ host, event, timeout }: Fired, stdin: string): 
   } catch {
     // The call itself is refused for this, in words that say why.
   }
-  await reply.refuse(new Refusal('ABORTED', INTERRUPTED))
+  await reply.refuse(INTERRUPTION)
   const limit = timeout === undefined ? reply.limit : limitFor(timeout)
   return interruptedAfter(limit, { exit: reply.exit, stdout: said[1], stderr: said[2] })
 }

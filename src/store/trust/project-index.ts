@@ -4,6 +4,7 @@ import { closeSync, existsSync, ftruncateSync, openSync, rmdirSync, rmSync, writ
 import { join } from 'node:path'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
 import { exactStatIfThere } from '../../files/if-there.js'
+import { oncePerCall } from '../../files/looks.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
 import { indexFolder } from '../../files/which-project.js'
 
@@ -25,6 +26,8 @@ export class ProjectIndex {
   readonly #folder: string
   readonly #state: string
   readonly #folders = new Map<string, string>()
+  /** For this state of the records. A caller of a service asks for every folder around its project. */
+  readonly #isComplete = oncePerCall((now) => this.#completeFor() === now)
 
   constructor(records: string, folder: string) {
     this.#records = records
@@ -36,7 +39,7 @@ export class ProjectIndex {
   names(projectDir: string, readAll: () => readonly Entry[]): readonly string[] {
     const now = this.#now()
     const known = namesIn(this.#folderOf(projectDir))
-    if (now === undefined || this.#completeFor() === now) return known
+    if (now === undefined || this.#isComplete(now)) return known
     const all = readAll()
     this.#complete(all, now)
     const own = all.filter(([, dir]) => dir === projectDir).map(([name]) => name)

@@ -1091,6 +1091,8 @@ static void begin(struct fields *fields) {
   for (int fd = 3; fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 || fd <= 15; fd++) continue;
   stage = JUDGING;
   send_frame(begin_frame(&outgoing, GO));
+  // Most events have a hook to run. The process is made while the service plans, so that no hook waits for it.
+  if (strcmp(own_arguments[2], "fire") == 0) start_guard();
 }
 
 static void take_message(uint8_t type, struct fields fields) {

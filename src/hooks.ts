@@ -34,6 +34,8 @@ export interface ListedHook {
   readonly line?: number
   /** Digest of its entry in a file. */
   readonly hash?: string
+  /** For a hook from another agent's file: that agent, and its own name of the event. */
+  readonly writtenFor?: { readonly agent: string; readonly event: string }
   /** Digest of the files it runs, if they were reviewed. */
   readonly content?: string
   /** The command or process it runs, or the address or model it asks. */

@@ -103,8 +103,10 @@ function kindOfEvent(reading: Reading, agent: AgentSystem, { event, at }: FoundE
   if (row?.to) return resolveEvent(row.to)
   const here = row ? undefined : knownEvent(event)
   const { text, todo } = here ? elsewhere(agent, event, here.name) : nowhere(agent, event, row !== undefined)
+  // The file is wrong only if nobody has the event.
+  const code = here || row ? 'agent-event' : 'unknown-event'
   const where = { file: reading.file, at: pathOf(at) }
-  reading.shared.notes.once(`event ${event}`, 'unknown-event', text, where, { todo })
+  reading.shared.notes.once(`event ${event}`, code, text, where, { todo })
   return here ?? resolveEvent(event)
 }
 

@@ -204,6 +204,7 @@ export class FileOrigin implements Origin {
   /** SHA-256 of the entry's text. It decides whether this exact text was trusted. */
   readonly hash: string
   declare readonly line: number
+  declare readonly writtenFor?: NonNullable<Origin['writtenFor']>
   readonly #text: ConfigFile['json']
   readonly #at: JsonPath
   #line: number | undefined
@@ -217,11 +218,18 @@ export class FileOrigin implements Origin {
     },
   }
 
-  constructor({ scope, source }: Owner, { path, json }: ConfigFile, at: JsonPath, hash: string) {
+  constructor(
+    { scope, source }: Owner,
+    { path, json }: ConfigFile,
+    at: JsonPath,
+    hash: string,
+    writtenFor?: Origin['writtenFor'],
+  ) {
     this.scope = scope
     this.source = source
     this.file = path
     this.hash = hash
+    if (writtenFor) this.writtenFor = writtenFor
     this.#text = json
     this.#at = at
     Object.defineProperty(this, 'line', FileOrigin.#lineProperty)

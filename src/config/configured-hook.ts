@@ -86,7 +86,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     id,
     name,
     kind: type,
-    origin: new FileOrigin(owner, entry.file, entry.at, content),
+    origin: new FileOrigin(owner, entry.file, entry.at, content, agent && writtenFor(agent.terms)),
     events: event.name === '*' ? 'all' : setOf(event.name),
     matcher: group.matcher,
     condition: bothOf(rule?.condition, agent?.condition),
@@ -137,6 +137,10 @@ interface Bare {
   readonly longestMs: number
   readonly agent?: AgentTerms
   disabled?: Silence
+}
+
+function writtenFor({ agent, event }: AgentTerms) {
+  return { agent, event }
 }
 
 type Condition = Hook['condition']

@@ -177,15 +177,16 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
 }
 
 function ran(hook: Counted): string {
-  const { command, kind, state, why, kept, role, stats, cannotStart } = hook
+  const { command, kind, state, why, kept, role, stats, cannotStart, writtenFor } = hook
   if (isClosedGate(hook)) return 'refuses every call that it would judge'
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
+  const as = writtenFor ? `\nas in ${writtenFor.agent}: ${oneLine(writtenFor.event)}` : ''
   const off = state === 'disabled' && why ? `\n${why}` : ''
   const fault = cannotStart === undefined ? '' : `\n${plainText(cannotStart)}`
   const instead = kept === undefined ? '' : `\nas you trusted it: ${KEPT[kept]}`
-  return `${what}${aside}${off}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
+  return `${what}${aside}${as}${off}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
 const KEPT = { modified: 'it has changed since', missing: 'the project no longer has it' } as const

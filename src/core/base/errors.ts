@@ -264,6 +264,11 @@ export const DIAGNOSTIC_CODES = {
     means: 'A configuration file has hooks for an event that does not exist; they never run.',
     todo: 'Use a name or alias that carabiner docs events lists.',
   },
+  'agent-event': {
+    means:
+      'A hook file of another agent has hooks for an event that nothing here raises, or that the agent itself does not have. The hooks run when somebody fires the event.',
+    todo: 'Leave it, if only that agent is to run them. Otherwise write an event that both have.',
+  },
   'unknown-key': {
     means: 'A key of a configuration file is not part of the format, or has no effect in its place.',
     todo: 'Correct the spelling, move it where it belongs, or remove it.',

@@ -19,6 +19,8 @@ export interface Origin {
   readonly file?: string
   readonly line?: number
   readonly hash?: string
+  /** For a hook from another agent's file: that agent, and its own name of the event. */
+  readonly writtenFor?: { readonly agent: string; readonly event: string }
 }
 
 export interface SessionInfo {

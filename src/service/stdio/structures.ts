@@ -86,6 +86,10 @@ const ORIGIN: Parts<Origin> = {
   file: may(TEXT, 'Its file.'),
   line: may(NUMBER, 'Its line in the file.'),
   hash: may(TEXT, 'Digest of its entry in the file.'),
+  writtenFor: may(
+    OBJECT,
+    'For a hook from another agent’s file: that `agent`, and its own name of the `event`.',
+  ),
 }
 
 export const STRUCTURES: { readonly [N in StructureName]: Parts<Structures[N]> } = {

@@ -88,8 +88,9 @@ function ofTools(agent: AgentSystem, event: AgentEvent, own: Matcher | null, spe
   const isMeant = (tool: string) =>
     !tools || tools.includes(tool) || (tools.includes('mcp') && tool.startsWith('mcp__'))
   const fixed = tools?.map((name) => (name === 'mcp' ? 'mcp__.*' : name)).join('|')
+  const command = event.over === 'command' && spec !== '' && spec !== '*' ? `(${spec})` : ''
   return {
-    pattern: own ? spec : (fixed ?? ''),
+    pattern: own ? spec : `${fixed ?? ''}${command}`,
     test: (tool) => isMeant(tool) && (!own || namesOf(agent, tool).some((name) => own.test(name))),
   }
 }

@@ -1,0 +1,82 @@
+// Whatever is written in an agent's format is read back as the same hooks.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonOfToml } from '../../../src/config/toml-text.js'
+import { type AgentHook, fileOf, hookIn } from '../../../src/systems/agents/agent-hook.js'
+import type { AgentSystem } from '../../../src/systems/agents/agent-system.js'
+import { AGENTS, agentAt, agentOf } from '../../../src/systems/agents/agents.js'
+import { foundIn } from '../../../src/systems/agents/layout.js'
+import { tomlOf } from '../../../src/systems/agents/toml-out.js'
+import { runs, seeded } from '../../property/runs.js'
+
+/** Hooks that the agent can have. */
+function hooksOf(agent: AgentSystem): fc.Arbitrary<AgentHook> {
+  const has = (key: string) => agent.keys?.includes(key) ?? false
+  const text = fc.string({ minLength: 1, maxLength: 40 }).filter((one) => one.trim() !== '')
+  const maybe = <T>(isIn: boolean, arbitrary: fc.Arbitrary<T>) =>
+    fc.option(isIn ? arbitrary : fc.constant(undefined), { nil: undefined })
+  const grouped = agent.layout === 'groups'
+  return fc
+    .record({
+      event: fc.constantFrom(...Object.keys(agent.events)),
+      command: text,
+      windows: maybe(has('powershell'), text),
+      matcher: maybe(agent.layout !== 'named', fc.constantFrom('Bash', 'Write|Edit', '.*', '')),
+      timeout: maybe(true, fc.integer({ min: 1, max: 600 })),
+      dir: maybe(has('cwd') || has('working_directory'), text),
+      env: maybe(has('env'), fc.dictionary(fc.constantFrom('A', 'B'), text)),
+      failsClosed: maybe(has('failClosed'), fc.constant(true as const)),
+      isSequential: maybe(grouped && agent.name === 'gemini', fc.constant(true as const)),
+      isOff: maybe(agent.layout === 'triggers', fc.constant(true as const)),
+      files: maybe(agent.layout === 'triggers', fc.array(text, { minLength: 1, maxLength: 2 })),
+    })
+    .map(({ windows, ...one }) => ({ ...one, windows: windows === one.command ? undefined : windows }))
+    .map((one) => {
+      const fields = Object.entries(one).filter(([, value]) => value !== undefined)
+      return { ...Object.fromEntries(fields), type: 'command', more: {}, strange: [] } as unknown as AgentHook
+    })
+}
+
+function readBack(agent: AgentSystem, text: string): readonly AgentHook[] {
+  const json = agent.layout === 'toml' ? jsonOfToml(text)?.json : text
+  const { entries, odd } = foundIn(agent, JSON.parse(json ?? ''))
+  expect(odd).toEqual([])
+  return entries.map((entry) => hookIn(agent, entry, 'linux'))
+}
+
+/** Events may change their places among each other, but not the hooks of one event. */
+function byEvent(hooks: readonly AgentHook[]): Readonly<Record<string, readonly AgentHook[]>> {
+  const events = [...new Set(hooks.map(({ event }) => event))].sort()
+  return Object.fromEntries(events.map((event) => [event, hooks.filter((hook) => hook.event === event)]))
+}
+
+describe.each(AGENTS.map((agent) => [agent.name, agent] as const))('%s', (_, agent) => {
+  it('reads what it writes', () => {
+    fc.assert(
+      fc.property(fc.array(hooksOf(agent), { maxLength: 6 }), (hooks) => {
+        const file = fileOf(agent, hooks)
+        const text = agent.layout === 'toml' ? tomlOf(file) : JSON.stringify(file)
+        expect(byEvent(readBack(agent, text))).toEqual(byEvent(hooks))
+      }),
+      { numRuns: runs(300), ...seeded(22) },
+    )
+  })
+
+  it('is recognised by the place of its file', () => {
+    if (agent.file === 'hooks/hooks.json') return // a plugin of any agent
+    expect(agentAt(`/home/me/project/${agent.file}`)?.name).toBe(agent.name)
+    expect(agentOf(`/home/me/project/${agent.file}`, {})?.name).toBe(agent.name)
+  })
+})
+
+it.each(['.claude/settings.json', '.amplifier/hooks/hooks.json', 'hooks/hooks.json', 'cursor.json'])(
+  '%s is no other agent’s',
+  (path) => {
+    expect(
+      agentOf(`/home/me/${path}`, {
+        hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'x' }] }] },
+      }),
+    ).toBeUndefined()
+  },
+)

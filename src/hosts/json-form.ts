@@ -41,6 +41,30 @@ export function jsonForm(lists: JsonLists): Form {
   }
 }
 
+export interface GroupShape {
+  /** How many of the host's units a second has. */
+  readonly unit: 1 | 1000
+  /** Fields that every group has. */
+  readonly group?: Values
+  /** Fields that every handler has. */
+  readonly handler?: Values
+}
+
+/** An item in Claude Code's layout. */
+export function groupItem({ unit, group, handler }: GroupShape): JsonLists['item'] {
+  return ({ command, timeout }) => ({
+    ...group,
+    hooks: [
+      {
+        type: 'command',
+        ...handler,
+        command,
+        ...(timeout !== undefined && { timeout: Math.ceil(timeout * unit) }),
+      },
+    ],
+  })
+}
+
 /** Whether it has nothing but the keys of a new file. */
 function isBare(text: string, top: Values = {}): boolean {
   const parsed = new JsonText(text).parse()

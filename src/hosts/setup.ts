@@ -37,14 +37,15 @@ export function projectPlaces({ project }: HostSetup, projectDir: string): reado
 /** A file that setup once changed. Undefined if it is none of this host's. */
 export function placeOf(setup: HostSetup, path: string): HostPlace | undefined {
   const user = userPlaces(setup).find((place) => place.path === path)
-  const { folder, files } = setup.project ?? { folder: '', files: [] }
-  const file = files.find(({ name }) => path.endsWith(`/${join(folder, name)}`))
-  if (user || !file) return user
-  return placesIn(
-    join(path.slice(0, -join(folder, file.name).length), folder),
-    [file],
-    [path.slice(0, -join('/', folder, file.name).length)],
-  )[0]
+  if (user) return user
+  for (const { name } of setup.project?.files ?? []) {
+    const end = join('/', setup.project?.folder ?? '', name)
+    const projectDir = path.endsWith(end) ? path.slice(0, -end.length) || '/' : undefined
+    const places = projectDir === undefined ? undefined : projectPlaces(setup, projectDir)
+    const place = places?.find((one) => one.path === path)
+    if (place) return place
+  }
+  return undefined
 }
 
 function placesIn(

@@ -1,9 +1,9 @@
 // The agents on this machine that setup knows.
 
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { userHome } from '../../files/homes.js'
 import { isProgram, searchPath } from '../../files/search-path.js'
-import { userPlaces } from '../../hosts/setup.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { projectOf } from '../sources.js'
 
@@ -11,8 +11,11 @@ import { projectOf } from '../sources.js'
 export async function installedAgents(): Promise<readonly KnownSetup[]> {
   const { folders } = searchPath([projectOf({ project: undefined })])
   const isInPath = (program: string) => folders.some((folder) => isProgram(join(folder, program)))
-  return (await allSetups()).filter(
-    ({ setup }) =>
-      setup.programs.some(isInPath) || userPlaces(setup).some(({ path }) => existsSync(dirname(path))),
-  )
+  const all = await allSetups()
+  // Some share a folder, which then says nothing.
+  const isShared = (folder: string) => all.filter(({ setup }) => setup.folder === folder).length > 1
+  return all.filter(({ setup: { programs, folder, files } }) => {
+    if (files.length === 0) return false
+    return programs.some(isInPath) || (!isShared(folder) && existsSync(join(userHome(), folder)))
+  })
 }

@@ -30,7 +30,7 @@ import { changeLines, diffOf } from '../print/diff.js'
 import { counted, labelled, nextLines, placeOf, shortPath, todoLines } from '../print/lines.js'
 import { RESTART, TRY_GUARD } from '../print/next-command.js'
 import { type Paint, painter } from '../print/terminal.js'
-import { Refusal, usage } from '../refusal.js'
+import { Refusal } from '../refusal.js'
 import { projectFolder, projectOf } from '../sources.js'
 import {
   type Commands,
@@ -138,14 +138,19 @@ function planned(places: readonly HostPlace[], entries: readonly Entry[]): reado
   })
 }
 
-function placesFor({ host, setup }: KnownSetup, isProject: boolean): readonly HostPlace[] {
-  if (!isProject) return userPlaces(setup)
-  const places = projectPlaces(setup, settingsProject({ host, setup }))
-  if (places) return places
-  throw usage(
-    `${host.title} does not reliably run hooks that are registered in a project`,
-    'Leave out --project: then they are in your own settings, for all projects.',
-  )
+function placesFor(known: KnownSetup, isProject: boolean): readonly HostPlace[] {
+  const { host, setup } = known
+  const places = isProject ? projectPlaces(setup, settingsProject(known)) : userPlaces(setup)
+  if (places && places.length > 0) return places
+  throw isProject
+    ? new SetupProblem(
+        `${host.title} does not reliably run hooks that are registered in a project`,
+        'Leave out --project: then they are in your own settings, for all projects.',
+      )
+    : new SetupProblem(
+        `${host.title} has no settings for all projects`,
+        `In a project, type carabiner setup ${host.name} --project.`,
+      )
 }
 
 /** An agent takes the folder that it is started in: one with settings of its own is meant, whatever is further up. */

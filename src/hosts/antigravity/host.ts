@@ -18,6 +18,7 @@ const EDIT = { ...FILE, TargetContent: 'old_string', ReplacementContent: 'new_st
 export const antigravity: Host<'antigravity'> = {
   name: 'antigravity',
   title: 'Antigravity',
+  setup: () => import('./setup.js'),
   sends: (payload) =>
     isObject(payload.toolCall) || ('conversationId' in payload && 'workspacePaths' in payload),
   read,

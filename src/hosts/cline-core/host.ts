@@ -7,6 +7,7 @@ export const clineCore: Host<'cline-core'> = {
   ...cline,
   name: 'cline-core',
   title: 'Cline 3',
+  setup: () => import('./setup.js'),
   // Its names of events are in snake_case.
   sends: (payload, event) =>
     cline.sends(payload, event) && /^[a-z]+(?:_[a-z]+)+$/.test(String(payload.hookName)),

@@ -31,6 +31,7 @@ const CAN: Abilities = {
 export const cline: Host<'cline'> = {
   name: 'cline',
   title: 'Cline',
+  setup: () => import('./setup.js'),
   sends: (payload) => 'clineVersion' in payload,
   events: {
     toolcall: 'PreToolUse',

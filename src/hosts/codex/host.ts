@@ -21,6 +21,7 @@ const CAN: Abilities = {
 export const codex: Host<'codex'> = {
   name: 'codex',
   title: 'Codex',
+  setup: () => import('./setup.js'),
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),
   tools: { apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch } },
   can: CAN,

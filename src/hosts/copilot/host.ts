@@ -20,6 +20,7 @@ import { callsOfPatch } from '../patch.js'
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
   title: 'Copilot CLI',
+  setup: () => import('./setup.js'),
   projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.copilot') ||

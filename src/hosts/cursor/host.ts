@@ -39,6 +39,7 @@ const GATES: Readonly<Record<string, string>> = {
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
   title: 'Cursor',
+  setup: () => import('./setup.js'),
   projectVariable: 'CURSOR_PROJECT_DIR',
   sends: (payload) =>
     'cursor_version' in payload || ('conversation_id' in payload && 'generation_id' in payload),

@@ -17,6 +17,7 @@ const EVENTS = {
 export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
+  setup: () => import('./setup.js'),
   runsEqualOnce: true,
   projectVariable: 'GEMINI_PROJECT_DIR',
   sends: (payload, event) =>

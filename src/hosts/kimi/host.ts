@@ -6,6 +6,7 @@ import { definedFields, EDITOR_FIELDS, type Host, tool } from '../host.js'
 export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
+  setup: () => import('./setup.js'),
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
   read: ({ agent_type: type, agent_name: name }) => definedFields({ agent_type: type ?? name }),
   tools: {

@@ -24,6 +24,7 @@ const FILE_EVENTS: Readonly<Record<string, string>> = {
 export const kiro: Host<'kiro'> = {
   name: 'kiro',
   title: 'Kiro',
+  setup: () => import('./setup.js'),
   sends: (payload) =>
     keepsIn(payload, '.kiro') ||
     (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),

@@ -8,6 +8,7 @@ import { callsOfPatch } from '../patch.js'
 export const opencode: Host<'opencode'> = {
   name: 'opencode',
   title: 'opencode',
+  setup: () => import('./setup.js'),
   sends: ({ hook, input }) => typeof hook === 'string' && isObject(input),
   eventName: ({ hook, input }) => {
     const sent = inside(inside(input).event).type

@@ -7,6 +7,7 @@ import { callsOfPatch } from '../patch.js'
 export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
+  setup: () => import('./setup.js'),
   sends: (payload) => 'event_type' in payload,
   tools: {
     terminal: tool('Bash'),

@@ -20,6 +20,7 @@ const edit: HostTool = { names: ['Edit'], parts: editsIn }
 export const pi: Host<'pi'> = {
   name: 'pi',
   title: 'pi',
+  setup: () => import('./setup.js'),
   sends: ({ event }) => isObject(event) && typeof event.type === 'string',
   eventName: (payload) => {
     const { type, isError } = eventIn(payload)

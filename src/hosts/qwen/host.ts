@@ -9,6 +9,7 @@ const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 export const qwen: Host<'qwen'> = {
   name: 'qwen',
   title: 'Qwen Code',
+  setup: () => import('./setup.js'),
   projectVariable: 'QWEN_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),

@@ -10,6 +10,7 @@ const folded = (text: string) => text.replaceAll('_', '')
 export const windsurf: Host<'windsurf'> = {
   name: 'windsurf',
   title: 'Windsurf',
+  setup: () => import('./setup.js'),
   sends: (payload) => 'agent_action_name' in payload,
   events: {
     ...Object.fromEntries(

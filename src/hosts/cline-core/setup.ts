@@ -1,0 +1,86 @@
+// Cline 3: a plugin of ours. Its hook files could refuse, too, but that would end the whole run.
+
+import type { HostSetup } from '../host-setup.js'
+import { pluginFile } from '../plugin-file.js'
+
+const BINDINGS = `
+/** Nothing is what a hook says that has nothing to say. */
+function read(output) {
+  const answer = output.trim() === '' ? {} : JSON.parse(output)
+  return {
+    ...(answer.cancel && { deny: answer.errorMessage || 'Carabiner refused it' }),
+    input: answer.overrideInput,
+    context: answer.contextModification,
+  }
+}
+
+function withInput(payload, input) {
+  return { ...payload, tool_call: { ...payload.tool_call, input } }
+}
+
+let root = process.cwd()
+
+function asked(event, hookName, snapshot, more) {
+  const { agentId, parentAgentId, conversationId } = snapshot ?? {}
+  return ask(event, {
+    clineVersion: '3',
+    hookName,
+    taskId: conversationId,
+    workspaceRoots: [root],
+    agent_id: agentId,
+    parent_agent_id: parentAgentId,
+    ...more,
+  })
+}
+
+export default {
+  name: 'carabiner',
+  manifest: { capabilities: ['hooks'] },
+  setup(_, ctx) {
+    root = ctx?.workspaceInfo?.rootPath ?? root
+  },
+  hooks: {
+    async beforeRun({ snapshot }) {
+      const told = await asked('SessionStart', 'agent_start', snapshot, {})
+      if (told.deny !== undefined) return { stop: true, reason: told.deny }
+      return told.context ? { appendContext: told.context } : undefined
+    },
+    async beforeTool({ snapshot, toolCall, tool, input }) {
+      const call = { id: toolCall?.toolCallId ?? toolCall?.id, name: toolCall?.toolName ?? tool?.name, input }
+      const told = await asked('PreToolUse', 'tool_call', snapshot, { tool_call: call })
+      if (told.deny !== undefined) return { skip: true, reason: told.deny }
+      return {
+        ...(told.input !== undefined && { input: told.input }),
+        ...(told.context && { appendContext: told.context }),
+      }
+    },
+    async afterTool({ snapshot, toolCall, tool, input, result }) {
+      const call = { id: toolCall?.toolCallId ?? toolCall?.id, name: toolCall?.toolName ?? tool?.name, input }
+      const told = await asked('PostToolUse', 'tool_result', snapshot, {
+        tool_result: { ...call, output: result?.output ?? result },
+      })
+      if (told.deny !== undefined) return { stop: true, reason: told.deny }
+      return told.context ? { appendContext: told.context } : undefined
+    },
+    async afterRun({ snapshot }) {
+      await asked('Stop', 'agent_end', snapshot, {})
+    },
+  },
+}
+`
+
+const FILE = { name: 'plugins/carabiner.js', form: pluginFile('cline-core', BINDINGS) }
+
+export const setup: HostSetup = {
+  standing: 'proven',
+  programs: ['cline'],
+  folder: '.cline',
+  files: [FILE],
+  project: { folder: '.cline', files: [FILE] },
+  events: {
+    SessionStart: 'beforeRun',
+    PreToolUse: 'beforeTool',
+    PostToolUse: 'afterTool',
+    Stop: 'afterRun',
+  },
+}

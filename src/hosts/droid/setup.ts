@@ -1,0 +1,29 @@
+// Droid: hooks.json in Claude Code's layout, with seconds.
+
+import type { HostSetup } from '../host-setup.js'
+import { groupItem, jsonForm } from '../json-form.js'
+
+const EVENTS = Object.fromEntries(
+  [
+    'SessionStart',
+    'SessionEnd',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'Stop',
+    'SubagentStop',
+    'PreCompact',
+    'Notification',
+  ].map((event) => [event, event]),
+)
+
+const FILE = { name: 'hooks.json', form: jsonForm({ events: EVENTS, item: groupItem({ unit: 1 }) }) }
+
+export const setup: HostSetup = {
+  standing: 'documented',
+  programs: ['droid'],
+  folder: '.factory',
+  files: [FILE],
+  project: { folder: '.factory', files: [FILE] },
+  events: EVENTS,
+}

@@ -1,0 +1,34 @@
+// Kimi Code: tables [[hooks]] in config.toml, with seconds.
+
+import type { HostSetup } from '../host-setup.js'
+import { tomlForm } from '../toml-form.js'
+
+const HEADER = '[[hooks]]'
+
+const form = tomlForm({
+  tables: (entries) =>
+    entries.map(({ event, command, timeout }) => ({
+      header: HEADER,
+      values: { event, command, ...(timeout !== undefined && { timeout: Math.ceil(timeout) }) },
+    })),
+  isOut: ({ header, values }, isOut) => header === HEADER && isOut(values),
+  commands: ({ header, values: { event, command } }) =>
+    header === HEADER && typeof command === 'string'
+      ? [{ command, ...(typeof event === 'string' && { event }) }]
+      : [],
+})
+
+export const setup: HostSetup = {
+  standing: 'proven',
+  programs: ['kimi'],
+  folder: '.kimi-code',
+  files: [{ name: 'config.toml', form }],
+  events: {
+    SessionStart: 'SessionStart',
+    UserPromptSubmit: 'UserPromptSubmit',
+    PreToolUse: 'PreToolUse',
+    PostToolUse: 'PostToolUse',
+    Stop: 'Stop',
+    SubagentStop: 'SubagentStop',
+  },
+}

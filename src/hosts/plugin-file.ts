@@ -1,0 +1,115 @@
+// A plugin that runs inside an agent: a few lines that pass each event on to our commands, and apply their answers.
+
+import { isObject } from '../core/base/json.js'
+import type { Entry, Form, FormCommand } from './host-setup.js'
+import { ownFile } from './own-file.js'
+
+/**
+ * `agent`: its name for setup. `bindings`: JavaScript that calls `ask(EVENT, payload)` for the events of the agent, and defines
+ * `read(output)`, which returns an answer as `answerPlugin` has it, and `withInput(payload, input)`.
+ */
+export function pluginFile(agent: string, bindings: string): Form {
+  return ownFile({
+    text: (entries) => pluginText(agent, entries, bindings),
+    commands: (text) => (text.startsWith(FIRST) ? commandsIn(text) : undefined),
+  })
+}
+
+const FIRST = '// Asks Carabiner before tools run. Written by carabiner setup'
+
+/**
+ * It imports nothing at once: agents skip a plugin that cannot be loaded, without a word. Whatever goes wrong when Carabiner is
+ * asked is a refusal.
+ */
+function pluginText(agent: string, entries: readonly Entry[], bindings: string): string {
+  return `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.
+
+const COMMANDS = ${JSON.stringify(byEvent(entries))}
+
+/** Asks all commands of an event, one after the other. The first that refuses decides. */
+async function ask(event, payload) {
+  const told = {}
+  for (const [command, seconds] of COMMANDS[event] ?? []) {
+    let answer
+    try {
+      answer = await run(command, seconds, payload)
+    } catch (error) {
+      return { deny: \`Carabiner could not be asked: \${error?.message ?? error}\` }
+    }
+    if (answer.deny !== undefined) return answer
+    told.context = [told.context, answer.context].filter(Boolean).join('\\n\\n')
+    for (const key of ['input', 'output', 'prompt', 'message']) if (answer[key] !== undefined) told[key] = answer[key]
+    if (answer.input !== undefined) payload = withInput(payload, answer.input)
+  }
+  return told
+}
+
+async function run(command, seconds, payload) {
+  const { spawn } = await import('node:child_process')
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    const end = () => {
+      try {
+        process.kill(-child.pid, 'SIGKILL')
+      } catch {}
+    }
+    const timer = setTimeout(() => {
+      end()
+      reject(new Error(\`it took longer than \${seconds} seconds\`))
+    }, seconds * 1000)
+    let [out, err] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text) => (out += text))
+    child.stderr.setEncoding('utf8').on('data', (text) => (err += text))
+    child.stdin.on('error', () => {})
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      try {
+        const answer = read(out)
+        if (code !== 0 && answer?.deny === undefined) throw new Error(\`it exited with \${code}\`)
+        if (typeof answer !== 'object' || answer === null) throw new Error('it did not answer')
+        resolve(answer)
+      } catch (error) {
+        reject(new Error(err.trim() || error.message))
+      }
+    })
+    child.stdin.end(JSON.stringify(payload))
+  })
+}
+
+/** Changes an object in place: agents look at the one that they handed out. */
+function replace(object, values) {
+  for (const key of Object.keys(object)) if (!(key in values)) delete object[key]
+  Object.assign(object, values)
+}
+
+${bindings.trim()}
+`
+}
+
+type Asked = readonly (readonly [command: string, seconds: number])[]
+
+function byEvent(entries: readonly Entry[]): Readonly<Record<string, Asked>> {
+  const commands: Record<string, Asked> = {}
+  for (const { event, command, timeout = 60 } of entries)
+    commands[event] = [...(commands[event] ?? []), [command, timeout]]
+  return commands
+}
+
+function commandsIn(text: string): readonly FormCommand[] {
+  const [, json = '{}'] = /^const COMMANDS = (.*)$/m.exec(text) ?? []
+  try {
+    const parsed: unknown = JSON.parse(json)
+    return Object.entries(isObject(parsed) ? parsed : {}).flatMap(([event, list]) =>
+      (Array.isArray(list) ? list : []).flatMap((one: unknown) => {
+        const command: unknown = Array.isArray(one) ? one[0] : undefined
+        return typeof command === 'string' ? [{ event, command }] : []
+      }),
+    )
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,188 @@
+// Our entries in a TOML file, each a table of its own at the end. Everything else in it stays exactly as it is.
+
+import { isDeepStrictEqual } from 'node:util'
+import { parse } from 'smol-toml'
+import { textOf } from '../core/base/errors.js'
+import type { Entry, Form, FormCommand, FormPlace, IsOut } from './host-setup.js'
+import { SetupProblem } from './setup-problem.js'
+
+export interface TomlTables {
+  /** The tables to add. */
+  readonly tables: (entries: readonly Entry[], at: FormPlace) => readonly TomlTable[]
+  readonly isOut: (table: FoundTable, isOut: IsOut) => boolean
+  readonly commands: (table: TomlTable) => readonly FormCommand[]
+}
+
+export interface TomlTable {
+  /** With its brackets. */
+  readonly header: string
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+/** One that stands in a text. */
+export interface FoundTable extends TomlTable {
+  /** A comment above it says that setup wrote it. */
+  readonly isMarked: boolean
+}
+
+export function tomlForm({ tables, isOut: isTableOut, commands }: TomlTables): Form {
+  return {
+    put: (text = '', entries, at) => {
+      valuesIn(text, at.file)
+      const added = tables(entries, at)
+      const isOld = ({ header }: Block) => added.some((table) => table.header === header && !isList(header))
+      const kept = textOfAll(blocksIn(text).filter((block) => !isOld(block)))
+      return checked(withBlocks(kept, added.map(blockText)), at.file)
+    },
+    take: (text, file, isOut) => {
+      valuesIn(text, file)
+      const blocks = blocksIn(text)
+      const kept = blocks.filter((block) => !isTableOut(tableOf(block), isOut))
+      if (kept.length === blocks.length) return text
+      const rest = textOfAll(kept).trimEnd()
+      return rest === '' ? '' : checked(rest + endOf(text), file)
+    },
+    isBare: (text) => text.trim() === '',
+    commands: (text) => blocksIn(text).flatMap((block) => commands(tableOf(block))),
+    isSame: (a, b) => isDeepStrictEqual(orNothing(a), orNothing(b)),
+  }
+}
+
+function textOfAll(blocks: readonly Block[]): string {
+  return blocks.map(({ text }) => text).join('')
+}
+
+/** `[[name]]`, of which there may be several. */
+function isList(header: string): boolean {
+  return header.startsWith('[[')
+}
+
+function endOf(text: string): string {
+  return /\r?\n$/.exec(text)?.[0] ?? ''
+}
+
+function blockText({ header, values }: TomlTable): string {
+  const lines = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+  return `${[OURS, header, ...lines].join('\n')}\n`
+}
+
+const OURS = '# Written by carabiner setup.'
+
+/** Adds blocks at the end, after an empty line. */
+function withBlocks(text: string, blocks: readonly string[]): string {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = text === '' || /\n\r?\n$/.test(text) ? '' : text.endsWith('\n') ? eol : eol + eol
+  return text + gap + blocks.join('\n').replaceAll('\n', eol)
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------
+
+/** Throws a SetupProblem. */
+function valuesIn(text: string, file: string): unknown {
+  try {
+    return parse(withoutMark(text))
+  } catch (error) {
+    throw new SetupProblem(
+      `${file}${lineOf(error)} is not valid TOML: ${firstLine(error)}`,
+      'Correct it first.',
+    )
+  }
+}
+
+/** The last check: unless the host can read the new text, it is not written. */
+function checked(text: string, file: string): string {
+  try {
+    parse(withoutMark(text))
+    return text
+  } catch (error) {
+    const problem = `${file} has hooks in a form that setup cannot add to: ${firstLine(error)}`
+    throw new SetupProblem(problem, 'Write them as tables with a header of their own, then run it again.')
+  }
+}
+
+function lineOf(error: unknown): string {
+  const { line } = error as { readonly line?: unknown }
+  return typeof line === 'number' ? `:${line}` : ''
+}
+
+function firstLine(error: unknown): string {
+  return textOf(error).split('\n')[0] ?? ''
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '')
+}
+
+function orNothing(text: string): unknown {
+  try {
+    return parse(withoutMark(text))
+  } catch {
+    return text
+  }
+}
+
+/** A table as it stands in the text: its header, what follows, and comments right above it. */
+interface Block {
+  /** Empty for what stands before the first one. */
+  readonly header: string
+  readonly text: string
+}
+
+/** Joined, the blocks are the text. */
+function blocksIn(text: string): readonly Block[] {
+  const blocks: { header: string; lines: string[] }[] = [{ header: '', lines: [] }]
+  let quotes: string | undefined
+  for (const line of text.split(/(?<=\n)/)) {
+    const header = quotes === undefined ? HEADER.exec(line)?.[1] : undefined
+    const lines = blocks.at(-1)?.lines ?? []
+    if (header === undefined) {
+      lines.push(line)
+      quotes = quotesAfter(line, quotes)
+    } else {
+      blocks.push({ header, lines: [...lines.splice(commentsAt(lines)), line] })
+    }
+  }
+  return blocks.map(({ header, lines }) => ({ header, text: lines.join('') }))
+}
+
+const HEADER = /^[ \t]*(\[\[?(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'[\]#])+\]\]?)[ \t]*(?:#.*)?\r?\n?$/
+
+/** Where comments begin that have no blank line after them. */
+function commentsAt(lines: readonly string[]): number {
+  let at = lines.length
+  while (at > 0 && /^[ \t]*#/.test(lines[at - 1] ?? '')) at--
+  return at
+}
+
+/** The quotes of a string of several lines that is open after this line. */
+function quotesAfter(line: string, open: string | undefined): string | undefined {
+  let quotes = open
+  for (const [found] of line.matchAll(TOKEN)) {
+    if (quotes === undefined && found.startsWith('#')) break
+    if (found === quotes) quotes = undefined
+    else if (quotes === undefined && (found === '"""' || found === "'''")) quotes = found
+  }
+  return quotes
+}
+
+/** Quotes of long strings, whole short strings, escapes, and comments. */
+const TOKEN = /\\.|"""|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#.*/g
+
+function tableOf({ header, text }: Block): FoundTable {
+  const values = header === '' ? {} : innermost(orNothing(text), header)
+  return { header, values, isMarked: text.startsWith(OURS) }
+}
+
+/** The only table in what one block says. */
+function innermost(values: unknown, header: string): TomlTable['values'] {
+  let at = values
+  for (let depth = 0; depth < header.length; depth++) {
+    const inner = Array.isArray(at) ? at[0] : at
+    if (typeof inner !== 'object' || inner === null) return {}
+    const [only, ...more] = Object.values(inner)
+    const isTable = typeof only === 'object' && only !== null && more.length === 0
+    if (!isTable || (Array.isArray(only) && typeof only[0] !== 'object')) return inner as TomlTable['values']
+    at = only
+  }
+  return {}
+}

@@ -1,0 +1,34 @@
+// VS Code: it reads the hooks of Copilot CLI, but answers to its own names of events.
+
+import type { HostSetup } from '../host-setup.js'
+import { jsonFile } from '../own-file.js'
+
+const EVENTS = Object.fromEntries(
+  [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PreCompact',
+    'SubagentStart',
+    'SubagentStop',
+    'Stop',
+  ].map((event) => [event, event]),
+)
+
+const form = jsonFile({
+  events: EVENTS,
+  item: ({ command, timeout }) => ({
+    type: 'command',
+    command,
+    ...(timeout !== undefined && { timeout: Math.ceil(timeout) }),
+  }),
+})
+
+export const setup: HostSetup = {
+  standing: 'documented',
+  programs: ['code'],
+  folder: '.copilot',
+  files: [{ name: 'hooks/carabiner-vscode.json', form }],
+  events: EVENTS,
+}

@@ -1,0 +1,184 @@
+// Every agent: what setup writes for it can be read again, replaced and taken out, and leaves everything else as it was.
+
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parse } from 'smol-toml'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { engineEntries, isOurs, packEntries } from '../../src/hosts/entries.js'
+import type { Entry, HostFile } from '../../src/hosts/host-setup.js'
+import { ownCommand } from '../../src/hosts/own-command.js'
+import { carryOut, type HostPlace, type Plan, planInstall, planRemove } from '../../src/hosts/setup.js'
+import { SetupProblem } from '../../src/hosts/setup-problem.js'
+import { allSetups, type KnownSetup } from '../../src/hosts/setups.js'
+import { removeAll } from '../trust/hostile-project.js'
+
+const PROGRAM = { node: '/opt/my node/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }
+const OLD = { node: '/old/node', script: '/old/carabiner.js' }
+const SETUPS = await allSetups()
+
+function entriesFor({ host, setup }: KnownSetup, program = PROGRAM): readonly Entry[] {
+  const registering = { host, events: Object.keys(setup.events) }
+  return [...packEntries(program, undefined, registering), ...engineEntries(program, registering)]
+}
+
+/** All files that setup can write for an agent: the user's, or those of a project where the user has none. */
+function filesOf({ setup }: KnownSetup): readonly HostFile[] {
+  return setup.files.length > 0 ? setup.files : (setup.project?.files ?? [])
+}
+
+function placesIn(known: KnownSetup): readonly HostPlace[] {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-setups-')))
+  vi.stubEnv('CARABINER_HOME', join(root, 'carabiner'))
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    removeAll(root)
+  })
+  return filesOf(known).map(({ name, form, mode }) => ({
+    path: join(root, 'agent', name),
+    within: [root],
+    form,
+    ...(mode !== undefined && { mode }),
+  }))
+}
+
+function planAll(places: readonly HostPlace[], entries: readonly Entry[]): readonly Plan[] {
+  const earlier = new Map<string, string>()
+  return places.map((place) => {
+    const plan = planInstall(place, entries, earlier)
+    earlier.set(place.path, plan.after ?? '')
+    return plan
+  })
+}
+
+async function written(plans: () => readonly Plan[]): Promise<boolean> {
+  let isChanged = false
+  for (const [i, plan] of [...plans().entries()].reverse()) {
+    if (!plan.changes) continue
+    isChanged = true
+    expect(await carryOut(plan, () => plans()[i] as Plan)).toBeDefined()
+  }
+  return isChanged
+}
+
+const texts = (places: readonly HostPlace[]) =>
+  places.map(({ path }) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined))
+
+/** A text that somebody else wrote, for files that are not ours alone. */
+function foreignText({ name, form }: HostFile, events: readonly string[]): string | undefined {
+  if (name.endsWith('.toml')) return 'model = "x" # mine\n\n[[hooks]]\nevent = "Stop"\ncommand = "theirs"\n'
+  const event = events[0] ?? ''
+  const text = `{\n  // mine\n  "model": "x",\n  "hooks": {\n    "${event}": [\n      { "command": "theirs" }\n    ],\n    "Unknown": [1]\n  }\n}`
+  if (!name.endsWith('.json')) return undefined
+  try {
+    form.put(text, [], { file: name, earlier: new Map() })
+    return text
+  } catch (error) {
+    expect(error).toBeInstanceOf(SetupProblem)
+    return undefined // the whole file is ours
+  }
+}
+
+describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s', (_, known) => {
+  const entries = entriesFor(known)
+
+  it('registers events by commands of ours that name the agent', () => {
+    const { host, setup } = known
+    expect(entries.length).toBeGreaterThan(0)
+    for (const { event, command } of entries) {
+      expect(isOurs({ command })).toBe(true)
+      expect(ownCommand({ command })).toMatchObject({ host: host.name })
+      expect(Object.keys(setup.events)).toContain(event)
+    }
+  })
+
+  it('tells the agent a time-out, and itself a shorter one', () => {
+    for (const { command, timeout = 600 } of entries) {
+      const own = / --timeout ([\d.]+)/.exec(command)?.[1]
+      if (own === undefined) expect(known.host.name).toBe('claude-code')
+      else expect(Number(own)).toBeLessThan(timeout)
+    }
+  })
+
+  it('writes all of it, and reads it again', async () => {
+    const places = placesIn(known)
+    await written(() => planAll(places, entries))
+    const found = places.flatMap((place, i) => place.form.commands(texts(places)[i] ?? ''))
+    expect(new Set(found.map(({ command }) => command))).toEqual(
+      new Set(entries.map(({ command }) => command)),
+    )
+    expect(await written(() => planAll(places, entries))).toBe(false)
+    for (const { path, mode } of places)
+      if (mode !== undefined) expect(statSync(path).mode & 0o100).toBe(0o100)
+  })
+
+  it('replaces what an older installation wrote', async () => {
+    const places = placesIn(known)
+    await written(() => planAll(places, entries))
+    const fresh = texts(places)
+    for (const { path } of places) removeAll(path)
+    removeAll(process.env.CARABINER_HOME ?? '')
+    await written(() => planAll(places, entriesFor(known, OLD)))
+    removeAll(process.env.CARABINER_HOME ?? '')
+    await written(() => planAll(places, entries))
+    expect(texts(places)).toEqual(fresh)
+  })
+
+  it('leaves nothing behind', async () => {
+    const places = placesIn(known)
+    await written(() => planAll(places, entries))
+    await written(() => places.map((place) => planRemove(place)))
+    expect(texts(places)).toEqual(places.map(() => undefined))
+  })
+
+  it('takes out its own entries and nothing else, also without its record', async () => {
+    const places = placesIn(known)
+    const events = Object.values(known.setup.events).flat()
+    const before = filesOf(known).map((file) => foreignText(file, events))
+    for (const [i, text] of before.entries()) {
+      if (text === undefined) continue
+      mkdirSync(dirname(places[i]?.path ?? ''), { recursive: true })
+      writeFileSync(places[i]?.path ?? '', text)
+    }
+    await written(() => planAll(places, entries))
+    removeAll(process.env.CARABINER_HOME ?? '')
+    await written(() => places.map((place) => planRemove(place)))
+    for (const [i, text] of texts(places).entries()) expect(text).toBe(before[i])
+  })
+})
+
+describe('an agent whose file has a form that cannot be added to', () => {
+  const kimi = SETUPS.find(({ host }) => host.name === 'kimi') as KnownSetup
+  const [file] = kimi.setup.files
+  const put = (text: string) =>
+    file?.form.put(text, entriesFor(kimi), { file: '/h/config.toml', earlier: new Map() }) ?? ''
+
+  it.each([
+    ['hooks = [1', /config\.toml:1 is not valid TOML/],
+    ['hooks = 3\n', /in a form that setup cannot add to/],
+    ['[hooks]\na = 1\n', /in a form that setup cannot add to/],
+  ])('%j is left alone', (text, why) => {
+    expect(() => put(text)).toThrow(why)
+  })
+
+  it.each([
+    'a = """\n[[hooks]]\n"""\n',
+    "a = '''\n[[hooks]]\ncommand = 'carabiner hook stop'\n'''\n# [[hooks]]\n",
+    'a = 1',
+    '# [[hooks]]\r\na = 1\r\n',
+    '',
+  ])('%j stays, with tables after it', (text) => {
+    const after = put(text)
+    expect(after.startsWith(text)).toBe(true)
+    expect((parse(after).hooks as unknown[]).length).toBe(entriesFor(kimi).length)
+    expect(file?.form.take(after, 'f', isOurs)?.trimEnd()).toBe(text.trimEnd())
+  })
+})

@@ -251,6 +251,43 @@ describe('a question', () => {
   })
 })
 
+describe('context on an event where an agent takes none', () => {
+  const start = { hook_event_name: 'SessionStart', session_id: 's', source: 'startup' }
+  const prompt = { hook_event_name: 'UserPromptSubmit', session_id: 's', prompt: 'hello' }
+  const before = { ...CALL, session_id: 's' }
+  const after = { ...before, hook_event_name: 'PostToolUse', tool_response: 'ok' }
+
+  it.each([
+    ['kimi', [start, prompt]],
+    ['kimi', [after, before, prompt]],
+    ['gemini', [before, before, after]],
+    ['qwen', [before, after]],
+    ['opencode', [before, after]],
+    ['cline', [start, prompt]],
+  ])('of %s goes with the next that can carry it, once', async (host, events) => {
+    const [first] = events as [typeof start]
+    project.hooks({ [first.hook_event_name]: [['', 'test -e once || echo remember this; touch once']] })
+    if (first.hook_event_name !== 'SessionStart') {
+      const context = { hookEventName: first.hook_event_name, additionalContext: 'remember this' }
+      const answer = answering({ hookSpecificOutput: context })
+      project.hooks({ [first.hook_event_name]: [['', `test -e once || ${answer}; touch once`]] })
+    }
+    const told: boolean[] = []
+    for (const sent of [...events, events.at(-1)]) {
+      const { code, stdout } = await fireAs(host, [], sent)
+      expect(code).toBe(0)
+      told.push(stdout.includes('remember this'))
+    }
+    expect(told).toEqual([...events.slice(1).map(() => false), true, false])
+  })
+
+  it('is lost aloud where no event carries it', async () => {
+    project.hooks({ SessionStart: [['', 'echo remember this']] })
+    const { stdout, stderr } = await fireAs('letta', [], start)
+    expect(stdout + stderr).toContain('Letta Code cannot add context for the model here')
+  })
+})
+
 describe('a stop that is refused again and again', () => {
   const STOPPING = { gemini: ['AfterAgent', 'BeforeAgent'], copilot: ['agentStop', 'userPromptSubmitted'] }
 

@@ -205,7 +205,8 @@ async function replyAs(
     const toldLater = lateReport(output)
     // An agent may show the model whatever is on standard error.
     const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
-    const firing = { event, payload, calls, sources, until, wait, dialog, told, toldLater }
+    const { contextLater } = reply
+    const firing = { event, payload, calls, sources, until, wait, dialog, contextLater, told, toldLater }
     await fireInProject({ ...firing, onWaiting, signal })
   } catch (error) {
     await reply.refuse(error)

@@ -37,6 +37,8 @@ export interface Firing extends Asking {
   readonly payload: Payload
   /** What a call of an agent's tool does. All of it has to pass. Default: the payload, under the tool's own name. */
   readonly calls?: readonly HostCall[] | undefined
+  /** What hooks inject waits for the next event of the session that can carry it. */
+  readonly contextLater?: boolean | undefined
   /** The event is the caller's own, although its name looks like that of a known one. */
   readonly custom?: boolean
   readonly sources: Sources
@@ -81,7 +83,9 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const telling = new Telling(firing, () => [...slips, ...noticesOf(hooks).filter(isNews), ...troubles])
   try {
     const session = hooks.session(options)
-    const { outcome, ms } = await evaluated(firing, session, signal)
+    // A session without an id has no next event.
+    const contextLater = firing.contextLater && isKnown && goesOn(event)
+    const { outcome, ms } = await evaluated({ ...firing, contextLater }, session, signal)
     await telling.begin(outcome, ms)
     await (isKnown && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
@@ -129,7 +133,15 @@ function workingIn(cwd: unknown, sources: Sources): Sources {
 }
 
 async function evaluated(
-  { event, payload, calls = [{ names: [], data: payload as Data }], custom, timeout, dialog }: Firing,
+  {
+    event,
+    payload,
+    calls = [{ names: [], data: payload as Data }],
+    custom,
+    timeout,
+    dialog,
+    contextLater,
+  }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
 ): Promise<Pick<FiredInProject, 'outcome' | 'ms'>> {
@@ -137,7 +149,7 @@ async function evaluated(
   const outcomes: Outcome[] = []
   for (const call of calls) {
     const data = withToolName(call.data, call.names, (one) => session.explain(event, one))
-    const outcome = await session.fire(event, data, { timeout, signal, custom })
+    const outcome = await session.fire(event, data, { timeout, signal, custom, contextLater })
     outcomes.push(outcome)
     // The agent asks about the whole call, and not again about the rest of it.
     const goesOn = outcome.action === 'continue' || (dialog && outcome.action === 'ask_user')

@@ -9,6 +9,7 @@ import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { projectDirOf, startsOf } from '../../files/which-project.js'
+import { contextCarrier } from '../../hosts/abilities.js'
 import { abilitiesOf, answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { HOST_NAMES, hostNamed, type KnownHost, limitOf, shareOf } from '../../hosts/hosts.js'
@@ -120,6 +121,12 @@ export class HostReply {
   /** The agent can ask its user about this event. */
   get hasDialog(): boolean {
     return abilitiesOf(this.#host, this.#event)?.includes('ask') ?? false
+  }
+
+  /** The agent cannot add context on this event, but on another. */
+  get contextLater(): boolean {
+    const isCarried = abilitiesOf(this.#host, this.#event)?.includes('context') ?? false
+    return !isCarried && contextCarrier(this.#host, this.#event.name) !== undefined
   }
 
   /** Seconds until the answer must be out. */

@@ -33,6 +33,7 @@ const OF_CODE: Readonly<Partial<Record<DiagnosticCode, Severity>>> = {
   'bypass-refused': 'note',
   'setting-ignored': 'note',
   'wake-waits': 'note',
+  'context-waits': 'note',
   'process-restarted': 'note',
 }
 

@@ -203,6 +203,11 @@ export const DIAGNOSTIC_CODES = {
       'An async hook wanted to wake the model (asyncRewake, exit code 2), but nothing here can do that. The next event delivers its message.',
     todo: 'Pass `wake` to createHooks(), and begin a turn with the message it gets.',
   },
+  'context-waits': {
+    means:
+      'A hook gave the model context on an event where the agent cannot add any. The next event that can carries it, in the same session.',
+    todo: 'Nothing. To have it heard at once, use an event on which the agent takes context.',
+  },
   'subscriber-failed': {
     means: 'A subscriber of globalHooks threw and was removed.',
     todo: 'Fix the subscriber and subscribe it again.',

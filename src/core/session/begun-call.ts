@@ -13,7 +13,7 @@ import { isApprover } from './embedder.js'
 import type { Interrupt } from './engine.js'
 import type { FireOptions, FireResult, OpenQuestion } from './fire.js'
 
-export interface CallOptions extends Omit<FireOptions, 'custom'> {
+export interface CallOptions extends Omit<FireOptions, 'custom' | 'contextLater'> {
   /** Set this if the host looks at the name and can run the tool that a hook chose instead. Otherwise a renamed call is denied. */
   readonly renames?: boolean
   /** Gets the outcome of every event that the call fires, also before the tool's own error is rethrown. Awaited; an error that it throws ends the call. */

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../base/errors.js'
 import type { MaybePromise } from '../base/promise.js'
 import { redacted } from '../base/secrets.js'
 import { timestamp } from '../base/time.js'
-import type { Injection, Message, Outcome, Trace } from '../hooks/outcome.js'
+import type { Injection, Message, Outcome, Trace, WantedInjection } from '../hooks/outcome.js'
 import type { Settled } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from '../verdict/judge.js'
 import { keptInjections, NOTHING_SAID } from '../verdict/merge.js'
@@ -78,7 +78,9 @@ async function concludeAloud(
   const wanted = [...pending.injections, ...unless(told.injections, said.injections)]
   const kept = keptInjections(judgement.kind, action, wanted)
   const injections =
-    kept.length === 0 ? kept : await charge(session, kept, state.turnTokens, messages, diagnostics)
+    kept.length === 0 || (await isLeft(session, kept, diagnostics))
+      ? []
+      : await charge(session, kept, state.turnTokens, messages, diagnostics)
   for (const failure of session.store.takeFailures()) {
     diagnostics.push(failure)
     // A gate from a skill, or a count, may be missing.
@@ -108,6 +110,20 @@ async function concludeAloud(
   }
   diagnostics.push(...tellEmbedder(session, judgement.event.name, injections, messages))
   return failed && isNeeded ? unrecorded(outcome, failed) : outcome
+}
+
+/** Whether they wait for a later event, whose turn is charged for them. */
+async function isLeft(
+  { later }: SessionContext,
+  kept: readonly WantedInjection[],
+  diagnostics: Diagnostic[],
+): Promise<boolean> {
+  if (!later) return false
+  await later(kept)
+  const sources = [...new Set(kept.map(({ source }) => source))].join(', ')
+  const text = `${sources}: the agent cannot add context on this event, so the next event that can carries it`
+  diagnostics.push({ code: 'context-waits', text })
+  return true
 }
 
 /** These texts may quote errors of the embedder and the store. */

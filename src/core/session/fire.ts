@@ -12,7 +12,7 @@ import { checkRequired, type EventKind, matcherValue, openPayload, resolveEvent 
 import { applyPatch } from '../events/patch.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
-import type { Message, Outcome, Question } from '../hooks/outcome.js'
+import type { Message, Outcome, Question, WantedInjection } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone } from '../run/dispatch.js'
 import type { Admit, Skip } from '../run/plan.js'
 import { type Ran, tracesOf } from '../run/trace.js'
@@ -22,7 +22,7 @@ import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '.
 import { failureMessages, merge, ONE_VERSION } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
 import { isApprover } from './embedder.js'
-import { deliverLate, handUp, observe, takeAll, takePending } from './off-path.js'
+import { deliverLate, handUp, leavePending, observe, takeAll, takePending } from './off-path.js'
 import { record } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
@@ -38,6 +38,8 @@ export interface FireOptions<Own extends boolean = boolean> {
   readonly approver?: Approver | 'deny' | undefined
   /** The event is your own, even if its name resembles a known one. */
   readonly custom?: Own | undefined
+  /** You cannot add context on this event. What hooks inject waits for the next event of the session that can carry it. */
+  readonly contextLater?: boolean | undefined
 }
 
 /** An outcome, and the keys of the data that changed. */
@@ -166,7 +168,7 @@ async function settle(firing: Firing, event: HookEvent, decide: () => Promise<Se
     const settled = await decide()
     const late = takeLate(sending, settled)
     const pending = isPromise(late) ? await late : late
-    const concluded = conclude(session, settled, state, pending, startedAt)
+    const concluded = conclude(leaving(sending), settled, state, pending, startedAt)
     const outcome = isPromise(concluded) ? await concluded : concluded
     if (actionRow(outcome.action).aborts) session.turns.fail('aborted')
     if (kind.ends === 'subagent' && outcome.action === 'continue') await handUp(session)
@@ -211,11 +213,19 @@ function takeLate(sending: Sending, { action }: Settled): MaybePromise<Pending> 
   const isDropped = kind.startsTurn && endsChain(action)
   const taken = endsSession(sending)
     ? takeAll(session)
-    : carriesLate(sending) && !isDropped
+    : carriesLate(sending) && !isDropped && !sending.options.contextLater
       ? takePending(session)
       : NOTHING_PENDING
   if (news.length === 0) return taken
   return isPromise(taken) ? taken.then((late) => withNews(news, late, told)) : withNews(news, taken, told)
+}
+
+/** The session as an event sees it whose injections have to wait. */
+function leaving({ session, options }: Sending): SessionContext {
+  if (!options.contextLater) return session
+  const later = (injections: readonly WantedInjection[]) =>
+    leavePending(session, session.key, { ...NOTHING_PENDING, injections })
+  return { ...session, later }
 }
 
 /** One event on its path through a session. */
@@ -420,6 +430,7 @@ const OPTIONS: Checks<FireOptions> = {
   timeout: isSeconds,
   approver: isApprover,
   custom: isFlag,
+  contextLater: isFlag,
 }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {

@@ -235,7 +235,11 @@ export async function takeAll(session: SessionContext): Promise<Pending> {
 }
 
 /** Leaves effects for a later event. The session also knows which subagents have some. */
-async function leavePending({ store, info }: SessionContext, key: string, added: Pending): Promise<void> {
+export async function leavePending(
+  { store, info }: SessionContext,
+  key: string,
+  added: Pending,
+): Promise<void> {
   if (!hasPending({ pending: added })) return
   await store.update(key, (now) => ({ ...now, pending: addPending(now.pending, added) }))
   if (key === info.id) return

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../base/errors.js'
 import type { MaybePromise } from '../base/promise.js'
 import type { SessionInfo } from '../hooks/hook.js'
 import type { HookSet } from '../hooks/hook-set.js'
+import type { WantedInjection } from '../hooks/outcome.js'
 import type { Background, Engine } from './engine.js'
 import type { GuardedStore, SessionState } from './session-store.js'
 
@@ -20,6 +21,8 @@ export interface SessionContext {
   readonly base: object
   /** Ids of hooks with `once` that have begun to run here. Two parallel calls must not both run them. */
   readonly claimed: Set<string>
+  /** Keeps injections for a later event; set if the host cannot add context on this one. */
+  readonly later?: ((injections: readonly WantedInjection[]) => Promise<void>) | undefined
   hooks(): HookSet
   /** Updates the hooks of skills to match the state. */
   useSkills(state: SessionState): MaybePromise<void>

@@ -134,6 +134,8 @@ class McpServer {
     if (this.#isWarm && session.calls === 0) link.forgetStderr()
     session.calls++
     const shared = session.shared.begin()
+    // At its deadline it counts as late only if nobody else can have made the server hang.
+    if (this.#isWarm) context.atDeadline?.(async () => !shared.isDisturbed)
     try {
       return await answerOf(this.#name, session, question)
     } catch (error) {
@@ -209,7 +211,7 @@ class McpServer {
         tools,
         since: performance.now(),
         calls: 0,
-        shared: new SharedCalls(),
+        shared: new SharedCalls('command' in this.#settings),
         isLeft: false,
       }
       this.#session = session

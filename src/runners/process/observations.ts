@@ -9,13 +9,15 @@ const MOST_TEXT = 1024 * 1024
 
 interface Waiting {
   readonly observation: Json
+  /** The caller that it comes from. */
+  readonly caller: number
   readonly size: number
   readonly since: number
 }
 
 export interface ObservationsOptions {
   /** Returns false if it cannot be sent now. */
-  readonly send: (observation: Json) => boolean
+  readonly send: (observation: Json, caller: number) => boolean
   /** How long the process may take to read again. */
   readonly patienceMs: number
   readonly report: (d: Diagnostic) => void
@@ -36,14 +38,14 @@ export class Observations {
     this.#options = options
   }
 
-  push(observation: Json): void {
-    if (this.#open && this.#waiting.length === 0 && this.#options.send(observation)) return
+  push(observation: Json, caller = 0): void {
+    if (this.#open && this.#waiting.length === 0 && this.#options.send(observation, caller)) return
     const size = JSON.stringify(observation).length
     if (this.#waiting.length >= MOST_WAITING || this.#size + size > MOST_TEXT) {
       this.#drop(1, this.#open ? UNREAD : 'too many events arrived before it had started')
       return
     }
-    this.#waiting.push({ observation, size, since: performance.now() })
+    this.#waiting.push({ observation, caller, size, since: performance.now() })
     this.#size += size
     if (this.#open) this.#expireLater()
   }
@@ -59,8 +61,10 @@ export class Observations {
   /** Sends as much as the process accepts. */
   flush(): void {
     let sent = 0
-    while (sent < this.#waiting.length && this.#options.send((this.#waiting[sent] as Waiting).observation))
+    for (const { observation, caller } of this.#waiting) {
+      if (!this.#options.send(observation, caller)) break
       sent++
+    }
     this.#remove(sent)
     this.#expireLater()
   }

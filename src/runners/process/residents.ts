@@ -11,7 +11,7 @@ import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/p
 import type { HookSpec } from '../hook-spec.js'
 import { CodeStamps } from '../program/code-stamp.js'
 import { Living } from '../program/process-group.js'
-import { interrupted, SharedCalls } from '../program/shared-calls.js'
+import { callerNumber, interrupted, SharedCalls } from '../program/shared-calls.js'
 import { BackOff, type Restart } from './back-off.js'
 import { type Launch, launched } from './launch.js'
 import { callFailure, helloFailure, Life, withLastWords } from './life.js'
@@ -75,7 +75,7 @@ export class Resident {
     this.#registry = registry
     this.#backOff = new BackOff(options.restart)
     this.#observations = new Observations({
-      send: (observation) => this.#life?.notify(EVENT_METHOD, observation) ?? false,
+      send: (observation, caller) => this.#send(observation, caller),
       patienceMs: options.observeMs,
       report: (d) => this.#options.report(d),
     })
@@ -176,10 +176,16 @@ export class Resident {
       // Its entry is gone, so nothing would end a process that we start now.
       if (this.#retired && !this.#life && !this.#starting) throw new Error(RETIRED)
       if (!this.#life && !this.#starting) void this.#started().catch((error: unknown) => this.#tellOf(error))
-      this.#observations.push(observation)
+      this.#observations.push(observation, callerNumber())
     } catch (error) {
       this.#observations.refuse(textOf(error))
     }
+  }
+
+  #send(observation: Json, caller: number): boolean {
+    if (!this.#life?.notify(EVENT_METHOD, observation)) return false
+    this.#callsOf(this.#life).serve(caller)
+    return true
   }
 
   /** Its entry was read again. It may have been fixed, so it may be tried again. */

@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
 import { afterEach, describe, expect, it } from 'vitest'
+import { asCaller, serveCallers, serveNobody } from '../../callers.js'
 import { type Asked, failureOf } from '../process/hall.js'
 import { isThere, until } from '../until.js'
 import { Lobby } from './lobby.js'
@@ -201,6 +202,19 @@ describe('a server that dies in the call', () => {
     const other = failureOf(lobby.ask('hang'))
     const dying = failureOf(lobby.ask('die'))
     expect([(await other).code, (await dying).code]).toEqual(['HOOK_INTERRUPTED', 'HOOK_INTERRUPTED'])
+  })
+
+  it('interrupts the call of one caller if it had worked for another before, and fails it otherwise', async () => {
+    lobby = new Lobby({ isWarm: true })
+    const dies = () => asCaller({}, () => failureOf(lobby.ask('die')))
+    serveCallers()
+    try {
+      await asCaller({}, () => lobby.ask('echo').answer)
+      expect((await dies()).code).toBe('HOOK_INTERRUPTED')
+      expect((await dies()).code).toBe('HOOK_FAILED')
+    } finally {
+      serveNobody()
+    }
   })
 
   it('again and again is not started at once', async () => {

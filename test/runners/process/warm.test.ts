@@ -5,7 +5,7 @@ import { processHooks } from '../../../src/runners/process/process-hooks.js'
 import { Residents } from '../../../src/runners/process/residents.js'
 import { asCaller, isForCaller, serveCallers, serveNobody } from '../../callers.js'
 import { until } from '../until.js'
-import { ask, failureOf, Hall, MANNERS, reasonFrom } from './hall.js'
+import { ask, failureOf, Hall, MANNERS, PRE_TOOL_USE, reasonFrom, tell } from './hall.js'
 
 let hall: Hall
 let residents: Residents
@@ -104,6 +104,47 @@ test('a call is interrupted by another one that ends the process, and fails by i
   expect([(await first)?.code, (await second)?.code]).toEqual(['HOOK_INTERRUPTED', 'HOOK_INTERRUPTED'])
   const alone = hall.spec({ command: [process.execPath, hall.workshop.path('hook.js'), 'alone'] })
   expect((await failureOf(ask(made(alone)))).code).toBe('HOOK_FAILED')
+})
+
+describe('a call without an answer', () => {
+  const DYING = `${MANNERS}
+    let asked = 0
+    on['hook.event'] = (params) => { if (JSON.stringify(params).includes('fatal')) process.exit(3) }
+    other = ({ id }) => {
+      asked++
+      if (process.argv[2] === 'later' && asked === 1) return deny(id, 'no', () => setTimeout(() => process.exit(3), 100))
+      if (process.argv[2] === 'own') process.exit(3)
+    }`
+  const made = (argument: string, more: object = {}) => {
+    hall.workshop.file('hook.js', DYING)
+    const spec = hall.spec({ command: [process.execPath, hall.workshop.path('hook.js'), argument], ...more })
+    return processHooks(spec, { report: () => undefined }, residents, () => undefined)
+  }
+
+  test('was interrupted if the process had answered another caller before', async () => {
+    const [hook] = made('later')
+    if (!hook) throw new Error('there is no hook')
+    await asCaller({}, () => ask(hook).answer)
+    expect((await asCaller({}, () => failureOf(ask(hook)))).code).toBe('HOOK_INTERRUPTED')
+  })
+
+  test('was interrupted if the process had got an event of another caller', async () => {
+    const [hook, observer] = made('observed', { observe: ['*'] })
+    if (!hook || !observer) throw new Error('there is no hook')
+    const asked = asCaller({}, () => failureOf(ask(hook)))
+    const data = { tool_name: 'fatal', tool_input: {} }
+    asCaller({}, () => tell(observer, { ...PRE_TOOL_USE, data }))
+    expect((await asked).code).toBe('HOOK_INTERRUPTED')
+  })
+
+  test('failed by itself if the process worked for nobody else', async () => {
+    const [hook] = made('own')
+    if (!hook) throw new Error('there is no hook')
+    await asCaller({}, async () => {
+      expect((await failureOf(ask(hook))).code).toBe('HOOK_FAILED')
+      expect((await failureOf(ask(hook))).code).toBe('HOOK_FAILED')
+    })
+  })
 })
 
 test('a process that was started from other code than was reviewed neither answers nor stays', async () => {

@@ -24,7 +24,7 @@ interface Left {
 
 /** Hooks of the pack that start programs are always cold. */
 const isAlwaysCold = ({ args: [command, name = ''] }: CorpusCall) =>
-  command === 'hook' && /^(?:session-start|stop|session-end)$/.test(name)
+  command === 'hook' && /^(?:session-start|pre-compact|stop|session-end)$/.test(name)
 
 /** A service answers callers with its own home only, so calls at the same time need a service each. */
 const ROWS = 4

@@ -109,13 +109,12 @@ async function interruptedFire({ host, event, timeout }: Fired, stdin: string): 
 
 // ---- hook -----------------------------------------------------------------------------------------------------
 
-/** Hooks of the pack that start no program: programs belong to the caller, not to the service. */
+/** Hooks of the pack that start no program and copy no file: what a caller in a sandbox may not do, the service must not do for it. */
 const SERVED: ReadonlySet<PackName> = new Set<PackName>([
   'pre-tool-use',
   'post-tool-use',
   'workflow-classification-reminder',
   'user-prompt-submit',
-  'pre-compact',
 ])
 
 interface HookCall {

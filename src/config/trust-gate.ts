@@ -4,8 +4,11 @@ import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook } from '../core/hooks/hook.js'
+import { kindRow } from '../core/hooks/kinds.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
+import { callerEnv } from '../files/caller.js'
+import { sharedEnv } from '../files/homes.js'
 import { safePath } from '../files/search-path.js'
 import { isBelow, isWithin, realOf } from '../files/within.js'
 import { keyOf } from '../store/trust-records.js'
@@ -265,7 +268,7 @@ export class TrustGate {
     const { digest: content, scripts } = record
     const isNamed = hook.sameAs !== undefined && scripts.length > 0
     const made = { ...hook, content, ...(isNamed && { sameAs: `${hook.sameAs}\0${content}` }) }
-    return { ...spec, place: { ...place, path: this.#path(record) }, hook: made } as ConfiguredHook
+    return { ...spec, place: { ...place, path: this.#path(record, hook) }, hook: made } as ConfiguredHook
   }
 
   /** Hooks that differ from what was trusted. */
@@ -277,9 +280,11 @@ export class TrustGate {
     return changed
   }
 
-  #path(record: TrustRecord): string {
+  #path(record: TrustRecord, { kind }: Pick<Hook, 'kind'>): string {
+    // A caller of a service must not choose which programs run outside its sandbox.
+    const { PATH } = kindRow(kind).isShared ? sharedEnv() : callerEnv()
     // In PATH, an empty entry means the folder that the hook starts in.
-    return [this.#binFolder(record), safePath([record.projectDir])].filter(Boolean).join(delimiter)
+    return [this.#binFolder(record), safePath([record.projectDir], PATH ?? '')].filter(Boolean).join(delimiter)
   }
 
   /** If it cannot be created, the hook fails at its start and reports why. */

@@ -21,6 +21,7 @@ import { TrustGate } from '../../src/config/trust-gate.js'
 import { unitsOf } from '../../src/config/units.js'
 import { MOST_TOLD } from '../../src/config/untrusted-hooks.js'
 import { trustStore } from '../../src/trust/trust-store.js'
+import { asCaller, serveCallers, serveNobody } from '../callers.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 const COMMAND = { type: 'command', command: 'true' }
@@ -266,6 +267,21 @@ it('a trusted hook lives in its copy, with a PATH that begins with its programs'
   expect(expectations).toMatchObject([{ state: 'modified', guardedBy: 'copy', unit: { name: 'guard' } }])
   const { specs: read } = await loadConfig(sources)
   expect(gate.untrusted(read)).toMatchObject([{ name: 'guard', state: 'modified', hooks: ['guard:Stop#1'] }])
+})
+
+it('the PATH of a caller of the service is only that of hooks that run in its sandbox', async () => {
+  const path = plugin('guard')
+  writeFileSync(join(path, 'a.mjs'), 'export default () => {}\n')
+  const hooks = { PreToolUse: [{ hooks: [COMMAND, { type: 'module', module: './a.mjs' }] }] }
+  const processes = { gate: { command: ['sh', 'a.sh'], intercept: ['before_tool'] } }
+  writeFileSync(join(path, 'hooks.json'), JSON.stringify({ hooks, processes }))
+  await trustAll()
+  serveCallers()
+  onTestFinished(serveNobody)
+  const env = { PATH: '/own/bin:/usr/bin', HOME: join(base, 'home') }
+  const { specs } = await asCaller({ env }, () => settled())
+  const follows = specs.map(({ hook, place }) => [hook.kind, place.path?.includes('/own/bin')])
+  expect(Object.fromEntries(follows)).toEqual({ command: true, module: false, process: false })
 })
 
 it('hooks of the user are nobody’s unit', async () => {

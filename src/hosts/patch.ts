@@ -1,19 +1,43 @@
 // The text of a patch, as Codex and others send it to `apply_patch`: which files it writes, changes, moves and deletes.
 
-import type { Data } from '../core/base/json.js'
+import { type Data, isObject, type Json } from '../core/base/json.js'
 import type { ToolCall } from './host.js'
 
 const BEGIN = '*** Begin Patch'
-const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/
-const MOVE = /^\*\*\* Move to: (.+)$/
+const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/s
+const MOVE = /^\*\*\* Move to: (.+)$/s
+/** Other lines that are no part of a file. */
+const MARKS: ReadonlySet<string> = new Set([BEGIN, '*** End Patch', '*** End of File'])
+/** Looks like a header. In a file that a patch changes, `***` alone is a rule in Markdown. */
+const LIKE_HEADER = /^\*\*\*.*:/s
+/** Where some agents begin a line, and others do not. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python takes them for ends of lines
+const MAYBE_BREAK = /[\r\v\f\x1c-\x1e\x85\u2028\u2029]/
 
-/** Each file as a call of Write or Edit. Throws Error if the input has no patch, or the patch names no file. */
+/** Each file as a call of Write or Edit. Throws Error if the input has no patch, or one that is not understood as a whole. */
 export function callsOfPatch(input: Data): readonly ToolCall[] {
-  const patch = Object.values(input).find((value) => typeof value === 'string' && value.includes(BEGIN))
-  if (typeof patch !== 'string') throw new Error(`its input has no text with ${JSON.stringify(BEGIN)}`)
-  const files = filesIn(patch.split(/\r?\n/))
+  const patches = textsIn(input).filter(hasPatch)
+  if (!patches.some((text) => text.includes(BEGIN)))
+    throw new Error(`its input has no text with ${JSON.stringify(BEGIN)}`)
+  const files = patches.flatMap(filesIn)
   if (files.length === 0) throw new Error('its patch names no file')
   return files.flatMap(callsOf)
+}
+
+/** Every text in it: nobody knows which one the tool reads. */
+function textsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return isObject(value) ? Object.values(value as Data).flatMap(textsIn) : []
+}
+
+function hasPatch(text: string): boolean {
+  return (
+    text.includes(BEGIN) ||
+    linesOf(text)
+      .flatMap(startsIn)
+      .some((one) => HEADER.test(one.trim()))
+  )
 }
 
 interface PatchedFile {
@@ -23,21 +47,39 @@ interface PatchedFile {
   readonly lines: string[]
 }
 
-function filesIn(lines: readonly string[]): readonly PatchedFile[] {
+/** Agents trim some headers and not others. Lines after one that may be a header count for both files. */
+function filesIn(patch: string): readonly PatchedFile[] {
   const files: PatchedFile[] = []
-  for (const line of lines) {
-    const header = HEADER.exec(line)
-    const last = files.at(-1)
-    const moved = MOVE.exec(line)
-    if (header) files.push({ kind: header[1] as PatchedFile['kind'], path: trimmed(header[2]), lines: [] })
-    else if (moved && last) last.movedTo = trimmed(moved[1])
-    else last?.lines.push(line)
+  let open: readonly PatchedFile[] = []
+  for (const line of linesOf(patch)) {
+    let isContent = true
+    for (const text of startsIn(line)) {
+      const said = text.trim()
+      const isSure = text === line && said === text.trimEnd()
+      const [, kind, path = ''] = HEADER.exec(said) ?? []
+      const [, movedTo] = MOVE.exec(said) ?? []
+      if (kind !== undefined) {
+        const file: PatchedFile = { kind: kind as PatchedFile['kind'], path: path.trim(), lines: [] }
+        files.push(file)
+        open = isSure ? [file] : [...open, file]
+      } else if (movedTo !== undefined) {
+        for (const file of open) file.movedTo = movedTo.trim()
+      } else if (said.startsWith('***') && !MARKS.has(said) && (isSure || LIKE_HEADER.test(said)))
+        throw new Error(`its patch has a line that is not understood: ${JSON.stringify(said.slice(0, 80))}`)
+      if (isSure && said.startsWith('***')) isContent = false
+    }
+    if (isContent) for (const file of open) file.lines.push(line)
   }
   return files
 }
 
-function trimmed(path = ''): string {
-  return path.trim()
+function linesOf(patch: string): readonly string[] {
+  return patch.split(/\r?\n/)
+}
+
+/** The line, and what some agents take for more lines in it. */
+function startsIn(line: string): readonly string[] {
+  return MAYBE_BREAK.test(line) ? [line, ...line.split(MAYBE_BREAK)] : [line]
 }
 
 function callsOf({ kind, path, movedTo, lines }: PatchedFile): readonly ToolCall[] {

@@ -80,6 +80,48 @@ describe('what a tool call does', () => {
     expect(calls(host, tool, input)).toEqual(expected)
   })
 
+  const patched = (...lines: readonly string[]) => `*** Begin Patch\n${lines.join('\n')}\n*** End Patch`
+  const paths = (input: Data) =>
+    calls('codex', 'apply_patch', input).map(([, one]) => (one as Data | undefined)?.file_path)
+  const FIRST = ['*** Add File: a', '+x']
+
+  it.each<[string, string]>([
+    ['is indented', '  *** Update File: secret'],
+    ['is indented by a tab', '\t*** Update File: secret'],
+    ['follows a carriage return', '+x\r*** Update File: secret'],
+    ['follows a separator of lines in Unicode', '+x\u2028*** Update File: secret'],
+    ['moves to it', ' *** Move to: secret'],
+  ])('finds every file of a patch, also if its header %s', (_, header) => {
+    const kind = header.includes('Move') ? ['*** Update File: a'] : FIRST
+    expect(paths({ command: patched(...kind, header, '@@', '-a', '+b') })).toEqual([
+      '/proj/a',
+      '/proj/secret',
+    ])
+  })
+
+  it('finds the files of every patch in the input', () => {
+    const input = { note: patched(...FIRST), more: [{ command: patched('*** Delete File: secret') }] }
+    expect(paths(input)).toEqual(['/proj/a', '/proj/secret'])
+  })
+
+  it('counts lines after a header that may be a line of the file for both files', () => {
+    const command = patched('*** Update File: a', '@@', ' *** Add File: b', '+evil')
+    expect(calls('codex', 'apply_patch', { command })).toEqual([
+      [
+        'Edit',
+        { file_path: '/proj/a', old_string: '*** Add File: b\n', new_string: '*** Add File: b\nevil\n' },
+      ],
+      ['Write', { file_path: '/proj/b', content: 'evil\n' }],
+    ])
+  })
+
+  it('takes a rule in Markdown for a line of the file, and drops nothing of a line', () => {
+    const command = patched('*** Update File: a', '@@', ' ***', '+b\fc', '*** End of File')
+    expect(calls('codex', 'apply_patch', { command })).toEqual([
+      ['Edit', { file_path: '/proj/a', old_string: '***\n', new_string: '***\nb\fc\n' }],
+    ])
+  })
+
   it('stays readable as the agent sent it', () => {
     const input = { path: '/a', file_text: 'x' }
     expect(read('copilot', 'create', input).data).toMatchObject({
@@ -94,6 +136,9 @@ describe('what a tool call does', () => {
   it.each<[string, HostName, string, Data]>([
     ['no patch', 'codex', 'apply_patch', { command: 'ls' }],
     ['a patch of nothing', 'codex', 'apply_patch', { command: '*** Begin Patch\n*** End Patch' }],
+    ['an unknown header', 'codex', 'apply_patch', { command: patched(...FIRST, '*** Rename File: b') }],
+    ['one that is indented', 'codex', 'apply_patch', { command: patched(...FIRST, ' *** Link: b') }],
+    ['a header in small letters', 'codex', 'apply_patch', { command: patched(...FIRST, '*** add file: b') }],
     ['no list', 'cline', 'run_commands', { commands: 'ls' }],
     ['an empty list', 'cline', 'run_commands', { commands: [] }],
     ['a list of something else', 'cline', 'run_commands', { commands: [['ls']] }],

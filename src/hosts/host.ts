@@ -32,6 +32,8 @@ export interface Host<Name extends string = string> {
   /** It merges a changed input over the old one, so a key cannot be removed. */
   readonly mergesInput?: boolean
   readonly answer: (event: HostEvent, told: FittedVerdict, verdict: HostVerdict) => HostAnswer
+  /** Events on which it does not wait for hooks. It ends them, with all their processes, when the turn does. */
+  readonly unawaited?: readonly string[]
   /** Seconds until it gives up on a hook, in general and by canonical event. */
   readonly timeout: number
   readonly timeouts?: Readonly<Record<string, number>>

@@ -2,7 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { BASH, ended, GUARD, Project, programFile, type RunOptions, withProgram } from './program.js'
 
 withProgram()
@@ -189,6 +190,40 @@ describe('what hooks say beside', () => {
     const { code, stdout } = await project.call(['fire', '--as', 'claude-code'], { input: CALL })
     expect(code).toBe(0)
     expect(JSON.parse(stdout).systemMessage).toContain('trust')
+  })
+
+  it.each(HOST_NAMES)(
+    'of hooks that nobody trusts somebody is told also where %s shows no messages',
+    async (host) => {
+      project.hooks({ PreToolUse: [['Bash', GUARD]] })
+      const { code, stderr } = await project.call(['fire', '--as', host], { input: CALL })
+      expect([code, stderr]).toEqual([0, expect.stringContaining('carabiner trust')])
+    },
+  )
+})
+
+describe('an event for which an agent does not wait', () => {
+  const after = { ...CALL, hook_event_name: 'PostToolUse', tool_response: 'ok' }
+
+  it('is judged to its end, although the agent ends its hooks with all their processes', async () => {
+    project.hooks({ PostToolUse: [['Bash', 'sleep 0.2; echo "$PPID" > done']] })
+    const args = [programFile(), 'fire', '--as', 'kimi', '--trust-all']
+    const options = { cwd: project.folder, env: project.env(), detached: true }
+    const agent = spawn(process.execPath, args, options)
+    agent.stdin.end(JSON.stringify(after))
+    expect(await ended(agent)).toMatchObject({ code: 0 })
+    try {
+      process.kill(-(agent.pid as number), 'SIGKILL')
+    } catch {
+      // Its group is empty.
+    }
+    await vi.waitFor(() => expect(project.has('done')).toBe(true), { timeout: 20_000, interval: 50 })
+  })
+
+  it('is answered after it elsewhere', async () => {
+    project.hooks({ PostToolUse: [['Bash', 'touch done']] })
+    const { code } = await project.carabiner(['fire', '--as', 'codex', '--trust-all'], { input: after })
+    expect([code, project.has('done')]).toEqual([0, true])
   })
 })
 

@@ -189,6 +189,14 @@ async function replyAs(
     const sent = await readPayload(options.payload, { stdin: options.stdin, seconds })
     const { name: event, data: payload, calls } = reply.read(sent.payload ?? {})
     checkExact(event, sent.inexact)
+    // The service leaves such an event to a process, and a test waits for it.
+    if (reply.isUnawaited && options.stdin === undefined && options.payload === undefined) {
+      const { goOnDetached, isDetached } = await import('../fire/detached.js')
+      if (!isDetached()) {
+        await goOnDetached(sent.payload ?? {})
+        return await reply.passOn()
+      }
+    }
     const cwd = typeof payload.cwd === 'string' ? payload.cwd : undefined
     checkEnvironment(cwd)
     const sources = { ...options, ...reply.placesOf(options.project, cwd) }

@@ -16,7 +16,7 @@ import { HOST_NAMES, hostNamed, type KnownHost, limitOf, shareOf } from '../../h
 import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
-import { Refusal, usage } from '../refusal.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
 import type { Payload } from './payload.js'
 
 const QUIET = { injections: [], messages: [] } as const
@@ -118,6 +118,17 @@ export class HostReply {
     this.#isDoubtful = canBlock(name) || isAboutTool(payload as Data)
   }
 
+  /** The agent neither waits for an answer nor lets its hooks finish. */
+  get isUnawaited(): boolean {
+    return this.#host.unawaited?.includes(this.#event.name) ?? false
+  }
+
+  /** For an event that another process goes on with. */
+  async passOn(): Promise<number> {
+    await this.#say({ action: 'continue', ...QUIET })
+    return this.exit
+  }
+
   /** The agent can ask its user about this event. */
   get hasDialog(): boolean {
     return abilitiesOf(this.#host, this.#event)?.includes('ask') ?? false
@@ -180,7 +191,10 @@ export class HostReply {
   async #say(verdict: HostVerdict): Promise<void> {
     const { stdout, stderr, exit } = answerOf(this.#host, this.#event, verdict)
     if (stdout) await this.#output.print([stdout.trimEnd()])
-    if (stderr) await this.#output.complain([stderr.trimEnd()])
+    // An agent without a screen shows no message to the user. Its log, or whoever started it, has standard error.
+    const unseen = exit === EXIT.ok ? verdict.messages.join('\n') : ''
+    const said = stderr ?? unseen
+    if (said) await this.#output.complain([said.trimEnd()])
     const isRefusal = verdict.action !== 'continue' && verdict.action !== 'respond'
     // A refusal that could not be written is told by the exit code.
     this.#exit = this.#output.failure && isRefusal ? REFUSED : exit

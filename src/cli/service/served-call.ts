@@ -79,9 +79,11 @@ function firedBy(words: readonly string[]): Fired | undefined {
 
 const FIRED = /^--as ([a-z0-9-]+)(?: --timeout (\d{1,6}(?:\.\d)?))?(?: ([\w:]+))?$/
 
-async function servedFire(fired: Fired, rest: readonly string[], stdin: string): Promise<Served> {
+async function servedFire(fired: Fired, rest: readonly string[], stdin: string): Promise<Served | string> {
+  const interrupted = await interruptedFire(fired, stdin)
+  if (interrupted === undefined) return 'the agent does not wait for this event'
   return {
-    interrupted: await interruptedFire(fired, stdin),
+    interrupted,
     run: ({ write, answered, signal }) =>
       run({ fire: async () => ({ command: fire }) }, ['fire', ...rest], { write, stdin, signal, answered }),
   }
@@ -90,7 +92,11 @@ async function servedFire(fired: Fired, rest: readonly string[], stdin: string):
 /** The part of the agent's limit after which clip no longer waits for the service, which gives up earlier. */
 const SHARE = 0.95
 
-async function interruptedFire({ host, event, timeout }: Fired, stdin: string): Promise<Interrupted> {
+/** Undefined for an event whose hooks the agent would end with clip. */
+async function interruptedFire(
+  { host, event, timeout }: Fired,
+  stdin: string,
+): Promise<Interrupted | undefined> {
   const said = { 1: '', 2: '' }
   const keep: Write = (fd, text) => {
     said[fd] += text
@@ -102,6 +108,7 @@ async function interruptedFire({ host, event, timeout }: Fired, stdin: string): 
   } catch {
     // The call itself is refused for this, in words that say why.
   }
+  if (reply.isUnawaited) return undefined
   await reply.refuse(INTERRUPTION)
   const limit = timeout === undefined ? reply.limit : limitFor(timeout)
   return interruptedAfter(limit, { exit: reply.exit, stdout: said[1], stderr: said[2] })

@@ -21,5 +21,13 @@ export const kimi: Host<'kimi'> = {
     SubagentStop: ['block'],
   },
   answer: byExitCode,
+  unawaited: [
+    'PostToolUse',
+    'PostToolUseFailure',
+    'PermissionRequest',
+    'StopFailure',
+    'PostCompact',
+    'Notification',
+  ],
   timeout: 30,
 }

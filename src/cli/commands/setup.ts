@@ -11,10 +11,10 @@ import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
 import { checkPerson, isAgentShell } from '../person.js'
 import { fitted } from '../print/fit.js'
-import { columns, counted, nextLines, shortPath } from '../print/lines.js'
+import { columns, counted, labelled, nextLines, shortPath } from '../print/lines.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { CHOICE_OPTIONS, namesChoices, pickedFrom } from '../setup/choice.js'
+import { CHOICE_OPTIONS, choiceLines, namesChoices, pickedFrom } from '../setup/choice.js'
 import { installedAgents } from '../setup/installed.js'
 import {
   carriedOut,
@@ -23,8 +23,10 @@ import {
   linesOf,
   nextLinesOf,
   type Picking,
+  shortLinesOf,
   wishFor,
 } from '../setup/register.js'
+import { startText } from '../setup/start.js'
 
 const NAMES = SETUP_HOSTS.map(({ name }) => name)
 
@@ -146,21 +148,14 @@ async function setUpMany(
     return EXIT.failed
   }
   const results: Result[] = []
-  for (const agent of agents) {
-    const result = await resultOf(agent, { ...options, 'dry-run': dry }, output)
-    results.push(result)
-    if (!output.json)
-      await output.print([
-        paint.bold(agent.host.title),
-        ...('done' in result ? linesOf(result.done) : problemLines(result.problem, paint)).map(
-          (line) => `  ${line}`,
-        ),
-      ])
-  }
-  const failed = results.filter((result) => 'problem' in result).length
+  for (const agent of agents) results.push(await resultOf(agent, { ...options, 'dry-run': dry }, output))
   if (output.json) await output.document({ agents: results.map(resultData) })
-  else await output.print(nextLines(nextAfter({ dry, isUnsure, isRemoval: options.remove }), paint))
-  return failed > 0 ? EXIT.failed : EXIT.ok
+  else
+    await output.print([
+      ...resultLines(results, paint),
+      ...nextLines(nextAfter({ dry, isUnsure, isRemoval: options.remove }), paint),
+    ])
+  return results.some((result) => 'problem' in result) ? EXIT.failed : EXIT.ok
 }
 
 const REGISTER = 'Register hooks with all of these?'
@@ -176,6 +171,23 @@ async function resultOf(agent: KnownSetup, options: Given, output: Output): Prom
     if (!(error instanceof SetupProblem)) throw error
     return { agent, problem: error }
   }
+}
+
+function resultLines(results: readonly Result[], paint: Paint): readonly string[] {
+  const done = results.flatMap((result) => ('done' in result ? [result.done] : []))
+  const start = done.find((one) => one.start)?.start
+  const chosen = ALL_CHOICES.filter((choice) => done.some((one) => one.chosen.includes(choice)))
+  const hasEngine = done.some(({ entries, chosen: own }) => entries.length > own.length)
+  return [
+    ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
+    ...results.flatMap((result) => [
+      paint.bold(result.agent.host.title),
+      ...('done' in result ? shortLinesOf(result.done, paint) : problemLines(result.problem, paint)).map(
+        (line) => `  ${line}`,
+      ),
+    ]),
+    ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
+  ]
 }
 
 function resultData(result: Result): object {

@@ -267,6 +267,31 @@ export function changedLines(before: Commands, after: Commands, paint: Paint): r
   )
 }
 
+/** The same in a few words: `+ guard, stop; - memory`. */
+export function changedWords(before: Commands, after: Commands): string {
+  const changed = changedIn(before, after)
+  return (['+', '-', '~', ' '] as const)
+    .map((sign) => [sign, changed.filter((one) => one.sign === sign).map(({ name }) => name)] as const)
+    .filter(([, names]) => names.length > 0)
+    .map(([sign, names]) => `${sign} ${names.join(', ')}`.trim())
+    .join('; ')
+}
+
+/** What hooks do, a line each. */
+export function choiceLines(
+  chosen: readonly Choice[],
+  hasEngineEntries: boolean,
+  paint: Paint,
+): readonly string[] {
+  const rows = [
+    ...chosen.map((choice) => [choice, CHOICES[choice].does]),
+    ...(hasEngineEntries ? [['engine', ENGINE_DOES]] : []),
+  ]
+  return fitted(columns(rows).map(([name = '', does]) => `  ${paint.cyan(name)}  ${does}`))
+}
+
+const ENGINE_DOES = 'Runs the hooks of the project you work in.'
+
 function changedIn(before: Commands, after: Commands): readonly Changed[] {
   const [old, fresh] = [ownIn(before), ownIn(after)]
   const meantIn = (own: typeof old, isMeant: (one: OwnCommand) => boolean) =>
@@ -292,7 +317,7 @@ function changedIn(before: Commands, after: Commands): readonly Changed[] {
             sign: engine,
             name: 'engine',
             events: counted(fired, 'event'),
-            does: 'Runs the hooks of the project you work in.',
+            does: ENGINE_DOES,
           },
         ]),
   ]

@@ -35,6 +35,7 @@ import { projectFolder, projectOf } from '../sources.js'
 import {
   type Commands,
   changedLines,
+  changedWords,
   chosenBy,
   clipsIn,
   hasEngine,
@@ -246,10 +247,27 @@ export function dataOf(done: Done): object {
   }
 }
 
+/** For one of several agents: without what is the same for all of them. */
+export function shortLinesOf(done: Done, paint: Paint): readonly string[] {
+  const words = changedWords(commandsOf(done, done.plans, 'before'), commandsOf(done, done.plans, 'after'))
+  const [first = '', ...more] = sentences(done)
+  const said = done.remove || words === '' ? first : `${first}: ${words}`
+  return [said, ...more, ...problemLinesOf(done, paint)]
+}
+
+function problemLinesOf(done: Done, paint: Paint): readonly string[] {
+  const off = offIn(done)
+  return [
+    ...notesIn(done).flatMap((note) => labelled('note', visible(note), paint.yellow)),
+    ...(off
+      ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]
+      : []),
+  ]
+}
+
 export function linesOf(done: Done): readonly string[] {
   const paint = painter(1)
   const { plans, changes, diff, backups, start } = done
-  const off = offIn(done)
   return [
     ...(changes && diff
       ? plans.filter((plan) => plan.changes).flatMap((plan) => changeLines(plan, paint))
@@ -258,10 +276,7 @@ export function linesOf(done: Done): readonly string[] {
     ...sentences(done),
     ...backups.map((backup) => `${paint.dim('before')} ${visible(shortPath(backup))}`),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
-    ...notesIn(done).flatMap((note) => labelled('note', visible(note), paint.yellow)),
-    ...(off
-      ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]
-      : []),
+    ...problemLinesOf(done, paint),
   ]
 }
 

@@ -14,6 +14,8 @@ export interface HostSetup {
   readonly project?: { readonly folder: string; readonly files: readonly HostFile[] }
   /** Its own names of the events to register, by canonical name. */
   readonly events: Readonly<Record<string, string | readonly string[]>>
+  /** Why the host does not run what stands in its files, in clauses; `texts` has those that exist, by path. */
+  readonly problems?: (texts: ReadonlyMap<string, string>) => readonly string[]
   /** What the user has to know or do, in whole sentences. */
   readonly notes?: readonly string[]
 }

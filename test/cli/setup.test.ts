@@ -580,3 +580,79 @@ describe('--prune', () => {
     expect((await setup('--help')).stdout).not.toContain('--prune')
   })
 })
+
+describe('several agents', () => {
+  const found = () => {
+    for (const folder of ['.codex', '.gemini', '.kimi-code']) mkdirSync(join(project.home, folder))
+  }
+  const home = (path: string) => join(project.home, path)
+  const call = (...args: string[]) => project.call(['setup', ...args])
+
+  it('are found, and nothing is written unless somebody says so', async () => {
+    found()
+    const { code, stdout } = await call()
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^found 3 agents\n {2}Codex +codex +~\/\.codex\/hooks\.json, .*\n {2}Gemini CLI .*\n {2}Kimi Code /,
+    )
+    expect(stdout).toContain('next carabiner setup --yes   # write it')
+    expect(readdirSync(home('.codex'))).toEqual([])
+  })
+
+  it('all get the same hooks, in their own forms, and lose them again', async () => {
+    found()
+    expect(await call('--yes', '--engine', '--with', 'guard')).toMatchObject({ code: 0 })
+    expect(hooksIn(home('.codex/hooks.json')).PreToolUse).toHaveLength(2)
+    expect(read(home('.codex/config.toml'))).toContain('trusted_hash')
+    expect(hooksIn(home('.gemini/settings.json')).BeforeTool[1].hooks[0]).toMatchObject({
+      timeout: 60_000,
+      command: expect.stringContaining(' fire --as gemini --timeout 54 PreToolUse'),
+    })
+    expect(read(home('.kimi-code/config.toml'))).toContain('[[hooks]]')
+    expect((await project.call(['doctor'])).stdout).toContain(
+      'ok agents  Codex, Gemini CLI, Kimi Code ask Carabiner',
+    )
+    const { stdout } = await call('--all', '--remove', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ agents: [{ agent: 'codex', written: true }, {}, {}] })
+    for (const folder of ['.codex', '.gemini', '.kimi-code']) expect(readdirSync(home(folder))).toEqual([])
+  })
+
+  it('one with broken settings does not keep the others from being set up', async () => {
+    found()
+    writeFileSync(home('.gemini/settings.json'), '{')
+    const { code, stdout } = await call('--yes')
+    expect(code).toBe(1)
+    expect(stdout).toContain('left alone')
+    expect(read(home('.gemini/settings.json'))).toBe('{')
+    expect(existsSync(home('.kimi-code/config.toml'))).toBe(true)
+    const { agents } = JSON.parse((await call('--yes', '--json')).stdout)
+    expect(agents[1]).toMatchObject({ agent: 'gemini', error: { code: 'SETTINGS_UNUSABLE' } })
+  })
+
+  it('Codex is told to trust what changed', async () => {
+    await call('codex')
+    const text = read(home('.codex/hooks.json'))
+    writeFileSync(home('.codex/hooks.json'), text.replace('"timeout": 120', '"timeout": 121'))
+    expect((await project.call(['doctor'])).stdout).toMatch(
+      /broken registration .*Codex does not trust 1 of its hooks there, and skips them without a word\n +fix carabiner setup codex/,
+    )
+  })
+
+  it('are said to be missing', async () => {
+    expect((await call()).stdout).toContain('No agent was found on this machine.')
+  })
+
+  it('that only have projects, or do not run hooks of projects, say so', async () => {
+    expect((await call('cline')).stderr).toContain('In a project, type carabiner setup cline --project.')
+    expect((await call('gemini', '--project')).stderr).toContain('Leave out --project')
+    await call('cline', '--project')
+    const script = project.path('.clinerules/hooks/PreToolUse')
+    const { status, stdout } = spawnSync(script, {
+      encoding: 'utf8',
+      env: project.env(),
+      input:
+        '{"clineVersion":"3","hookName":"PreToolUse","preToolUse":{"toolName":"execute_command","parameters":{"command":"git commit --no-verify"}}}',
+    })
+    expect([status, JSON.parse(stdout)]).toEqual([0, { cancel: true, errorMessage: expect.any(String) }])
+  })
+})

@@ -131,7 +131,7 @@ function isAsking(options: Given, output: Output): boolean {
 
 // ---- several --------------------------------------------------------------------------------------------------
 
-/** `isFound`: nobody named them. */
+/** `isFound`: nobody named them, so a person is asked once, who sees all of it first. */
 async function setUpMany(
   agents: readonly KnownSetup[],
   options: Given,
@@ -141,20 +141,34 @@ async function setUpMany(
   const paint = painter(1)
   if (agents.length === 0) return noAgent(output)
   const isUnsure = isFound && !options.all && !options.yes && !options['dry-run']
-  const dry = options['dry-run'] || (isUnsure && !(canAsk(output) && !isAgentShell()))
-  if (!output.json && isFound) await output.print(foundLines(agents, paint))
-  if (isUnsure && !dry && !(await agrees(options.remove ? REMOVE : REGISTER, output))) {
+  const isAsked = isUnsure && canAsk(output) && !isAgentShell()
+  const preview = { ...options, 'dry-run': true }
+  const results = await resultsOf(agents, isUnsure ? preview : options, output)
+  if (!output.json)
+    await output.print([...(isFound ? foundLines(agents, paint) : []), ...resultLines(results, paint)])
+  if (isAsked) {
+    if (!results.some((result) => 'done' in result && result.done.changes)) return exitOf(results)
+    if (await agrees(options.remove ? REMOVE : REGISTER, output))
+      return setUpMany(agents, { ...options, yes: true }, output, false)
     await output.print(['nothing was written'])
     return EXIT.failed
   }
-  const results: Result[] = []
-  for (const agent of agents) results.push(await resultOf(agent, { ...options, 'dry-run': dry }, output))
   if (output.json) await output.document({ agents: results.map(resultData) })
-  else
-    await output.print([
-      ...resultLines(results, paint),
-      ...nextLines(nextAfter({ dry, isUnsure, isRemoval: options.remove }), paint),
-    ])
+  else await output.print(nextLines(nextAfter(isUnsure, options), paint))
+  return exitOf(results)
+}
+
+async function resultsOf(
+  agents: readonly KnownSetup[],
+  options: Given,
+  output: Output,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (const agent of agents) results.push(await resultOf(agent, options, output))
+  return results
+}
+
+function exitOf(results: readonly Result[]): number {
   return results.some((result) => 'problem' in result) ? EXIT.failed : EXIT.ok
 }
 
@@ -237,14 +251,9 @@ function foundLines(agents: readonly KnownSetup[], paint: Paint): readonly strin
   ]
 }
 
-function nextAfter(what: {
-  readonly dry: boolean
-  readonly isUnsure: boolean
-  readonly isRemoval: boolean
-}): readonly string[] {
-  if (what.dry)
-    return [what.isUnsure ? 'carabiner setup --yes   # write it' : 'Leave out --dry-run to write it']
-  return what.isRemoval
-    ? ['Restart the agents: they run these hooks until then']
-    : ['Restart the agents', 'carabiner doctor   # check that all of it works']
+function nextAfter(isUnsure: boolean, options: Given): readonly string[] {
+  if (isUnsure) return [`carabiner setup --yes${options.remove ? ' --remove' : ''}   # write it`]
+  if (options['dry-run']) return ['Leave out --dry-run to write it']
+  if (options.remove) return ['Restart the agents: they run these hooks until then']
+  return ['Restart the agents', 'carabiner doctor   # check that all of it works']
 }

@@ -2,6 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import type { Severity } from '../print/severity.js'
+import { agents } from './agents.js'
 import { claudeCode } from './claude-code.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
@@ -34,6 +35,7 @@ const CHECKS: readonly Check[] = [
   { name: 'matchers', check: matchers },
   { name: 'trust', check: trust },
   { name: 'claude-code', check: claudeCode },
+  { name: 'agents', check: agents },
   { name: 'service', check: service, isSlow: true },
   { name: 'duplicates', check: duplicates },
   { name: 'history', check: history, isSlow: true },

@@ -1,7 +1,7 @@
 // Codex: hooks.json, and in config.toml a hash of each hook, without which Codex silently skips it.
 
 import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { JsonText } from '../../config/json-text.js'
 import { isObject } from '../../core/base/json.js'
 import type { FormPlace, HostSetup } from '../host-setup.js'
@@ -80,4 +80,16 @@ export const setup: HostSetup = {
     { name: 'config.toml', form: trust },
   ],
   events: EVENTS,
+  problems: (texts) =>
+    [...texts.keys()]
+      .filter((file) => basename(file) === HOOKS)
+      .flatMap((file) => {
+        const config = join(dirname(file), 'config.toml')
+        const trusted = texts.get(config) ?? ''
+        const missing = trustedHashes({ file: config, earlier: texts }).filter(
+          ({ header, values }) => !trusted.includes(header) || !trusted.includes(`${values.trusted_hash}`),
+        )
+        if (missing.length === 0) return []
+        return [`Codex does not trust ${missing.length} of its hooks there, and skips them without a word`]
+      }),
 }

@@ -192,7 +192,7 @@ function nearBy(wanted: string, words: readonly string[]): string | undefined {
   let best: string | undefined
   let distance = wanted.length > 5 ? 3 : 2
   for (const one of words) {
-    const away = editDistance(wanted, lettersOf(one))
+    const away = editDistance(wanted, lettersOf(one), distance)
     if (away >= distance) continue
     best = one
     distance = away
@@ -215,8 +215,9 @@ function lettersOf(word: string): string {
   return word.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** Letters to add, drop, replace or swap with their neighbour. */
-function editDistance(a: string, b: string): number {
+/** Letters to add, drop, replace or swap with their neighbour. `limit` stands for any number from it on: most words are far apart. */
+function editDistance(a: string, b: string, limit = Infinity): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
@@ -235,6 +236,8 @@ function editDistance(a: string, b: string): number {
     }
     before = row
     row = next
+    // A swap looks back two rows, and everything else one.
+    if (Math.min(...row) >= limit && Math.min(...before) >= limit) return limit
   }
   return row[b.length] as number
 }

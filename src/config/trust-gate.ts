@@ -98,6 +98,8 @@ export class TrustGate {
   readonly #now = new Map<string, Standing>()
 
   readonly #untrusted = new UntrustedHooks()
+  /** By project and `$PATH`: what is left of it for hooks that are settled together. */
+  readonly #paths = new Map<string, string>()
 
   /** The project that commands are typed in. */
   #here: string | undefined
@@ -121,6 +123,7 @@ export class TrustGate {
   ): Promise<Settled> {
     this.#here = sources.projectDir
     this.#untrusted.begin()
+    this.#paths.clear()
     const parts: Settled[] = []
     const projects = projectsOf(sources)
     if (only === undefined) this.#expected = this.#expectedIn(projects, parts)
@@ -284,7 +287,16 @@ export class TrustGate {
     // A caller of a service must not choose which programs run outside its sandbox.
     const { PATH } = kindRow(kind).isShared ? sharedEnv() : callerEnv()
     // In PATH, an empty entry means the folder that the hook starts in.
-    return [this.#binFolder(record), safePath([record.projectDir], PATH ?? '')].filter(Boolean).join(delimiter)
+    return [this.#binFolder(record), this.#safePath(record.projectDir, PATH ?? '')]
+      .filter(Boolean)
+      .join(delimiter)
+  }
+
+  #safePath(projectDir: string, path: string): string {
+    const key = `${projectDir}\0${path}`
+    const safe = this.#paths.get(key) ?? safePath([projectDir], path)
+    this.#paths.set(key, safe)
+    return safe
   }
 
   /** If it cannot be created, the hook fails at its start and reports why. */

@@ -5,8 +5,19 @@ import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
 import type { ConfiguredHook, ConfiguredProcess } from './configured-hook.js'
 
+type Units = ReadonlyMap<Unit, readonly ConfiguredHook[]>
+
+/** By the hooks, which nobody changes: a service uses the same ones for many calls. */
+const known = new WeakMap<readonly ConfiguredHook[], Units>()
+
 /** The units of these hooks, in order, each with its hooks. The user's own hooks belong to no unit. */
-export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
+export function unitsOf(specs: readonly ConfiguredHook[]): Units {
+  const units = known.get(specs) ?? grouped(specs)
+  known.set(specs, units)
+  return units
+}
+
+function grouped(specs: readonly ConfiguredHook[]): Units {
   const groups = new Map<string, ConfiguredHook[]>()
   for (const spec of specs) {
     if (spec.hook.origin.scope === 'user') continue

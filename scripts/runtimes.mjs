@@ -55,9 +55,10 @@ export function cacheFolder(...names) {
   return join(process.env.XDG_CACHE_HOME ?? home, 'carabiner', ...names)
 }
 
-/** Throws with the reason. @param {string} what a package with its version @param {string} folder */
+/** Throws with the reason. @param {string | readonly string[]} what packages with their versions @param {string} folder */
 export function installPackage(what, folder) {
-  console.error(`installing ${what} into ${folder}`)
+  const packages = [what].flat()
+  console.error(`installing ${packages.join(' ')} into ${folder}`)
   mkdirSync(folder, { recursive: true })
   const args = [
     'install',
@@ -70,14 +71,14 @@ export function installPackage(what, folder) {
     '--no-save',
     '--no-audit',
     '--no-fund',
-    what,
+    ...packages,
   ]
   const { status, stderr, error } = spawnSync('npm', args, { encoding: 'utf8', timeout: 600_000 })
   if (error) throw new Error(`npm could not be run: ${error.message}\nInstall npm, or put it on the PATH.`)
   if (status === 0) return
   const last = stderr.trim().split('\n').slice(-8).join('\n')
   throw new Error(
-    `npm could not install ${what}:\n${last}\nIt needs the network once; after that the copy in ${folder} is used.`,
+    `npm could not install ${packages.join(' ')}:\n${last}\nIt needs the network once; after that the copy in ${folder} is used.`,
   )
 }
 

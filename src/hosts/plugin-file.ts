@@ -18,8 +18,8 @@ export function pluginFile(agent: string, bindings: string): Form {
 const FIRST = '// Asks Carabiner before tools run. Written by carabiner setup'
 
 /**
- * It imports nothing at once: agents skip a plugin that cannot be loaded, without a word. Whatever goes wrong when Carabiner is
- * asked is a refusal.
+ * It imports nothing: agents skip a plugin that cannot be loaded, without a word. Whatever goes wrong when Carabiner is asked
+ * is a refusal. Our own bundler would rewrite an import in this text, too.
  */
 function pluginText(agent: string, entries: readonly Entry[], bindings: string): string {
   return `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.
@@ -45,7 +45,7 @@ async function ask(event, payload) {
 }
 
 async function run(command, seconds, payload) {
-  const { spawn } = await import('node:child_process')
+  const { spawn } = process.getBuiltinModule('node:child_process')
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
     const end = () => {

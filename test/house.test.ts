@@ -9,6 +9,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const FLOORS = [
   'index.ts',
   'cli',
+  'verify',
   'service',
   'plugins',
   'pack',
@@ -227,13 +228,15 @@ describe('no telemetry', () => {
       )
     })
     // They read certificates from node:tls, write to standard output, open a pipe to the parent, and listen to a socket in a
-    // folder; none of this leaves the machine.
+    // folder or on the loopback; none of this leaves the machine.
     const local = [
       'cli/commands/serve.ts',
       'runners/module/module-host.ts',
       'service/socket/listener.ts',
       'service/socket/running-services.ts',
       'shell/own-environment.ts',
+      'verify/enclosure.ts',
+      'verify/model/mock-model.ts',
     ]
     expect(reaching.filter((file) => !local.includes(file)).sort()).toEqual(ON_THE_NETWORK)
   })

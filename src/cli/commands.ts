@@ -23,6 +23,7 @@ export const COMMANDS = {
   serve: () => import('./commands/serve.js'),
   setup: () => import('./commands/setup.js'),
   service: () => import('./commands/service.js'),
+  verify: () => import('./commands/verify.js'),
   remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),

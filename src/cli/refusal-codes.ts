@@ -34,6 +34,10 @@ export const REFUSAL_CODES = {
     means: 'The program of Carabiner that agents should start is not where it should be.',
     todo: 'Install Carabiner again, then run the command again.',
   },
+  AGENT_NOT_FOUND: {
+    means: 'No program of the agents that should be proven is in PATH.',
+    todo: 'Install the agent, or add the folder of its program to PATH.',
+  },
   DOCS_MISSING: {
     means: 'The pages of the documentation are missing from this installation.',
     todo: 'Install Carabiner again.',

@@ -39,6 +39,7 @@ export const HOME_FOLDERS = {
     'listed',
     'listed-projects',
     'plugin-data',
+    'proofs',
     'setup',
     'skilled-sessions',
     'sources',

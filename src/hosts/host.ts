@@ -3,6 +3,7 @@
 import type { Data, Json } from '../core/base/json.js'
 import type { Verdict } from '../core/events/actions.js'
 import type { HookResult } from '../core/events/result.js'
+import type { HostProof } from './host-proof.js'
 import type { HostSetup } from './host-setup.js'
 
 export interface Host<Name extends string = string> {
@@ -48,6 +49,9 @@ export interface Host<Name extends string = string> {
 
   /** How to register Carabiner with it. */
   readonly setup?: () => Promise<{ readonly setup: HostSetup }>
+
+  /** How to prove that its hooks hold. */
+  readonly proof?: () => Promise<{ readonly proof: HostProof }>
 
   /** It runs a command once, however many of its settings files have it for the event. Of other agents that is not known. */
   readonly runsEqualOnce?: true

@@ -29,6 +29,7 @@ import {
 import { optionOf, TRY_GUARD, typed, typedTake, typedTrust } from '../print/next-command.js'
 import { severityColour } from '../print/severity.js'
 import { type Paint, painter } from '../print/terminal.js'
+import type { ProofState } from '../proof-state.js'
 import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import type { FirstStep } from '../why/first-steps.js'
@@ -100,6 +101,8 @@ interface State {
   readonly findings: readonly Finding[]
   /** Hooks are ready, and an agent is set up for something else. */
   readonly notAsked?: string
+  /** The last proofs of `carabiner verify`. */
+  readonly proofs?: readonly ProofState[]
   readonly next: readonly string[]
   /** Nothing was ever set up or written here. */
   readonly isFresh: boolean
@@ -127,6 +130,8 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     ready.filter(({ name }) => !cannotStart.includes(name) && !idle.includes(name)).length,
   )
   const { engine, pack } = registeredIn(project)
+  const { proofStates } = await import('../proof-state.js')
+  const proofs = await proofStates(facts.hooks)
   const steps = facts.hooks.length === 0 ? firstSteps(facts.sources) : []
   const waiting = await openQuestions(project)
   const found = { ready, cannotStart, matchesNothing: idle, findings, steps, waiting }
@@ -149,6 +154,7 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
     findings,
     ...(unasked && { notAsked: unasked.text }),
+    ...(proofs.length > 0 && { proofs }),
     next: await nextOf(found, facts),
     isFresh: !engine && pack === undefined && isFresh(found, facts),
   }
@@ -303,7 +309,8 @@ function foundLines({ findings }: State, paint: Paint): readonly string[] {
 
 function rowsOf(state: State, paint: Paint): readonly string[] {
   const { ready, untrusted, modified, disabled, closed } = state.hooks
-  if (state.isFresh) return ['Nothing is set up here yet.']
+  const proofs = (state.proofs ?? []).map((proof) => proofRow(proof, paint))
+  if (state.isFresh) return ['Nothing is set up here yet.', ...proofs]
   const faulty = state.cannotStart.length
   const idle = state.matchesNothing.filter((name) => !state.cannotStart.includes(name)).length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
@@ -326,7 +333,17 @@ function rowsOf(state: State, paint: Paint): readonly string[] {
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
     ...(state.pack.length > 0 ? [`Claude Code runs ${state.pack.join(', ')} of the standard pack`] : []),
     ...(state.notAsked === undefined ? [] : [paint.yellow(state.notAsked)]),
+    ...proofs,
   ]
+}
+
+function proofRow({ host, title, version, at, ok, held, stale }: ProofState, paint: Paint): string {
+  const agent = version === undefined ? title : `${title} ${version}`
+  const when = `${agent}, ${at.slice(0, 10)}`
+  const again = `carabiner verify ${host}`
+  if (!ok) return paint.red(`not proven: ${when}; ${again} shows why`)
+  if (stale.length > 0) return paint.yellow(`stale proof: ${when}; since then ${stale.join(', ')}: ${again}`)
+  return `${paint.green('proven')}: ${when}, ${counted(held, 'fact')} held`
 }
 
 function findingLines(finding: Finding, paint: Paint): readonly string[] {

@@ -15,6 +15,7 @@ export const claudeCode: Host<'claude-code'> = {
   can: (event, verdict) => abilities(honoured(event), verdict),
   answer: (event, told) => answer(event, told),
   setup: () => import('./setup.js'),
+  proof: () => import('./proof.js'),
   timeout: 600,
   timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
 }

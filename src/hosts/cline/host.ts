@@ -32,6 +32,7 @@ export const cline: Host<'cline'> = {
   name: 'cline',
   title: 'Cline',
   setup: () => import('./setup.js'),
+  proof: () => import('./proof.js'),
   sends: (payload) => 'clineVersion' in payload,
   events: {
     toolcall: 'PreToolUse',

@@ -22,6 +22,7 @@ export const codex: Host<'codex'> = {
   name: 'codex',
   title: 'Codex',
   setup: () => import('./setup.js'),
+  proof: () => import('./proof.js'),
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),
   tools: { apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch } },
   can: CAN,

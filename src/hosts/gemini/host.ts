@@ -18,6 +18,7 @@ export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
   setup: () => import('./setup.js'),
+  proof: () => import('./proof.js'),
   runsEqualOnce: true,
   projectVariable: 'GEMINI_PROJECT_DIR',
   sends: (payload, event) =>

@@ -10,6 +10,7 @@ export const qwen: Host<'qwen'> = {
   name: 'qwen',
   title: 'Qwen Code',
   setup: () => import('./setup.js'),
+  proof: () => import('./proof.js'),
   projectVariable: 'QWEN_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),

@@ -1,10 +1,18 @@
-// `carabiner migrate`: moves hooks from Claude Code to Carabiner, or back. Shows the changes; --write makes them.
+// `carabiner migrate`: moves hooks from Claude Code to Carabiner, or back, or from any agent's file to another's. Shows the
+// changes; --write makes them.
 
 import { join, resolve, sep } from 'node:path'
 import { visible } from '../../core/base/text.js'
+import { callerPath } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
+import {
+  carryOutAgents,
+  FORMAT_NAMES,
+  formatNamed,
+  planAgentMigration,
+} from '../../plugins/migrate/agent-migration.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -23,18 +31,29 @@ import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 const MOST_TRIES = 5
 
 const OPTIONS = {
+  from: {
+    type: 'string',
+    value: 'AGENT',
+    completes: FORMAT_NAMES,
+    help: 'The agent whose hooks to move; default: claude-code.',
+  },
   to: {
     type: 'string',
-    value: 'SIDE',
-    completes: DIRECTIONS,
-    help: 'carabiner (the default) or claude-code.',
+    value: 'AGENT',
+    completes: FORMAT_NAMES,
+    help: 'The agent that gets them; default: carabiner.',
   },
   project: PLACE_OPTIONS.project,
   user: { type: 'boolean', help: 'Your own hooks instead of the project’s.' },
   write: { type: 'boolean', help: 'Write the changes; without it nothing is written.' },
   'remove-source': { type: 'boolean', help: 'Remove migrated hooks from the files they came from.' },
   name: { type: 'string', value: 'NAME', help: 'A new name for the plugin.' },
-  out: { type: 'string', value: 'DIR', help: 'Where to put a plugin for Claude Code.' },
+  out: {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'A folder for a Claude Code plugin, or an agent’s file.',
+  },
   yes: { type: 'boolean', help: 'For a plugin: do not ask, migrate what is shown.' },
   full: { type: 'boolean', help: 'For a plugin: show the whole text of every file.' },
 } as const
@@ -43,14 +62,15 @@ type Given = Options<typeof OPTIONS>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'migrate',
-  summary: 'Move hooks from Claude Code to Carabiner, or back.',
-  positionals: ['[PLUGIN]'],
-  completes: ['folder'],
+  summary: 'Move hooks from one agent to another, or to Carabiner.',
+  positionals: ['[PLUGIN|FILE]'],
+  completes: ['file'],
   about:
     'Moves the hooks of .claude/settings.json and settings.local.json to .amplifier/hooks, or with --to claude-code ' +
     'back. Hooks that cannot be moved stay where they are, with the reason. Nothing else in the files changes, and ' +
     'running it again adds nothing twice. PLUGIN is the folder of a plugin, which is moved as a whole: with --write ' +
-    'you see what it would run, and are asked.',
+    'you see what it would run, and are asked. With --from or --to another agent, the hooks of its file, or of FILE, are ' +
+    'written as the other agent writes them: its events, names of tools, units and keys. What cannot be carried over is said.',
   options: OPTIONS,
   exits: [
     [0, 'done, or shown, or nothing to do'],
@@ -60,6 +80,11 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'What would change, and what would stay behind?', line: 'carabiner migrate' },
     { does: 'Do it.', line: 'carabiner migrate --write' },
     { does: 'And back.', line: 'carabiner migrate --to claude-code --write' },
+    {
+      does: 'Cursor’s hooks for Gemini CLI.',
+      line: 'carabiner migrate --from cursor --to gemini',
+      needs: 'Cursor’s hooks',
+    },
     { does: 'A plugin of Claude Code.', line: 'carabiner migrate ../my-plugin --write', needs: 'a plugin' },
   ],
   mayRun({ options }) {
@@ -68,19 +93,80 @@ export const command: Command<typeof OPTIONS> = {
     if (options['remove-source'] && options.write) checkPerson('Removing hooks from their files')
   },
   async run({ options, positionals: [plugin] }, output) {
-    const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, '--to does not accept')
     if (options.user && options.project !== undefined) throw usage('Give --user or --project, not both')
+    const pair = pairOf(options)
+    if (pair) return asSettings(() => migrateAgents(pair, options, plugin, output))
+    const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, '--to does not accept')
     checkPluginOptions(options, plugin, direction)
-    try {
-      if (plugin !== undefined) return await move(plugin, direction, options, output)
+    return asSettings(async () => {
+      if (plugin !== undefined) return move(plugin, direction, options, output)
       await migrate(direction, options, output)
       return EXIT.ok
-    } catch (error) {
-      if (!(error instanceof SetupProblem)) throw error
-      const { message, hint } = error
-      throw new Refusal('SETTINGS_UNUSABLE', message, hint === undefined ? {} : { hint })
-    }
+    })
   },
+}
+
+async function asSettings(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof SetupProblem)) throw error
+    const { message, hint } = error
+    throw new Refusal('SETTINGS_UNUSABLE', message, hint === undefined ? {} : { hint })
+  }
+}
+
+// ---- from one agent to another --------------------------------------------------------------------------------
+
+interface Pair {
+  readonly from: string
+  readonly to: string
+}
+
+/** Undefined if the hooks move between Claude Code and Carabiner, which keep several files each. */
+function pairOf({ from: source, to: target }: Given): Pair | undefined {
+  const from = source === undefined ? undefined : chosen(source, FORMAT_NAMES, '--from does not accept')
+  const to = target === undefined ? undefined : chosen(target, FORMAT_NAMES, '--to does not accept')
+  if (from !== undefined && from === (to ?? 'carabiner')) throw usage(`--from and --to are both ${from}`)
+  const isOurs = (name: string | undefined) => name === undefined || DIRECTIONS.some((one) => one === name)
+  if (isOurs(from) && isOurs(to)) {
+    if (from !== undefined && to === undefined && from === 'carabiner') throw usage('Give --to AGENT as well')
+    return undefined
+  }
+  return { from: from ?? 'claude-code', to: to ?? 'carabiner' }
+}
+
+async function migrateAgents(
+  { from, to }: Pair,
+  options: Given,
+  file: string | undefined,
+  output: Output,
+): Promise<number> {
+  const unfit = (['remove-source', 'name', 'yes', 'full'] as const).find(
+    (key) => (options[key] ?? false) !== false,
+  )
+  if (unfit !== undefined) throw usage(`--${unfit} does not go with another agent’s hooks`)
+  const projectDir = options.user ? undefined : projectFolder(options)
+  const plan = () =>
+    planAgentMigration({
+      from: formatNamed(from),
+      to: formatNamed(to),
+      projectDir,
+      source: file === undefined ? undefined : callerPath(file),
+      target: options.out === undefined ? undefined : callerPath(options.out),
+    })
+  const told = (shown: ReturnType<typeof plan>): Told => ({ ...shown, to, places: [shown.source.path] })
+  const words = file === undefined ? [] : [file]
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const shown = plan()
+    const isDone = options.write && shown.changes.length > 0
+    const backups = isDone ? await carryOutAgents(shown, plan) : undefined
+    if (isDone && !backups) continue
+    const next = backups || shown.changes.length === 0 ? [] : [again(options, ['--write'], words)]
+    await tell(told(shown), backups, next, output)
+    return EXIT.ok
+  }
+  throw new SetupProblem('The files kept changing while Carabiner tried to write them', 'Try again.')
 }
 
 async function move(plugin: string, direction: Direction, options: Given, output: Output): Promise<number> {
@@ -123,24 +209,35 @@ async function migrate(direction: Direction, options: Given, output: Output): Pr
   const plan = () => planMigration(migrationFiles(direction, projectDir), options['remove-source'])
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const shown = plan()
-    if (!options.write || shown.changes.length === 0) return tell(shown, undefined, options, output)
-    const backups = await carryOut(shown, plan)
-    if (backups) return tell(shown, backups, options, output)
+    const told: Told = {
+      ...shown,
+      to: direction,
+      places: shown.files.pairs.map(({ from }) => from.path),
+    }
+    const isShown = !options.write || shown.changes.length === 0
+    const backups = isShown ? undefined : await carryOut(shown, plan)
+    if (isShown || backups) return tell(told, backups, nextOf(shown, backups !== undefined, options), output)
   }
   throw new SetupProblem('The files kept changing while Carabiner tried to write them', 'Try again.')
 }
 
+/** A migration, as it is shown. */
+interface Told extends Pick<Migration, 'changes' | 'moved' | 'left' | 'notes' | 'sources'> {
+  readonly to: string
+  /** Files that may hold hooks to migrate. */
+  readonly places: readonly string[]
+}
+
 async function tell(
-  migration: Migration,
+  migration: Told,
   backups: ReadonlyMap<string, string> | undefined,
-  options: Given,
+  next: readonly string[],
   output: Output,
 ): Promise<void> {
-  const { changes, moved, left, notes, sources, files } = migration
-  const next = nextOf(migration, backups !== undefined, options)
+  const { changes, moved, left, notes, sources, to } = migration
   if (output.json) {
     return output.document({
-      to: files.direction,
+      to,
       written: backups !== undefined,
       sources,
       files: changes.map((change) => ({
@@ -166,9 +263,9 @@ async function tell(
   ])
 }
 
-function sentence({ moved, changes, left, sources, files }: Migration, isDone: boolean): string {
-  const places = files.pairs.map(({ from }) => visible(shortPath(from.path))).join(' or ')
-  if (sources.length === 0) return `nothing to migrate: there is no ${places}`
+function sentence({ moved, changes, left, sources, places }: Told, isDone: boolean): string {
+  const files = places.map((path) => visible(shortPath(path))).join(' or ')
+  if (sources.length === 0) return `nothing to migrate: there is no ${files}`
   const fresh = counted(moved.filter(({ isNew }) => isNew).length, 'hook')
   const there = moved.filter(({ isNew }) => !isNew).length
   const rest = [
@@ -208,7 +305,7 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
 
 /** The same command line, with more options. */
 function again(options: Given, more: readonly string[], words: readonly string[] = []): string {
-  const given = (['to', 'project', 'name', 'out'] as const).flatMap((key) => {
+  const given = (['from', 'to', 'project', 'name', 'out'] as const).flatMap((key) => {
     const value = options[key]
     return value === undefined ? [] : optionOf(`--${key}`, value)
   })

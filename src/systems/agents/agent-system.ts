@@ -32,6 +32,8 @@ export interface AgentSystem {
   readonly unit: 'seconds' | 'milliseconds'
   /** Kinds whose `timeout` is in seconds all the same. */
   readonly inSeconds?: readonly string[]
+  /** Its entries have no timeout. */
+  readonly hasNoTimeout?: true
   /** Seconds until it gives up on a hook that names no timeout. */
   readonly timeout: number
 
@@ -53,6 +55,8 @@ export interface AgentSystem {
 
   /** A hook that fails closes a gate on these canonical events. */
   readonly closedOn?: readonly string[]
+  /** Any exit code but 0 refuses a tool call. */
+  readonly closesByCode?: true
   /** Its hooks start in the folder of the project, and not in the one that the agent works in. */
   readonly startsInProject?: true
   readonly env?: (sent: Sent) => Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { GEMINI_TOOLS } from './gemini.js'
 import { firstOf, inClaudeTerms, objectIn, onlyClosing, refused } from './spoken.js'
 
 /** Keys of an entry that these agents took from Claude Code. */
-const CLAUDE_KEYS = [
+export const CLAUDE_KEYS = [
   'args',
   'shell',
   'async',

@@ -57,6 +57,7 @@ export const copilot: AgentSystem = {
   ),
   fields: EDITOR,
   matching: 'whole',
+  closesByCode: true,
   startsInProject: true,
   // VS Code reads the same files, and fills in its own variable.
   env: ({ projectDir }) => ({ COPILOT_PROJECT_DIR: projectDir, workspaceFolder: projectDir }),

@@ -74,6 +74,7 @@ export const kiro: AgentSystem = {
   tools: TOOLS,
   mcpName: (server, tool) => `@${server}/${tool}`,
   matching: 'search',
+  closesByCode: true,
   startsInProject: true,
   env: ({ data }) => ({
     ...(typeof data.prompt === 'string' && { USER_PROMPT: data.prompt }),

@@ -31,6 +31,7 @@ export const windsurf: AgentSystem = {
   topKeys: ['version', '$schema'],
   keys: ['powershell', 'show_output', 'working_directory'],
   unit: 'seconds',
+  hasNoTimeout: true,
   timeout: 30,
   events: {
     ...ofTools('pre', 'PreToolUse'),

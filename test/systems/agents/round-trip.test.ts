@@ -22,8 +22,11 @@ function hooksOf(agent: AgentSystem): fc.Arbitrary<AgentHook> {
       event: fc.constantFrom(...Object.keys(agent.events)),
       command: text,
       windows: maybe(has('powershell'), text),
-      matcher: maybe(agent.layout !== 'named', fc.constantFrom('Bash', 'Write|Edit', '.*', '')),
-      timeout: maybe(true, fc.integer({ min: 1, max: 600 })),
+      matcher: maybe(
+        agent.layout !== 'named' && agent.name !== 'windsurf',
+        fc.constantFrom('Bash', 'Write|Edit', '.*', ''),
+      ),
+      timeout: maybe(!agent.hasNoTimeout, fc.integer({ min: 1, max: 600 })),
       dir: maybe(has('cwd') || has('working_directory'), text),
       env: maybe(has('env'), fc.dictionary(fc.constantFrom('A', 'B'), text)),
       failsClosed: maybe(has('failClosed'), fc.constant(true as const)),

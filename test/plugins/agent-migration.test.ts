@@ -1,0 +1,154 @@
+// Hooks carried over between agents: nothing is lost without a word, and events, seconds and tools stay the same.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { resolveEvent } from '../../src/core/events/events.js'
+import { FORMATS, formatNamed, planAgentMigration } from '../../src/plugins/migrate/agent-migration.js'
+import { type AgentHook, fileOf, hookIn } from '../../src/systems/agents/agent-hook.js'
+import { whenOf } from '../../src/systems/agents/agent-matcher.js'
+import type { AgentSystem } from '../../src/systems/agents/agent-system.js'
+import { foundIn } from '../../src/systems/agents/layout.js'
+import { tomlOf } from '../../src/systems/agents/toml-out.js'
+import { tree } from '../config/temp-tree.js'
+
+function hook(agent: AgentSystem, event: string, more: Partial<AgentHook> = {}): AgentHook {
+  const timeout = agent.hasNoTimeout ? {} : { timeout: 7 }
+  return { event, type: 'command', command: `./${event}.sh`, ...timeout, more: {}, strange: [], ...more }
+}
+
+function write(project: string, agent: AgentSystem, hooks: readonly AgentHook[]): void {
+  const path = join(project, agent.file)
+  mkdirSync(dirname(path), { recursive: true })
+  const file = fileOf(agent, hooks)
+  writeFileSync(path, agent.layout === 'toml' ? tomlOf(file) : JSON.stringify(file, null, 2))
+}
+
+function migrate(project: string, from: string, to: string) {
+  return planAgentMigration({
+    from: formatNamed(from),
+    to: formatNamed(to),
+    projectDir: project,
+    source: undefined,
+    target: undefined,
+  })
+}
+
+const pairs = FORMATS.flatMap((from) =>
+  FORMATS.filter((to) => to !== from).map((to) => [from.name, to.name] as const),
+)
+
+describe('every pair of agents', () => {
+  it.each(pairs)('%s to %s: each hook moves with its event and seconds, or is said to stay', (from, to) => {
+    const [source, target] = [formatNamed(from), formatNamed(to)]
+    const project = tree()
+    const hooks = Object.keys(source.events).map((event) => hook(source, event))
+    write(project, source, hooks)
+    const plan = migrate(project, from, to)
+    expect(plan.moved.length + plan.left.length).toBe(hooks.length)
+    const after = plan.changes[0]?.after ?? '{}'
+    const written =
+      target.layout === 'toml'
+        ? after.split('[[hooks]]').length - 1
+        : foundIn(target, JSON.parse(after)).entries.length
+    expect(written).toBeGreaterThanOrEqual(plan.moved.length > 0 ? 1 : 0)
+    if (target.layout === 'toml') return
+    for (const entry of foundIn(target, JSON.parse(after)).entries) {
+      const read = hookIn(target, entry, 'linux')
+      const name = /^\.\/(.*)\.sh$/.exec(read.command ?? '')?.[1] ?? ''
+      expect(source.events[name]?.to).toBe(target.events[read.event]?.to)
+      if (!target.hasNoTimeout)
+        expect(read.timeout).toBe(
+          source.hasNoTimeout ? (source.timeout === target.timeout ? undefined : source.timeout) : 7,
+        )
+    }
+  })
+
+  const gates = pairs.filter(([from, to]) =>
+    [from, to].every((name) =>
+      Object.values(formatNamed(name).events).some((one) => one.to === 'PreToolUse'),
+    ),
+  )
+
+  it.each(gates)('%s to %s: a gate for the shell stays one for the shell', (from, to) => {
+    const [source, target] = [formatNamed(from), formatNamed(to)]
+    const project = tree()
+    const [event, row] = Object.entries(source.events).find(
+      ([, one]) => one.to === 'PreToolUse' && (!one.tools || one.tools.includes('Bash')),
+    ) ?? ['']
+    const matcher = row?.tools ? {} : { matcher: source.tools.Bash?.[0] ?? 'Bash' }
+    write(project, source, [hook(source, event, matcher)])
+    const { changes } = migrate(project, from, to)
+    if (target.layout === 'toml') return expect(changes[0]?.after).toContain('Bash')
+    const found = foundIn(target, JSON.parse(changes[0]?.after ?? '{}')).entries.map((entry) =>
+      hookIn(target, entry, 'linux'),
+    )
+    const matches = (tool: string) =>
+      found.some((one) => whenOf(target, one, resolveEvent('PreToolUse')).matcher?.test(tool) ?? true)
+    expect(matches('Bash')).toBe(true)
+    expect(matches('WebFetch')).toBe(false)
+  })
+})
+
+describe('a migration', () => {
+  it('keeps what the target has, and adds nothing twice', () => {
+    const project = tree({
+      '.cursor/hooks.json': {
+        version: 1,
+        hooks: { beforeSubmitPrompt: [{ command: './a.sh', timeout: 5 }] },
+      },
+      '.gemini/settings.json': '{\n  // mine\n  "theme": "dark",\n  "hooks": { "BeforeAgent": [] }\n}\n',
+    })
+    const { changes } = migrate(project, 'cursor', 'gemini')
+    expect(changes[0]?.after).toContain('// mine')
+    expect(changes[0]?.after).toContain('5000')
+    writeFileSync(join(project, '.gemini/settings.json'), changes[0]?.after ?? '')
+    const again = migrate(project, 'cursor', 'gemini')
+    expect(again.changes).toEqual([])
+    expect(again.moved).toMatchObject([{ isNew: false }])
+    expect(readFileSync(join(project, '.cursor/hooks.json'), 'utf8')).toContain('./a.sh')
+  })
+
+  it('says what the other agent cannot do', () => {
+    const project = tree({
+      '.cursor/hooks.json': {
+        version: 1,
+        hooks: {
+          beforeShellExecution: [
+            { command: '"$CURSOR_PROJECT_DIR"/x', matcher: '^git', timeout: 5, failClosed: true },
+          ],
+          afterAgentThought: [{ command: 'y' }],
+          stop: [{ type: 'prompt', prompt: 'done?' }],
+        },
+      },
+    })
+    const { left, notes } = migrate(project, 'cursor', 'windsurf')
+    expect(left.map(({ why }) => why)).toEqual([
+      'Windsurf has no event like afterAgentThought',
+      'Windsurf runs no hooks of type prompt',
+    ])
+    expect(notes.map(({ why }) => why).join('\n')).toMatch(
+      /text of the command[\s\S]*fails[\s\S]*CURSOR_PROJECT_DIR[\s\S]*timeout of 5 s/,
+    )
+  })
+
+  it('does with a shell what the other agent has no key for', () => {
+    const project = tree({
+      '.github/hooks/hooks.json': {
+        version: 1,
+        hooks: { preToolUse: [{ type: 'command', bash: './x', cwd: 'sub dir', env: { A: 'b c' } }] },
+      },
+    })
+    const { changes } = migrate(project, 'copilot', 'codex')
+    expect(changes[0]?.after).toContain("cd 'sub dir' && export A='b c'; ./x")
+  })
+
+  it('refuses a file that is not valid', () => {
+    const project = tree({ '.cursor/hooks.json': '{' })
+    expect(() => migrate(project, 'cursor', 'gemini')).toThrow('.cursor/hooks.json:1 is not valid JSON')
+  })
+
+  it('has nothing to do without a file', () => {
+    expect(migrate(tree(), 'cursor', 'gemini')).toMatchObject({ changes: [], sources: [] })
+  })
+})

@@ -1,5 +1,6 @@
 // TOML as JSON, with every value on its own line, so that a diagnostic names the line of the TOML file. Reads tables, lists
-// of tables, strings, numbers, booleans, lists and inline tables: as much as the hook files of agents hold.
+// of tables, strings, numbers, booleans, lists and inline tables: as much as the hook files of agents hold. smol-toml is not
+// used because it does not say on which line a value is.
 
 import type { Convert } from './config-file.js'
 

@@ -1,5 +1,6 @@
 // The hooks from configuration files: creates them, admits or refuses them, and reloads the files.
 
+import { BUSY_SCRIPT, isBusy, unlessBusy } from './config/busy-script.js'
 import type { ConfiguredHook } from './config/configured-hook.js'
 import { runFromCopy } from './config/copied-hook.js'
 import type { ConfigSources } from './config/discovery.js'
@@ -10,6 +11,7 @@ import { type Elsewhere, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, isHookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
+import { isPromise } from './core/base/promise.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
 import { isClosing } from './core/events/actions.js'
@@ -207,7 +209,7 @@ export class Configuration {
     const runner = this.#runners.get(spec.type) as Runner
     const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
     const guarded = kindOf(spec).isResident
-      ? (hook: Hook) => this.#fromCopy(hook, given)
+      ? (hook: Hook) => this.#closedIfBusy(this.#fromCopy(hook, given), given)
       : (hook: Hook) => this.#guarded(hook, given, surroundings)
     const hooks = runner.hooks(spec, surroundings, problem)
     // Programs forget when they start, after everything about them was looked up.
@@ -219,19 +221,24 @@ export class Configuration {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
     const fromCopy = this.#fromCopy(hook, spec)
+    const isReviewed = gate.contentOf(spec) !== undefined
     const run: Hook['run'] = (event, context) => {
       const cwd = startFolder(event, spec.place) ?? spec.place.projectDir
-      const problem = gate.problemAtStart(spec, cwd)
-      if (problem !== undefined) {
-        const reviewed = gate.asReviewed(spec, cwd)
-        const made = reviewed.then((one) => this.#hookOf(one, surroundings))
+      const asReviewed = (problem: string) => {
+        const made = gate.asReviewed(spec, cwd).then((one) => this.#hookOf(one, surroundings))
         return runAsReviewed(made, problem, (one) => one.run(event, context))
       }
-      if (!gate.mayMissFiles(spec, cwd)) return fromCopy.run(event, context)
-      const started = gate
-        .startElsewhere(spec, cwd)
-        .then((one) => this.#elsewhere(one, fromCopy, surroundings))
-      return started.then((one) => one.run(event, context))
+      const problem = gate.problemAtStart(spec, cwd)
+      if (problem !== undefined) return asReviewed(problem)
+      const asItIs: Hook['run'] = (event, context) => {
+        if (!gate.mayMissFiles(spec, cwd)) return fromCopy.run(event, context)
+        const started = gate
+          .startElsewhere(spec, cwd)
+          .then((one) => this.#elsewhere(one, fromCopy, surroundings))
+        return started.then((one) => one.run(event, context))
+      }
+      if (!isReviewed) return asItIs(event, context)
+      return unlessBusy(asItIs, event, context, () => asReviewed(BUSY_SCRIPT))
     }
     return { ...hook, run }
   }
@@ -246,6 +253,19 @@ export class Configuration {
   /** The hook with another command. */
   #hookOf(spec: ConfiguredHook | undefined, surroundings: Surroundings): Hook | undefined {
     return spec && this.#runners.get(spec.type)?.hooks(spec, surroundings, () => undefined)[0]
+  }
+
+  /** A process that stays has no kept script to run instead. */
+  #closedIfBusy(hook: Hook, spec: ConfiguredHook): Hook {
+    if (this.#gate?.contentOf(spec) === undefined) return hook
+    const failed = (error: unknown): never => {
+      throw isBusy(error) ? new HookError('HOOK_NOT_TRUSTED', BUSY_SCRIPT, { cause: error }) : error
+    }
+    const run: Hook['run'] = (event, context) => {
+      const answer = hook.run(event, context)
+      return isPromise(answer) ? answer.catch(failed) : answer
+    }
+    return { ...hook, run }
   }
 
   /** Explains failures that have to do with the copy. */

@@ -2,9 +2,11 @@
 
 import {
   chmodSync,
+  closeSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -480,6 +482,35 @@ describe('a copy that cannot run', () => {
     expect(outcome.reason).toContain('The program judge was')
   })
 })
+
+describe.runIf(process.platform === 'linux')(
+  'a reviewed script that is open for writing, so that it cannot be executed',
+  () => {
+    const GATE = '"$CLAUDE_PROJECT_DIR"/gate.sh'
+    const held = async (hooksFile: object) => {
+      write('gate.sh', '#!/bin/sh\necho no >&2\nexit 2\n')
+      chmodSync(join(project, 'gate.sh'), 0o755)
+      write('.amplifier/hooks/hooks.json', hooksFile)
+      await trustAll()
+      const fd = openSync(join(project, 'gate.sh'), 'r+')
+      onTestFinished(() => closeSync(fd))
+      return fired()
+    }
+
+    it('runs from its kept copy', async () => {
+      expect(await held(command('PreToolUse', GATE))).toMatchObject({ action: 'deny', reason: 'no' })
+    })
+
+    it.each([
+      ['part of a longer command', command('PreToolUse', `${GATE} || true`)],
+      ['a resident process', { processes: { gate: { command: ['./gate.sh'], intercept: ['before_tool'] } } }],
+    ])('closes the gate of %s', async (_, file) => {
+      const outcome = await held(file)
+      expect([outcome.action, outcome.hooks[0]?.why]).toEqual(['deny', 'HOOK_NOT_TRUSTED'])
+      expect(outcome.reason).toContain('cannot be executed while it is open for writing')
+    })
+  },
+)
 
 describe('trust_missing', () => {
   const settings = (trust_missing: 'keep' | 'block' | 'tell') => ({ settings: { trust_missing } })

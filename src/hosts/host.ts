@@ -22,7 +22,10 @@ export interface Host<Name extends string = string> {
    * something else here. Null: an event that the catalogue does not have.
    */
   readonly events?: Readonly<Record<string, string | null>>
-  /** Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. */
+  /**
+   * Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. Null as
+   * `agent_id`: the id that it sends is not a subagent's.
+   */
   readonly read?: (payload: Data, event: string) => Data
   /** Its tools that Claude Code also has. */
   readonly tools?: Readonly<Record<string, HostTool>>
@@ -38,6 +41,9 @@ export interface Host<Name extends string = string> {
   /** Seconds until it gives up on a hook, in general and by canonical event. */
   readonly timeout: number
   readonly timeouts?: Readonly<Record<string, number>>
+
+  /** Nobody looks at its screen, so nobody sees messages to the user. Only for agents that say so. */
+  readonly isUnattended?: (env: NodeJS.ProcessEnv) => boolean
 
   // ---- where it lives ----
 

@@ -231,7 +231,8 @@ function fieldsOf(payload: Data, event: string, own: Data): Data {
   fields.tool_use_id = own.tool_use_id ?? firstGiven(payload, CALL_ID_NAMES)
   fields.model = modelOf(own.model ?? payload.model)
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries([...restOf(payload, event), ...Object.entries(own), ...given]) as Data
+  const entries = [...restOf(payload, event), ...Object.entries(own), ...given]
+  return Object.fromEntries(entries.filter(([key]) => key !== 'agent_id' || own.agent_id !== null)) as Data
 }
 
 const ALL_NAMES: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 // `carabiner fire --as HOST`: the program as the hook of an agent.
 
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { BASH, ended, GUARD, Project, programFile, type RunOptions, withProgram } from './program.js'
@@ -202,6 +202,17 @@ describe('what hooks say beside', () => {
   )
 })
 
+it('of hooks that nobody trusts the model is told where no person looks at the screen', async () => {
+  project.hooks({ PreToolUse: [['Bash', GUARD]] })
+  const told = async (attended: string) => {
+    const env = { CLAUDE_CODE_SESSION_ATTENDED: attended }
+    const { stdout } = await project.call(['fire', '--as', 'claude-code'], { input: CALL, env })
+    return JSON.parse(stdout).hookSpecificOutput?.additionalContext
+  }
+  expect(await told('0')).toMatch(/^A hook of this project did not run.* Mention this to the user/)
+  expect(await told('1')).toBeUndefined()
+})
+
 describe('an event for which an agent does not wait', () => {
   const after = { ...CALL, hook_event_name: 'PostToolUse', tool_response: 'ok' }
 
@@ -217,7 +228,13 @@ describe('an event for which an agent does not wait', () => {
     } catch {
       // Its group is empty.
     }
-    await vi.waitFor(() => expect(project.has('done')).toBe(true), { timeout: 20_000, interval: 50 })
+    const waiting = { timeout: 20_000, interval: 20 }
+    const pid = await vi.waitFor(() => {
+      const judge = Number(readFileSync(project.path('done'), 'utf8'))
+      expect(judge).toBeGreaterThan(1)
+      return judge
+    }, waiting)
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), waiting)
   })
 
   it('is answered after it elsewhere', async () => {

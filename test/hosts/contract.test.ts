@@ -156,6 +156,11 @@ describe.skipIf(!corpusIsHere)(
       },
     )
 
+    it.each(SENT)('$file: only a subagent has an id', (sent) => {
+      const { agent_id: id } = eventFrom(sent.agent, sent.payload, sent.sentAs).data
+      if (id !== undefined) expect(sent.file).toContain('subagent')
+    })
+
     // Extensions hand over the bare event, and name the agent.
     it.each(SENT.filter(({ agent }) => agent !== 'pi'))(
       '$file is recognized without the agent’s name',

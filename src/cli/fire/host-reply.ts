@@ -156,10 +156,20 @@ export class HostReply {
 
   /** `dialog`: the agent asks its user whatever a hook asks. */
   async give(outcome: Outcome, dialog: boolean): Promise<void> {
-    const verdict = verdictOfOutcome(outcome)
+    const verdict = this.#warned(verdictOfOutcome(outcome), outcome)
     if (verdict.action !== 'ask_user') return this.#say(verdict)
     if (dialog) return this.#say({ ...verdict, reason: questionsIn(outcome) || verdict.reason || '' })
     await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
+  }
+
+  /** If nobody sees the warnings, the model is asked to pass on the one that a gate is missing. */
+  #warned(verdict: HostVerdict, { hooks }: Outcome): HostVerdict {
+    const count = hooks.filter(({ why }) => why === 'untrusted' || why === 'modified').length
+    const isHeard = abilitiesOf(this.#host, this.#event)?.includes('context')
+    if (count === 0 || !isHeard || !this.#host.isUnattended?.(callerEnv())) return verdict
+    const which = count === 1 ? 'A hook of this project' : `${count} hooks of this project`
+    const text = `${which} did not run, because nobody has trusted ${count === 1 ? 'it' : 'them'}. Mention this to the user: carabiner trust is theirs to run.`
+    return { ...verdict, injections: [...verdict.injections, text] }
   }
 
   async bypass(): Promise<number> {

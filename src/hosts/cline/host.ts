@@ -72,6 +72,8 @@ function read(payload: Data): Data {
   return definedFields({
     session_id: payload.taskId,
     cwd: firstOf(payload.workspaceRoots),
+    // Cline 3 also gives its main agent an id.
+    ...(payload.parent_agent_id ? {} : { agent_id: null }),
     tool_use_id: called.id,
     // Cline 3 sends the arguments as they are, plus a copy in which each is a string.
     tool_name: called.name ?? told.toolName,

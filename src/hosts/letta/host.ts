@@ -13,7 +13,7 @@ export const letta: Host<'letta'> = {
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
   // It names the agent, but no session. An answer to a question counts for the same agent.
   read: ({ session_id: session, agent_id: agent }) =>
-    definedFields({ session_id: session ?? (agent || undefined) }),
+    definedFields({ session_id: session ?? (agent || undefined), agent_id: null }),
   // For their models, it has the tools of Codex and of Gemini CLI, each also in PascalCase.
   tools: {
     ...gemini.tools,

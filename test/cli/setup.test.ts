@@ -49,6 +49,7 @@ describe('carabiner setup claude-code', () => {
       'next Restart Claude Code: /hooks lists them there',
       expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
       'next carabiner setup claude-code --with reminder   # off: reminder, memory, transcript',
+      'next carabiner verify claude-code   # prove that it obeys hooks',
       'next carabiner doctor   # check that all of it works',
       '',
     ])

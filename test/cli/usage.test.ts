@@ -71,7 +71,6 @@ describe('usage errors', () => {
     [['status'], 'There is no command "status"; did you mean carabiner, without a command?'],
     [['why'], 'There is no command "why"; did you mean explain?'],
     [['version'], 'There is no command "version"; did you mean --version?'],
-    [['setup'], 'Which agent? Give its name\n  Type carabiner setup claude-code.'],
     [['uninstall'], 'To remove Carabiner itself, type carabiner remove.'],
     [['frobnicate'], 'There is no command "frobnicate"'],
     [['toString'], 'There is no command "toString"'],

@@ -1,6 +1,7 @@
 // `carabiner setup`: registers hooks with agents, and takes them out again. Says what each hook does, and asks which.
 
 import { didYouMean, visible } from '../../core/base/text.js'
+import { abilityFacts } from '../../hosts/abilities.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { userPlaces } from '../../hosts/setup.js'
@@ -196,6 +197,7 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
     ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
     ...results.flatMap((result) => [
       paint.bold(result.agent.host.title),
+      ...abilityLines(result.agent, paint),
       ...('done' in result ? shortLinesOf(result.done, paint) : problemLines(result.problem, paint)).map(
         (line) => `  ${line}`,
       ),
@@ -204,10 +206,21 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
   ]
 }
 
+/** Only what hooks cannot do there as in Claude Code. */
+function abilityLines({ host }: KnownSetup, paint: Paint): readonly string[] {
+  const facts = abilityFacts(host)
+  const missing = facts.filter(({ how }) => how === 'no').map(({ wish }) => wish)
+  const others = facts.filter(({ how }) => how === 'via').map(({ wish, text }) => `${wish} (${text})`)
+  return [
+    ...(missing.length > 0 ? labelled('  cannot', missing.join(', '), paint.dim) : []),
+    ...(others.length > 0 ? labelled('  otherwise', others.join(', '), paint.dim) : []),
+  ]
+}
+
 function resultData(result: Result): object {
-  if ('done' in result) return dataOf(result.done)
-  const { code, message, hint } = { code: 'SETTINGS_UNUSABLE', ...problemOf(result.problem) }
-  return { agent: result.agent.host.name, error: { code, message, hint: hint ?? null } }
+  if ('done' in result) return { ...dataOf(result.done), abilities: abilityFacts(result.agent.host) }
+  const { message, hint = null } = problemOf(result.problem)
+  return { agent: result.agent.host.name, error: { code: 'SETTINGS_UNUSABLE', message, hint } }
 }
 
 function problemOf({ message, hint }: SetupProblem): { readonly message: string; readonly hint?: string } {
@@ -255,5 +268,9 @@ function nextAfter(isUnsure: boolean, options: Given): readonly string[] {
   if (isUnsure) return [`carabiner setup --yes${options.remove ? ' --remove' : ''}   # write it`]
   if (options['dry-run']) return ['Leave out --dry-run to write it']
   if (options.remove) return ['Restart the agents: they run these hooks until then']
-  return ['Restart the agents', 'carabiner doctor   # check that all of it works']
+  return [
+    'Restart the agents',
+    'carabiner verify   # prove that they obey hooks',
+    'carabiner doctor   # check that all of it works',
+  ]
 }

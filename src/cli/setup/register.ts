@@ -309,6 +309,7 @@ function nextOf(done: Done): readonly string[] {
     ...(isServiceLeft ? ['carabiner service stop   # one still runs'] : []),
     ...(written && chosen.includes('guard') ? [`${TRY_GUARD}   # see it block a call`] : []),
     ...(chosen.length > 0 && off.length > 0 ? [more] : []),
+    ...(written && host.proof ? [`carabiner verify ${host.name}   # prove that it obeys hooks`] : []),
     'carabiner doctor   # check that all of it works',
   ]
 }

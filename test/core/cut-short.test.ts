@@ -1,6 +1,7 @@
 // A gate that a limit of ours cut short: it blocks, and a stop once.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, deny, HookRegistry, type Hooks, type Outcome } from 'carabiner'
@@ -223,5 +224,29 @@ describe('a gate whose answer may be on its way from another process', () => {
     const [action, reason, why] = await fired(lost)
     expect([action, why]).toEqual(['deny', 'HOOK_INTERRUPTED'])
     expect(reason).toContain('judging was interrupted; try again')
+  })
+})
+
+describe('a gate that cannot run because a file of ours is missing or damaged', () => {
+  const fired = async (kind: Hook['kind'], run: Hook['run']) => {
+    const registry = new HookRegistry({ scope: 'global' })
+    registry.add(madeHook('gate', { kind, run, onFailure: 'continue' }))
+    hooks = await createHooks({ globals: registry })
+    const { action, hooks: traces } = await hooks.session().fire('PreToolUse', BASH)
+    return [action, traces[0]?.why]
+  }
+  const gone = () => import(join(folder, 'gone.mjs'))
+
+  it('is closed', async () => {
+    expect(await fired('http', gone)).toEqual(['deny', 'INSTALL_BROKEN'])
+    writeFileSync(join(folder, 'half.cjs'), 'exports.a = {')
+    const load = createRequire(join(folder, 'x.cjs'))
+    expect(await fired('http', () => load('./half.cjs'))).toEqual(['deny', 'INSTALL_BROKEN'])
+    expect(await fired('http', () => load('./gone.cjs'))).toEqual(['deny', 'INSTALL_BROKEN'])
+  })
+
+  it('fails by itself if the file may be its own, or a text is no JSON', async () => {
+    expect(await fired('function', gone)).toEqual(['continue', 'HOOK_FAILED'])
+    expect(await fired('http', () => JSON.parse('{'))).toEqual(['continue', 'HOOK_FAILED'])
   })
 })

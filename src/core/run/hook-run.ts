@@ -138,11 +138,26 @@ export class HookCall implements HookContext, DiagnosticSink {
 export function hookError(hook: Hook, thrown: unknown): HookError {
   if (isHookError(thrown)) return thrown
   const text = textOf(thrown)
+  if (hook.kind !== 'function' && isOwnFile(thrown)) {
+    const [first = ''] = text.split('\n', 1)
+    return new HookError('INSTALL_BROKEN', `a file of Carabiner cannot be loaded: ${first}`, {
+      cause: thrown,
+    })
+  }
   const mutated = /read only property|not extensible|Cannot (?:delete|redefine|add) property/.test(text)
   return new HookError('HOOK_FAILED', text, {
     cause: thrown,
     ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
   })
+}
+
+/** Hooks of all kinds but functions are run by our own code, which loads no other files in this process. */
+function isOwnFile(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const { code } = thrown as NodeJS.ErrnoException
+  if (code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND') return true
+  // A file that is only half there. Its name comes first, unlike with a text that is no JSON.
+  return thrown instanceof SyntaxError && !/^\w*Error\b/.test(thrown.stack ?? 'Error')
 }
 
 /** The hook itself is not always the slow part. */
@@ -171,6 +186,8 @@ function seconds(ms: number): number {
   return Math.ceil(ms / 10) / 100
 }
 
+const NOT_ITS_FAULT: ReadonlySet<string> = new Set(['HOOK_INTERRUPTED', 'INSTALL_BROKEN'])
+
 /** How a failure came about. */
 export interface FailureRules {
   /** Closes every gate whose hook fails, whatever the hook says. */
@@ -196,8 +213,8 @@ export function answerOnFailure(
     return deny(`Hook ${hook.name} did not judge: ${error.message}. ${error.hint}`)
   if (isLate && !byFire && hook.cappedBy !== undefined)
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
-  // The hook may have been about to deny, and another call is to blame.
-  if (error.code === 'HOOK_INTERRUPTED' && canRefuse(kind, hook) && (kind.deny === 'block' || countsStops))
+  // The hook may have been about to deny, and something else is to blame.
+  if (NOT_ITS_FAULT.has(error.code) && canRefuse(kind, hook) && (kind.deny === 'block' || countsStops))
     return deny(`Hook ${hook.name}: ${error.message}`)
   // A gate that differs from the one the user trusted must not open because of that.
   if (error.code === 'HOOK_NOT_TRUSTED' && isGate(kind, hook)) return deny(error.message)

@@ -187,9 +187,7 @@ function hostFile(): string {
   const places = ['.', 'bin', '../bin', '../../../dist/bin'].map((place) => join(start, place, HOST))
   host ??= places.find((path) => existsSync(path))
   if (host !== undefined) return host
-  throw new HookError('HOOK_NOT_STARTED', `${HOST} is missing from the package in ${start}`, {
-    hint: 'Install Carabiner again: npm install carabiner.',
-  })
+  throw new HookError('INSTALL_BROKEN', `${HOST} is missing from the package in ${start}`)
 }
 
 // ---- a call ---------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
     ...(common.observe ? ['observe'] : []),
-    ...(spec.agent ? [`for ${spec.agent.agent} ${spec.agent.event}`] : []),
+    ...(spec.agent ? [`answers as in ${spec.agent.agent}: ${spec.agent.event}`] : []),
   ]
 }
 
@@ -100,11 +100,15 @@ function takenBy({ handler: { intercept, observe } }: ConfiguredProcess): string
 /** Leaves out the type of a command. */
 function running(
   spec: ConfiguredHook,
-): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'> {
+): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env' | 'agent'> {
   const kind = kindOf(spec)
   const program = inSkill(spec, kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) })
-  const dir = spec.type === 'process' ? undefined : spec.agent?.dir
-  const line = dir === undefined ? program : { ...program, dir }
+  const { agent, dir } = (spec.type === 'process' ? undefined : spec.agent) ?? {}
+  const line = {
+    ...program,
+    ...(agent !== undefined && { agent }),
+    ...(dir !== undefined && dir !== '.' && { dir }),
+  }
   return spec.type === 'command' ? line : { type: spec.type, ...line }
 }
 

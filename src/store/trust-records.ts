@@ -111,7 +111,9 @@ export interface UnitHook {
   /** If present, no shell is used: `command` is the program, and these are its arguments. */
   readonly args?: readonly string[]
   readonly shell?: 'bash' | 'sh' | 'powershell'
-  /** For a process: the folder it starts in, as written in its file, and its own variables. */
+  /** For a hook from another agent's file: that agent, whose variables it gets. */
+  readonly agent?: string
+  /** The folder it starts in, as written in its file, and for a process its own variables. */
   readonly dir?: string
   readonly env?: Readonly<Record<string, string>>
   /** Other fields that decide when or how it runs, as shown to people: `if Bash(git *)`, `async`, `timeout 5`. */

@@ -155,7 +155,13 @@ export interface Variable {
 }
 
 /** The position of a variable in this list determines its mark. */
-export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }: Unit): readonly Variable[] {
+export function variablesOf({
+  kind,
+  path,
+  projectDir,
+  hooksDir = dirname(path),
+  hooks,
+}: Unit): readonly Variable[] {
   const isCopied = kind === 'folder'
   const own = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR']
   return [
@@ -164,8 +170,19 @@ export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }
     { name: 'HOME', folder: userHome(), isCopied: false },
     { name: 'AMPLIFIER_HOOKS_DIR', folder: hooksDir, isCopied },
     ...(isCopied ? own.map((name) => ({ name, folder: path, isCopied })) : []),
+    ...(hooks.some(({ agent }) => agent !== undefined)
+      ? PROJECT_IN_AGENTS.map((name) => ({ name, folder: projectDir, isCopied: false }))
+      : []),
   ]
 }
+
+/** Names that other agents have for the folder of the project. Only their own hooks get them. */
+const PROJECT_IN_AGENTS = [
+  ...['COPILOT', 'CRUSH', 'CURSOR', 'DEVIN', 'FACTORY', 'GEMINI', 'OPENHANDS', 'QWEN'].map(
+    (agent) => `${agent}_PROJECT_DIR`,
+  ),
+  'workspaceFolder',
+]
 
 let drawn: string | undefined
 
@@ -179,7 +196,7 @@ function sign(): string {
 const NO_MARK = /(?!)/g
 
 function marks(): RegExp {
-  return drawn === undefined ? NO_MARK : new RegExp(`${drawn}(\\d)%`, 'g')
+  return drawn === undefined ? NO_MARK : new RegExp(`${drawn}(\\d+)%`, 'g')
 }
 
 /** The text as a shell would read it, with a mark for each of our variables. */
@@ -188,12 +205,17 @@ export function markedText(hook: UnitHook, unit: Unit, variables: readonly Varia
   const inSkill = (text: string) => (isSkill && /^\.\.?\//.test(text) ? `\${CLAUDE_SKILL_DIR}/${text}` : text)
   const text =
     hook.args === undefined
-      ? inSkill(hook.command)
+      ? inFolder(hook, inSkill(hook.command))
       : `${circumstances(hook, unit)}${[inSkill(hook.command), ...hook.args].map(inQuotes).join(' ')}`
   return variables.reduce(
     (marked, { name }, i) => marked.replace(patternOf(name), () => `${sign()}${i}%`),
     text,
   )
+}
+
+/** A command line that starts in a folder of its own, written as shell. */
+function inFolder({ dir }: UnitHook, command: string): string {
+  return dir === undefined ? command : `cd ${inQuotes(dir)} && { ${command}\n}`
 }
 
 /** A process's folder and variables, written as shell. */
@@ -231,7 +253,7 @@ export function unmarked(word: string, variables: readonly Variable[]): Lead {
 /** For people: with variable names in place of the marks, even for a mark that was cut short. */
 export function readable(text: string, variables: readonly Variable[]): string {
   const named = text.replace(marks(), (_, i: string) => `$${variables[Number(i)]?.name}`)
-  return named.replace(/\/%[0-9a-f]*\d?…$/, (cut) =>
+  return named.replace(/\/%[0-9a-f]*\d*…$/, (cut) =>
     `${sign()}0`.startsWith(cut.slice(0, -1)) || cut.startsWith(sign()) ? '/…' : cut,
   )
 }

@@ -139,8 +139,11 @@ function failureText({ kind, runners, settings }: Prospect): string {
   const closing = runners.filter(
     ({ listed }) => listed && closesOnFailure(kind, listed.onFailure, failClosed),
   )
-  if (closing.length === 0)
-    return 'of any hook is reported, and the event goes on ("onFailure": "block" would deny instead)'
+  if (closing.length === 0) {
+    const isOurs = runners.some(({ listed }) => listed && !listed.writtenFor)
+    const how = isOurs ? ' ("onFailure": "block" would deny instead)' : ''
+    return `of any hook is reported, and the event goes on${how}`
+  }
   if (closing.length === runners.length) return 'of any hook counts as a deny'
   return `of ${some(closing.map(({ name }) => name))} counts as a deny; a failure of the others is reported, and the event goes on`
 }

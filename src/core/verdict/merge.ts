@@ -221,9 +221,10 @@ export function failureMessages(kind: EventKind, ran: readonly Ran[]): readonly 
 function failureMessage(kind: EventKind, { hook, effect: answer, trace: { status, detail } }: Ran): Message {
   const isClosed = answer.action === 'deny'
   const effect = isClosed ? 'its gate stays closed' : 'the operation went on without it'
-  const { file, line } = hook.origin
+  const { file, line, writtenFor } = hook.origin
+  // The key is ours: another agent's file has its own, or none.
   const todo =
-    isClosed || file === undefined || !isGate(kind, hook)
+    isClosed || file === undefined || writtenFor || !isGate(kind, hook)
       ? ''
       : ' To close its gate when it fails, add "onFailure": "block" to the hook.'
   const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`

@@ -33,7 +33,7 @@ export const PLACE_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'FILE',
-    help: 'A hooks.json or settings.json to add. Repeatable.',
+    help: 'A hook file to add, of any agent. Repeatable.',
   },
   'pre-trusted': {
     type: 'string',

@@ -30,7 +30,9 @@ export function readAgentFile(reading: Reading, role: string): boolean {
 function readAll(reading: Reading, agent: AgentSystem): void {
   const { value } = reading.file
   const { entries, odd } = foundIn(agent, value)
-  for (const one of odd) sayOdd(reading, agent, one)
+  const isShared = /(?:settings|config)[^/\\]*$/.test(reading.file.path)
+  // A file of settings has keys that are none of ours.
+  for (const one of odd) if (one.what === 'entry' || !isShared) sayOdd(reading, agent, one)
   const lanes = new Map<unknown, object>()
   for (const entry of entries) {
     if (entry.group && !lanes.has(entry.group)) lanes.set(entry.group, {})
@@ -63,6 +65,17 @@ function readOne(
     const text = `${shown(key)} is not a key of a hook in ${agent.title}, and is ignored`
     const todo = `Remove ${shown(key)}, unless another program reads it.`
     reading.shared.notes.once(`handler ${key}`, 'unknown-key', text, where, { todo })
+  }
+  const { timeout } = entry.handler
+  if (
+    agent.unit === 'milliseconds' &&
+    typeof timeout === 'number' &&
+    hook.timeout === timeout / 1000 &&
+    timeout < 1000
+  ) {
+    const text = `${entry.event}: ${agent.title} counts milliseconds, so its timeout of ${timeout} is ${timeout / 1000} s`
+    const todo = `Write ${timeout * 1000} in place of ${timeout} if seconds were meant.`
+    say(reading, 'timeout-short', text, under(at, 'timeout'), { todo })
   }
   const when = whenOf(agent, hook, kind)
   const group: Group = {

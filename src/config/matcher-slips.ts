@@ -63,8 +63,9 @@ export function slipsOf(matcher: Matcher, kind: EventKind): Slips {
 }
 
 /** True if none of the hook's events has a value that its matcher matches. */
-export function matchesNothing({ events, matcher }: Listening): boolean {
-  if (events === 'all' || matcher === null || events.length === 0) return false
+export function matchesNothing({ events, matcher, writtenFor }: Listening): boolean {
+  // A matcher of another agent has that agent's names of tools.
+  if (writtenFor || events === 'all' || matcher === null || events.length === 0) return false
   try {
     const compiled = compileMatcher(matcher)
     return compiled !== null && events.every((event) => slipsOf(compiled, resolveEvent(event)).takesNone)
@@ -74,6 +75,7 @@ export function matchesNothing({ events, matcher }: Listening): boolean {
 }
 
 interface Listening {
+  readonly writtenFor?: object
   readonly events: 'all' | readonly string[]
   readonly matcher: string | null
 }

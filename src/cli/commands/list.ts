@@ -53,8 +53,8 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'The hooks of this project and your own.', line: 'carabiner list' },
     {
-      does: "The hooks in another agent's settings.",
-      line: 'carabiner list --config .claude/settings.json',
+      does: "The hooks in another agent's file.",
+      line: 'carabiner list --config .cursor/hooks.json',
     },
     { does: 'Which of them are slow, fail, or deny?', line: 'carabiner list --stats' },
     { does: 'For a program: one entry for each hook.', line: 'carabiner list --json' },

@@ -49,7 +49,8 @@ function ofMatcher({ spec, where: { hook } }: Written): readonly Finding[] {
   const { matcher, events } = spec.hook
   const where = { hook, ...matcherPlace(spec) }
   const [event] = events === 'all' ? [] : events
-  if (!matcher || event === undefined) return []
+  // A matcher of another agent has that agent's names of tools, and ours would break it there.
+  if (!matcher || event === undefined || spec.hook.origin.writtenFor) return []
   const kind = resolveEvent(event)
   if (kind.matcher === null) return [ignored(matcher, kind, where)]
   return slipsOf(matcher, kind).slips.map(({ text, fix, isCertain }) => ({

@@ -110,7 +110,9 @@ function foreign({ line, where, spec }: HookCommand): Finding | undefined {
     code: 'placeholder-foreign',
     ...where,
     text: `it mentions \${${name}}, which only hooks of ${whose} have`,
-    fix: `Write \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it ${whose}.`,
+    fix: spec.hook.origin.writtenFor
+      ? 'Name the folder of its plugin with --plugin DIR: its hooks run from there.'
+      : `Write \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it ${whose}.`,
   }
 }
 

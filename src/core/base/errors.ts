@@ -297,6 +297,11 @@ export const DIAGNOSTIC_CODES = {
       "A gate did not see a tool call, because its matcher has another name for what is most likely the same tool: `Bash` for an agent's `bash` or `run_shell_command`.",
     todo: "Name the agent's tool as the diagnostic says, with Claude Code's fields, or add the tool's name to the matcher.",
   },
+  'timeout-short': {
+    means:
+      'A timeout in the file of an agent that counts milliseconds is below one second. Seconds were probably meant, and the hook hardly has time to start.',
+    todo: 'Multiply it by 1000.',
+  },
   'timeout-clamped': {
     means:
       'A timeout is above max_timeout or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',

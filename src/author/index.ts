@@ -13,7 +13,7 @@ export {
   proceed,
   respond,
 } from '../core/events/result.js'
-export { isTool, type ToolInputs } from '../core/events/tool-inputs.js'
+export type { ToolInputs } from '../core/events/tool-inputs.js'
 export type { HostAnswer } from '../hosts/host.js'
 export {
   approve,
@@ -34,6 +34,7 @@ export {
   parseHookInput,
   type UnknownInput,
 } from './hook-input.js'
+export { isTool } from './is-tool.js'
 export type { ModuleContext, ModuleHandler } from './module-handler.js'
 export type {
   AfterLlm,

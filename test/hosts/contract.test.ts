@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { type InputOf, isTool, parseHookInput } from '../../src/author/index.js'
 import { type Data, isObject } from '../../src/core/base/json.js'
 import { CATALOGUE } from '../../src/core/events/catalogue.js'
 import { openPayload, resolveEvent } from '../../src/core/events/events.js'
@@ -140,6 +141,13 @@ describe.skipIf(!corpusIsHere)(
         expect(asked.length, mark).toBeGreaterThan(0)
         expect(asked[0]?.tool_input).toMatchObject(input)
       }
+    })
+
+    it.each(onTool)('$file: a hook of an author knows the tool by Claude Code’s name', (sent) => {
+      const input = parseHookInput(sent.text, { host: sent.agent, event: sent.sentAs })
+      const [part] = eventFrom(sent.agent, sent.payload, sent.sentAs).parts
+      expect(isTool(input as InputOf<'PreToolUse'>, String(part?.tool_name))).toBe(true)
+      expect(isTool(input as InputOf<'PreToolUse'>, 'Nothing')).toBe(false)
     })
 
     it.each(onTool.filter(({ agent }) => agent !== 'copilot'))('$file: the call has an id', (sent) => {

@@ -31,14 +31,18 @@ export function abilitiesOf(
 }
 
 function isInParts(host: Host, { data }: HostEvent): boolean {
-  return toolNamed(host, data.tool_name)?.parts !== undefined
+  const tool = toolNamed(host, data.tool_name)
+  // An only part that can be put back was shown to hooks as the input.
+  const isAlone = tool?.whole !== undefined && isObject(data.host_tool_input)
+  return tool?.parts !== undefined && !isAlone
 }
 
 /** In the terms in which the host sent it. */
 function ownInput(host: Host, { data }: HostEvent, input: Data): Data {
   const { tool_name: name, tool_input: seen, host_tool_input: own } = data
   if (!isObject(own) || !isObject(seen)) return input
-  return hostInput(toolNamed(host, name), own as Data, seen as Data, input)
+  const tool = toolNamed(host, name)
+  return tool?.whole ? tool.whole(own as Data, input) : hostInput(tool, own as Data, seen as Data, input)
 }
 
 /** Undefined for an event that the host does not have. The name may be third-party text. */

@@ -72,6 +72,8 @@ export interface HostTool {
   readonly fields?: Readonly<Record<string, string>>
   /** Reads an input that does several things at once, or is a text in a language of its own. Throws Error if it cannot be read. */
   readonly parts?: (input: Data) => readonly ToolCall[]
+  /** The input with its only part changed. Without it, a change of a part cannot be put back. */
+  readonly whole?: (input: Data, part: Data) => Data
 }
 
 /** One thing that a tool call does, as Claude Code would do it. */

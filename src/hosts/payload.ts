@@ -80,8 +80,10 @@ export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope):
   const own = host.read?.(payload, fold(sentAs || name)) ?? {}
   const data = fieldsOf(payload, known ?? 'Unknown', own)
   const calls = callsIn(host, data, name)
+  const tool = toolNamed(host, data.tool_name)
   // An input that is read in parts stays whole here: a part would hide the others.
-  const whole = toolNamed(host, data.tool_name)?.parts ? data : (calls[0]?.data ?? data)
+  const isInParts = tool?.parts && !(tool.whole && calls.length === 1)
+  const whole = isInParts ? data : (calls[0]?.data ?? data)
   return { name, sentAs, data: whole, ...(calls.length > 0 && { calls }) }
 }
 

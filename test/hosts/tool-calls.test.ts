@@ -164,6 +164,13 @@ describe('a changed input goes back in the terms of the agent', () => {
     expect(JSON.parse(stdout).hookSpecificOutput.updatedInput).toEqual({ path: 'a', file_text: 'y', mode: 1 })
   })
 
+  it('in its list, if it is the only part', () => {
+    const { stdout } = answer('cline-core', 'run_commands', { commands: ['ls'], t: 1 }, { command: 'pwd' })
+    expect(JSON.parse(stdout).overrideInput).toEqual({ t: 1, commands: ['pwd'] })
+    const several = answer('cline-core', 'run_commands', { commands: ['ls', 'id'] }, { command: 'pwd' })
+    expect(JSON.parse(several.stdout)).toMatchObject({ cancel: true })
+  })
+
   it('or not at all, if it is one part of several', () => {
     const { stdout, stderr, exit } = answer('codex', 'apply_patch', { command: PATCH }, { file_path: '/x' })
     expect(`${exit} ${stdout}${stderr}`).toContain('Codex cannot apply the change')

@@ -12,5 +12,6 @@ export const proof: HostProof = {
       name: 'editor',
       input: { path, new_text: text },
     }),
+    subagent: (prompt) => ({ name: 'spawn_agent', input: { systemPrompt: 'You do it.', task: prompt } }),
   },
 }

@@ -33,6 +33,11 @@ function asked(event, hookName, snapshot, more) {
   })
 }
 
+function promptIn(snapshot) {
+  const last = (snapshot?.messages ?? []).filter(({ role }) => role === 'user').at(-1)
+  return (last?.content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\\n')
+}
+
 export default {
   name: 'carabiner',
   manifest: { capabilities: ['hooks'] },
@@ -43,7 +48,13 @@ export default {
     async beforeRun({ snapshot }) {
       const told = await asked('SessionStart', 'agent_start', snapshot, {})
       if (told.deny !== undefined) return { stop: true, reason: told.deny }
-      return told.context ? { appendContext: told.context } : undefined
+      // A subagent's prompt is not the user's.
+      const more = snapshot?.parentAgentId ? {} : await asked('UserPromptSubmit', 'prompt_submit', snapshot, {
+        userPromptSubmit: { prompt: promptIn(snapshot) },
+      })
+      if (more.deny !== undefined) return { stop: true, reason: more.deny }
+      const context = [told.context, more.context].filter(Boolean).join('\\n\\n')
+      return context ? { appendContext: context } : undefined
     },
     async beforeTool({ snapshot, toolCall, tool, input }) {
       const call = { id: toolCall?.toolCallId ?? toolCall?.id, name: toolCall?.toolName ?? tool?.name, input }
@@ -79,6 +90,7 @@ export const setup: HostSetup = {
   project: { folder: '.cline', files: [FILE] },
   events: {
     SessionStart: 'beforeRun',
+    UserPromptSubmit: 'beforeRun',
     PreToolUse: 'beforeTool',
     PostToolUse: 'afterTool',
     Stop: 'afterRun',

@@ -52,7 +52,14 @@ export const cline: Host<'cline'> = {
   // Cline 3 has more events and tools, which take lists of commands and of files. They are read here too.
   tools: {
     execute_command: tool('Bash'),
-    run_commands: { names: ['Bash'], parts: ({ commands }) => listed(commands, 'command') },
+    run_commands: {
+      names: ['Bash'],
+      parts: ({ commands }) => listed(commands, 'command'),
+      whole: ({ commands, ...rest }, part) => ({
+        ...rest,
+        commands: [isObject(firstOf(commands)) ? part : (part.command ?? '')],
+      }),
+    },
     read_file: tool('Read', EDITOR_FIELDS),
     read_files: { names: ['Read'], parts: ({ files, paths }) => listed(files ?? paths, 'file_path') },
     write_to_file: tool('Write', EDITOR_FIELDS),

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { callerPath } from '../../files/caller.js'
 import type { KnownHost } from '../../hosts/hosts.js'
-import { SETUP_HOSTS } from '../../hosts/setups.js'
+import { SETUP_HOSTS, setupOf } from '../../hosts/setups.js'
 import { type Agent, agentsOf, PROOF_HOSTS, versionOf } from '../../verify/agents.js'
 import { type Enclosure, enclosure } from '../../verify/enclosure.js'
 import { type Fact, type FactState, promisesOf } from '../../verify/facts.js'
@@ -178,7 +178,9 @@ function script(): string {
 
 /** As a user would, in the fresh home. */
 async function setUp(host: KnownHost, env: Readonly<Record<string, string>>, project: string): Promise<void> {
-  const args = [script(), 'setup', host.name, '--engine', '--yes']
+  const { files } = await setupOf(host)
+  const place = files.length === 0 ? ['--project'] : []
+  const args = [script(), 'setup', host.name, '--engine', '--yes', ...place]
   const child = spawn(process.execPath, args, { env, cwd: project, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

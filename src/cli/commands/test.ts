@@ -16,7 +16,7 @@ import { isTerminal, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 import { isOfTheStage, type TestCase } from '../test-cases/case-file.js'
-import { CASE_FILE, casesOf, findCases, type Subject } from '../test-cases/find-cases.js'
+import { CASE_FILE, casesOf, casesOfFile, findCases, type Subject } from '../test-cases/find-cases.js'
 import {
   junitXml,
   problemLines,
@@ -30,6 +30,7 @@ import { staleLines, type Unreviewed, unreviewed, unreviewedLine } from '../test
 import { FolderWatch, watchedOf } from '../test-cases/watch-folders.js'
 
 const OPTIONS = {
+  config: { type: 'string', value: 'FILE', help: 'Test this hook file, of any agent.' },
   filter: { type: 'string', value: 'TEXT', help: 'Only cases whose plugin or name contains this text.' },
   watch: { type: 'boolean', short: 'w', help: 'Run again whenever a file changes.' },
   junit: { type: 'string', value: 'FILE', help: 'Also write the results as JUnit XML.' },
@@ -46,7 +47,8 @@ export const command: Command<typeof OPTIONS> = {
     'plugin; default: the current directory, or its project. The cases are in ' +
     `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks should decide. Each is fired by ` +
     '`carabiner fire` in a temporary project and home. A hook that fails also fails its case, unless the case expects ' +
-    'that. Hooks that you have not trusted run too, after a warning: they run as you, but get none of your settings, ' +
+    'that. With --config, the hooks of that file are tested, with the cases in WHAT or beside it, and the files of its ' +
+    'project are linked into the temporary one. Hooks that you have not trusted run too, after a warning: they run as you, but get none of your settings, ' +
     'and only the variables that --env names.',
   options: OPTIONS,
   exits: [
@@ -60,6 +62,7 @@ export const command: Command<typeof OPTIONS> = {
       line: 'carabiner test .amplifier/hooks/guard --watch',
       needs: 'cases',
     },
+    { does: 'Cursor’s hooks.', line: 'carabiner test --config .cursor/hooks.json', needs: 'cases' },
     { does: 'For CI.', line: 'carabiner test --junit report.xml', needs: 'cases' },
     {
       does: 'Turn a call into a test case.',
@@ -67,17 +70,28 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'a payload',
     },
   ],
-  async run({ options, positionals: [where = defaultPlace()] }, output) {
-    const { filter, junit, watch } = options
+  async run({ options, positionals: [named] }, output) {
+    const { filter, junit, watch, config } = options
+    const where = named ?? (config === undefined ? defaultPlace() : '')
     if (watch && output.json)
       throw usage('--watch never ends, and --json is one document: use one or the other')
     const interruption = new Interruption()
     const env = Object.fromEntries(options.env.map((name) => [name, handedOn(name)]))
-    const run = { where, filter, junit, env, output, signal: interruption.signal, told: new Set<string>() }
+    const subjects = config === undefined ? () => casesOf(where) : async () => [casesOfFile(config, named)]
+    const run = {
+      where,
+      subjects,
+      filter,
+      junit,
+      env,
+      output,
+      signal: interruption.signal,
+      told: new Set<string>(),
+    }
     try {
       if (watch) return await watching(run)
       const code = await once(run)
-      if (!output.json && isTerminal(1) && !interruption.signal.aborted)
+      if (!output.json && isTerminal(1) && !interruption.signal.aborted && config === undefined)
         await output.print(nextLines([nextOf(where, code)], painter(1)))
       return code
     } finally {
@@ -95,6 +109,7 @@ function nextOf(where: string, code: number): string {
 
 interface Run {
   readonly where: string
+  readonly subjects: () => Promise<readonly Subject[]>
   readonly filter: string | undefined
   readonly junit: string | undefined
   readonly env: TestCase['env']
@@ -105,8 +120,8 @@ interface Run {
 }
 
 async function once(run: Run): Promise<number> {
-  const { where, filter, junit, env, output, signal } = run
-  const subjects = await casesOf(where)
+  const { filter, junit, env, output, signal } = run
+  const subjects = await run.subjects()
   const suites = readSuites(subjects, filter, env)
   checkSome(suites, run)
   const untrusted = await unreviewed(
@@ -257,7 +272,7 @@ async function writeReport(
 /** Runs until it is interrupted, and returns the exit code of the signal. */
 async function watching(run: Run): Promise<number> {
   const { where, output, signal } = run
-  const subjects = await casesOf(where)
+  const subjects = await run.subjects()
   const isOne = subjects.some(({ plugin, file }) => [plugin, file].includes(realOf(resolve(where))))
   const untold = new Set<string>()
   const watch = await FolderWatch.open(watchedOf(subjects, !isOne), (text) => untold.add(text))

@@ -7,8 +7,10 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,6 +40,7 @@ export class CaseStage {
     try {
       for (const folder of [project, home]) mkdirSync(folder)
       if (subject.project !== undefined) copyHooks(subject.project, project)
+      if (subject.config) linkProject(subject.config.project, project)
       const written = Object.entries(files).map(([path, text]) => [join(project, path), text] as const)
       const copied = new Set(written.map(([path]) => path).filter(isThere))
       for (const [path, text] of written) this.#write(path, text, copied.has(path))
@@ -106,6 +109,11 @@ function isThere(path: string): boolean {
 
 /** These locate programs that would not be found with another home. */
 const FINDS_PROGRAMS = /^(?:ASDF_DIR|ASDF_DATA_DIR|MISE_DATA_DIR|PYENV_ROOT|RBENV_ROOT|VOLTA_HOME)$/
+
+/** The commands of a hook file may name any script of its project. Git's folder is left out, so that no hook commits. */
+function linkProject(from: string, to: string): void {
+  for (const name of readdirSync(from)) if (name !== '.git') symlinkSync(join(from, name), join(to, name))
+}
 
 /** Copies the project's own hooks and the files beside them, without its plugins, which have their own cases. */
 function copyHooks(from: string, to: string): void {

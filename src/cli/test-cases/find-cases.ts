@@ -25,6 +25,31 @@ export interface Subject {
   readonly project?: string
   /** Plugins of that project, if all its hooks are tested. */
   readonly plugins?: readonly string[]
+  /** The hook file that is tested, and the project that its commands start in. */
+  readonly config?: { readonly file: string; readonly project: string }
+}
+
+/** The cases of one hook file, of any agent: `hooks.test.json` beside `hooks.json`, unless they are somewhere else. */
+export function casesOfFile(config: string, where: string | undefined): Subject {
+  const file = realPath(config)
+  if (!existsSync(file)) throw new Refusal('NO_CASES', `There is no file ${shortPath(file)}`)
+  const cases =
+    where === undefined
+      ? join(dirname(file), `${basename(file).replace(/\.[^.]*$/, '')}.test.json`)
+      : realPath(where)
+  if (!existsSync(cases)) {
+    throw new Refusal('NO_CASES', `There is no ${shortPath(cases)}`, {
+      hint: 'Write one, or name the file of cases: carabiner test CASES --config FILE.',
+    })
+  }
+  return { name: basename(file), file: cases, config: { file, project: projectOfFile(file) } }
+}
+
+/** The project around a file, else the folder around the agent's own: `.cursor/hooks.json` belongs to the folder above. */
+function projectOfFile(file: string): string {
+  const project = realOf(projectAround(dirname(file)))
+  if (project !== dirname(file) || !basename(project).startsWith('.')) return project
+  return dirname(project)
 }
 
 /** `where`: a plugin, a project with plugins, or a file of cases. */

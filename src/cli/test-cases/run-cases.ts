@@ -2,10 +2,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { onAbort } from '../../core/base/promise.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
+import { isBelow } from '../../files/within.js'
 import { readCaseFile, type TestCase } from './case-file.js'
 import { CaseStage, withFolders, withStandIns } from './case-stage.js'
 import { type Miss, missesOf } from './expectation.js'
@@ -157,6 +159,7 @@ function fire(subject: Subject, one: TestCase, stage: CaseStage, signal: AbortSi
     ...['fire', '--json', '--trust-all', '--payload', stage.payloadFile(one)],
     ...['--project', stage.folders.project, '--timeout', String(one.timeout)],
     ...[subject.plugin ?? [], subject.plugins ?? []].flat().flatMap((one) => ['--plugin', one]),
+    ...(subject.config ? ['--config', stagedFile(subject.config, stage)] : []),
   ]
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
     cwd: stage.folders.project,
@@ -165,6 +168,11 @@ function fire(subject: Subject, one: TestCase, stage: CaseStage, signal: AbortSi
     windowsHide: true,
   })
   return new ChildEnd(child, one.timeout * 1000 + GRACE_MS, signal).end
+}
+
+/** The hook file at its place in the project of the case. */
+function stagedFile({ file, project }: NonNullable<Subject['config']>, { folders }: CaseStage): string {
+  return isBelow(file, project) ? join(folders.project, relative(project, file)) : file
 }
 
 /** Waits for a child process, and makes sure that it ends. */

@@ -27,10 +27,13 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
   for (const [project, those] of grouped(subjects, projectOf)) {
     const folders = those.flatMap(({ plugin, plugins = [] }) => [...(plugin ? [plugin] : []), ...plugins])
     const outside = folders.filter((folder) => dirname(folder) !== realOf(hooksDirOf(project)))
-    const places = { project, plugin: outside, config: [], 'pre-trusted': undefined }
+    const configs = those.flatMap(({ config }) => config?.file ?? [])
+    const places = { project, plugin: outside, config: configs, 'pre-trusted': undefined }
     const { units, store } = await findUnits(places, undefined)
     const isMeant = ({ kind, path }: Unit) =>
-      kind === 'folder' ? folders.includes(realOf(path)) : those.some((one) => one.project !== undefined)
+      kind === 'folder'
+        ? folders.includes(realOf(path))
+        : configs.includes(realOf(path)) || those.some((one) => one.project !== undefined)
     for (const unit of [...units.keys()].filter(isMeant)) {
       const { state } = store.standingOf(unit)
       if (state !== 'trusted') found.push({ name: unit.name, path: unit.path, state })
@@ -47,7 +50,8 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
 }
 
 /** The project under which it may have been trusted. */
-function projectOf({ plugin, project }: Subject): string {
+function projectOf({ plugin, project, config }: Subject): string {
+  if (config) return config.project
   const above = plugin === undefined ? project : dirname(dirname(dirname(plugin)))
   const isInstalled =
     above !== undefined && (plugin === undefined || realOf(hooksDirOf(above)) === dirname(plugin))

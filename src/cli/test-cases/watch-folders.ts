@@ -30,7 +30,8 @@ export interface Watched {
 
 /** What the author of these hooks edits. `all`: also plugins that do not exist yet. */
 export function watchedOf(subjects: readonly Subject[], all: boolean): readonly Watched[] {
-  return subjects.flatMap(({ plugin, project, file }) => {
+  return subjects.flatMap(({ plugin, project, file, config }) => {
+    if (config) return [config.file, file].map((path) => ({ path, base: above(dirname(path)) }))
     const inHooks = plugin !== undefined && isHooksDir(dirname(plugin))
     const hooksDir = inHooks ? dirname(plugin) : project && hooksDirOf(project)
     if (hooksDir === undefined) return [{ path: plugin ?? file, base: above(plugin ?? dirname(file)) }]

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Data } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
 import { type HostName, hostNamed } from '../../../src/hosts/hosts.js'
-import { readHostPayload } from '../../../src/hosts/payload.js'
+import { readEnvelope, readHostPayload } from '../../../src/hosts/payload.js'
 import { agentCall } from '../../../src/systems/agents/agent-call.js'
 import type { AgentSystem } from '../../../src/systems/agents/agent-system.js'
 import { AGENTS, agentNamed } from '../../../src/systems/agents/agents.js'
@@ -254,5 +254,20 @@ describe('a payload', () => {
         tool_input: { command: 'git push --force' },
       })
     }
+  })
+})
+
+describe('names of events', () => {
+  it('do not contradict the table of hosts, which lacks some that only files name', () => {
+    const differing = AGENTS.flatMap((agent) => {
+      const host = hostNamed(agent.name)
+      if (!host) return []
+      return Object.entries(agent.events).flatMap(([own, { to }]) => {
+        if (to === null) return []
+        const { name } = readEnvelope({}, { host: agent.name as HostName, event: own })
+        return name === to || name === own ? [] : [`${agent.name} ${own}: ${to} here, ${name} there`]
+      })
+    })
+    expect(differing).toEqual([])
   })
 })

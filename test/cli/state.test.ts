@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Project, programFile, withProgram } from './program.js'
@@ -23,7 +23,7 @@ it('how many hooks are ready and what they listen to, and what to type next', as
     '  1 hook ready',
     '  Stop 1',
     'next carabiner explain Stop',
-    'next carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
+    'next carabiner setup --engine   # no agent runs these hooks yet; then yours do',
     '',
   ])
 })
@@ -69,20 +69,23 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   const [said, agent, hook, attempt, ...rest] = stdout.split('\n').slice(1)
   expect([said, agent, hook, attempt, ...rest]).toEqual([
     '  Nothing is set up here yet.',
-    'next carabiner setup claude-code   # guards Claude Code, and says what each hook does',
+    'next carabiner setup   # finds your agents, and guards them',
     'next carabiner new my-guard --matcher Bash   # a first hook, with its tests',
     expect.stringMatching(/^next echo '.*' \| carabiner hook pre-tool-use {3}# see it block a call$/),
     '',
   ])
   expect(await typed(attempt)).toMatchObject({ code: 2, stdout: expect.stringContaining('"deny"') })
-  for (const next of [hook, agent]) expect(await typed(next)).toMatchObject({ code: 0, stderr: '' })
+  // Somebody has to agree to it.
+  const agreed = agent?.replace('setup', 'setup --yes')
+  mkdirSync(join(project.home, '.claude'))
+  for (const next of [hook, agreed]) expect(await typed(next)).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     hooks: { ready: 1 },
     diagnostics: [],
-    notAsked: '1 hook is ready, but no agent runs it: Claude Code is set up with the standard pack only',
+    notAsked: '1 hook is ready, but no agent runs it: your agent is set up with the standard pack only',
     next: [
       'carabiner explain PreToolUse --tool Bash',
-      'carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
+      'carabiner setup --engine   # no agent runs these hooks yet; then yours do',
     ],
   })
   const fire = (command: string) => {
@@ -105,7 +108,7 @@ it('where Claude Code has hooks: how they come over', async () => {
   project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [handler] }] } })
   const { next } = JSON.parse((await bare('--json')).stdout)
   expect(next).toEqual([
-    'carabiner setup claude-code   # guards Claude Code, and says what each hook does',
+    'carabiner setup   # finds your agents, and guards them',
     'carabiner migrate   # .claude/settings.json has hooks of Claude Code',
     'carabiner new my-guard --matcher Bash   # a first hook, with its tests',
     expect.stringContaining('| carabiner hook pre-tool-use'),
@@ -156,7 +159,7 @@ it('as JSON', async () => {
     diagnostics: [],
     next: [
       'carabiner explain Stop',
-      'carabiner setup claude-code --engine   # no agent runs these hooks yet; then Claude Code does',
+      'carabiner setup --engine   # no agent runs these hooks yet; then yours do',
     ],
   })
 })

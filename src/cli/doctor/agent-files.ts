@@ -11,7 +11,7 @@ import { callerEnv } from '../../files/caller.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'
-import { userSettingsFolder } from '../../hosts/own-command.js'
+import { looseCall, userSettingsFolder } from '../../hosts/own-command.js'
 import { finding } from './configuration.js'
 import type { Facts } from './facts.js'
 import type { Finding } from './finding.js'
@@ -96,6 +96,7 @@ function textOf(file: string): string | undefined {
 }
 
 function problemsIn(agent: string, file: string, text: string): readonly Finding[] {
+  if (!isJson(file)) return []
   const json = new JsonText(text)
   const parsed = json.parse()
   if ('problem' in parsed) {
@@ -122,6 +123,7 @@ function problemsIn(agent: string, file: string, text: string): readonly Finding
 
 /** Reads the text that the file has, or had. Undefined if the agent itself could not read it. */
 export function commandsIn(agent: string, file: string, text: string): readonly AgentCommand[] | undefined {
+  if (!isJson(file)) return ownStrings(agent, file, text)
   const json = new JsonText(text)
   const parsed = json.parse()
   if ('problem' in parsed || !isObject(parsed.value)) return undefined
@@ -134,6 +136,28 @@ export function commandsIn(agent: string, file: string, text: string): readonly 
     )
   }
   return commands
+}
+
+function isJson(file: string): boolean {
+  return file === '' || file.endsWith('.json')
+}
+
+/** Commands of ours, which setup writes as strings into files of any kind. */
+function ownStrings(agent: string, file: string, text: string): readonly AgentCommand[] {
+  return [...text.matchAll(/"(?:[^"\\\n]|\\.)*"/g)].flatMap(({ 0: literal, index }) => {
+    const command = looseCall(literal) === undefined ? undefined : stringIn(literal)
+    if (command === undefined) return []
+    const event = canonicalEvent(/ ([A-Z]\w+)$/.exec(command)?.[1] ?? '')
+    return [{ agent, event, command, file, line: text.slice(0, index).split('\n').length }]
+  })
+}
+
+function stringIn(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string
+  } catch {
+    return undefined // not a string that setup wrote
+  }
 }
 
 /** Events hold groups, groups hold hooks: no agent nests deeper. */

@@ -79,11 +79,11 @@ function projectAbove(project: string): string | undefined {
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
   const { engine, pack } = registeredIn(project)
   if (engine || (pack && !hasHooks)) return []
-  if (!hasHooks) return ['carabiner setup claude-code   # guards Claude Code, and says what each hook does']
-  return [`${ASK}   # no agent runs these hooks yet; then Claude Code does`]
+  if (!hasHooks) return ['carabiner setup   # finds your agents, and guards them']
+  return [`${ASK}   # no agent runs these hooks yet; then yours do`]
 }
 
-const ASK = 'carabiner setup claude-code --engine'
+const ASK = 'carabiner setup --engine'
 
 /** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
 export function notAsked(
@@ -94,7 +94,7 @@ export function notAsked(
   if (ready === 0 || engine || !pack) return undefined
   const those =
     ready === 1 ? '1 hook is ready, but no agent runs it' : `${ready} hooks are ready, but no agent runs them`
-  return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
+  return { text: `${those}: your agent is set up with the standard pack only`, fix: ASK }
 }
 
 /** A hook of the standard pack in an agent's settings. The agent runs it itself: `fire` and `explain` do not ask it. */

@@ -19,6 +19,7 @@ export const antigravity: Host<'antigravity'> = {
   name: 'antigravity',
   title: 'Antigravity',
   setup: () => import('./setup.js'),
+  hookFile: '.gemini/config/hooks.json',
   sends: (payload) =>
     isObject(payload.toolCall) || ('conversationId' in payload && 'workspacePaths' in payload),
   read,

@@ -8,6 +8,7 @@ export const clineCore: Host<'cline-core'> = {
   name: 'cline-core',
   title: 'Cline 3',
   setup: () => import('./setup.js'),
+  hookFile: '.cline/plugins/carabiner.js',
   proof: () => import('./proof.js'),
   // Its names of events are in snake_case.
   sends: (payload, event) =>

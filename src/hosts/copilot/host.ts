@@ -21,6 +21,7 @@ export const copilot: Host<'copilot'> = {
   name: 'copilot',
   title: 'Copilot CLI',
   setup: () => import('./setup.js'),
+  hookFile: '.copilot/hooks/carabiner.json',
   proof: () => import('./proof.js'),
   projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>

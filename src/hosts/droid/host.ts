@@ -28,5 +28,5 @@ export const droid: Host<'droid'> = {
   mergesInput: true,
   answer: answerLikeClaude,
   timeout: 60,
-  hookFile: '.factory/settings.json',
+  hookFile: '.factory/hooks.json',
 }

@@ -7,6 +7,7 @@ export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
   setup: () => import('./setup.js'),
+  hookFile: '.kimi-code/config.toml',
   proof: () => import('./proof.js'),
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
   read: ({ agent_type: type, agent_name: name }) => definedFields({ agent_type: type ?? name }),

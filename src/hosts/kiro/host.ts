@@ -25,6 +25,7 @@ export const kiro: Host<'kiro'> = {
   name: 'kiro',
   title: 'Kiro',
   setup: () => import('./setup.js'),
+  hookFile: '.kiro/hooks/carabiner.json',
   sends: (payload) =>
     keepsIn(payload, '.kiro') ||
     (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),

@@ -9,6 +9,7 @@ export const letta: Host<'letta'> = {
   name: 'letta',
   title: 'Letta Code',
   setup: () => import('./setup.js'),
+  hookFile: '.letta/settings.json',
   proof: () => import('./proof.js'),
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
   // It names the agent, but no session. An answer to a question counts for the same agent.

@@ -9,6 +9,7 @@ export const opencode: Host<'opencode'> = {
   name: 'opencode',
   title: 'opencode',
   setup: () => import('./setup.js'),
+  hookFile: '.config/opencode/plugins/carabiner.js',
   proof: () => import('./proof.js'),
   sends: ({ hook, input }) => typeof hook === 'string' && isObject(input),
   eventName: ({ hook, input }) => {

@@ -8,6 +8,7 @@ export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
   setup: () => import('./setup.js'),
+  hookFile: '.openhands/hooks.json',
   sends: (payload) => 'event_type' in payload,
   tools: {
     terminal: tool('Bash'),

@@ -21,6 +21,7 @@ export const pi: Host<'pi'> = {
   name: 'pi',
   title: 'pi',
   setup: () => import('./setup.js'),
+  hookFile: '.pi/agent/extensions/carabiner.js',
   proof: () => import('./proof.js'),
   sends: ({ event }) => isObject(event) && typeof event.type === 'string',
   eventName: (payload) => {

@@ -43,7 +43,7 @@
 extern char **environ;
 
 enum {
-  PROTOCOL = 1,
+  PROTOCOL = 2,
   HEADER = 5,
   LOCK_FD = 3,
 
@@ -65,6 +65,7 @@ enum {
   OUT = 69,
   ANSWERED = 70,
   EXIT = 71,
+  ALIVE = 72,
 
   // Exit codes of our own, for answers that cannot be given in any other way. Agents take 2 as a refusal.
   REFUSED = 2,
@@ -84,6 +85,8 @@ static const size_t MOST_WAITING = 1 * MIB;
 static const int INPUT_MS = 200;
 /** The same for `started`. */
 static const int64_t WORD_MS = 1000;
+/** A service that judges says every second that it lives. One that is silent for this long is stuck, as on a file system that hangs. */
+static const int64_t SILENCE_MS = 5000;
 /** As in src/runners/program/process-group.ts. */
 static const int64_t GRACE_MS = 500;
 static const int64_t LOOK_MS = 20;
@@ -240,7 +243,7 @@ static enum { COLD_IS_POSSIBLE, JUDGING, VERDICT_PRINTED } stage = COLD_IS_POSSI
 static char **own_arguments; // NODE SCRIPT ARGUMENT...
 static int service = -1;
 static struct bytes incoming, outgoing;
-static int64_t deadline;
+static int64_t deadline, heard_at;
 
 /** What we print, and our exit code, if we lose the service. */
 static struct {
@@ -1090,6 +1093,7 @@ static void begin(struct fields *fields) {
   // As Node does: programs get nothing that our caller left open.
   for (int fd = 3; fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 || fd <= 15; fd++) continue;
   stage = JUDGING;
+  heard_at = now_ms();
   send_frame(begin_frame(&outgoing, GO));
   // Most events have a hook to run. The process is made while the service plans, so that no hook waits for it.
   if (strcmp(own_arguments[2], "fire") == 0) start_guard();
@@ -1124,6 +1128,9 @@ static void take_message(uint8_t type, struct fields fields) {
       print_held();
       leave(code);
     }
+    case ALIVE:
+      take_end(&fields);
+      break;
     default:
       give_up();
   }
@@ -1154,6 +1161,7 @@ static void receive(void) {
   ssize_t count = recv(service, incoming.at + incoming.length, 65536, 0);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (count <= 0) give_up();
+  heard_at = now_ms();
   incoming.length += (size_t)count;
   take_messages();
 }
@@ -1173,7 +1181,8 @@ static void wait_for_events(void) {
     for (int i = 1; i <= 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->streams[i] : -1, .events = POLLIN};
     is_any_watched |= is_watched(program);
   }
-  int ready = poll(all, most, left_until(is_any_watched && next_look < deadline ? next_look : deadline));
+  int64_t until = stage == JUDGING && heard_at + SILENCE_MS < deadline ? heard_at + SILENCE_MS : deadline;
+  int ready = poll(all, most, left_until(is_any_watched && next_look < until ? next_look : until));
   if (ready >= 0) {
     if (all[SERVICE].revents & POLLOUT) send_outgoing();
     at = all + FIRST;
@@ -1185,6 +1194,8 @@ static void wait_for_events(void) {
     if (all[WAKE].revents != 0) take_signals();
     look_at_all();
     if (all[SERVICE].revents & ~POLLOUT) receive(); // Last, because it can add programs.
+    // After it, because we may have been suspended ourselves.
+    else if (stage == JUDGING && now_ms() >= heard_at + SILENCE_MS) give_up();
   }
   free(all);
   if (now_ms() >= deadline) give_up();

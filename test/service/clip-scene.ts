@@ -283,6 +283,8 @@ export class Scene {
       await peer.call()
       peer.send(started)
       await peer.next('go')
+      const alive = setInterval(() => peer.send({ kind: 'alive' }), 1000)
+      void peer.closed.then(() => clearInterval(alive))
       await play(peer)
     })
   }

@@ -11,6 +11,7 @@ import {
   COLD,
   expected,
   hasCompiler,
+  INTERRUPTED,
   type Peer,
   type Ran,
   Scene,
@@ -105,6 +106,21 @@ describe.skipIf(!hasCompiler)('a service that is lost', () => {
       if (isSilent) expect(readdirSync(folder)).not.toEqual([])
     },
   )
+
+  it('is stuck while it judges: a caller refuses after five seconds, and leaves no program', async () => {
+    const groups: number[] = []
+    await scene.serve(async (peer) => {
+      await peer.call()
+      peer.send({ ...STARTED, deadline: 600_000 })
+      await peer.next('go')
+      peer.start({ args: ['-c', 'sleep 600'] })
+      const child = await peer.next('child')
+      if ('pid' in child) groups.push(child.pid)
+      await peer.closed
+    })
+    expect(await scene.run()).toEqual(INTERRUPTED)
+    await areGone(groups)
+  })
 
   it('is stopped: everybody runs cold, and it may not begin when it goes on', async () => {
     const code = `

@@ -64,6 +64,8 @@ export interface Desk {
 const REQUEST_MS = 10_000
 /** After this much more than its deadline, a caller that has not left by itself is suspended. */
 const LATE_MS = 5000
+/** How often a caller hears that we live. */
+const ALIVE_MS = 1000
 /** The longest that a timer of Node can wait. */
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -77,6 +79,7 @@ export class CallerLink {
   readonly #abort = new AbortController()
   #work: Promise<void> | undefined
   #context: Context | undefined
+  #alive: NodeJS.Timeout | undefined
   /** Ends the connection of a caller that says nothing. */
   #timer: NodeJS.Timeout | undefined
   #go: () => void = () => {
@@ -93,6 +96,7 @@ export class CallerLink {
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         clearTimeout(this.#timer)
+        clearInterval(this.#alive)
         this.#inContext(() => this.#lose())
         resolve()
       })
@@ -169,6 +173,7 @@ export class CallerLink {
     this.#timer = this.#destroyAfter(REQUEST_MS)
     if (!(await this.#begins(served.interrupted))) return
     this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
+    this.#alive = setInterval(() => this.#send({ kind: 'alive' }), ALIVE_MS)
     await this.#desk.turns.next()
     if (this.#socket.destroyed) return
     const io: CallIo = {
@@ -177,6 +182,7 @@ export class CallerLink {
       signal: this.#abort.signal,
     }
     const code = await this.#inContext(() => served.run(io))
+    clearInterval(this.#alive)
     this.#send({ kind: 'exit', code })
     this.#end()
   }

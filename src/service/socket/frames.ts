@@ -2,14 +2,14 @@
 // A frame is the length of its payload (u32, little endian), its type (u8) and the payload. src/service/clip.c is the other side.
 
 /** Raised when an older clip could misread a frame. */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const LARGEST_U32 = 0xffffffff
 
 /** The type of each message from a caller, and the longest payload that is accepted. */
-const FROM_CALLER = {
+export const FROM_CALLER = {
   /** clip sends at most 4 MiB of standard input. More arguments and variables than fit into the rest run cold. */
   call: { type: 1, longest: 8 * MIB },
   child: { type: 2, longest: KIB },
@@ -24,8 +24,8 @@ const FROM_CALLER = {
 } as const
 
 /** The same for messages to a caller. Clip accepts no longer ones. */
-const LONGEST_TO_CALLER = 64 * MIB
-const TO_CALLER = {
+export const LONGEST_TO_CALLER = 64 * MIB
+export const TO_CALLER = {
   cold: { type: 65, longest: LONGEST_TO_CALLER },
   started: { type: 66, longest: LONGEST_TO_CALLER },
   run: { type: 67, longest: LONGEST_TO_CALLER },
@@ -33,6 +33,7 @@ const TO_CALLER = {
   out: { type: 69, longest: LONGEST_TO_CALLER },
   answered: { type: 70, longest: LONGEST_TO_CALLER },
   exit: { type: 71, longest: LONGEST_TO_CALLER },
+  alive: { type: 72, longest: LONGEST_TO_CALLER },
   status: { type: 96, longest: LONGEST_TO_CALLER },
   stopped: { type: 97, longest: LONGEST_TO_CALLER },
 } as const
@@ -113,6 +114,8 @@ export type ToCaller =
   /** The verdict is printed. From now on a lost service means this exit code. */
   | { readonly kind: 'answered'; readonly exit: number }
   | { readonly kind: 'exit'; readonly code: number }
+  /** Sent every second while hooks judge. Clip takes silence for a service that is stuck. */
+  | { readonly kind: 'alive' }
   /** Answers `status` with JSON. */
   | { readonly kind: 'status'; readonly json: string }
   | { readonly kind: 'stopped' }
@@ -148,6 +151,7 @@ export function encodeToCaller(message: ToCaller): Buffer {
       return to.i32(message.code).frame(longest)
     case 'status':
       return to.text(message.json).frame(longest)
+    case 'alive':
     case 'stopped':
       return to.frame(longest)
   }
@@ -347,6 +351,7 @@ function decodeToCaller(kind: ToCaller['kind'], from: Cursor): ToCaller {
       return { kind, code: from.i32() }
     case 'status':
       return { kind, json: from.text() }
+    case 'alive':
     case 'stopped':
       return { kind }
   }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -5,10 +6,13 @@ import {
   callerFrames,
   encodeFromCaller,
   encodeToCaller,
+  FROM_CALLER,
   FrameError,
   type FromCaller,
+  LONGEST_TO_CALLER,
   PROTOCOL,
   serviceFrames,
+  TO_CALLER,
   type ToCaller,
 } from '../../../src/service/socket/frames.js'
 import { runs, seeded } from '../../property/runs.js'
@@ -57,6 +61,7 @@ const TO: readonly ToCaller[] = [
     input: bytes('{}'),
   },
   { kind: 'run', id: 1, file: '/bin/true', args: [], cwd: '', env: {}, input: bytes('') },
+  { kind: 'alive' },
   { kind: 'end', id: 1 },
   { kind: 'out', fd: 1, bytes: bytes('{}\n') },
   { kind: 'answered', exit: 0 },
@@ -149,8 +154,8 @@ describe('the environment of a call', () => {
 
 describe('a caller of another protocol', () => {
   it('is understood as far as its number, so that it can be told', () => {
-    const [message] = callerFrames().push(frame(1, Buffer.concat([u32(2, 99), bytes('anything')])))
-    expect(message).toMatchObject({ kind: 'call', protocol: 2, pid: 99, args: [] })
+    const [message] = callerFrames().push(frame(1, Buffer.concat([u32(PROTOCOL + 1, 99), bytes('anything')])))
+    expect(message).toMatchObject({ kind: 'call', protocol: PROTOCOL + 1, pid: 99, args: [] })
   })
 })
 
@@ -213,5 +218,30 @@ describe('a message that cannot be sent', () => {
     ['more than 64 MiB', { ...run, input: Buffer.alloc(64 * 1024 * 1024) }],
   ])('is refused: %s', (_, message) => {
     expect(() => encodeToCaller(message)).toThrow(FrameError)
+  })
+})
+
+describe('clip.c and frames.ts', () => {
+  const source = readFileSync(new URL('../../../src/service/clip.c', import.meta.url), 'utf8')
+  const named = new Map(
+    [...source.matchAll(/^ {2}([A-Z_]+) = (\d+),$/gm)].map(([, name, value]) => [name, Number(value)]),
+  )
+  /** `carabiner service` sends these, and clip does not. */
+  const NOT_OF_CLIP = new Set([32, 33, 96, 97])
+
+  it('mean the same by every message', () => {
+    for (const kinds of [FROM_CALLER, TO_CALLER]) {
+      for (const [kind, { type }] of Object.entries(kinds)) {
+        if (!NOT_OF_CLIP.has(type)) expect([kind, named.get(kind.toUpperCase())]).toEqual([kind, type])
+      }
+    }
+    expect(named.get('PROTOCOL')).toBe(PROTOCOL)
+  })
+
+  it('have the same limits', () => {
+    const limit = (name: string) =>
+      Number(new RegExp(`${name} = (\\d+) \\* MIB`).exec(source)?.[1]) * 1024 * 1024
+    expect(limit('LONGEST_CALL')).toBe(FROM_CALLER.call.longest)
+    expect(limit('LONGEST_FRAME')).toBe(LONGEST_TO_CALLER)
   })
 })

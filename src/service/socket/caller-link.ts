@@ -52,6 +52,8 @@ export interface Desk {
   /** Calls `work` for this caller: code in it that asks for the caller finds it. */
   inContext<T>(context: Context, work: () => T): T
   readonly turns: Turns
+  /** Takes more bytes of requests that are not complete, or with a negative number fewer. Returns false if all callers together sent too many. */
+  hold(bytes: number): boolean
   /** JSON. */
   status(): string
   /** Settles when every other call has ended and no new one is taken. */
@@ -79,6 +81,8 @@ export class CallerLink {
   readonly #abort = new AbortController()
   #work: Promise<void> | undefined
   #context: Context | undefined
+  /** Bytes that the desk holds for us. */
+  #held = 0
   #alive: NodeJS.Timeout | undefined
   /** Ends the connection of a caller that says nothing. */
   #timer: NodeJS.Timeout | undefined
@@ -97,6 +101,7 @@ export class CallerLink {
       socket.once('close', () => {
         clearTimeout(this.#timer)
         clearInterval(this.#alive)
+        this.#hold(0)
         this.#inContext(() => this.#lose())
         resolve()
       })
@@ -110,10 +115,17 @@ export class CallerLink {
   #receive(chunk: Buffer): void {
     try {
       for (const message of this.#frames.push(chunk)) this.#inContext(() => this.#take(message))
+      if (!this.#hold(this.#frames.size)) this.#socket.destroy()
     } catch (error) {
       if (!(error instanceof FrameError)) this.#desk.failed(error)
       this.#socket.destroy()
     }
+  }
+
+  #hold(bytes: number): boolean {
+    const more = bytes - this.#held
+    this.#held = bytes
+    return this.#desk.hold(more)
   }
 
   #inContext<T>(work: () => T): T {

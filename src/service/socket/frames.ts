@@ -227,6 +227,11 @@ export class Frames<T extends { readonly kind: string }> {
     this.#decode = decode
   }
 
+  /** Bytes of the incomplete frame. */
+  get size(): number {
+    return this.#size
+  }
+
   /** There is half a frame: if the stream ends now, something is lost. */
   get isInside(): boolean {
     return this.#size > 0

@@ -35,6 +35,8 @@ const IDLE_MS = 15 * 60_000
 const LOOK_MS = 2000
 /** More callers than this go the cold path. */
 const MOST_CALLERS = 512
+/** Bytes of all requests that are not complete. */
+const MOST_INCOMPLETE = 64 * 1024 * 1024
 /** Bytes of memory after which it makes room for a new service. */
 const MOST_MEMORY = 512 * 1024 * 1024
 
@@ -59,6 +61,7 @@ class Listener implements Desk {
   readonly #startedAt = new Date()
   #socketId = ''
   #calls = 0
+  #incomplete = 0
   #usedAt = performance.now()
   #timer: NodeJS.Timeout | undefined
   #stopping: Promise<void> | undefined
@@ -145,6 +148,11 @@ class Listener implements Desk {
     if (this.#stopping !== undefined) return 'the service is ending'
     this.#calls++
     return this.#options.admit(call)
+  }
+
+  hold(bytes: number): boolean {
+    this.#incomplete += bytes
+    return bytes <= 0 || this.#incomplete <= MOST_INCOMPLETE
   }
 
   inContext<T>(context: Context, work: () => T): T {

@@ -157,6 +157,9 @@ class RemoteProgram implements Running, Group {
   }
 
   receive(report: Report): void {
+    const isStarted = this.#startedAt !== undefined || report.kind === 'child' || report.kind === 'ending'
+    // Nobody reads its output before.
+    if (!isStarted) throw new FrameError(`the message ${report.kind} comes before child`)
     switch (report.kind) {
       case 'child':
         this.#startedAt ??= performance.now()
@@ -205,6 +208,9 @@ class RemoteProgram implements Running, Group {
 /** A caller that took longer to start a program may have been suspended. */
 const LATE_MS = 200
 
+/** Bytes. Output is read as it comes, beyond the limit of a hook too. */
+const MOST_UNREAD = 16 * 1024 * 1024
+
 const NOTHING = Buffer.alloc(0)
 
 /** A stream that somebody else fills. */
@@ -216,6 +222,8 @@ class Incoming extends Readable {
   /** An empty piece is the end. Nothing counts after it. */
   fill(bytes: Buffer): void {
     if (this.isComplete || this.destroyed) return
+    if (bytes.length > 0 && this.readableLength > MOST_UNREAD)
+      throw new FrameError('output comes faster than it is read')
     this.isComplete = bytes.length === 0
     // A copy, because a small piece would keep the whole message alive.
     this.push(bytes.length === 0 ? null : Buffer.from(bytes))

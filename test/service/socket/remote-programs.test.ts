@@ -2,7 +2,7 @@
 
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
-import type { ToCaller } from '../../../src/service/socket/frames.js'
+import { FrameError, type ToCaller } from '../../../src/service/socket/frames.js'
 import { RemotePrograms } from '../../../src/service/socket/remote-programs.js'
 
 type Report = Parameters<RemotePrograms['receive']>[0]
@@ -115,4 +115,21 @@ describe('at the deadline of a hook', () => {
     expect(said).toEqual(['no', 2, 'end', true])
     programs.lose(new Error('gone'))
   })
+})
+
+it('says nothing before it was started', () => {
+  const programs = new RemotePrograms(() => undefined)
+  void Promise.resolve(programs.start(PROGRAM, new AbortController().signal)).catch(() => undefined)
+  for (const report of [printed(1, 'x'), EXITED, { kind: 'gone', id: 1 } as const])
+    expect(() => programs.receive(report)).toThrow(FrameError)
+  programs.lose(new Error('gone'))
+})
+
+it('prints no more than is read', async () => {
+  const { programs } = await started()
+  const piece = printed(1, 'x'.repeat(1024 * 1024))
+  expect(() => {
+    for (let i = 0; i < 100; i++) programs.receive(piece)
+  }).toThrow(FrameError)
+  programs.lose(new Error('gone'))
 })

@@ -1,8 +1,10 @@
-// npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables. A test compares without writing.
+// npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables, and docs/hosts.md from
+// the recorded proof. A test compares without writing.
 
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { factRows } from './proof-table.mjs'
 import { source } from './source.mjs'
 
 /** @type {typeof import('../src/core/events/catalogue.js')} */
@@ -19,6 +21,13 @@ const { fieldType, HOST_METHODS, METHODS } = await source('service/stdio/protoco
 /** @type {typeof import('../src/service/stdio/structures.js')} */
 const { STRUCTURES } = await source('service/stdio/structures.ts')
 
+/** @type {typeof import('../src/hosts/setups.js')} */
+const { allSetups } = await source('hosts/setups.ts')
+const setups = await allSetups()
+
+/** What `npm run proof -- --all --record` wrote. @type {readonly import('./proof-table.mjs').ProvenAgent[]} */
+const proof = JSON.parse(readFileSync(new URL('../test/verify/proof.json', import.meta.url), 'utf8'))
+
 /** @typedef {import('../src/service/stdio/protocol.js').MethodRow} MethodRow */
 /** @typedef {import('../src/service/stdio/protocol.js').Fields} MessageFields */
 /** @typedef {import('../src/core/index.js').EventKind} EventKind */
@@ -31,7 +40,43 @@ export function pages() {
     'docs/reference/events.md': eventsPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/protocol.md': protocolPage(),
+    'docs/hosts.md': hostsPage(),
   }
+}
+
+// ---- agents ---------------------------------------------------------------------------------------------------
+
+function hostsPage() {
+  const [head = [], ...rows] = factRows(proof)
+  const others = setups.filter(({ setup }) => setup.standing === 'documented').map(({ host }) => host.title)
+  return page([
+    '# Agents, as they were proven',
+    made('test/verify/proof.json'),
+    'See which agents obey hooks, and what hooks can do in each. Every agent here was started, without network, by [`carabiner verify`](use/verify.md); run it to see the same of the version on your machine.',
+    table(head, rows),
+    list([
+      '**runs**: without the hook, the command runs and the file is written. **command**, **file**: with it, they do not. **reason**: the model is told why.',
+      '**rewrite**: a changed command runs instead; `refused`: the agent cannot change it, so it does not run. **context**: what a hook says with the prompt, at the start of a session, after a tool or before a tool reaches the model, at once or with a later event that can carry it.',
+      "**subagent**: a subagent's command does not run. **stop**: a refused end keeps the agent going, and not for ever. **ask**: a command that needs a person does not run without one.",
+      '**–**: the agent has no way to do it. **?**: the run did not get so far.',
+    ]),
+    ...proof.flatMap(agentSection),
+    '## Not started',
+    `${others.sort((a, b) => a.localeCompare(b, 'en')).join(', ')}: \`carabiner setup\` registers hooks as their documents say, and what they send and read is tested. Nobody has started them here.`,
+  ])
+}
+
+/** @param {import('./proof-table.mjs').ProvenAgent} agent */
+function agentSection({ title, version, facts, bypasses }) {
+  const worth = facts.filter(({ name, state }) => state !== 'held' || name === 'rewrite' || name === 'stop')
+  return [
+    `## ${title}`,
+    list([
+      ...(version === undefined ? [] : [`Version ${version}.`]),
+      ...worth.map(({ text }) => `${capital(text)}.`),
+      ...bypasses.map((text) => `Known way around: ${text}.`),
+    ]),
+  ]
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------

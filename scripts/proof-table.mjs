@@ -1,0 +1,56 @@
+// The table of a proof: a row an agent, a column a fact.
+
+/**
+ * @typedef {{ name: string, state: 'held' | 'failed' | 'cannot' | 'unknown', text: string }} Fact
+ * @typedef {{ host: string, title: string, version?: string, ok?: boolean, facts: readonly Fact[], bypasses: readonly string[] }} ProvenAgent
+ */
+
+/** The facts in their order, with their headings. @type {readonly (readonly [name: string, heading: string])[]} */
+export const FACTS = [
+  ['runs', 'runs'],
+  ['command', 'command'],
+  ['reason', 'reason'],
+  ['file', 'file'],
+  ['rewrite', 'rewrite'],
+  ['context UserPromptSubmit', 'context: prompt'],
+  ['context SessionStart', 'start'],
+  ['context PostToolUse', 'after tool'],
+  ['context PreToolUse', 'before tool'],
+  ['subagent', 'subagent'],
+  ['stop', 'stop'],
+  ['ask', 'ask'],
+]
+
+const SIGNS = { held: 'yes', failed: 'FAILED', cannot: '–', unknown: '?' }
+
+/** A changed command that is only refused is not a changed command that runs. @param {Fact} fact */
+function signOf({ name, state, text }) {
+  return name === 'rewrite' && state === 'held' && text.includes('refused') ? 'refused' : SIGNS[state]
+}
+
+/** A row of cells for each agent, after the headings. @param {readonly ProvenAgent[]} agents @returns {readonly (readonly string[])[]} */
+export function factRows(agents) {
+  const shown = FACTS.filter(([name]) => agents.some(({ facts }) => facts.some((fact) => fact.name === name)))
+  return [
+    ['agent', ...shown.map(([, heading]) => heading)],
+    ...agents.map(({ title, version, facts }) => [
+      [title, version].filter(Boolean).join(' '),
+      ...shown.map(([name]) => {
+        const fact = facts.find((one) => one.name === name)
+        return fact ? signOf(fact) : ''
+      }),
+    ]),
+  ]
+}
+
+/** For a terminal. @param {readonly ProvenAgent[]} agents */
+export function factTable(agents) {
+  const rows = factRows(agents)
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length))) ?? []
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

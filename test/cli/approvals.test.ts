@@ -132,8 +132,9 @@ describe('fire --wait', () => {
 })
 
 describe('fire --as', () => {
+  // Without --wait, an agent with a dialog of its own asks there.
   const as = (...more: readonly string[]) =>
-    project.call(['fire', '--as', 'claude-code', ...more], { input: CALL })
+    project.call(['fire', '--as', 'claude-code', '--wait', '0.5', ...more], { input: CALL })
 
   it('denies before the patience of the agent ends, with what to do; then the same call passes', async () => {
     await asking()
@@ -151,7 +152,7 @@ describe('fire --as', () => {
 
   it('a deadline that comes before the answer is a deny with the id, whatever the hook has as its default', async () => {
     await asking()
-    const { code, stdout } = await as('--wait', '60', '--timeout', '2.5')
+    const { code, stdout } = await as('--wait=60', '--timeout', '2.5')
     const [id = ''] = await project.openIds()
     expect(code).toBe(2)
     expect(stdout).toContain(id)
@@ -231,7 +232,8 @@ describe('allow always', () => {
     const ask = { action: 'ask_user', approvalPrompt: 'Deploy?', approvalOptions: ['Allow always', 'Deny'] }
     await asking(`printf '%s' '${JSON.stringify(ask)}'`)
     const env = { CLAUDECODE: '1' }
-    const asAgent = () => project.carabiner(['fire', '--as', 'claude-code'], { input: CALL, env })
+    const asAgent = () =>
+      project.carabiner(['fire', '--as', 'claude-code', '--wait', '0.5'], { input: CALL, env })
     expect((await asAgent()).code).toBe(2)
     const [id = ''] = await project.openIds()
     const refused = await project.carabiner(['approvals', 'allow', id, '--always'], { env })

@@ -92,12 +92,13 @@ describe('commands', () => {
   })
 
   /** Programs belong to the caller. */
-  const STARTS_PROGRAMS = ['session-start', 'stop', 'session-end']
+  /** They start programs, or read a file that the caller names. */
+  const COLD = ['session-start', 'stop', 'session-end', 'pre-compact']
 
-  it('of the pack are served unless they start programs', async () => {
+  it('of the pack are served unless they start programs or read files that callers name', async () => {
     const answers = await Promise.all(PACK_NAMES.map((name) => ask({ args: ['hook', name] })))
     const cold = PACK_NAMES.filter((_, i) => typeof answers[i] === 'string')
-    expect([...cold].sort()).toEqual([...STARTS_PROGRAMS].sort())
+    expect([...cold].sort()).toEqual([...COLD].sort())
   })
 })
 

@@ -111,7 +111,7 @@ describe.skipIf(!isThere)('among them', () => {
     ['010', 0, ['entry-invalid']],
     ['013', 2, ['timeout-clamped']],
     ['015', 1, []],
-    ['024', 16, ['unknown-event', 'unknown-key']],
+    ['024', 16, ['agent-event', 'unknown-key']],
     ['028', 1, []],
     ['032', 0, ['entry-invalid', 'unknown-event']],
     ['033', 2, []],

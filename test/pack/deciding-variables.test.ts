@@ -155,8 +155,10 @@ describe('how it is reported', () => {
     )
     const texts = sources.map((name) => readFileSync(join('src', name), 'utf8'))
     const ours = new Set(texts.flatMap((text) => text.match(/\bCARABINER_[A-Z_]*[A-Z]\b/g) ?? []))
-    // A constant of the build, the code of a warning, and how fast or talkative a program is.
-    const others = ['CARABINER_VERSION', 'CARABINER_SPANS', 'CARABINER_DEBUG', 'CARABINER_SERVICE']
+    // A constant of the build, the code of a warning, how fast or talkative a program is, and marks of our own processes.
+    const others = ['VERSION', 'SPANS', 'DEBUG', 'SERVICE', 'DETACHED', 'PROOF'].map(
+      (name) => `CARABINER_${name}`,
+    )
     expect([...ours].filter((name) => told({ [name]: 'x' }).length === 0).sort()).toEqual(others.sort())
   })
 })

@@ -139,7 +139,8 @@ describe('D1 to D4: a word that closes', () => {
   })
 
   it('counts as every agent spells its own deny', () => {
-    for (const host of HOSTS) {
+    // What a plugin of ours is answered is no answer of a hook.
+    for (const host of HOSTS.filter(({ name }) => name !== 'opencode' && name !== 'pi')) {
       const event = { name: 'PreToolUse', sentAs: 'PreToolUse', data: BASH.data }
       const verdict = { action: 'deny', reason: 'no', injections: [], messages: [] } as const
       const { stdout, exit, stderr = '' } = answerOf(host, event, verdict)

@@ -76,7 +76,11 @@ describe.skipIf(!isServable)('what hooks say and do', () => {
     ],
     ['rewrites', 0, [command(answer({ permissionDecision: 'allow', updatedInput: { command: 'ls' } }))]],
     ['injects', 0, [command(answer({ additionalContext: 'context 日本 🧗' }))]],
-    ['asks', 2, [command(answer({ permissionDecision: 'ask', permissionDecisionReason: 'sure?' }))]],
+    [
+      'asks, where the agent has a dialog',
+      0,
+      [command(answer({ permissionDecision: 'ask', permissionDecisionReason: 'sure?' }))],
+    ],
     ['stops', 0, [command(printing({ continue: false, stopReason: 'enough' }))]],
     ['crashes', 0, [command('echo oops >&2; exit 1')]],
     ['crashes, and blocks then', 2, [command('exit 1', { onFailure: 'block' })]],
@@ -453,10 +457,12 @@ describe.skipIf(!isServable)('signals and edits', () => {
   it('an approval counts for the next call', async () => {
     const runs = await both(async (now, call) => {
       own(now, command(answer({ permissionDecision: 'ask', permissionDecisionReason: 'sure?' })))
-      const asked = await call({})
-      const id = /allow ([0-9a-z]{4}-[0-9a-z]{4})/.exec(asked.stdout)?.[1] ?? ''
+      // It has no dialog of its own.
+      const args = ['fire', '--as', 'kimi', 'PreToolUse']
+      const asked = await call({ args })
+      const id = /allow ([0-9a-z]{4}-[0-9a-z]{4})/.exec(asked.stderr)?.[1] ?? ''
       const allowed = await now.carabiner(['approvals', 'allow', id])
-      return [asked, allowed, await call({}), await call({})]
+      return [asked, allowed, await call({ args }), await call({ args })]
     })
     expect(runs.map(({ code }) => code)).toEqual([2, 0, 0, 2])
   })

@@ -29,7 +29,7 @@ Claude Code is installed with npm, once, into $XDG_CACHE_HOME/carabiner or ~/.ca
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TABLE = fileURLToPath(new URL('../claude-code.json', import.meta.url))
-const REPLAY = relative(ROOT, join(dirname(TABLE), 'claude-code.test.ts'))
+const REPLAY = relative(ROOT, join(dirname(TABLE), 'claude-code.whole.test.ts'))
 const AT_ONCE = 2
 
 try {

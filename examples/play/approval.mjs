@@ -26,7 +26,7 @@ const CALL = {
 }
 
 /**
- * With the real command line, as Claude Code would call it.
+ * With the real command line, as Kimi Code would call it, which has no dialog for hooks.
  *
  * @param {Paint} paint
  * @param {(lines: readonly string[]) => void} print
@@ -38,10 +38,9 @@ export async function playApproval(paint, print) {
     await writeFile(join(folder, 'hooks.json'), JSON.stringify(HOOKS))
     await carabiner(['trust', '--yes'])
     const fire = async () => {
-      const { stdout, code } = await carabiner(['fire', '--as', 'claude-code'], CALL)
-      const said = stdout === '' ? undefined : JSON.parse(stdout).hookSpecificOutput.permissionDecisionReason
-      const came = code === 0 ? paint.green('went on') : paint.red(`denied: ${said}`)
-      print(['    $ carabiner fire --as claude-code', `      ${came}`])
+      const { stderr, code } = await carabiner(['fire', '--as', 'kimi'], CALL)
+      const came = code === 0 ? paint.green('went on') : paint.red(`denied: ${stderr.trimEnd()}`)
+      print(['    $ carabiner fire --as kimi', `      ${came}`])
     }
     print([
       '',

@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/bin/carabiner.js', import.meta
  * @typedef {object} Stage
  * @property {string} project
  * @property {string} home where trust and audit are kept
- * @property {(args: readonly string[], input?: object) => Promise<{ stdout: string, code: number }>} carabiner
+ * @property {(args: readonly string[], input?: object) => Promise<{ stdout: string, stderr: string, code: number }>} carabiner
  *   whatever its exit code
  */
 
@@ -36,13 +36,14 @@ export async function onStage(scene) {
 /**
  * @param {readonly string[]} args
  * @param {{ project: string, home: string, input: string }} where
- * @returns {Promise<{ stdout: string, code: number }>}
+ * @returns {Promise<{ stdout: string, stderr: string, code: number }>}
  */
 function run(args, { project, home, input }) {
   const env = { PATH: process.env.PATH, HOME: home, CARABINER_HOME: join(home, 'carabiner') }
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [PROGRAM, ...args], { cwd: project, env }, (error, stdout) =>
-      resolve({ stdout, code: error ? Number(error.code) : 0 }),
+    const options = { cwd: project, env }
+    const child = execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: error ? Number(error.code) : 0 }),
     )
     child.stdin?.end(input)
   })

@@ -114,11 +114,11 @@ describe('npm start -- --all', () => {
 
   it('shows a question that a person answers elsewhere, and the record of it', () => {
     expect(sceneOf('Approval').slice(2)).toEqual([
-      '    $ carabiner fire --as claude-code',
+      '    $ carabiner fire --as kimi',
       expect.stringMatching(/^ {6}denied: A person must approve this.*Deploy to production\?$/),
       expect.stringMatching(/^ {4}\$ carabiner approvals allow \S+$/),
       expect.stringMatching(/^ {6}\S+ allowed once, the next time the agent makes the same call$/),
-      '    $ carabiner fire --as claude-code',
+      '    $ carabiner fire --as kimi',
       '      went on',
       '    $ carabiner audit verify',
       '      whole: 3 entries',

@@ -7,7 +7,7 @@ import { hostNamed } from '../../hosts/hosts.js'
 import { userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup, SETUP_HOSTS, setupOf } from '../../hosts/setups.js'
-import type { Command, Options } from '../command.js'
+import { type Command, choiceOf, type Options } from '../command.js'
 import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
 import { checkPerson, isAgentShell } from '../person.js'
@@ -103,10 +103,7 @@ function checkOptions(options: Given, names: readonly string[]): void {
 async function namedSetup(name: string): Promise<KnownSetup> {
   const host = hostNamed(name)
   if (host?.setup) return { host, setup: await setupOf(host) }
-  throw usage(
-    `There is no agent ${JSON.stringify(name)}${didYouMean(name, NAMES)}`,
-    `Choose from ${NAMES.join(', ')}.`,
-  )
+  throw usage(`There is no agent ${JSON.stringify(name)}${didYouMean(name, NAMES)}`, choiceOf(NAMES))
 }
 
 function refusalOf({ message, hint }: SetupProblem): Refusal {

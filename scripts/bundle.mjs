@@ -183,12 +183,13 @@ const LATE_PACKAGES = {
 /** Leaves out how agents are set up and proven, for programs that only answer them. @type {import('esbuild').Plugin} */
 const withoutSetups = {
   name: 'without-setups',
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/(?:setup|proof)\.js$/ }, ({ path, importer, kind }) =>
       kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]/.test(importer)
-        ? { path, external: true }
+        ? { path, namespace: 'without-setups' }
         : undefined,
     )
+    onLoad({ filter: /./, namespace: 'without-setups' }, () => ({ contents: 'export {}' }))
   },
 }
 

@@ -730,9 +730,12 @@ struct failure {
   bool is_cwd;
 };
 
-/** What Node's spawn does between fork and exec. */
+static void tell_guard(pid_t pid);
+
+/** What Node's spawn does between fork and exec. The guard hears of the program before it runs: we may be killed at any moment. */
 _Noreturn static void become(const struct command *command, const int ends[3], int report) {
   setsid();
+  tell_guard(getpid());
   for (int fd = 0; fd <= 2; fd++) dup2(ends[fd], fd);
   bool is_there = chdir(command->cwd) == 0;
   if (is_there) {
@@ -744,6 +747,7 @@ _Noreturn static void become(const struct command *command, const int ends[3], i
     execvp(command->arguments[0], command->arguments);
   }
   struct failure failure = {errno, !is_there};
+  tell_guard(-getpid());
   write_all(report, &failure, sizeof failure);
   _exit(NOT_FOUND);
 }
@@ -797,7 +801,6 @@ static void forget(struct program *program) {
 }
 
 static void start_guard(void);
-static void tell_guard(pid_t pid);
 
 /** Whether it is our own lack of something, and says nothing about the hook. */
 static bool is_ours(int error) {
@@ -820,8 +823,7 @@ static void run_program(struct fields *fields) {
   struct failure failure;
   start_guard();
   pid_t pid = start_program(&command, program->streams, &failure);
-  if (pid > 0) tell_guard(pid);
-  else if (is_ours(failure.error)) give_up();
+  if (pid < 0 && is_ours(failure.error)) give_up();
   free(command.arguments);
   free(command.variables);
   size_t frame = begin_report(CHILD, id);

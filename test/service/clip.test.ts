@@ -9,6 +9,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -624,6 +625,18 @@ describe.skipIf(!hasCompiler)('a program that clip runs', () => {
 function stateOf(pid = 0): string {
   return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout
 }
+
+describe.skipIf(!hasCompiler)('clip is killed', () => {
+  it('by the first thing that its hook does: nothing of the hook is left', async () => {
+    const file = join(scene.base, 'group')
+    await scene.judge(async (peer) => {
+      peer.start({ args: ['-c', 'sleep 60 & echo $$ > "$0"; kill -KILL $PPID; wait', file] })
+      await peer.closed
+    })
+    expect(await scene.run()).toMatchObject({ signal: 'SIGKILL' })
+    await areGone([Number(readFileSync(file, 'utf8'))])
+  })
+})
 
 describe.skipIf(!hasCompiler)('a signal', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is told to the service: %s', async (signal) => {

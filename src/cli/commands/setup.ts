@@ -52,7 +52,7 @@ export const command: Command<typeof OPTIONS> = {
   completes: [NAMES],
   about:
     `Registers hooks with agents: ${NAMES.join(', ')}. Without a name, it finds those on this machine, shows what it ` +
-    'would write, and asks. With one name, it lists the hooks of the standard pack at a terminal and asks which. ' +
+    'would write, asks, and proves that they obey hooks. With one name, it lists the hooks of the standard pack at a terminal and asks which. ' +
     `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, agents also run the hooks of the ` +
     'project you are in. Only --only, --without and --remove take hooks out. All other settings stay as they are. If it ' +
     'can, it makes clip, a small C program: hooks then ask a service that stays ready, instead of starting Node. Run it ' +
@@ -69,14 +69,15 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup codex gemini --engine' },
     { does: 'Remove all of it again.', line: 'carabiner setup --all --remove' },
   ],
-  async run({ options, positionals }, output) {
+  async run({ options, positionals }, output, context) {
     checkOptions(options, positionals)
     if (options.remove && !options['dry-run']) checkPerson('Removing the guard')
     const [only, ...more] = await Promise.all(positionals.map(namedSetup))
     try {
-      if (only && more.length === 0) return await setUpOne(only, options, output)
-      const agents = only ? [only, ...more] : await installedAgents()
-      return await setUpMany(agents, options, output, only === undefined)
+      if (!only) return await setUpFound(options, output, context.signal)
+      return await (more.length === 0
+        ? setUpOne(only, options, output)
+        : setUpMany([only, ...more], options, output))
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
       throw refusalOf(error)
@@ -129,31 +130,58 @@ function isAsking(options: Given, output: Output): boolean {
 
 // ---- several --------------------------------------------------------------------------------------------------
 
-/** `isFound`: nobody named them, so a person is asked once, who sees all of it first. */
-async function setUpMany(
-  agents: readonly KnownSetup[],
-  options: Given,
-  output: Output,
-  isFound: boolean,
-): Promise<number> {
-  const paint = painter(1)
+async function setUpMany(agents: readonly KnownSetup[], options: Given, output: Output): Promise<number> {
+  const results = await resultsOf(agents, options, output)
+  return tell(results, nextAfter(options), output)
+}
+
+/** Nobody named them: a person sees all of it first, is asked once, and then sees what the agents really do. */
+async function setUpFound(options: Given, output: Output, signal: AbortSignal | undefined): Promise<number> {
+  const agents = await installedAgents()
   if (agents.length === 0) return noAgent(output)
-  const isUnsure = isFound && !options.all && !options.yes && !options['dry-run']
-  const isAsked = isUnsure && canAsk(output) && !isAgentShell()
-  const preview = { ...options, 'dry-run': true }
-  const results = await resultsOf(agents, isUnsure ? preview : options, output)
-  if (!output.json)
-    await output.print([...(isFound ? foundLines(agents, paint) : []), ...resultLines(results, paint)])
-  if (isAsked) {
-    if (!results.some((result) => 'done' in result && result.done.changes)) return exitOf(results)
-    if (await agrees(options.remove ? REMOVE : REGISTER, output))
-      return setUpMany(agents, { ...options, yes: true }, output, false)
+  if (!output.json) await output.print(foundLines(agents, painter(1)))
+  if (options.all || options.yes || options['dry-run']) return setUpMany(agents, options, output)
+  const preview = await resultsOf(agents, { ...options, 'dry-run': true }, output)
+  const isAsked = canAsk(output) && !isAgentShell()
+  const exit = await tell(preview, isAsked ? [] : [writeCommand(options)], output)
+  if (!isAsked || !preview.some((result) => 'done' in result && result.done.changes)) return exit
+  if (!(await agrees(options.remove ? REMOVE : REGISTER, output))) {
     await output.print(['nothing was written'])
     return EXIT.failed
   }
+  if (options.remove) return setUpMany(agents, options, output)
+  const results = await resultsOf(agents, options, output)
+  await output.print(results.flatMap((result) => whatBecameOf(result, painter(1))))
+  const proof = await proved(results, output, signal)
+  await output.print(nextLines(AFTER_PROOF, painter(1)))
+  return Math.max(exitOf(results), proof)
+}
+
+/** Only commands and files: all other facts take minutes. */
+async function proved(
+  results: readonly Result[],
+  output: Output,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const hosts = results.flatMap((result) =>
+    'done' in result && result.agent.host.proof ? [result.agent.host] : [],
+  )
+  const { agentsOf } = await import('../../verify/agents.js')
+  const agents = (await agentsOf(hosts)).filter(({ program }) => program !== undefined)
+  if (agents.length === 0) return EXIT.ok
+  const { proveAgents } = await import('../prove.js')
+  return proveAgents(agents, { quick: true }, output, signal)
+}
+
+async function tell(results: readonly Result[], next: readonly string[], output: Output): Promise<number> {
+  const paint = painter(1)
   if (output.json) await output.document({ agents: results.map(resultData) })
-  else await output.print(nextLines(nextAfter(isUnsure, options), paint))
+  else await output.print([...resultLines(results, paint), ...nextLines(next, paint)])
   return exitOf(results)
+}
+
+function exitOf(results: readonly Result[]): number {
+  return results.some((result) => 'problem' in result) ? EXIT.failed : EXIT.ok
 }
 
 async function resultsOf(
@@ -164,10 +192,6 @@ async function resultsOf(
   const results: Result[] = []
   for (const agent of agents) results.push(await resultOf(agent, options, output))
   return results
-}
-
-function exitOf(results: readonly Result[]): number {
-  return results.some((result) => 'problem' in result) ? EXIT.failed : EXIT.ok
 }
 
 const REGISTER = 'Register hooks with all of these?'
@@ -192,15 +216,14 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
   const hasEngine = done.some(({ entries, chosen: own }) => entries.length > own.length)
   return [
     ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
-    ...results.flatMap((result) => [
-      paint.bold(result.agent.host.title),
-      ...abilityLines(result.agent, paint),
-      ...('done' in result ? shortLinesOf(result.done, paint) : problemLines(result.problem, paint)).map(
-        (line) => `  ${line}`,
-      ),
-    ]),
+    ...results.flatMap((result) => whatBecameOf(result, paint, abilityLines(result.agent, paint))),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
   ]
+}
+
+function whatBecameOf(result: Result, paint: Paint, abilities: readonly string[] = []): readonly string[] {
+  const lines = 'done' in result ? shortLinesOf(result.done, paint) : problemLines(result.problem, paint)
+  return [paint.bold(result.agent.host.title), ...abilities, ...lines.map((line) => `  ${line}`)]
 }
 
 /** Only what hooks cannot do there as in Claude Code. */
@@ -261,13 +284,20 @@ function foundLines(agents: readonly KnownSetup[], paint: Paint): readonly strin
   ]
 }
 
-function nextAfter(isUnsure: boolean, options: Given): readonly string[] {
-  if (isUnsure) return [`carabiner setup --yes${options.remove ? ' --remove' : ''}   # write it`]
+const RESTART_ALL = 'Restart the agents'
+const DOCTOR = 'carabiner doctor   # check that all of it works'
+const AFTER_PROOF = [
+  RESTART_ALL,
+  'carabiner verify   # prove the rest: changed commands, context, questions',
+  DOCTOR,
+]
+
+function nextAfter(options: Given): readonly string[] {
   if (options['dry-run']) return ['Leave out --dry-run to write it']
   if (options.remove) return ['Restart the agents: they run these hooks until then']
-  return [
-    'Restart the agents',
-    'carabiner verify   # prove that they obey hooks',
-    'carabiner doctor   # check that all of it works',
-  ]
+  return [RESTART_ALL, 'carabiner verify   # prove that they obey hooks', DOCTOR]
+}
+
+function writeCommand({ remove }: Given): string {
+  return `carabiner setup --yes${remove ? ' --remove' : ''}   # write it`
 }

@@ -1,0 +1,43 @@
+// Somebody at a terminal types `carabiner setup`: one screen, one question, and a proof.
+
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+  const bin = join(project.base, 'bin')
+  mkdirSync(bin)
+  // Nothing that it is asked for happens, with a hook or without.
+  writeFileSync(join(bin, 'gemini'), '#!/bin/sh\nexit 0\n')
+  chmodSync(join(bin, 'gemini'), 0o755)
+})
+afterEach(() => project.remove())
+
+const setUp = (answer: string) =>
+  project.onTerminal(['setup'], {
+    input: answer,
+    env: { NO_COLOR: '1', PATH: `${join(project.base, 'bin')}:/usr/bin:/bin` },
+  })
+const settings = () => join(project.home, '.gemini/settings.json')
+
+describe('agents that are found', { timeout: 60_000 }, () => {
+  it('are shown with what they cannot do, and are left alone without a yes', async () => {
+    const { code, stdout } = await setUp('n\n')
+    expect(stdout).toMatch(/found 1 agent\s+Gemini CLI.*cannot.*Register hooks with all of these\? \[y\/N\]/s)
+    expect(stdout).toContain('nothing was written')
+    expect([code, existsSync(settings())]).toEqual([1, false])
+  })
+
+  it('are set up and then proven: one that does nothing is not', async () => {
+    const { code, stdout } = await setUp('y\n')
+    expect(stdout).toMatch(/registered \d+ hooks in ~\/\.gemini\/settings\.json/)
+    expect(stdout).toContain('not proven: Gemini CLI')
+    expect(stdout).toMatch(/next Restart the agents/)
+    expect([code, existsSync(settings())]).toEqual([1, true])
+  })
+})

@@ -3,13 +3,13 @@
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
+import { type JsonPath, under } from '../files/json-text.js'
 import { type AgentHook, hookIn } from '../systems/agents/agent-hook.js'
 import { whenOf } from '../systems/agents/agent-matcher.js'
 import type { AgentSystem } from '../systems/agents/agent-system.js'
 import { agentBy, agentOf } from '../systems/agents/agents.js'
 import { type FoundEntry, foundIn, type Oddity, type Path } from '../systems/agents/layout.js'
 import { type Group, type Reading, readEntry, say } from './hook-group.js'
-import { type JsonPath, under } from './json-text.js'
 import { knownEvent } from './stray-names.js'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -5,8 +5,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { textOf } from '../core/base/errors.js'
 import type { Origin } from '../core/hooks/hook.js'
 import { lstatIfThere } from '../files/if-there.js'
+import { type JsonPath, JsonText, under } from '../files/json-text.js'
 import { noteContent, noted, noteFailure } from '../files/looks.js'
-import { type JsonPath, JsonText, under } from './json-text.js'
 import type { Advice, Notes } from './notes.js'
 import type { Owner } from './owner.js'
 

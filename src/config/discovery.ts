@@ -10,6 +10,7 @@ import { readableNames } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { isThere, noteContent, noted, noteFailure } from '../files/looks.js'
 import { isOwn } from '../files/project-folders.js'
+import { jsonOfToml } from '../files/toml-text.js'
 import { realOf } from '../files/within.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink, TO_RELINK } from './config-file.js'
@@ -18,7 +19,6 @@ import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 import { type PluginSources, readPluginFolder } from './plugin-folder.js'
-import { jsonOfToml } from './toml-text.js'
 
 export interface ConfigSources {
   /** Absolute; without it no project file is read. */

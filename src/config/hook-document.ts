@@ -4,6 +4,7 @@ import { dirname, join, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
+import { type JsonPath, under } from '../files/json-text.js'
 import { noteContent, noteFailure } from '../files/looks.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
@@ -21,7 +22,6 @@ import {
   type Shared,
   say,
 } from './hook-group.js'
-import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
 import { DEFAULT_MERGED, type GivenSetting, isSetting, SESSION_SETTINGS } from './merged-settings.js'
 import { changeOf } from './notes.js'

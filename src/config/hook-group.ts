@@ -6,6 +6,7 @@ import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
 import { isExactList, type Matcher } from '../core/hooks/matcher.js'
+import { type JsonPath, under } from '../files/json-text.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { type HandlerType, kindOf } from '../runners/kinds.js'
 import type { AgentTerms } from '../systems/agents/agent-call.js'
@@ -18,7 +19,6 @@ import {
   type ReadHandler,
   readHandler,
 } from './handler.js'
-import { type JsonPath, under } from './json-text.js'
 import { type CompiledMatcher, type Matchers, type Matching, MOST_PATTERNS, matchingAll } from './matchers.js'
 import { type Advice, changeOf, type Notes } from './notes.js'
 import type { Names, Owner } from './owner.js'

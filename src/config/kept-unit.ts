@@ -1,6 +1,7 @@
 // The last trusted version of a unit: its hooks, read from the kept copy or text.
 
 import { basename, dirname, join, relative } from 'node:path'
+import { JsonText } from '../files/json-text.js'
 import { isBelow, realOf } from '../files/within.js'
 import { keyOf } from '../store/trust-records.js'
 import { placeOf } from '../trust/set-aside.js'
@@ -10,7 +11,6 @@ import { type ConfigFile, ConfigFiles } from './config-file.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import { type ConfigSources, hooksDirOf, pluginSources, rootFileOf, settingsFileOf } from './discovery.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
-import { JsonText } from './json-text.js'
 import { type LoadedConfig, loadDocuments } from './load.js'
 import { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'

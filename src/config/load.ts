@@ -3,6 +3,7 @@
 import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import type { Skill } from '../core/session/session-store.js'
+import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { realOf } from '../files/within.js'
 import { ConfigFiles } from './config-file.js'
@@ -10,7 +11,6 @@ import { type ConfiguredHook, configure, configureProcess, type Making } from '.
 import { type ConfigSources, discover } from './discovery.js'
 import { type Contents, formatOfPath, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
-import { JsonText } from './json-text.js'
 import { Matchers } from './matchers.js'
 import {
   type GivenSetting,

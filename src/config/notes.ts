@@ -2,7 +2,7 @@
 
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText, shown } from '../core/base/text.js'
-import type { JsonPath, JsonText } from './json-text.js'
+import type { JsonPath, JsonText } from '../files/json-text.js'
 
 export type Where =
   | { readonly file: { readonly path: string; readonly json: JsonText }; readonly at: JsonPath }

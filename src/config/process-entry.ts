@@ -2,6 +2,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
+import { type JsonPath, under } from '../files/json-text.js'
 import {
   type GivenProcess,
   isTexts,
@@ -15,7 +16,6 @@ import { likelyKind } from '../systems/picoclaw/observation.js'
 import type { ConfigFile } from './config-file.js'
 import { type HandlerProblem, policyRemark } from './handler.js'
 import { isRemark, type Reading, removalOf, say } from './hook-group.js'
-import { type JsonPath, under } from './json-text.js'
 import { type Advice, changeOf } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 

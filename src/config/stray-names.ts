@@ -3,8 +3,8 @@
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, eventNames, nearestEvent, resolveEvent } from '../core/events/events.js'
+import { type JsonPath, under } from '../files/json-text.js'
 import { type Reading, say } from './hook-group.js'
-import { type JsonPath, under } from './json-text.js'
 import { looksLikeSetting } from './merged-settings.js'
 import type { Advice } from './notes.js'
 

@@ -1,9 +1,9 @@
 // Our entries in a JSON file with lists of hooks by event. Everything else in it stays exactly as it is.
 
 import { isDeepStrictEqual } from 'node:util'
-import { JsonText, type Spot, under } from '../config/json-text.js'
 import { textOf } from '../core/base/errors.js'
 import { frozenCopy, isObject } from '../core/base/json.js'
+import { JsonText, type Spot, under } from '../files/json-text.js'
 import {
   type Entry,
   type Form,

@@ -2,12 +2,12 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JsonPath, JsonText, under } from '../../config/json-text.js'
 import { holdsGroups, knownEvent, unknownEvent } from '../../config/stray-names.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
 import { callerEnv } from '../../files/caller.js'
+import { type JsonPath, JsonText, under } from '../../files/json-text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'

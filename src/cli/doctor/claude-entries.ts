@@ -1,8 +1,8 @@
 // The hook entries of a settings file of Claude Code, and those that Claude Code does not accept.
 
-import { type JsonPath, JsonText, under } from '../../config/json-text.js'
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
+import { type JsonPath, JsonText, under } from '../../files/json-text.js'
 import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
 import { EVENT_KINDS } from '../../runners/kinds.js'
 import type { Finding } from './finding.js'

@@ -2,11 +2,11 @@
 
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { JsonText, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { callerEnv } from '../../files/caller.js'
 import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
+import { JsonText, under } from '../../files/json-text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { isInProject } from '../../files/within.js'
 import { envText, projectEnvOf } from '../../pack/deciding-variables.js'

@@ -1,11 +1,11 @@
 // A hooks.test.json: what a case is, and every mistake in a file of cases, with its line.
 
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path'
-import { type JsonPath, JsonText, under } from '../../config/json-text.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { didYouMean, nearest, shown } from '../../core/base/text.js'
 import { knownEvents, nearMissOf, resolveEvent } from '../../core/events/events.js'
+import { type JsonPath, JsonText, under } from '../../files/json-text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { loadsCode } from '../../shell/loading-variables.js'
 import type { Payload } from '../fire/payload.js'

@@ -2,12 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { userHome } from '../../files/homes.js'
+import { type JsonPath, JsonText, type Spot, under } from '../../files/json-text.js'
 import { placeWhole, readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'

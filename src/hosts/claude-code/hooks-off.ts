@@ -1,9 +1,9 @@
 // Settings of Claude Code that keep it from running registered hooks: all of them, or all but the company's.
 
 import { join } from 'node:path'
-import { JsonText, under } from '../../config/json-text.js'
 import { isObject } from '../../core/base/json.js'
 import { ifThere } from '../../files/if-there.js'
+import { JsonText, under } from '../../files/json-text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { managedSettings } from '../../files/project-env.js'
 import { realOf } from '../../files/within.js'

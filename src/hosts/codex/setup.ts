@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import { JsonText } from '../../config/json-text.js'
 import { isObject } from '../../core/base/json.js'
+import { JsonText } from '../../files/json-text.js'
 import type { FormPlace, HostSetup } from '../host-setup.js'
 import { groupItem, jsonForm } from '../json-form.js'
 import { ownCommand } from '../own-command.js'

@@ -1,7 +1,7 @@
 // Kiro: a file of our own among its hooks, a list with a trigger each.
 
-import { JsonText } from '../../config/json-text.js'
 import { isObject } from '../../core/base/json.js'
+import { JsonText } from '../../files/json-text.js'
 import type { FormCommand, HostSetup } from '../host-setup.js'
 import { ownFile } from '../own-file.js'
 

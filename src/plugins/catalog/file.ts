@@ -1,9 +1,9 @@
 // A catalog's file, in our format or Claude Code's. One bad entry does not break the others.
 
-import { JsonText } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import { shown, visible, visibleName } from '../../core/base/text.js'
+import { JsonText } from '../../files/json-text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import {
   type CatalogEntry,

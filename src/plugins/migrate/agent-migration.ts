@@ -3,11 +3,11 @@
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { hooksShape } from '../../config/hook-document.js'
-import { type JsonPath, JsonText, under } from '../../config/json-text.js'
-import { jsonOfToml } from '../../config/toml-text.js'
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
+import { type JsonPath, JsonText, under } from '../../files/json-text.js'
+import { jsonOfToml } from '../../files/toml-text.js'
 import {
   readSettings,
   replaceSettings,

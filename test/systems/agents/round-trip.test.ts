@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonOfToml } from '../../../src/config/toml-text.js'
+import { jsonOfToml } from '../../../src/files/toml-text.js'
 import { type AgentHook, fileOf, hookIn } from '../../../src/systems/agents/agent-hook.js'
 import type { AgentSystem } from '../../../src/systems/agents/agent-system.js'
 import { AGENTS, agentAt, agentOf } from '../../../src/systems/agents/agents.js'

@@ -2,8 +2,6 @@
 // of tables, strings, numbers, booleans, lists and inline tables: as much as the hook files of agents hold. smol-toml is not
 // used because it does not say on which line a value is.
 
-import type { Convert } from './config-file.js'
-
 /** A value, and the line it begins on. */
 interface Node {
   readonly line: number
@@ -21,7 +19,7 @@ class TomlProblem extends Error {
   }
 }
 
-export const jsonOfToml: Convert = (text) => {
+export function jsonOfToml(text: string): Partial<Record<'json' | 'problem', string> & { line: number }> {
   try {
     return { json: printed(new Toml(text).read()) }
   } catch (error) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { findNodeAtLocation, type ParseError, parse as parseJsonc, parseTree } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { type JsonPath, JsonText, under } from '../../src/config/json-text.js'
+import { type JsonPath, JsonText, under } from '../../src/files/json-text.js'
 import { isLarge, runs } from '../property/runs.js'
 
 const path = (...keys: (string | number)[]) => keys.reduce<JsonPath>(under, null)

@@ -60,6 +60,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 /** In the words of the cold path, for the rare caller that loses the service between its start and its answer. */
 const INTERRUPTED = 'judging was interrupted; try again'
 const INTERRUPTION = new Refusal('ABORTED', INTERRUPTED)
+const FAILURE = new Error(INTERRUPTED)
 
 // ---- fire -----------------------------------------------------------------------------------------------------
 
@@ -161,7 +162,7 @@ async function interruptedHook(
   stdin: string,
 ): Promise<Interrupted> {
   const { event, also = [], onFailure = 'open' } = await PACK[name]()
-  const fails = () => Promise.reject(new Error(INTERRUPTED))
+  const fails = () => Promise.reject(FAILURE)
   const handlers = Object.fromEntries([event, ...also].map((one) => [one, fails]))
   let said: HostAnswer = { stdout: '', exit: EXIT.failed }
   await runHook(handlers, { ...how, name, event, onFailure, stdin, answered: (answer) => (said = answer) })

@@ -81,6 +81,9 @@ export class CallerLink {
   readonly #abort = new AbortController()
   #work: Promise<void> | undefined
   #context: Context | undefined
+  #isOver = false
+  /** Frames. */
+  #unsent: Buffer[] = []
   /** Bytes that the desk holds for us. */
   #held = 0
   #alive: NodeJS.Timeout | undefined
@@ -189,11 +192,12 @@ export class CallerLink {
     await this.#desk.turns.next()
     if (this.#socket.destroyed) return
     const io: CallIo = {
-      write: (fd, text) => this.#send({ kind: 'out', fd, bytes: text }),
-      answered: (exit) => this.#send({ kind: 'answered', exit }),
+      write: (fd, text) => this.#sendSoon({ kind: 'out', fd, bytes: text }),
+      answered: (exit) => this.#sendSoon({ kind: 'answered', exit }),
       signal: this.#abort.signal,
     }
     const code = await this.#inContext(() => served.run(io))
+    this.#isOver = true
     clearInterval(this.#alive)
     this.#send({ kind: 'exit', code })
     this.#end()
@@ -209,12 +213,25 @@ export class CallerLink {
     })
   }
 
+  /** With the message that follows, if that comes before the process waits for anything: `exit` mostly does. */
+  #sendSoon(message: ToCaller): void {
+    if (this.#unsent.length === 0) process.nextTick(() => this.#sendAll())
+    this.#unsent.push(encodeToCaller(message))
+  }
+
   #send(message: ToCaller): void {
-    if (!this.#socket.destroyed) this.#socket.write(encodeToCaller(message))
+    this.#unsent.push(encodeToCaller(message))
+    this.#sendAll()
+  }
+
+  #sendAll(): void {
+    const frames = this.#unsent
+    this.#unsent = []
+    if (frames.length > 0 && !this.#socket.destroyed) this.#socket.write(Buffer.concat(frames))
   }
 
   #lose(): void {
-    this.#abort.abort('SIGHUP')
-    this.#programs.lose(new Error('the process that ran it is gone'))
+    if (!this.#isOver) this.#abort.abort('SIGHUP')
+    this.#programs.lose('the process that ran it is gone')
   }
 }

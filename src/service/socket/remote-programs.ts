@@ -23,7 +23,7 @@ export class RemotePrograms {
   readonly #send: (message: ToCaller) => void
   readonly #known = new Map<number, RemoteProgram>()
   #lastId = 0
-  #lost: Error | undefined
+  #lost: string | undefined
 
   /** `send` never throws. */
   constructor(send: (message: ToCaller) => void) {
@@ -31,7 +31,7 @@ export class RemotePrograms {
   }
 
   readonly start: Start = (program, signal) => {
-    if (this.#lost) throw this.#lost
+    if (this.#lost !== undefined) throw new Error(this.#lost)
     const id = ++this.#lastId
     const remote = new RemoteProgram(program, () => this.#send({ kind: 'end', id }))
     this.#known.set(id, remote)
@@ -54,9 +54,9 @@ export class RemotePrograms {
   }
 
   /** The caller is gone. Whatever it ran ends with it, or is out of reach. */
-  lose(why: Error): void {
+  lose(why: string): void {
     this.#lost = why
-    for (const remote of this.#known.values()) remote.lose(why)
+    for (const remote of this.#known.values()) remote.lose(new Error(why))
     this.#known.clear()
   }
 }

@@ -28,7 +28,7 @@ it('ignores output after its end', async () => {
   let text = ''
   for await (const chunk of running.stdout) text += chunk
   expect(text).toBe('a')
-  programs.lose(new Error('gone'))
+  programs.lose('gone')
 })
 
 const EXITED: Report = { kind: 'exited', id: 1, code: 0, signal: null, alone: true }
@@ -61,7 +61,7 @@ it.each<[string, readonly Report[]]>([
 
 it('the output of a caller that is lost ends', async () => {
   const { programs, said } = await told([printed(1, 'half')])
-  programs.lose(new Error('gone'))
+  programs.lose('gone')
   expect(await said).toEqual(['half', ''])
 })
 
@@ -80,7 +80,7 @@ describe('at the deadline of a hook', () => {
   it('a program that was not even started may have been held up', async () => {
     const { programs, running, hasSaidAll } = begun()
     expect(await hasSaidAll()).toBe(false)
-    programs.lose(new Error('gone'))
+    programs.lose('gone')
     await expect(running).rejects.toThrow('gone')
   })
 
@@ -113,7 +113,7 @@ describe('at the deadline of a hook', () => {
     programs.receive({ kind: 'ending', id: 1, living: false })
     await all
     expect(said).toEqual(['no', 2, 'end', true])
-    programs.lose(new Error('gone'))
+    programs.lose('gone')
   })
 })
 
@@ -122,7 +122,7 @@ it('says nothing before it was started', () => {
   void Promise.resolve(programs.start(PROGRAM, new AbortController().signal)).catch(() => undefined)
   for (const report of [printed(1, 'x'), EXITED, { kind: 'gone', id: 1 } as const])
     expect(() => programs.receive(report)).toThrow(FrameError)
-  programs.lose(new Error('gone'))
+  programs.lose('gone')
 })
 
 it('prints no more than is read', async () => {
@@ -131,5 +131,5 @@ it('prints no more than is read', async () => {
   expect(() => {
     for (let i = 0; i < 100; i++) programs.receive(piece)
   }).toThrow(FrameError)
-  programs.lose(new Error('gone'))
+  programs.lose('gone')
 })

@@ -7,7 +7,7 @@ import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { byteLength, shown } from '../../core/base/text.js'
 import type { Origin } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
-import { ifThere } from '../../files/if-there.js'
+import { ifThere, lstatIfThere } from '../../files/if-there.js'
 import { parentFor } from '../program/environment.js'
 
 type Variables = Readonly<Record<string, string>>
@@ -63,9 +63,11 @@ export class HandedOn {
     const { scope, projectDir } = asker
     const folder = session === undefined ? undefined : this.#folder(session)
     if (folder === undefined) return NOTHING
-    const ofUser = variablesIn(join(folder, FILES.user), note, parentFor({ scope: 'user' }, projectDir))
+    const user = { scope: 'user' } as const
+    const ofUser = variablesIn(join(folder, FILES.user), note, () => parentFor(user, projectDir))
     if (sideOf(scope) === 'user') return ofUser
-    return { ...ofUser, ...variablesIn(join(folder, FILES.others), note, parentFor(asker, projectDir)) }
+    const ofOthers = variablesIn(join(folder, FILES.others), note, () => parentFor(asker, projectDir))
+    return { ...ofUser, ...ofOthers }
   }
 
   /** Reports the lines of a hook's file that cannot be passed on. */
@@ -127,18 +129,20 @@ function sideOf(scope: Origin['scope']): keyof typeof FILES {
   return scope === 'user' ? 'user' : 'others'
 }
 
-/** `parent` is the environment of the hook that wrote the file. */
-function variablesIn(file: string, note: Note, parent: Env): Variables {
+/** `parent` returns the environment of the hook that wrote the file. */
+function variablesIn(file: string, note: Note, parent: () => Env): Variables {
   const { variables } = read(file, note, parent)
   if (variables === NOTHING) return NOTHING
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !OURS.test(name)))
 }
 
 /** Reads the file without running any of it. */
-function read(file: string, note: Note, parent: Env = callerEnv()): EnvFile {
+function read(file: string, note: Note, parent: () => Env = callerEnv): EnvFile {
   try {
     const text = textOfFile(file)
-    return text === undefined ? ABSENT : readEnvFile(text, (name) => parent[name])
+    if (text === undefined) return ABSENT
+    const inherited = parent()
+    return readEnvFile(text, (name) => inherited[name])
   } catch (error) {
     note({ code: 'host-failed', text: `an environment file cannot be read: ${textOf(error)}` })
     return UNREAD
@@ -171,7 +175,8 @@ function readLines(fd: number, size: number): string {
 }
 
 function opened(path: string): number | undefined {
-  return ifThere(() => openSync(path, READ))
+  // Most hooks pass nothing on, and an error takes longer than this look.
+  return lstatIfThere(path) && ifThere(() => openSync(path, READ))
 }
 
 // ---- the text of an environment file --------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { callerNow } from '../core/base/caller.js'
 import { callerEnv, callerPath } from './caller.js'
-import { oncePerCall } from './looks.js'
 
 /** For files that must not be lost: `CARABINER_HOME`, else the user's XDG data directory. */
 export function dataHome(env: NodeJS.ProcessEnv = callerEnv()): string {
@@ -71,15 +70,18 @@ export function sharedEnv(): NodeJS.ProcessEnv {
   return callerNow() ? { ...process.env, HOME: userHome() } : process.env
 }
 
-/** The home folder in the system's user database, if it knows this user. */
+/** The home folder in the system's user database, if it knows this user. It does not change while a service runs. */
 export function registeredHome(): string | undefined {
-  return homeOfUser('')
+  registered ??= homeOfUser()
+  return registered
 }
 
-const homeOfUser = oncePerCall((): string | undefined => {
+let registered: string | undefined
+
+function homeOfUser(): string | undefined {
   try {
     return xdgFolder(userInfo().homedir)
   } catch {
     return undefined
   }
-})
+}

@@ -22,8 +22,9 @@ export const AGENT_VARIABLES: readonly string[] = [
   'OPENCODE',
 ]
 
-/** The names of agents' programs. Needed because an agent does not set its variables for itself, and a shell can drop them. */
+/** The names of agents' programs, without editors: people have terminals inside them. Needed because an agent does not set its variables for itself, and a shell can drop them. */
 export const AGENT_PROGRAMS: readonly string[] = [
+  'agy',
   'aider',
   'auggie',
   'claude',
@@ -36,9 +37,12 @@ export const AGENT_PROGRAMS: readonly string[] = [
   'gemini',
   'goose',
   'kimi',
+  'kiro-cli',
+  'kiro-cli-chat',
   'letta',
   'opencode',
   'openhands',
+  'pi',
   'qchat',
   'qwen',
 ]

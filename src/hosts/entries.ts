@@ -159,17 +159,12 @@ function isGate(event: string): boolean {
 
 /**
  * For a shell. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. If
- * the program is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start.
+ * a file of it is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start.
  */
 function commandLine({ clip, node, script }: Program, event: string, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
-  const files = [...(clip === undefined ? [] : [clip]), node, script]
-  return [
-    ifGone(quoted(script), isGate(event) ? 2 : 1),
-    ...WITHOUT_CODE,
-    ...files.map(quoted),
-    ...words,
-  ].join(' ')
+  const files = [...(clip === undefined ? [] : [clip]), node, script].map(quoted)
+  return [ifGone(files, isGate(event) ? 2 : 1), ...WITHOUT_CODE, ...files, ...words].join(' ')
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------

@@ -50,6 +50,14 @@ export interface Host<Name extends string = string> {
   /** The variable that names the project to its hooks. */
   readonly projectVariable?: string
 
+  /**
+   * Its files that decide which hooks run, in a project or in the home folder: the guard keeps agents from changing them. A
+   * trailing slash means everything in it, a star means part of a name.
+   */
+  readonly guarded: readonly string[]
+  /** The variable that names another folder in place of this one in the home folder. */
+  readonly moved?: { readonly variable: string; readonly folder: string }
+
   /** The file that registers its hooks, if its path is the same in a project and in the home folder. */
   readonly hookFile?: string
 

@@ -9,14 +9,22 @@ import { ifThere } from '../files/if-there.js'
 /** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
 export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
 
-const GONE = 'Carabiner is gone: $0 does not exist. Install it again, then run carabiner setup.'
+const GONE = 'Carabiner is gone: one of $* cannot be run. Install it again, then run carabiner setup.'
 
-/** What a command begins with, so that one whose script is gone says so and exits with this code. For sh, zsh and fish. */
-export function ifGone(quotedScript: string, exit: 1 | 2): string {
-  return `test -e ${quotedScript} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' ${quotedScript};`
+/**
+ * What a command begins with, so that one whose files are gone says so and exits with this code: an agent would go on after
+ * the shell's own 127. The last file is the script. For sh, zsh and fish.
+ */
+export function ifGone(quotedFiles: readonly string[], exit: 1 | 2): string {
+  const tests = quotedFiles.map((file, i) => `test -${i < quotedFiles.length - 1 ? 'x' : 'r'} ${file}`)
+  return `${tests.join(' && ')} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' sh ${quotedFiles.join(' ')};`
 }
 
-const IF_GONE = /^test -e ("(?:[^"\\]|\\.)*") \|\| exec sh -c 'echo "[^"'`\\]*" >&2; exit [12]' \1; /
+/** A dollar or backtick that is not escaped would run something else. */
+const QUOTED = '"(?:[^"\\\\$`]|\\\\.)*"'
+const IF_GONE = new RegExp(
+  `^test -[xr] ${QUOTED}(?: && test -[xr] ${QUOTED})* \\|\\| exec sh -c 'echo "[^"'\`\\\\]*" >&2; exit [12]' sh(?: ${QUOTED})+; `,
+)
 
 /** `hook`: a standard hook. `fire`: the hooks of the project. */
 type Call = 'hook' | 'fire'

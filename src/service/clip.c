@@ -417,10 +417,9 @@ _Noreturn static void run_cold(void) {
   close_if_open(&service);
   give_input_back();
   execvp(own_arguments[0], own_arguments);
-  int failure = errno;
   dprintf(STDERR_FILENO, "carabiner: cannot start %s: %s. Run carabiner setup again.\n", own_arguments[0],
-          strerror(failure));
-  exit(failure == ENOENT ? NOT_FOUND : NOT_FOUND - 1);
+          strerror(errno));
+  exit(REFUSED); // Agents go on after the usual 127.
 }
 
 // ---- where the service is ---------------------------------------------------------------------------------------

@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { CATALOGUE } from 'carabiner/core'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ENGINE_EVENTS } from '../../src/hosts/claude-code/setup.js'
 import {
   filesOf,
@@ -15,7 +19,7 @@ import { engineEntries, packEntries } from './grouped.js'
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
 /** Nothing that a project sets loads code into the program. */
 const START = (exit: 1 | 2) =>
-  `${ifGone('"/c/carabiner.js"', exit)} NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"`
+  `${ifGone(['"/n/node"', '"/c/carabiner.js"'], exit)} NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"`
 const ENGINE = engineEntries(PROGRAM)
 const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
 
@@ -70,10 +74,10 @@ describe('the entries of the pack', () => {
   })
 
   it('name paths that a shell would take apart as they are', () => {
+    const files = ['"/a b/\\$HOME/\\`x\\`/node"', '"/c\\"d\\\\e/carabiner.js"']
     const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
     expect(first?.group.hooks[0].command).toBe(
-      `${ifGone('"/c\\"d\\\\e/carabiner.js"', 1)} ` +
-        'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start --memory',
+      `${ifGone(files, 1)} NODE_OPTIONS= NODE_PATH= ${files.join(' ')} hook session-start --memory`,
     )
   })
 })
@@ -84,9 +88,14 @@ describe('with the client of the service', () => {
   it('all entries begin with it, and are otherwise the same', () => {
     const commands = (program: typeof PROGRAM) =>
       [...packEntries(program), ...engineEntries(program)].map(({ group }) => group.hooks[0].command)
-    const before = 'NODE_OPTIONS= NODE_PATH= '
+    const clip = '"/d \\$/clip"'
     expect(commands(warm)).toEqual(
-      commands(PROGRAM).map((command) => command.replace(before, `${before}"/d \\$/clip" `)),
+      commands(PROGRAM).map((command) =>
+        command
+          .replace('test -x', `test -x ${clip} && test -x`)
+          .replace("' sh ", `' sh ${clip} `)
+          .replace('NODE_PATH= ', `NODE_PATH= ${clip} `),
+      ),
     )
   })
 
@@ -97,6 +106,55 @@ describe('with the client of the service', () => {
       expect(filesOf(own as OwnCommand)).toEqual(['/d $/clip', '/n/node', '/c/carabiner.js'])
       expect(looseCall(group.hooks[0].command)).toBe(own?.call)
       expect(formerCall(group.hooks[0].command)?.script).toBe('/c/carabiner.js')
+    }
+  })
+})
+
+describe('a program of which something is gone', () => {
+  const SHELLS = ['sh', 'bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['-c', ':']).status === 0)
+  let folder = ''
+  beforeEach(() => {
+    folder = join(mkdtempSync(join(tmpdir(), 'carabiner-gone-')), 'a $b "c"')
+    mkdirSync(folder)
+  })
+  afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
+
+  it.each(SHELLS)('says so in one sentence and closes gates, whatever it is, in %s', (shell) => {
+    const program = {
+      clip: join(folder, 'clip'),
+      node: join(folder, 'node'),
+      script: join(folder, 'carabiner.js'),
+    }
+    const entries = engineEntries(program).filter(({ event }) => ['PreToolUse', 'Stop'].includes(event))
+    const run = () => {
+      return entries.map(({ group }) => {
+        const { status, stdout, stderr } = spawnSync(shell, ['-c', group.hooks[0].command], {
+          encoding: 'utf8',
+        })
+        return [status, stdout.trim() || stderr.trim()]
+      })
+    }
+    for (const file of Object.values(program)) writeFileSync(file, '#!/bin/sh\necho ran\n', { mode: 0o755 })
+    expect(run()).toEqual([
+      [0, 'ran'],
+      [0, 'ran'],
+    ])
+    const gone = `Carabiner is gone: one of ${Object.values(program).join(' ')} cannot be run. Install it again, then run carabiner setup.`
+    for (const file of [program.clip, program.node]) {
+      chmodSync(file, 0o644)
+      expect(run()).toEqual([
+        [2, gone],
+        [1, gone],
+      ])
+      chmodSync(file, 0o755)
+    }
+    for (const file of Object.values(program)) {
+      rmSync(file)
+      expect(run()).toEqual([
+        [2, gone],
+        [1, gone],
+      ])
+      writeFileSync(file, '#!/bin/sh\necho ran\n', { mode: 0o755 })
     }
   })
 })

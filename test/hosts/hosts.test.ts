@@ -6,6 +6,7 @@ import { CATALOGUE, toolNamesLike } from '../../src/core/events/catalogue.js'
 import { AGENT_PROGRAMS, AGENT_VARIABLES, markAmong } from '../../src/files/agent-shell.js'
 import { processesIn } from '../../src/files/process.js'
 import { HOST_NAMES, HOSTS, type HostName, hostNamed } from '../../src/hosts/hosts.js'
+import { allSetups } from '../../src/hosts/setups.js'
 
 const EVENTS = Object.keys(CATALOGUE)
 
@@ -45,6 +46,14 @@ const OTHER_SHELLS = ['AUGMENT_AGENT']
 it('knows the shells of agents by their variables, each once', () => {
   const known = [...Object.values(SHELLS).flat(), ...OTHER_SHELLS]
   expect([...AGENT_VARIABLES].sort()).toEqual(known.sort())
+})
+
+/** Editors, which have terminals for people; and `q`, which starts the agent as `qchat`. */
+const NO_AGENTS = ['code', 'cursor', 'kiro', 'q', 'windsurf']
+
+it('knows the programs of all agents that setup knows', async () => {
+  const programs = (await allSetups()).flatMap(({ setup }) => setup.programs)
+  expect(programs.filter((name) => ![...AGENT_PROGRAMS, ...NO_AGENTS].includes(name))).toEqual([])
 })
 
 describe('a process above that is an agent', () => {

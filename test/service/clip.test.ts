@@ -287,7 +287,7 @@ describe.skipIf(!hasCompiler)('before the service has started', () => {
   it('says so if Node is gone', async () => {
     const run = await scene.run({ before: ['sh', '-c', 'exec "$1" /nowhere/node "$3" fire', 'sh'] })
     expect(run).toMatchObject({
-      code: 127,
+      code: 2,
       stdout: '',
       stderr: expect.stringContaining('Run carabiner setup again'),
     })

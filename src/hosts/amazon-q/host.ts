@@ -8,6 +8,7 @@ const NAMES: readonly unknown[] = ['agentSpawn', 'userPromptSubmit', 'preToolUse
 export const amazonQ: Host<'amazon-q'> = {
   name: 'amazon-q',
   title: 'Amazon Q',
+  guarded: ['.amazonq/cli-agents/', '.aws/amazonq/cli-agents/'],
   setup: () => import('./setup.js'),
   sends: (payload) => NAMES.includes(payload.hook_event_name) && !('session_id' in payload),
   events: { agentspawn: 'SessionStart' },

@@ -18,6 +18,7 @@ const EDIT = { ...FILE, TargetContent: 'old_string', ReplacementContent: 'new_st
 export const antigravity: Host<'antigravity'> = {
   name: 'antigravity',
   title: 'Antigravity',
+  guarded: ['.gemini/config/', '.agents/hooks/', '.agents/hooks.json'],
   setup: () => import('./setup.js'),
   hookFile: '.gemini/config/hooks.json',
   sends: (payload) =>

@@ -8,6 +8,8 @@ import type { Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict }
 export const claudeCode: Host<'claude-code'> = {
   name: 'claude-code',
   title: 'Claude Code',
+  guarded: ['.claude/hooks/', '.claude/plugins/', '.claude/settings*.json', '.claude.json'],
+  moved: { variable: 'CLAUDE_CONFIG_DIR', folder: '.claude' },
   runsEqualOnce: true,
   projectVariable: 'CLAUDE_PROJECT_DIR',
   // A payload that no other host claims is read as Claude Code's.

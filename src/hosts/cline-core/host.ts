@@ -7,6 +7,7 @@ export const clineCore: Host<'cline-core'> = {
   ...cline,
   name: 'cline-core',
   title: 'Cline 3',
+  guarded: ['.cline/plugins/'],
   setup: () => import('./setup.js'),
   hookFile: '.cline/plugins/carabiner.js',
   proof: () => import('./proof.js'),

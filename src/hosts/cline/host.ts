@@ -31,6 +31,7 @@ const CAN: Abilities = {
 export const cline: Host<'cline'> = {
   name: 'cline',
   title: 'Cline',
+  guarded: ['.cline/hooks/', '.clinerules/hooks/', 'Documents/Cline/Hooks/'],
   setup: () => import('./setup.js'),
   proof: () => import('./proof.js'),
   sends: (payload) => 'clineVersion' in payload,

@@ -21,6 +21,14 @@ const CAN: Abilities = {
 export const codex: Host<'codex'> = {
   name: 'codex',
   title: 'Codex',
+  guarded: [
+    '.codex/hooks/',
+    '.codex/hooks.json',
+    '.codex/config.toml',
+    '.codex/requirements.toml',
+    '.codex/plugins/',
+  ],
+  moved: { variable: 'CODEX_HOME', folder: '.codex' },
   setup: () => import('./setup.js'),
   proof: () => import('./proof.js'),
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),

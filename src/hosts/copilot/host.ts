@@ -20,6 +20,14 @@ import { callsOfPatch } from '../patch.js'
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
   title: 'Copilot CLI',
+  guarded: [
+    '.github/hooks/',
+    '.github/copilot/',
+    '.copilot/hooks/',
+    '.copilot/settings*.json',
+    '.copilot/config.json',
+  ],
+  moved: { variable: 'COPILOT_HOME', folder: '.copilot' },
   setup: () => import('./setup.js'),
   hookFile: '.copilot/hooks/carabiner.json',
   proof: () => import('./proof.js'),

@@ -6,6 +6,7 @@ import { type Host, tool } from '../host.js'
 export const crush: Host<'crush'> = {
   name: 'crush',
   title: 'Crush',
+  guarded: ['crush.json', '.crush.json', '.config/crush/'],
   setup: () => import('./setup.js'),
   runsEqualOnce: true,
   projectVariable: 'CRUSH_PROJECT_DIR',

@@ -39,6 +39,7 @@ const GATES: Readonly<Record<string, string>> = {
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
   title: 'Cursor',
+  guarded: ['.cursor/hooks/', '.cursor/hooks.json', '.cursor/cli*.json', '.cursor/permissions.json'],
   setup: () => import('./setup.js'),
   projectVariable: 'CURSOR_PROJECT_DIR',
   sends: (payload) =>

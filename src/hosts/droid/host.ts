@@ -9,6 +9,7 @@ const MODES: readonly unknown[] = ['off', 'spec', 'auto-low', 'auto-medium', 'au
 export const droid: Host<'droid'> = {
   name: 'droid',
   title: 'Droid',
+  guarded: ['.factory/hooks/', '.factory/hooks.json', '.factory/settings*.json'],
   setup: () => import('./setup.js'),
   projectVariable: 'FACTORY_PROJECT_DIR',
   sends: (payload) => keepsIn(payload, '.factory') || MODES.includes(payload.permission_mode),

@@ -17,6 +17,7 @@ const EVENTS = {
 export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
+  guarded: ['.gemini/hooks/', '.gemini/settings.json', '.gemini/extensions/', '.gemini/trusted*.json'],
   setup: () => import('./setup.js'),
   proof: () => import('./proof.js'),
   runsEqualOnce: true,

@@ -6,6 +6,7 @@ import { EDITOR_FIELDS, type Host, tool } from '../host.js'
 export const goose: Host<'goose'> = {
   name: 'goose',
   title: 'goose',
+  guarded: ['.agents/plugins/', '.config/goose/'],
   setup: () => import('./setup.js'),
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
   // It sends these in addition to PreToolUse, for the same calls.

@@ -6,6 +6,7 @@ import { definedFields, EDITOR_FIELDS, type Host, tool } from '../host.js'
 export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
+  guarded: ['.kimi/config.toml', '.kimi-code/config.toml'],
   setup: () => import('./setup.js'),
   hookFile: '.kimi-code/config.toml',
   proof: () => import('./proof.js'),

@@ -24,6 +24,7 @@ const FILE_EVENTS: Readonly<Record<string, string>> = {
 export const kiro: Host<'kiro'> = {
   name: 'kiro',
   title: 'Kiro',
+  guarded: ['.kiro/hooks/', '.kiro/agents/'],
   setup: () => import('./setup.js'),
   hookFile: '.kiro/hooks/carabiner.json',
   sends: (payload) =>

@@ -8,6 +8,7 @@ import { callsOfPatch } from '../patch.js'
 export const letta: Host<'letta'> = {
   name: 'letta',
   title: 'Letta Code',
+  guarded: ['.letta/settings*.json', '.letta/hooks/'],
   setup: () => import('./setup.js'),
   hookFile: '.letta/settings.json',
   proof: () => import('./proof.js'),

@@ -8,6 +8,13 @@ import { callsOfPatch } from '../patch.js'
 export const opencode: Host<'opencode'> = {
   name: 'opencode',
   title: 'opencode',
+  guarded: [
+    '.opencode/plugin/',
+    '.opencode/plugins/',
+    '.config/opencode/',
+    'opencode.json',
+    'opencode.jsonc',
+  ],
   setup: () => import('./setup.js'),
   hookFile: '.config/opencode/plugins/carabiner.js',
   proof: () => import('./proof.js'),

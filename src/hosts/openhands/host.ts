@@ -7,6 +7,7 @@ import { callsOfPatch } from '../patch.js'
 export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
+  guarded: ['.openhands/hooks/', '.openhands/hooks.json'],
   setup: () => import('./setup.js'),
   hookFile: '.openhands/hooks.json',
   sends: (payload) => 'event_type' in payload,

@@ -20,6 +20,8 @@ const edit: HostTool = { names: ['Edit'], parts: editsIn }
 export const pi: Host<'pi'> = {
   name: 'pi',
   title: 'pi',
+  guarded: ['.pi/extensions/', '.pi/agent/extensions/', '.pi/settings.json', '.pi/agent/settings.json'],
+  moved: { variable: 'PI_CODING_AGENT_DIR', folder: '.pi/agent' },
   setup: () => import('./setup.js'),
   hookFile: '.pi/agent/extensions/carabiner.js',
   proof: () => import('./proof.js'),

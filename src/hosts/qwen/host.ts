@@ -9,6 +9,7 @@ const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 export const qwen: Host<'qwen'> = {
   name: 'qwen',
   title: 'Qwen Code',
+  guarded: ['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
   setup: () => import('./setup.js'),
   proof: () => import('./proof.js'),
   projectVariable: 'QWEN_PROJECT_DIR',

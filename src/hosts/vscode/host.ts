@@ -7,6 +7,7 @@ import { CAMEL_FIELDS, type Host, isIsoTime, tool } from '../host.js'
 export const vscode: Host<'vscode'> = {
   name: 'vscode',
   title: 'VS Code',
+  guarded: ['.github/hooks/', '.copilot/hooks/'],
   setup: () => import('./setup.js'),
   sends: ({ timestamp, tool_use_id: id, tool_input: input, permission_mode: mode }) =>
     isIsoTime(timestamp) &&

@@ -10,6 +10,7 @@ const folded = (text: string) => text.replaceAll('_', '')
 export const windsurf: Host<'windsurf'> = {
   name: 'windsurf',
   title: 'Windsurf',
+  guarded: ['.windsurf/hooks/', '.windsurf/hooks.json', '.codeium/windsurf/hooks.json'],
   setup: () => import('./setup.js'),
   sends: (payload) => 'agent_action_name' in payload,
   events: {

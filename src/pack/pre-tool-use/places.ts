@@ -8,7 +8,7 @@ import { isBelow, realOf } from '../../files/within.js'
 import type { PackContext } from '../pack-hook.js'
 import { isFolder, linksBy, namesIn, treeOf } from './on-disk.js'
 import { beginsAt, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'
-import { OF_AGENTS, OF_GIT, OF_SYSTEM, SHARED } from './protected-paths.js'
+import { movedByAgents, OF_AGENTS, OF_GIT, OF_SYSTEM, SHARED } from './protected-paths.js'
 import { isWild, type Word } from './word.js'
 
 /** Stands for a folder that is only known at run time. */
@@ -95,6 +95,7 @@ export class Places {
       anywhere: selfProtection ? known : [],
       fixed: [
         ...fixed(selfProtection ? own : [], "Carabiner's own files"),
+        ...fixed(selfProtection ? movedByAgents(env) : [], OF_AGENTS_WHAT),
         ...fixed(selfProtection ? OF_SYSTEM : [], 'settings that an administrator manages'),
         ...fixed(named, 'a path that your settings protect'),
       ],

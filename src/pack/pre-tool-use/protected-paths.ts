@@ -1,45 +1,27 @@
 // The files that guards depend on: hooks and settings of every known agent, git's checks, and Carabiner's own files.
 
+import { HOSTS } from '../../hosts/hosts.js'
+
 /** Protected below any folder. A trailing slash means everything in it, a star means part of a name. */
 export const OF_AGENTS: readonly string[] = [
-  ...['.amplifier/', '.claude/hooks/', '.claude/plugins/', '.claude/settings*.json', '.claude.json'],
-  ...[
-    '.codex/hooks/',
-    '.codex/hooks.json',
-    '.codex/config.toml',
-    '.codex/requirements.toml',
-    '.codex/plugins/',
-  ],
-  ...['.gemini/hooks/', '.gemini/settings.json', '.gemini/config/', '.gemini/extensions/'],
-  ...['.gemini/trusted*.json', '.agents/hooks/', '.agents/hooks.json'],
-  ...['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
-  ...['.cursor/hooks/', '.cursor/hooks.json', '.cursor/cli*.json', '.cursor/permissions.json'],
-  ...[
-    '.github/hooks/',
-    '.github/copilot/',
-    '.copilot/hooks/',
-    '.copilot/settings*.json',
-    '.copilot/config.json',
-  ],
-  ...['.factory/hooks/', '.factory/hooks.json', '.factory/settings*.json'],
-  ...['.cline/hooks/', '.clinerules/hooks/', 'Documents/Cline/Hooks/'],
-  ...['.kiro/hooks/', '.kiro/agents/', '.amazonq/cli-agents/', '.aws/amazonq/cli-agents/'],
-  ...['.windsurf/hooks/', '.windsurf/hooks.json', '.codeium/windsurf/hooks.json'],
-  ...['.openhands/hooks/', '.openhands/hooks.json', '.grok/hooks/', '.junie/config.json'],
-  ...['.devin/hooks*.json', '.augment/settings.json', '.vibe/hooks.toml', '.vibe/config.toml'],
-  ...['.opencode/plugin/', '.opencode/plugins/', '.config/opencode/', 'opencode.json', 'opencode.jsonc'],
-  ...[
-    'crush.json',
-    '.crush.json',
-    '.config/crush/',
-    '.kimi/config.toml',
-    '.kimi-code/config.toml',
-    '.pi/extensions/',
-    '.pi/settings.json',
-  ],
-  ...['.letta/settings*.json', '.letta/hooks/', '.codebuddy/hooks/', '.codebuddy/settings*.json'],
+  '.amplifier/',
+  ...new Set(HOSTS.flatMap(({ guarded }) => guarded)),
+  // Agents that Carabiner does not know otherwise.
+  ...['.grok/hooks/', '.junie/config.json', '.devin/hooks*.json', '.augment/settings.json'],
+  ...['.vibe/hooks.toml', '.vibe/config.toml', '.codebuddy/hooks/', '.codebuddy/settings*.json'],
   ...['.trae/hooks/', '.trae/hooks.json'],
 ]
+
+/** The same files of agents whose folder the user has moved. Absolute. */
+export function movedByAgents(env: NodeJS.ProcessEnv): readonly string[] {
+  return HOSTS.flatMap(({ guarded, moved }) => {
+    const folder = moved && env[moved.variable]
+    if (!moved || !folder) return []
+    return guarded
+      .filter((path) => path.startsWith(`${moved.folder}/`))
+      .map((path) => folder + path.slice(moved.folder.length))
+  })
+}
 
 /** Files that check commits. Setting them up is an ordinary task, so a person decides. */
 export const OF_GIT: readonly string[] = [

@@ -22,6 +22,7 @@ export interface Record {
 export interface Ways {
   readonly settings?: Partial<Omit<PackSettings, 'bash'>> & { readonly bash?: Partial<BashSettings> }
   readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export class GuardedProject {
@@ -64,7 +65,7 @@ export class GuardedProject {
     return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   }
 
-  context({ settings }: Ways = {}): PackContext {
+  context({ settings, env }: Ways = {}): PackContext {
     return {
       projectDir: this.folder,
       home: this.home,
@@ -76,7 +77,7 @@ export class GuardedProject {
         append: (log, record) => this.records.push({ log, record }) > 0,
         recent: () => [],
       },
-      env: { HOME: this.home, CARABINER_HOME: this.data },
+      env: { HOME: this.home, CARABINER_HOME: this.data, ...env },
       now: () => 0,
     }
   }

@@ -3,6 +3,8 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { projectPlaces } from '../../../src/hosts/setup.js'
+import { allSetups } from '../../../src/hosts/setups.js'
 import { GuardedProject, verdictOf } from './guarded-project.js'
 
 const lines = (text: string): [string][] =>
@@ -425,4 +427,32 @@ describe('what it leaves behind', () => {
       '`rm` deletes ".claude": hooks and settings of agents, which agents may read but not change. Tell the user what to change, and let them do it. (self-protection. The owner of this machine can change the rules in ~/.amplifier/pack.json.)',
     )
   })
+})
+
+describe('every agent', async () => {
+  const setups = await allSetups()
+  const write = async (path: string, env?: NodeJS.ProcessEnv) =>
+    verdictOf(await project.tool('Write', { file_path: path, content: 'x' }, { ...(env && { env }) }))
+
+  it.each(setups.map((known) => [known.host.name, known.setup] as const))(
+    'keeps what setup writes for it: %s',
+    async (_, setup) => {
+      const user = setup.files.map(({ name }) => join(project.home, setup.folder, name))
+      const own = (projectPlaces(setup, project.folder) ?? []).map(({ path }) => path)
+      const files = [...user, ...own]
+      expect(files.length).toBeGreaterThan(0)
+      for (const file of files) expect([file, await write(file)]).toEqual([file, 'deny'])
+    },
+  )
+
+  it.each(setups.flatMap(({ host, setup }) => (setup.variable ? [[host, setup] as const] : [])))(
+    'keeps it where a variable has moved it: $name',
+    async (host, setup) => {
+      expect(host.moved).toEqual({ variable: setup.variable, folder: setup.folder })
+      const folder = join(project.root, 'moved')
+      for (const { name } of setup.files)
+        expect(await write(join(folder, name), { [setup.variable ?? '']: folder })).toBe('deny')
+      expect(await write(join(folder, 'notes.md'), { [setup.variable ?? '']: folder })).toBe('none')
+    },
+  )
 })

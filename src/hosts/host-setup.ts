@@ -14,10 +14,32 @@ export interface HostSetup {
   readonly project?: { readonly folder: string; readonly files: readonly HostFile[] }
   /** Its own names of the events to register, by canonical name. */
   readonly events: Readonly<Record<string, string | readonly string[]>>
-  /** Why the host does not run what stands in its files, in clauses; `texts` has those that exist, by path. */
-  readonly problems?: (texts: ReadonlyMap<string, string>) => readonly string[]
+  /** What keeps the host from running what stands in its files. */
+  readonly problems?: (scene: HostScene) => readonly HostProblem[]
   /** What the user has to know or do, in whole sentences. */
   readonly notes?: readonly string[]
+}
+
+/** Where a host is asked about. */
+export interface HostScene {
+  readonly home: string
+  /** The folder of its settings: the user's, or the project's. */
+  readonly folder: string
+  readonly project: string
+  readonly env: NodeJS.ProcessEnv
+  /** The text of a file as it is, or as setup would leave it. Undefined if there is none. */
+  readonly read: (path: string) => string | undefined
+}
+
+export interface HostProblem {
+  /** `note`: the hooks run, but there is something to know. */
+  readonly severity: 'broken' | 'note'
+  readonly file?: string
+  readonly line?: number
+  /** One sentence, without the file. */
+  readonly text: string
+  /** Absent if setup repairs it. */
+  readonly fix?: string
 }
 
 export interface HostFile {

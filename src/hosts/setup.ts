@@ -24,9 +24,15 @@ export interface HostPlace extends SettingsPlace {
 /** The files for all projects of the user. */
 export function userPlaces(setup: HostSetup, env: NodeJS.ProcessEnv = callerEnv()): readonly HostPlace[] {
   const home = userHome()
-  const named = setup.variable === undefined ? undefined : env[setup.variable]
-  const folder = named ? callerPath(named) : join(home, setup.folder)
-  return placesIn(folder, setup.files, named ? [home, folder] : [home])
+  const folder = userFolder(setup, env)
+  const isNamed = setup.variable !== undefined && Boolean(env[setup.variable])
+  return placesIn(folder, setup.files, isNamed ? [home, folder] : [home])
+}
+
+/** The folder of the user's settings. */
+export function userFolder({ variable, folder }: HostSetup, env: NodeJS.ProcessEnv = callerEnv()): string {
+  const named = variable === undefined ? undefined : env[variable]
+  return named ? callerPath(named) : join(userHome(), folder)
 }
 
 /** The files for all users of a project. */

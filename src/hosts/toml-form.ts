@@ -113,12 +113,17 @@ function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, '')
 }
 
-function orNothing(text: string): unknown {
+/** Undefined if it is not valid TOML. */
+export function tomlValues(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return parse(withoutMark(text))
   } catch {
-    return text
+    return undefined
   }
+}
+
+function orNothing(text: string): unknown {
+  return tomlValues(text) ?? text
 }
 
 /** A table as it stands in the text: its header, what follows, and comments right above it. */

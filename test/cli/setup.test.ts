@@ -635,7 +635,7 @@ describe('several agents', () => {
     const text = read(home('.codex/hooks.json'))
     writeFileSync(home('.codex/hooks.json'), text.replace('"timeout": 120', '"timeout": 121'))
     expect((await project.call(['doctor'])).stdout).toMatch(
-      /broken registration .*Codex does not trust 1 of its hooks there, and skips them without a word\n +fix carabiner setup codex/,
+      /broken registration .*Codex does not trust 1 of its hooks, and skips them without a word\n +fix carabiner setup codex/,
     )
   })
 

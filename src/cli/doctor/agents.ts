@@ -1,7 +1,8 @@
 // Agents other than Claude Code that setup registered hooks with: whether they can start them, and run them at all.
 
 import { visible } from '../../core/base/text.js'
-import { readIfThere } from '../../files/plain-file.js'
+import { hostText, problemsOf } from '../../hosts/host-problems.js'
+import type { HostProblem } from '../../hosts/host-setup.js'
 import { filesOf, isGone } from '../../hosts/own-command.js'
 import { projectPlaces, userPlaces } from '../../hosts/setup.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
@@ -21,9 +22,6 @@ export async function agents({ project }: Facts): Promise<Checked> {
   }
 }
 
-/** More than any real settings file. */
-const MOST_BYTES = 4 * 1024 * 1024
-
 interface Agent {
   readonly title: string
   readonly findings: readonly Finding[]
@@ -35,20 +33,20 @@ function agentIn(known: KnownSetup, project: string): readonly Agent[] {
   return [userPlaces(setup), projectPlaces(setup, project) ?? []].flatMap((places, i) => {
     const texts = new Map<string, string>()
     for (const { path } of places) {
-      const found = readIfThere(path, MOST_BYTES)
-      if (found && 'text' in found) texts.set(path, found.text)
+      const text = hostText(path)
+      if (text !== undefined) texts.set(path, text)
     }
     const fix = `carabiner setup ${host.name}${i === 1 ? ' --project' : ''}`
     const found = places.map(({ path, form }) => ({ path, commands: form.commands(texts.get(path) ?? '') }))
     const own = found.filter(({ commands }) => ownIn(commands).length > 0)
     if (own.length === 0) return []
-    const problems = setup.problems?.(texts) ?? []
+    const problems = problemsOf(setup, { project, isProject: i === 1 })
     return [
       {
         title: host.title,
         findings: [
           ...own.flatMap(({ path, commands }) => goneIn(path, commands, fix)),
-          ...problems.map((text) => broken(own[0]?.path ?? '', text, fix)),
+          ...problems.map((problem) => findingOf(problem, fix)),
         ],
       },
     ]
@@ -60,6 +58,16 @@ function goneIn(file: string, commands: Commands, fix: string): readonly Finding
   return [...gone].map((path) =>
     broken(file, `${visible(shortPath(path))} is gone, so its hooks cannot start`, fix),
   )
+}
+
+/** `repair`: for problems that setup repairs. */
+function findingOf(problem: HostProblem, repair: string): Finding {
+  return {
+    ...problem,
+    code: problem.fix === undefined ? 'registration' : 'hooks-off',
+    text: visible(problem.text),
+    fix: problem.fix ?? repair,
+  }
 }
 
 function broken(file: string, text: string, fix: string): Finding {

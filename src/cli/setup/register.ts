@@ -6,9 +6,9 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
-import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
 import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
-import type { Entry } from '../../hosts/host-setup.js'
+import { problemsOf } from '../../hosts/host-problems.js'
+import type { Entry, HostProblem } from '../../hosts/host-setup.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import {
   carryOut,
@@ -58,6 +58,8 @@ export interface Wanted extends NamedChoices {
 /** What to do about one agent. */
 export interface Wish extends KnownSetup {
   readonly places: readonly HostPlace[]
+  /** They are files of the project, not the user's. */
+  readonly isProject: boolean
   /** Takes entries out: all of ours, or the dead ones. */
   readonly remove: boolean
   readonly dry: boolean
@@ -91,6 +93,7 @@ export async function wishFor(
   const common = {
     ...known,
     places,
+    isProject: options.project,
     dry,
     diff,
     remove: remove || prune,
@@ -231,7 +234,6 @@ function commandsOf({ places }: Wish, plans: readonly Plan[], when: 'before' | '
 
 export function dataOf(done: Done): object {
   const { plans, changes, written, entries, chosen, backups, start } = done
-  const off = offIn(done)
   return {
     agent: done.host.name,
     file: plans[0]?.file.path ?? null,
@@ -243,7 +245,7 @@ export function dataOf(done: Done): object {
     diff: plans.flatMap((plan) => (plan.changes ? diffOf(plan) : [])).join('\n'),
     backup: backups[0] ?? null,
     ...(start && { service: { on: start.why === undefined, why: start.why ?? null } }),
-    notes: [...notesIn(done), ...(off ? [`${off.text}. ${off.fix}`] : [])],
+    notes: [...notesIn(done), ...problemsIn(done).map(({ text, fix }) => `${text}. ${fix}`)],
   }
 }
 
@@ -256,12 +258,14 @@ export function shortLinesOf(done: Done, paint: Paint): readonly string[] {
 }
 
 function problemLinesOf(done: Done, paint: Paint): readonly string[] {
-  const off = offIn(done)
   return [
     ...notesIn(done).flatMap((note) => labelled('note', visible(note), paint.yellow)),
-    ...(off
-      ? [...labelled('broken hooks-off', off.text, paint.red), ...todoLines('fix', off.fix, paint, 2)]
-      : []),
+    ...problemsIn(done).flatMap(({ severity, text, fix }) => [
+      ...(severity === 'broken'
+        ? labelled('broken hooks-off', text, paint.red)
+        : labelled('note', text, paint.yellow)),
+      ...todoLines('fix', fix, paint, 2),
+    ]),
   ]
 }
 
@@ -288,15 +292,19 @@ function notesIn(done: Done): readonly string[] {
   return [...done.notes, ...(done.remove ? [] : engineLoss(done))]
 }
 
-/** A setting, in this file or another, that keeps the agent from running what is registered. */
-function offIn({ host, remove }: Done): { readonly text: string; readonly fix: string } | undefined {
-  if (remove || host.name !== 'claude-code') return undefined
+/** What keeps the agent from running the registered hooks, in these files or others. */
+function problemsIn({ setup, isProject, remove, plans, again }: Done): readonly Required<Problem>[] {
+  if (remove) return []
+  const planned = new Map(plans.map(({ file, after }) => [file.path, after]))
   const project = projectOf({ project: undefined })
-  const off = hooksOff({ home: userHome(), project, env: callerEnv() })
-  if (!off) return undefined
-  const { text, fix } = off
-  return { text: visible(off.file === undefined ? text : `${placeOf(off)}: ${text}`), fix }
+  return problemsOf(setup, { project, isProject, planned }).map(({ severity, file, line, text, fix }) => ({
+    severity,
+    text: visible(file === undefined ? text : `${placeOf({ file, line })}: ${text}`),
+    fix: fix ?? again,
+  }))
 }
+
+type Problem = Pick<HostProblem, 'severity' | 'text' | 'fix'>
 
 function nextOf(done: Done): readonly string[] {
   const { host, remove, chosen, dry, again, isServiceLeft, changes, written } = done

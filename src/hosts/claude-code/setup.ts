@@ -3,6 +3,7 @@
 import { CATALOGUE } from '../../core/events/catalogue.js'
 import type { Entry, HostSetup } from '../host-setup.js'
 import { jsonForm } from '../json-form.js'
+import { hooksOff } from './hooks-off.js'
 
 /** Events of the catalogue that get no entry, and why. */
 const NOT_REGISTERED: Readonly<Record<string, string>> = {
@@ -50,4 +51,8 @@ export const setup: HostSetup = {
   files: [FILE],
   project: { folder: '.claude', files: [FILE] },
   events: EVENTS,
+  problems: (scene) => {
+    const off = hooksOff(scene)
+    return off ? [{ severity: 'broken', ...off }] : []
+  },
 }

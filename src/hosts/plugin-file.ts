@@ -1,12 +1,14 @@
 // A plugin that runs inside an agent: a few lines that pass each event on to our commands, and apply their answers.
 
 import { isObject } from '../core/base/json.js'
+import { resolveEvent } from '../core/events/events.js'
+import { closesOnFailure } from '../core/hooks/hook.js'
 import type { Entry, Form, FormCommand } from './host-setup.js'
 import { ownFile } from './own-file.js'
 
 /**
- * `agent`: its name for setup. `bindings`: JavaScript that calls `ask(EVENT, payload)` for the events of the agent, and defines
- * `read(output)`, which returns an answer as `answerPlugin` has it, and `withInput(payload, input)`.
+ * `agent`: its name for setup. `bindings`: JavaScript that calls `ask(EVENT, payload)` for the events of the agent, shows
+ * `message` of the answer to the person, and defines `read(output)`, which returns an answer as `answerPlugin` has it, and `withInput(payload, input)`.
  */
 export function pluginFile(agent: string, bindings: string): Form {
   return ownFile({
@@ -19,12 +21,15 @@ const FIRST = '// Asks Carabiner before tools run. Written by carabiner setup'
 
 /**
  * It imports nothing: agents skip a plugin that cannot be loaded, without a word. Whatever goes wrong when Carabiner is asked
- * is a refusal. Our own bundler would rewrite an import in this text, too.
+ * before something happens is a refusal. Our own bundler would rewrite an import in this text, too.
  */
 function pluginText(agent: string, entries: readonly Entry[], bindings: string): string {
   return `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.
 
 const COMMANDS = ${JSON.stringify(byEvent(entries))}
+
+/** Events that a command must allow: if it cannot be asked, that is a refusal. Elsewhere, it is a message to the person. */
+const GATES = ${JSON.stringify(gatesIn(entries))}
 
 /** Asks all commands of an event, one after the other. The first that refuses decides. */
 async function ask(event, payload) {
@@ -34,11 +39,13 @@ async function ask(event, payload) {
     try {
       answer = await run(command, seconds, payload)
     } catch (error) {
-      return { deny: \`Carabiner could not be asked: \${error?.message ?? error}\` }
+      const problem = \`Carabiner could not be asked: \${error?.message ?? error}\`
+      answer = GATES.includes(event) ? { deny: problem } : { message: problem }
     }
-    if (answer.deny !== undefined) return answer
-    told.context = [told.context, answer.context].filter(Boolean).join('\\n\\n')
-    for (const key of ['input', 'output', 'prompt', 'message']) if (answer[key] !== undefined) told[key] = answer[key]
+    for (const key of ['context', 'message'])
+      if (answer[key]) told[key] = [told[key], answer[key]].filter(Boolean).join('\\n\\n')
+    if (answer.deny !== undefined) return { deny: answer.deny, context: told.context, message: told.message }
+    for (const key of ['input', 'output', 'prompt']) if (answer[key] !== undefined) told[key] = answer[key]
     if (answer.input !== undefined) payload = withInput(payload, answer.input)
   }
   return told
@@ -88,6 +95,11 @@ function replace(object, values) {
 
 ${bindings.trim()}
 `
+}
+
+function gatesIn(entries: readonly Entry[]): readonly string[] {
+  const events = new Set(entries.map(({ event }) => event))
+  return [...events].filter((event) => closesOnFailure(resolveEvent(event), 'byEvent', false))
 }
 
 type Asked = readonly (readonly [command: string, seconds: number])[]

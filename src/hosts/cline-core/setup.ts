@@ -8,7 +8,7 @@ const BINDINGS = `
 function read(output) {
   const answer = output.trim() === '' ? {} : JSON.parse(output)
   return {
-    ...(answer.cancel && { deny: answer.errorMessage || 'Carabiner refused it' }),
+    ...(answer.cancel ? { deny: answer.errorMessage || 'Carabiner refused it' } : { message: answer.errorMessage }),
     input: answer.overrideInput,
     context: answer.contextModification,
   }
@@ -19,10 +19,22 @@ function withInput(payload, input) {
 }
 
 let root = process.cwd()
+let logger
 
-function asked(event, hookName, snapshot, more) {
+/** Messages to the person, until the model can be told: plugins have no other way to be heard. */
+let waiting = []
+const passedOn = new Set()
+
+function contextOf(...texts) {
+  const messages = waiting.map((text) => \`Tell the user what Carabiner says: \${text}\`)
+  waiting = []
+  const context = [...texts, ...messages].filter(Boolean).join('\\n\\n')
+  return context ? { appendContext: context } : {}
+}
+
+async function asked(event, hookName, snapshot, more) {
   const { agentId, parentAgentId, conversationId } = snapshot ?? {}
-  return ask(event, {
+  const told = await ask(event, {
     clineVersion: '3',
     hookName,
     taskId: conversationId,
@@ -31,6 +43,12 @@ function asked(event, hookName, snapshot, more) {
     parent_agent_id: parentAgentId,
     ...more,
   })
+  if (told.message) {
+    logger?.log?.(\`Carabiner: \${told.message}\`, { severity: 'warn' })
+    if (!passedOn.has(told.message)) waiting.push(told.message)
+    passedOn.add(told.message)
+  }
+  return told
 }
 
 function promptIn(snapshot) {
@@ -43,6 +61,7 @@ export default {
   manifest: { capabilities: ['hooks'] },
   setup(_, ctx) {
     root = ctx?.workspaceInfo?.rootPath ?? root
+    logger = ctx?.logger
   },
   hooks: {
     async beforeRun({ snapshot }) {
@@ -53,8 +72,7 @@ export default {
         userPromptSubmit: { prompt: promptIn(snapshot) },
       })
       if (more.deny !== undefined) return { stop: true, reason: more.deny }
-      const context = [told.context, more.context].filter(Boolean).join('\\n\\n')
-      return context ? { appendContext: context } : undefined
+      return contextOf(told.context, more.context)
     },
     async beforeTool({ snapshot, toolCall, tool, input }) {
       const call = { id: toolCall?.toolCallId ?? toolCall?.id, name: toolCall?.toolName ?? tool?.name, input }
@@ -62,7 +80,7 @@ export default {
       if (told.deny !== undefined) return { skip: true, reason: told.deny }
       return {
         ...(told.input !== undefined && { input: told.input }),
-        ...(told.context && { appendContext: told.context }),
+        ...contextOf(told.context),
       }
     },
     async afterTool({ snapshot, toolCall, tool, input, result }) {
@@ -71,7 +89,7 @@ export default {
         tool_result: { ...call, output: result?.output ?? result },
       })
       if (told.deny !== undefined) return { stop: true, reason: told.deny }
-      return told.context ? { appendContext: told.context } : undefined
+      return contextOf(told.context)
     },
     async afterRun({ snapshot }) {
       await asked('Stop', 'agent_end', snapshot, {})

@@ -21,38 +21,55 @@ const EVENTS = {
   'session.compacted': 'PostCompact',
 }
 
-export const Carabiner = async ({ directory }) => ({
-  'tool.execute.before': async (input, output) => {
-    const told = await ask('PreToolUse', { hook: 'tool.execute.before', input, output, cwd: directory })
-    if (told.deny !== undefined) throw new Error(told.deny)
-    if (told.input) replace(output.args, told.input)
-  },
-  'tool.execute.after': async (input, output) => {
-    const told = await ask('PostToolUse', { hook: 'tool.execute.after', input, output, cwd: directory })
-    if (told.output !== undefined) output.output = told.output
-    for (const text of [told.deny, told.context]) if (text) output.output = [output.output, text].join('\\n\\n')
-  },
-  'chat.message': async (input, output) => {
-    const told = await ask('UserPromptSubmit', { hook: 'chat.message', input, output, cwd: directory })
-    if (told.deny !== undefined) throw new Error(told.deny)
-    const part = output.parts.find((one) => one.type === 'text')
-    if (!part) return
-    if (told.prompt !== undefined) part.text = told.prompt
-    for (const text of [waiting.get(input.sessionID), told.context]) if (text) part.text = [part.text, text].join('\\n\\n')
-    waiting.delete(input.sessionID)
-  },
-  'experimental.session.compacting': async (input, output) => {
-    const told = await ask('PreCompact', { hook: 'experimental.session.compacting', input, output, cwd: directory })
-    if (told.context) output.context.push(told.context)
-  },
-  event: async (input) => {
-    const event = EVENTS[input.event?.type]
-    if (event === undefined) return
-    const told = await ask(event, { hook: 'event', input, output: {}, cwd: directory })
-    const id = input.event.properties?.info?.id
-    if (event === 'SessionStart' && told.context && id) waiting.set(id, told.context)
-  },
-})
+/** Its screen shows toasts, and runs plugins in a worker. Elsewhere there is only stderr. */
+function show(client, message) {
+  const { isMainThread } = process.getBuiltinModule('node:worker_threads')
+  if (isMainThread) process.stderr.write(\`Carabiner: \${message}\\n\`)
+  const body = { title: 'Carabiner', message, variant: 'warning', duration: 10000 }
+  Promise.resolve(client?.tui?.showToast?.({ body })).catch(() => {})
+}
+
+export const Carabiner = async ({ client, directory }) => {
+  const asked = async (event, hook, input, output) => {
+    const told = await ask(event, { hook, input, output, cwd: directory })
+    if (told.message) show(client, told.message)
+    return told
+  }
+  return {
+    'tool.execute.before': async (input, output) => {
+      const told = await asked('PreToolUse', 'tool.execute.before', input, output)
+      if (told.deny !== undefined) throw new Error(told.deny)
+      if (told.input) replace(output.args, told.input)
+    },
+    'tool.execute.after': async (input, output) => {
+      const told = await asked('PostToolUse', 'tool.execute.after', input, output)
+      if (told.output !== undefined) output.output = told.output
+      for (const text of [told.deny, told.context]) if (text) output.output = [output.output, text].join('\\n\\n')
+    },
+    'chat.message': async (input, output) => {
+      const told = await asked('UserPromptSubmit', 'chat.message', input, output)
+      if (told.deny !== undefined) throw new Error(told.deny)
+      const part = output.parts.find((one) => one.type === 'text')
+      if (!part) return
+      if (told.prompt !== undefined) part.text = told.prompt
+      for (const text of [waiting.get(input.sessionID), told.context]) if (text) part.text = [part.text, text].join('\\n\\n')
+      waiting.delete(input.sessionID)
+    },
+    'experimental.session.compacting': async (input, output) => {
+      const told = await asked('PreCompact', 'experimental.session.compacting', input, output)
+      if (told.deny !== undefined) show(client, told.deny)
+      if (told.context) output.context.push(told.context)
+    },
+    event: async (input) => {
+      const event = EVENTS[input.event?.type]
+      if (event === undefined) return
+      const told = await asked(event, 'event', input, {})
+      if (told.deny !== undefined) show(client, told.deny)
+      const id = input.event.properties?.info?.id
+      if (event === 'SessionStart' && told.context && id) waiting.set(id, told.context)
+    },
+  }
+}
 `
 
 const FILE = { name: 'plugins/carabiner.js', form: pluginFile('opencode', BINDINGS) }

@@ -13,17 +13,28 @@ function withInput(payload, input) {
   return { ...payload, event: { ...payload.event, input } }
 }
 
+/** Without a screen, its notifications go nowhere. */
+function show(ctx, message, type) {
+  if (ctx.hasUI === false || !ctx.ui?.notify) process.stderr.write(\`Carabiner: \${message}\\n\`)
+  else ctx.ui.notify(message, type)
+}
+
 export default function (pi) {
-  const asked = (name, event, ctx) =>
-    ask(name, { event, cwd: ctx.cwd, session_id: ctx.sessionManager?.getSessionId?.() })
+  const asked = async (name, event, ctx) => {
+    const told = await ask(name, { event, cwd: ctx.cwd, session_id: ctx.sessionManager?.getSessionId?.() })
+    if (told.message) show(ctx, told.message, 'warning')
+    return told
+  }
 
   pi.on('session_start', async (event, ctx) => {
-    waiting = (await asked('SessionStart', event, ctx)).context ?? ''
+    const told = await asked('SessionStart', event, ctx)
+    if (told.deny !== undefined) show(ctx, told.deny, 'error')
+    waiting = told.context ?? ''
   })
   pi.on('input', async (event, ctx) => {
     const told = await asked('UserPromptSubmit', event, ctx)
     if (told.deny !== undefined) {
-      ctx.ui?.notify?.(told.deny, 'error')
+      show(ctx, told.deny, 'error')
       return { action: 'handled' }
     }
     waiting = [waiting, told.context].filter(Boolean).join('\\n\\n')
@@ -53,7 +64,9 @@ export default function (pi) {
   })
   pi.on('session_before_compact', async (event, ctx) => {
     const told = await asked('PreCompact', { type: event.type }, ctx)
-    if (told.deny !== undefined) return { cancel: true }
+    if (told.deny === undefined) return
+    show(ctx, told.deny, 'error')
+    return { cancel: true }
   })
   pi.on('session_compact', async (event, ctx) => {
     await asked('PostCompact', { type: event.type }, ctx)

@@ -19,6 +19,7 @@ export const FACTS = [
   ['subagent', 'subagent'],
   ['stop', 'stop'],
   ['ask', 'ask'],
+  ['together', 'with guard'],
 ]
 
 const SIGNS = { held: 'yes', failed: 'FAILED', cannot: '–', unknown: '?' }

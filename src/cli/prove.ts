@@ -86,7 +86,7 @@ async function factsOf({ host, proof, program = '' }: Agent, way: Way): Promise<
       program,
       enclosure: around,
       quick: options.quick,
-      setUp: (env, project) => setUp(host, env, project),
+      setUp: (env, project, pack) => setUp(host, env, { project, pack }),
       inside: (file) => [process.execPath, script(), 'verify', '--inside', file],
       during: (trial, work) => withProgress(`${host.title}: ${trial}`, output, work),
       signal,
@@ -119,10 +119,15 @@ function script(): string {
 }
 
 /** As a user would, in the fresh home. */
-async function setUp(host: KnownHost, env: Readonly<Record<string, string>>, project: string): Promise<void> {
+async function setUp(
+  host: KnownHost,
+  env: Readonly<Record<string, string>>,
+  { project, pack }: { readonly project: string; readonly pack: readonly string[] },
+): Promise<void> {
   const { files } = await setupOf(host)
   const place = files.length === 0 ? ['--project'] : []
-  const args = [script(), 'setup', host.name, '--engine', '--yes', ...place]
+  const hooks = pack.length === 0 ? [] : ['--with', pack.join(',')]
+  const args = [script(), 'setup', host.name, '--engine', '--yes', ...hooks, ...place]
   const child = spawn(process.execPath, args, { env, cwd: project, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

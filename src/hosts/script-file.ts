@@ -12,9 +12,11 @@ export interface Script {
   readonly refusal: string
   /** What an answer that refuses has in it. */
   readonly refusing: string
+  /** Fields of an answer with a text. The texts of all commands are joined. */
+  readonly texts: readonly string[]
 }
 
-export function scriptFile({ agent, event, refusal, refusing }: Script): Form {
+export function scriptFile({ agent, event, refusal, refusing, texts }: Script): Form {
   return ownFile({
     text: (entries) => scriptText(entries.filter((entry) => entry.event === event)),
     commands: (text) =>
@@ -23,20 +25,36 @@ export function scriptFile({ agent, event, refusal, refusing }: Script): Form {
         : undefined,
   })
 
+  /** The first refusal is the answer. Otherwise the texts stay as they are in JSON, so that a shell can join them. */
   function scriptText(entries: readonly Entry[]): string {
+    const refuse = `printf '%s\\n' '${refusal}'; exit 0`
     return [
       `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.`,
       'input=$(cat)',
+      `${texts.map((_, i) => `text${i}=`).join(' ')} fields=`,
+      "gap='\\n\\n'",
+      FIELD,
       ...entries.flatMap(({ command }) => [
         `answer=$(printf '%s' "$input" | { ${command}; })`,
-        `if [ $? -ne 0 ]; then printf '%s\\n' '${refusal}'; exit 0; fi`,
-        `case $answer in *'${refusing}'*) printf '%s\\n' "$answer"; exit 0;; esac`,
+        `if [ $? -ne 0 ]; then ${refuse}; fi`,
+        'case $answer in',
+        `  *'${refusing}'*) printf '%s\\n' "$answer"; exit 0;;`,
+        "  ''|'{'*'}') ;;",
+        `  *) ${refuse};;`,
+        'esac',
+        ...texts.map(
+          (name, i) => `more=$(field ${name}); text${i}=$text${i}\${text${i}:+\${more:+$gap}}$more`,
+        ),
       ]),
-      `printf '%s\\n' "$answer"`,
+      ...texts.map((name, i) => `[ -z "$text${i}" ] || fields=$fields\${fields:+,}'"${name}":"'$text${i}'"'`),
+      `printf '{%s}\\n' "$fields"`,
       '',
     ].join('\n')
   }
 }
+
+/** The text of a field of the answer, as it is in JSON. */
+const FIELD = String.raw`field() { printf '%s' "$answer" | LC_ALL=C sed -nE 's/.*"'"$1"'":"(([^"\\]|\\.)*)".*/\1/p'; }`
 
 const FIRST = '#!/bin/sh\n# Asks Carabiner. Written by carabiner setup'
 const COMMAND = /^answer=\$\(printf '%s' "\$input" \| \{ (.*); \}\)$/gm

@@ -28,6 +28,7 @@ export type FactName =
   | 'subagent'
   | 'stop'
   | 'ask'
+  | 'together'
 
 /** What a run left behind. */
 export interface Seen {
@@ -67,7 +68,9 @@ export interface Trial {
   readonly name: string
   /** Undefined: Carabiner is not there at all. */
   readonly act?: CanaryAct
-  readonly does: readonly ('shell' | 'file' | 'subagent')[]
+  readonly does: readonly ('shell' | 'file' | 'guarded' | 'subagent')[]
+  /** Hooks of the pack that are registered, too. */
+  readonly pack?: readonly string[]
   /** Belongs to the quick proof. */
   readonly isQuick?: true
   readonly facts: (seen: Seen, promises: Promises) => readonly Fact[]
@@ -82,6 +85,13 @@ export const TRIALS: readonly Trial[] = [
   { name: 'a subagent', act: 'deny', does: ['subagent'], facts: factsOfSubagent },
   { name: 'a refused end', act: 'stop', does: [], facts: factsOfStop },
   { name: 'a question', act: 'ask', does: ['shell'], facts: factsOfAsk },
+  {
+    name: 'the guard and other hooks',
+    act: 'together',
+    pack: ['guard', 'preferences'],
+    does: ['file', 'guarded'],
+    facts: factsOfTogether,
+  },
 ]
 
 function factsWithout(seen: Seen): readonly Fact[] {
@@ -182,6 +192,23 @@ function factsOfAsk(seen: Seen): readonly Fact[] {
       lost: 'a command that needs a person ran without one',
     }),
   ]
+}
+
+/** Several commands for one event: an agent, or what setup wrote for it, may lose the answers of all but one. */
+function factsOfTogether(seen: Seen, { can, endsOnRefusal }: Promises): readonly Fact[] {
+  const name = 'together'
+  const failed = (text: string): readonly Fact[] => [{ name, state: 'failed', text }]
+  if (seen.files.includes(MARKERS.file)) return failed('beside the guard, a hook could not refuse a file')
+  if (seen.files.includes(MARKERS.guarded))
+    return failed('beside other hooks, the guard could not refuse a command')
+  if (seen.hookActed === 0) return [unasked(name, seen)]
+  if (!endsOnRefusal && !wasTold(seen, WORDS.deny)) return failed('beside the guard, a hook was not asked')
+  if (!endsOnRefusal && !wasTold(seen, WORDS.guard))
+    return failed('beside other hooks, the guard was not asked')
+  const contexts = can('UserPromptSubmit', 'context') ? [WORDS.preferences, WORDS.UserPromptSubmit] : []
+  if (!contexts.every((word) => wasTold(seen, word, 0)))
+    return failed('of the context of two hooks, only a part reached the model')
+  return [held(name, 'the guard and other hooks work side by side')]
 }
 
 // ---- what was seen --------------------------------------------------------------------------------------------

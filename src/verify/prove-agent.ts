@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { HostProof, ProofPlace } from '../hosts/host-proof.js'
 import { type AgentRun, type RunResult, resultFile } from './agent-run.js'
-import { canaryLog, MARKERS, WORDS, writeCanary } from './canary.js'
+import { canaryLog, MARKERS, refusalMark, WORDS, writeCanary } from './canary.js'
 import { type Enclosure, portFor } from './enclosure.js'
 import { type Fact, type Promises, type Seen, TRIALS, type Trial } from './facts.js'
 import { endLeftovers, MARK } from './leftovers.js'
@@ -31,8 +31,12 @@ export interface Proving {
   readonly enclosure: Enclosure
   /** Only whether a command is refused, and a file. */
   readonly quick: boolean
-  /** Registers Carabiner in a fresh home, as a user would. `env` has the home. Throws with the reason. */
-  readonly setUp: (env: Readonly<Record<string, string>>, project: string) => Promise<void>
+  /** Registers Carabiner, with these hooks of the pack, in a fresh home, as a user would. `env` has the home. Throws with the reason. */
+  readonly setUp: (
+    env: Readonly<Record<string, string>>,
+    project: string,
+    pack: readonly string[],
+  ) => Promise<void>
   /** The command that runs a trial from a file, inside the enclosure. */
   readonly inside: (file: string) => readonly string[]
   /** Runs a trial, and may show its name meanwhile. */
@@ -119,7 +123,7 @@ async function triedIn(folder: string, empty: ProofPlace, trial: Trial, proving:
   const env = environment(folder, place, proving)
   if (trial.act !== undefined) {
     writeCanary(place.home, trial.act, process.execPath)
-    await proving.setUp(env, place.project)
+    await proving.setUp(env, place.project, trial.pack ?? [])
   }
   const run: AgentRun = {
     command: [proving.program, ...proof.arguments(`${MARKS.main}: do what the test says.`, place)],
@@ -129,7 +133,7 @@ async function triedIn(folder: string, empty: ProofPlace, trial: Trial, proving:
     script: scriptOf(trial, proof, place),
     limit: proof.limit * 1000,
     words: Object.values(WORDS),
-    ...(proof.waitsOnRefusal && { settles: { file: canaryLog(place.home), after: SETTLES_MS } }),
+    ...(proof.waitsOnRefusal && { settles: { file: refusalMark(place.home), after: SETTLES_MS } }),
     ...(proving.keep !== undefined && { requestsFile: join(folder, 'requests.jsonl') }),
   }
   const result = await enclosed(run, join(folder, 'run.json'), proving)
@@ -166,6 +170,7 @@ function scriptOf({ does }: Trial, { calls }: HostProof, place: ProofPlace): Scr
   const path = (marker: keyof typeof MARKERS) => join(place.project, MARKERS[marker])
   const turn = (what: Trial['does'][number]): Turn | undefined => {
     if (what === 'shell') return { call: calls.shell(`touch ${path('shell')}`, place) }
+    if (what === 'guarded') return { call: calls.shell(`touch ${path('guarded')}`, place) }
     if (what === 'file') return { call: calls.write(path('file'), 'canary', place) }
     const prompt = `${MARKS.subagent}: do what the test says.`
     return calls.subagent && { call: calls.subagent(prompt, place) }

@@ -20,6 +20,7 @@ const FILES = Object.entries(EVENTS).map(
       event,
       refusal: '{"cancel":true,"errorMessage":"Carabiner could not be asked"}',
       refusing: '"cancel":true',
+      texts: ['contextModification', 'errorMessage'],
     }),
   }),
 )

@@ -262,12 +262,17 @@ export function byExitCode(_: HostEvent, told: FittedVerdict): HostAnswer {
   return isRefusal(told) ? signalled(told) : plain(told.context, 0, told.message)
 }
 
+/** In every answer to a plugin of ours, so that nobody else's output can be taken for one. */
+export const PLUGIN_MARK = { carabiner: 1 } as const
+
 /**
  * For plugins of ours inside an agent, which only apply it: refuse with `deny`, use the new `input`, `output` or `prompt`, add
- * `context`, show `message`. There is always an object, so that no output, or another exit code than 0, is a refusal.
+ * `context`, show `message`. There is always an object with the mark, so that any other output, or another exit code than 0, is
+ * a refusal.
  */
 export function answerPlugin(_: HostEvent, told: FittedVerdict): HostAnswer {
   const answer = {
+    ...PLUGIN_MARK,
     ...(isRefusal(told) && { deny: told.reason }),
     ...(told.input && { input: told.input }),
     ...(told.output !== undefined && { output: textOfResponse(told.output) }),

@@ -3,12 +3,13 @@
 import { isObject } from '../core/base/json.js'
 import { resolveEvent } from '../core/events/events.js'
 import { closesOnFailure } from '../core/hooks/hook.js'
+import { PLUGIN_MARK } from './answer.js'
 import type { Entry, Form, FormCommand } from './host-setup.js'
 import { ownFile } from './own-file.js'
 
 /**
  * `agent`: its name for setup. `bindings`: JavaScript that calls `ask(EVENT, payload)` for the events of the agent, shows
- * `message` of the answer to the person, and defines `read(output)`, which returns an answer as `answerPlugin` has it, and `withInput(payload, input)`.
+ * `message` of the answer to the person, and defines `read(answer)`, which returns an answer as `answerPlugin` has it, and `withInput(payload, input)`.
  */
 export function pluginFile(agent: string, bindings: string): Form {
   return ownFile({
@@ -27,6 +28,9 @@ function pluginText(agent: string, entries: readonly Entry[], bindings: string):
   return `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.
 
 const COMMANDS = ${JSON.stringify(byEvent(entries))}
+
+/** Every answer has it. Anything else is not an answer, not even an empty object. */
+const MARK = ${JSON.stringify(PLUGIN_MARK)}
 
 /** Events that a command must allow: if it cannot be asked, that is a refusal. Elsewhere, it is a message to the person. */
 const GATES = ${JSON.stringify(gatesIn(entries))}
@@ -75,9 +79,11 @@ async function run(command, seconds, payload) {
     child.on('close', (code) => {
       clearTimeout(timer)
       try {
-        const answer = read(out)
+        const said = out.trim() === '' ? undefined : JSON.parse(out)
+        const isOurs = Object.entries(MARK).every(([key, value]) => said?.[key] === value)
+        const answer = isOurs ? read(said) : undefined
         if (code !== 0 && answer?.deny === undefined) throw new Error(\`it exited with \${code}\`)
-        if (typeof answer !== 'object' || answer === null) throw new Error('it did not answer')
+        if (answer === undefined) throw new Error('its output is not an answer of Carabiner')
         resolve(answer)
       } catch (error) {
         reject(new Error(err.trim() || error.message))

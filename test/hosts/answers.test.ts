@@ -39,13 +39,16 @@ const onPre = (host: HostName, result: HookResult, more?: Partial<HostEvent>) =>
 /** Hosts that read an exit code and plain text, but no JSON. */
 const PLAIN: readonly HostName[] = ['amazon-q', 'goose', 'kimi', 'kiro', 'letta', 'windsurf']
 /** Hosts for which no output is a failure. */
-const SPOKEN: readonly HostName[] = ['cursor', 'opencode', 'pi']
+const SPOKEN: readonly HostName[] = ['cursor']
+/** Hosts with a plugin of ours, which wants to see our mark. */
+const MARKED: readonly HostName[] = ['cline-core', 'opencode', 'pi']
 
 describe.each(HOST_NAMES)('%s', (host) => {
   it('hears nothing where a hook has no opinion', () => {
     for (const name of [...EVENTS, 'FutureEvent', 'constructor']) {
       const isGate = host === 'antigravity' && name === 'PreToolUse'
-      const silence = isGate ? '{"decision":"ask"}\n' : SPOKEN.includes(host) ? '{}\n' : ''
+      const spoken = MARKED.includes(host) ? '{"carabiner":1}\n' : SPOKEN.includes(host) ? '{}\n' : ''
+      const silence = isGate ? '{"decision":"ask"}\n' : spoken
       expect(tell(host, event(name), proceed()), name).toEqual({ stdout: silence, exit: 0 })
     }
   })
@@ -149,10 +152,10 @@ describe('a refusal before a tool, as each agent was seen to obey it', () => {
     ['copilot', 0, specific],
     ['cursor', 0, { permission: 'deny', user_message: REASON, agent_message: REASON }],
     ['cline', 0, { cancel: true, errorMessage: REASON }],
-    ['cline-core', 0, { cancel: true, errorMessage: REASON }],
+    ['cline-core', 0, { carabiner: 1, cancel: true, errorMessage: REASON }],
     ['antigravity', 0, { decision: 'deny', reason: REASON }],
-    ['opencode', 0, { deny: REASON }],
-    ['pi', 0, { deny: REASON }],
+    ['opencode', 0, { carabiner: 1, deny: REASON }],
+    ['pi', 0, { carabiner: 1, deny: REASON }],
     ['kiro', 2, undefined],
     ['crush', 0, { decision: 'deny', reason: REASON }],
     ['openhands', 2, { decision: 'deny', reason: REASON }],

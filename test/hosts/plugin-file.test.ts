@@ -1,6 +1,7 @@
 // The generated plugins of opencode, pi and Cline 3, loaded as the agents load them, over commands that answer as Carabiner would.
 
 import { describe, expect, it, vi } from 'vitest'
+import { PLUGIN_MARK } from '../../src/hosts/answer.js'
 import { setup as clineCore } from '../../src/hosts/cline-core/setup.js'
 import type { Entry, HostSetup } from '../../src/hosts/host-setup.js'
 import { setup as opencode } from '../../src/hosts/opencode/setup.js'
@@ -9,10 +10,10 @@ import { setup as pi } from '../../src/hosts/pi/setup.js'
 type Answers = Readonly<Record<string, object | string>>
 type Called = (...args: readonly unknown[]) => Promise<unknown>
 
-/** The plugin as setup writes it. Each event has a command that prints this answer; a text is printed as it is. */
+/** The plugin as setup writes it. Each event has a command that prints this answer with our mark; a text is printed as it is. */
 async function plugin({ files }: HostSetup, answers: Answers): Promise<Record<string, unknown>> {
   const entries = Object.entries(answers).map(([event, answer]): Entry => {
-    const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+    const text = typeof answer === 'string' ? answer : JSON.stringify({ ...PLUGIN_MARK, ...answer })
     return { event, command: `cat >/dev/null; printf %s '${text}'`, timeout: 20 }
   })
   const text = files[0]?.form.put(undefined, entries, { file: 'carabiner.js', earlier: new Map() })
@@ -116,5 +117,32 @@ describe('a command that cannot be asked', () => {
     const { shown, call } = await inPi({ Stop: 'oops' })
     expect(await call('agent_end', {})).toBe(undefined)
     expect(shown).toEqual([expect.stringContaining('Carabiner could not be asked')])
+  })
+})
+
+describe('an output that is not an answer of Carabiner refuses', () => {
+  const OUTPUTS = [
+    '',
+    '[]',
+    '{}',
+    'null',
+    '5',
+    '"x"',
+    'hello',
+    '{"ok":true}',
+    '{"decision":"block"}',
+    '{"cancel":false}',
+  ]
+
+  it.each(OUTPUTS)('%j', async (output) => {
+    const answers = { PreToolUse: output }
+    const plugged = await inOpencode(answers)
+    await expect(plugged.call('tool.execute.before', SHELL, { args: {} })).rejects.toThrow(
+      'Carabiner could not be asked',
+    )
+    const extended = await inPi(answers)
+    expect(await extended.call('tool_call', { toolName: 'bash', input: {} })).toMatchObject({ block: true })
+    const cline = await inCline(answers)
+    expect(await cline.call('beforeTool', { toolCall: {}, input: {} })).toMatchObject({ skip: true })
   })
 })

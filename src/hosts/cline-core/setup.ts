@@ -4,9 +4,7 @@ import type { HostSetup } from '../host-setup.js'
 import { pluginFile } from '../plugin-file.js'
 
 const BINDINGS = `
-/** Nothing is what a hook says that has nothing to say. */
-function read(output) {
-  const answer = output.trim() === '' ? {} : JSON.parse(output)
+function read(answer) {
   return {
     ...(answer.cancel ? { deny: answer.errorMessage || 'Carabiner refused it' } : { message: answer.errorMessage }),
     input: answer.overrideInput,

@@ -7,7 +7,7 @@ const BINDINGS = `
 /** What a session was told when it began, until its next prompt can carry it. */
 const waiting = new Map()
 
-const read = JSON.parse
+const read = (answer) => answer
 
 function withInput(payload, args) {
   return { ...payload, output: { ...payload.output, args } }

@@ -7,15 +7,17 @@ import { type JsonPath, under } from '../files/json-text.js'
 import { type AgentHook, hookIn } from '../systems/agents/agent-hook.js'
 import { whenOf } from '../systems/agents/agent-matcher.js'
 import type { AgentSystem } from '../systems/agents/agent-system.js'
-import { agentBy, agentOf } from '../systems/agents/agents.js'
+import { agentBy, agentOf, agentSaid } from '../systems/agents/agents.js'
 import { type FoundEntry, foundIn, type Oddity, type Path } from '../systems/agents/layout.js'
 import { type Group, type Reading, readEntry, say } from './hook-group.js'
 import { knownEvent } from './stray-names.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A named file may be any agent's. A plugin is Claude Code's unless its events say otherwise. */
+/** A named file may be any agent's. A plugin is Claude Code's unless its `agent` or its events say otherwise. */
 function agentOfFile({ file }: Reading, role: string): AgentSystem | undefined {
+  const said = role === 'explicit' || role === 'plugin' ? agentSaid(file.value) : undefined
+  if (said) return said
   if (role === 'explicit') return agentOf(file.path, file.value)
   return role === 'plugin' ? agentBy(file.value) : undefined
 }

@@ -151,9 +151,9 @@ function mayBeAgents({ role, file }: HookDocument): boolean {
   return role === 'explicit' || (role === 'plugin' && OF_AGENTS.test(file.json.text))
 }
 
-/** Keys and names of events in another agent's style. */
+/** Keys and names of events in another agent's style, or its name. */
 const OF_AGENTS =
-  /"(?:(?:before|after)[A-Z]|(?:Before|After)[A-Z]|(?:pre|post)_|pre[A-Z]|post[A-Z]|agent[A-Z]|session[A-Z]|stop"|bash"|powershell"|timeoutSec"|timeout_ms"|trigger"|when")/
+  /"(?:agent"|(?:before|after)[A-Z]|(?:Before|After)[A-Z]|(?:pre|post)_|pre[A-Z]|post[A-Z]|agent[A-Z]|session[A-Z]|stop"|bash"|powershell"|timeoutSec"|timeout_ms"|trigger"|when")/
 
 /** Imported on demand because it loads the shell parser, which is too slow for a program that starts for every event. */
 async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {

@@ -104,11 +104,17 @@ export function filesOf({ clip, node, script }: OwnCommand): readonly string[] {
   return [clip, node, script].filter((path) => path !== undefined && isAbsolute(path)) as string[]
 }
 
-/** What a command calls that somebody may have written by hand: around it, a shell may do anything else. */
+/**
+ * What a command calls that somebody may have written by hand: around it, a shell may do anything else. With --run it is
+ * somebody's hook, which `migrate` wrote.
+ */
 export function looseCall(command: string): Call | undefined {
+  if (TRANSLATED.test(command)) return undefined
   const [, call] = /\bcarabiner(?:\.js)?["']?\s+(fire|hook)\b/.exec(command) ?? []
   return call as Call | undefined
 }
+
+const TRANSLATED = /\bcarabiner fire \S+ --as .*--for \S+ .*--run=/s
 
 const FORMER =
   /(?:^|["'\s])(\/[^"'\s]+)["']?\s+(?:hook\s+([a-z-]+)|fire\s+(?:\w+\s+--as\s+[a-z-]+|--as\s+[a-z-]+(?:\s+--timeout\s+[\d.]+)?\s+\w+))\b/

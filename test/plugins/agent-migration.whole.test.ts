@@ -47,16 +47,22 @@ describe('every pair of agents', () => {
     const plan = migrate(project, from, to)
     expect(plan.moved.length + plan.left.length).toBe(hooks.length)
     const after = plan.changes[0]?.after ?? '{}'
-    const written =
-      target.layout === 'toml'
-        ? after.split('[[hooks]]').length - 1
-        : foundIn(target, JSON.parse(after)).entries.length
+    // Carabiner gets another agent's hooks in that agent's own format.
+    const format = to === 'carabiner' && from !== 'claude-code' ? source : target
+    const isToml = target.layout === 'toml'
+    const written = isToml
+      ? after.split('[[hooks]]').length - 1
+      : foundIn(format, JSON.parse(after)).entries.length
     expect(written).toBeGreaterThanOrEqual(plan.moved.length > 0 ? 1 : 0)
-    if (target.layout === 'toml') return
-    for (const entry of foundIn(target, JSON.parse(after)).entries) {
-      const read = hookIn(target, entry, 'linux')
-      const name = /^\.\/(.*)\.sh$/.exec(read.command ?? '')?.[1] ?? ''
-      expect(source.events[name]?.to).toBe(target.events[read.event]?.to)
+    if (isToml) return
+    for (const entry of foundIn(format, JSON.parse(after)).entries) {
+      const read = hookIn(format, entry, 'linux')
+      const name = /\.\/(\w*)\.sh$/.exec(read.command ?? '')?.[1] ?? ''
+      expect(source.events[name]?.to).toBe(format.events[read.event]?.to)
+      if (format === source) {
+        expect(read).toMatchObject(hook(source, name))
+        continue
+      }
       if (!target.hasNoTimeout)
         expect(read.timeout).toBe(
           source.hasNoTimeout ? (source.timeout === target.timeout ? undefined : source.timeout) : 7,
@@ -80,11 +86,12 @@ describe('every pair of agents', () => {
     write(project, source, [hook(source, event, matcher)])
     const { changes } = migrate(project, from, to)
     if (target.layout === 'toml') return expect(changes[0]?.after).toContain('Bash')
-    const found = foundIn(target, JSON.parse(changes[0]?.after ?? '{}')).entries.map((entry) =>
-      hookIn(target, entry, 'linux'),
+    const format = to === 'carabiner' && from !== 'claude-code' ? source : target
+    const found = foundIn(format, JSON.parse(changes[0]?.after ?? '{}')).entries.map((entry) =>
+      hookIn(format, entry, 'linux'),
     )
     const matches = (tool: string) =>
-      found.some((one) => whenOf(target, one, resolveEvent('PreToolUse')).matcher?.test(tool) ?? true)
+      found.some((one) => whenOf(format, one, resolveEvent('PreToolUse')).matcher?.test(tool) ?? true)
     expect(matches('Bash')).toBe(true)
     expect(matches('WebFetch')).toBe(false)
   })
@@ -127,9 +134,55 @@ describe('a migration', () => {
       'Windsurf has no event like afterAgentThought',
       'Windsurf runs no hooks of type prompt',
     ])
-    expect(notes.map(({ why }) => why).join('\n')).toMatch(
-      /text of the command[\s\S]*fails[\s\S]*CURSOR_PROJECT_DIR[\s\S]*timeout of 5 s/,
-    )
+    expect(notes.map(({ why }) => why).join('\n')).toMatch(/timeout of 5 s/)
+  })
+
+  it('warns of a gate that nothing translates', () => {
+    const project = tree({
+      '.cursor/hooks.json': {
+        version: 1,
+        hooks: {
+          beforeShellExecution: [
+            { command: '"$CURSOR_PROJECT_DIR"/x', matcher: '^git', timeout: 5, failClosed: true },
+          ],
+          afterFileEdit: [{ command: './log.sh' }],
+        },
+      },
+    })
+    const { warnings, notes } = migrate(project, 'cursor', 'devin')
+    expect(warnings).toMatchObject([{ line: 5, why: expect.stringContaining('does NOT block in Devin') }])
+    expect(notes.map(({ why }) => why).join('\n')).toMatch(/text of the command[\s\S]*if the hook fails/)
+  })
+
+  it('keeps what a server of another agent answers where it is', () => {
+    const project = tree({
+      '.github/hooks/hooks.json': {
+        version: 1,
+        hooks: { preToolUse: [{ type: 'http', url: 'https://example.com/gate' }] },
+      },
+    })
+    expect(migrate(project, 'copilot', 'qwen').left).toMatchObject([
+      { why: expect.stringContaining('Copilot’s words') },
+    ])
+  })
+
+  it('copies another agent’s hooks to Carabiner, and adds new ones later', () => {
+    const hooks = { beforeShellExecution: [{ command: './a.sh', matcher: '^git' }] }
+    const project = tree({ '.cursor/hooks.json': { version: 1, hooks } })
+    const { changes, target } = migrate(project, 'cursor', 'carabiner')
+    expect(target.path).toBe(join(project, '.amplifier/hooks/cursor/hooks.json'))
+    expect(JSON.parse(changes[0]?.after ?? '')).toMatchObject({ agent: 'cursor', hooks })
+    mkdirSync(dirname(target.path), { recursive: true })
+    writeFileSync(target.path, changes[0]?.after ?? '')
+    expect(migrate(project, 'cursor', 'carabiner').changes).toEqual([])
+    const more = { ...hooks, stop: [{ command: './b.sh' }] }
+    writeFileSync(join(project, '.cursor/hooks.json'), JSON.stringify({ version: 1, hooks: more }))
+    expect(JSON.parse(migrate(project, 'cursor', 'carabiner').changes[0]?.after ?? '')).toMatchObject({
+      agent: 'cursor',
+      hooks: more,
+    })
+    writeFileSync(target.path, '{"hooks":{}}')
+    expect(() => migrate(project, 'cursor', 'carabiner')).toThrow('is not a copy of Cursor’s hooks')
   })
 
   it('does with a shell what the other agent has no key for', () => {
@@ -140,7 +193,10 @@ describe('a migration', () => {
       },
     })
     const { changes } = migrate(project, 'copilot', 'codex')
-    expect(changes[0]?.after).toContain("cd 'sub dir' && export A='b c'; ./x")
+    expect(changes[0]?.after).toContain(String.raw`cd '\\''sub dir'\\'' && export A='\\''b c'\\''; ./x'`)
+    expect(migrate(project, 'copilot', 'devin').changes[0]?.after).toContain(
+      "cd 'sub dir' && export A='b c'; ./x",
+    )
   })
 
   it('refuses a file that is not valid', () => {

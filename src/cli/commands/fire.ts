@@ -7,7 +7,8 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
-import { type Command, secondsOf } from '../command.js'
+import { type Command, type Options, secondsOf } from '../command.js'
+import type { CarriedHook } from '../fire/carried-hook.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, lossOf } from '../fire/host-reply.js'
 import { checkExact, eventOf, nearEvent, type Payload, readAsSent, readPayload } from '../fire/payload.js'
@@ -52,6 +53,22 @@ const OPTIONS = {
     completes: HOST_NAMES,
     help: 'Be a hook of this agent: read and answer in its format.',
   },
+  run: {
+    type: 'string',
+    value: 'COMMAND',
+    help: 'With --as: run only this hook of another agent.',
+  },
+  for: {
+    type: 'string',
+    value: 'AGENT:EVENT',
+    help: 'The agent and event that --run was written for.',
+  },
+  when: {
+    type: 'string',
+    value: 'PATTERN',
+    help: 'Use --run only for shell commands that match.',
+  },
+  'fail-closed': { type: 'boolean', help: 'Deny if --run fails.' },
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -97,13 +114,15 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals: [named] }, output, { stdin, signal, answered }) {
     const startedAt = performance.now()
     checkAsking(options)
+    const carried = await carriedIn(options)
     const timeout = secondsOf('timeout', options.timeout)
     const wait = secondsOf('wait', options.wait)
     if (options.as !== undefined) {
       if (options.record !== undefined)
         throw usage('--record is for people, and --as for agents: use one or the other')
       const reply = new HostReply(options.as, named, output)
-      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin, signal, answered }, output)
+      const how = { named, timeout, wait, startedAt, stdin, signal, answered, carried }
+      return replyAs(reply, { ...options, ...how }, output)
     }
     const passed = await bypassed(() => ({ ...options, stdin }), named, output)
     if (passed) return passThrough(passed, output)
@@ -157,6 +176,17 @@ function checkAsking({
     )
 }
 
+/** The program of --run. Loaded on demand: few calls name one. */
+async function carriedIn(options: Options<typeof OPTIONS>): Promise<CarriedHook | undefined> {
+  const { run, for: writtenFor, when, 'fail-closed': closes } = options
+  if (run === undefined && writtenFor === undefined && when === undefined && !closes) return undefined
+  if (options.as === undefined) throw usage('--run needs --as AGENT, which gets its answer')
+  if (options.config.length + options.plugin.length > 0)
+    throw usage('--run asks only its own program: leave out --config and --plugin')
+  const { checkedCarried } = await import('../fire/carried-hook.js')
+  return checkedCarried(options)
+}
+
 /** Shown while fire waits. Loaded then: most events end without a question. */
 function waitingOn(output: Output): Firing['onWaiting'] {
   return async (pending, until) => {
@@ -174,11 +204,12 @@ interface ReplyOptions extends Sources {
   readonly stdin: string | undefined
   readonly signal: AbortSignal | undefined
   readonly answered: ((exit: number) => void) | undefined
+  readonly carried: CarriedHook | undefined
 }
 
 async function replyAs(
   reply: HostReply,
-  { named, timeout, wait, startedAt, signal, answered, ...options }: ReplyOptions,
+  { named, timeout, wait, startedAt, signal, answered, carried, ...options }: ReplyOptions,
   output: Output,
 ): Promise<number> {
   try {
@@ -214,12 +245,32 @@ async function replyAs(
     // An agent may show the model whatever is on standard error.
     const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
     const { contextLater } = reply
-    const firing = { event, payload, calls, sources, until, wait, dialog, contextLater, told, toldLater }
+    const open = carried && openerOf(carried)
+    const firing = {
+      event,
+      payload,
+      calls,
+      sources,
+      open,
+      until,
+      wait,
+      dialog,
+      contextLater,
+      told,
+      toldLater,
+    }
     await fireInProject({ ...firing, onWaiting, signal })
   } catch (error) {
     await reply.refuse(error)
   }
   return reply.exit
+}
+
+function openerOf(carried: CarriedHook): Firing['open'] {
+  return async (embedder, project) => {
+    const { openCarried } = await import('../fire/carried-hook.js')
+    return openCarried(carried, project, embedder)
+  }
 }
 
 /** A misspelt event passes every gate. A name that the payload repeats, or that a hook listens to, is meant. */

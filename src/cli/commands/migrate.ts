@@ -15,6 +15,7 @@ import {
 } from '../../plugins/migrate/agent-migration.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
+import type { Remark } from '../../plugins/migrate/movable-hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Command, chosen, type Options } from '../command.js'
 import type { Output } from '../output.js'
@@ -74,7 +75,7 @@ export const command: Command<typeof OPTIONS> = {
   options: OPTIONS,
   exits: [
     [0, 'done, or shown, or nothing to do'],
-    [1, 'not done, as the message says; or done, but the plugin is not trusted'],
+    [1, 'not done, as the message says; or done, but a gate is not in force'],
   ],
   examples: [
     { does: 'What would change, and what would stay behind?', line: 'carabiner migrate' },
@@ -162,12 +163,26 @@ async function migrateAgents(
     const isDone = options.write && shown.changes.length > 0
     const backups = isDone ? await carryOutAgents(shown, plan) : undefined
     if (isDone && !backups) continue
-    const next = backups || shown.changes.length === 0 ? [] : [again(options, ['--write'], words)]
+    const next =
+      shown.changes.length === 0
+        ? []
+        : !backups
+          ? [again(options, ['--write'], words)]
+          : to === 'carabiner'
+            ? nextHere(options)
+            : []
     await tell(told(shown), backups, next, output)
-    return EXIT.ok
+    return shown.warnings.length > 0 ? EXIT.failed : EXIT.ok
   }
   throw new SetupProblem('The files kept changing while Carabiner tried to write them', 'Try again.')
 }
+
+/** Hooks from a project need trust, and an agent runs them only if it was set up to. */
+function nextHere(options: Given): readonly string[] {
+  return [...(options.user ? [] : [typedTrust([], { project: options.project })]), ENGINE]
+}
+
+const ENGINE = 'carabiner setup claude-code --engine   # makes Claude Code run them; other agents likewise'
 
 async function move(plugin: string, direction: Direction, options: Given, output: Output): Promise<number> {
   const { migratePlugin } = await import('../plugins/migrate-plugin.js')
@@ -226,6 +241,8 @@ interface Told extends Pick<Migration, 'changes' | 'moved' | 'left' | 'notes' | 
   readonly to: string
   /** Files that may hold hooks to migrate. */
   readonly places: readonly string[]
+  /** Gates that will not block. */
+  readonly warnings?: readonly Remark[]
 }
 
 async function tell(
@@ -234,7 +251,7 @@ async function tell(
   next: readonly string[],
   output: Output,
 ): Promise<void> {
-  const { changes, moved, left, notes, sources, to } = migration
+  const { changes, moved, left, notes, sources, to, warnings = [] } = migration
   if (output.json) {
     return output.document({
       to,
@@ -249,6 +266,7 @@ async function tell(
       hooks: moved,
       left,
       notes,
+      warnings,
       next,
     })
   }
@@ -257,6 +275,7 @@ async function tell(
     ...changes.flatMap((change) => changeLines(change, paint)),
     ...remarkLines('stays', left, paint.red),
     ...remarkLines('note', notes, paint.yellow),
+    ...remarkLines('warning', warnings, paint.red),
     sentence(migration, backups !== undefined),
     ...[...(backups?.values() ?? [])].map((path) => `${paint.dim('before')} ${visible(shortPath(path))}`),
     ...nextLines(next, paint),
@@ -286,9 +305,7 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
   if (!isDone) return [again(options, ['--write'])]
   const isHere = files.direction === 'carabiner'
   return [
-    ...(isHere && !options.user && moved.some(({ isNew }) => isNew)
-      ? [typedTrust([], { project: options.project })]
-      : []),
+    ...(isHere && !options.user && moved.length > 0 ? [typedTrust([], { project: options.project })] : []),
     ...(isHere ? [] : [RESTART]),
     ...(isHere && options['remove-source']
       ? ['carabiner setup claude-code --engine   # makes Claude Code run them']

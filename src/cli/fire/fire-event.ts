@@ -6,6 +6,7 @@ import { onAbort } from '../../core/base/promise.js'
 import { nearMissOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Plan } from '../../core/run/plan.js'
+import type { Embedder } from '../../core/session/embedder.js'
 import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver } from '../../core/verdict/approval.js'
@@ -42,6 +43,8 @@ export interface Firing extends Asking {
   /** The event is the caller's own, although its name looks like that of a known one. */
   readonly custom?: boolean
   readonly sources: Sources
+  /** The only hooks to ask. Default: those of the sources. */
+  readonly open?: ((embedder: Embedder, project: string) => Promise<OpenHooks>) | undefined
   /** Seconds after which hooks that are not done have failed. */
   readonly timeout?: number | undefined
   /** Nothing is decided if the hooks are not done by then. */
@@ -113,17 +116,18 @@ interface Around {
 }
 
 async function opened(
-  { sources }: Firing,
+  { sources, open }: Firing,
   project: string,
   { store, approver, calls }: Around,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
-  const hooks: OpenHooks = await openHooks(sources, {
+  const embedder: Embedder = {
     ...(store && { store }),
     approver,
     audit: (record) => audit.write(record),
     auditCalls: (call) => calls.keep(call),
-  })
+  }
+  const hooks: OpenHooks = await (open ? open(embedder, project) : openHooks(sources, embedder))
   return hooks
 }
 

@@ -3,6 +3,7 @@
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { hooksShape } from '../../config/hook-document.js'
+import { knownEvent } from '../../config/stray-names.js'
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
@@ -18,7 +19,7 @@ import { SetupProblem } from '../../hosts/setup-problem.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { type AgentHook, entryOf, fileOf, hookIn } from '../../systems/agents/agent-hook.js'
 import type { AgentSystem } from '../../systems/agents/agent-system.js'
-import { AGENTS } from '../../systems/agents/agents.js'
+import { AGENTS, agentSaid } from '../../systems/agents/agents.js'
 import { foundIn, type Path } from '../../systems/agents/layout.js'
 import { carabiner, claudeCode } from '../../systems/agents/own-formats.js'
 import { tomlOf } from '../../systems/agents/toml-out.js'
@@ -27,6 +28,7 @@ import { withAdditions } from './edited-text.js'
 import type { FileChange, Moved } from './migration.js'
 import type { Fields } from './migration-files.js'
 import type { Remark } from './movable-hooks.js'
+import { withoutTime } from './translated-command.js'
 
 /** Sorted by name. */
 export const FORMATS: readonly AgentSystem[] = [...AGENTS, carabiner, claudeCode].sort((a, b) =>
@@ -57,6 +59,8 @@ export interface AgentMigration {
   readonly moved: readonly Moved[]
   readonly left: readonly Remark[]
   readonly notes: readonly Remark[]
+  /** Gates that do not block there. */
+  readonly warnings: readonly Remark[]
   readonly sources: readonly string[]
 }
 
@@ -64,28 +68,45 @@ export interface AgentMigration {
 export function planAgentMigration(options: AgentMigrationOptions): AgentMigration {
   const { from, to, projectDir, source: named, target: wanted } = options
   const base = projectDir ?? userHome()
+  const isCopy = isCopied(from, to)
+  const file = isCopy ? copyOf(from) : to.file
   const source = placeAt(named ?? join(base, from.file), named === undefined ? base : undefined)
-  const target = placeAt(wanted ?? join(base, to.file), wanted === undefined ? base : undefined)
+  const target = placeAt(wanted ?? join(base, file), wanted === undefined ? base : undefined)
   const text = readSettings(source, false).text
-  if (text === undefined) return { source, target, changes: [], moved: [], left: [], notes: [], sources: [] }
+  if (text === undefined)
+    return { source, target, changes: [], moved: [], left: [], notes: [], warnings: [], sources: [] }
   const read = readText(text, source.path)
   const before = readSettings(target)
-  const there = before.text?.trim() ? hooksIn(to, readText(before.text, target.path)) : []
+  const known = before.text?.trim() ? readText(before.text, target.path) : undefined
+  if (isCopy && known && agentSaid(known.value) !== from) {
+    throw new SetupProblem(
+      `${target.path} already exists, and is not a copy of ${from.title}’s hooks`,
+      'Give another file with --out .amplifier/hooks/NAME/hooks.json.',
+    )
+  }
+  const format = isCopy ? from : to
+  const there = known ? hooksIn(format, known) : []
   const moved: Moved[] = []
   const left: Remark[] = []
   const notes: Remark[] = []
+  const warnings: Remark[] = []
   const fresh: AgentHook[] = []
+  let translated = 0
   for (const { hook, at } of entriesIn(from, read)) {
     const line = read.json.lineOf(at)
     const what = `${hook.event}: ${shown(hook.command ?? hook.type)}`
     const remark = (why: string): Remark => ({ what, why, file: source.path, line })
-    const carried = carriedOver(hook, from, to)
+    const carried = isCopy ? copied(hook, from) : carriedOver(hook, from, to)
     if ('problem' in carried) {
       left.push(remark(carried.problem))
       continue
     }
-    const news = carried.hooks.filter((one) => ![...there, ...fresh].some((other) => isSame(to, one, other)))
+    const news = carried.hooks.filter(
+      (one) => ![...there, ...fresh].some((other) => isSame(format, one, other)),
+    )
     fresh.push(...news)
+    if (carried.speech === 'translated' && hook.type === 'command') translated += news.length
+    if (carried.warning !== undefined) warnings.push(remark(carried.warning))
     for (const { event } of carried.hooks.slice(0, 1)) {
       moved.push({ title: what, event, file: source.path, line, to: target.path, isNew: news.length > 0 })
     }
@@ -102,31 +123,50 @@ export function planAgentMigration(options: AgentMigrationOptions): AgentMigrati
       line: read.json.lineOf(pathOf(at)),
     })
   }
-  if (fresh.length > 0 && !speaksAlike(from, to)) {
-    const why = `The programs still read what ${from.title} sends and answer in its words; ${to.title} sends and expects its own. Carabiner runs the file as it is: carabiner list --config ${source.path}`
+  if (translated > 0) {
+    const why = `Their programs stay ${from.title}’s: in ${to.title}, "carabiner fire --run" gives them what ${from.title} sends and translates their answers. Carabiner must be installed there, or gates refuse.`
     notes.push({ what: from.title, why, file: source.path, line: 1 })
   }
-  const changes = fresh.length > 0 ? [{ file: before, after: added(to, before, fresh) }] : []
-  return { source, target, changes, moved, left, notes, sources: [source.path] }
+  const after = () => (isCopy ? addedCopy(from, before, there, fresh) : added(to, before, fresh))
+  const changes = fresh.length > 0 ? [{ file: before, after: after() }] : []
+  return { source, target, changes, moved, left, notes, warnings, sources: [source.path] }
+}
+
+// ---- copies ---------------------------------------------------------------------------------------------------
+
+/** Carabiner runs the hooks of other agents as they are, so it gets them in that agent's own format. */
+function isCopied(from: AgentSystem, to: AgentSystem): boolean {
+  return to.name === carabiner.name && AGENTS.includes(from)
+}
+
+/** A folder of its own, whose hooks are named after the agent. */
+export function copyOf({ name }: AgentSystem): string {
+  return `.amplifier/hooks/${name}/hooks.json`
+}
+
+function copied(hook: AgentHook, from: AgentSystem): ReturnType<typeof carriedOver> {
+  if (!from.events[hook.event]?.to && !knownEvent(hook.event))
+    return { problem: `Carabiner has no event like ${hook.event}` }
+  if (hook.isOff) return { problem: 'it is switched off' }
+  if (hook.type === 'command' && hook.command === undefined) return { problem: 'it has no command' }
+  return { hooks: [hook], notes: [], speech: 'own' }
+}
+
+function addedCopy(
+  from: AgentSystem,
+  before: SettingsFile,
+  there: readonly AgentHook[],
+  fresh: readonly AgentHook[],
+): string {
+  const isList = from.layout === 'triggers' || from.layout === 'toml'
+  const isWhole = !before.text?.trim() || isList || from.layout === 'named' || from.bare
+  if (!isWhole) return added(from, before, fresh)
+  const file = { agent: from.name, ...fileOf(from, [...there, ...fresh]) }
+  return `${JSON.stringify(file, null, 2)}\n`
 }
 
 function placeAt(path: string, base: string | undefined): SettingsPlace {
   return { path, within: [base ?? dirname(path)] }
-}
-
-/** Agents whose hooks read Claude Code's payload and answer in its words. */
-const ALIKE: ReadonlySet<string> = new Set([
-  'claude-code',
-  'carabiner',
-  'codex',
-  'devin',
-  'droid',
-  'qwen',
-  'grok',
-])
-
-function speaksAlike(from: AgentSystem, to: AgentSystem): boolean {
-  return from.name === to.name || (ALIKE.has(from.name) && ALIKE.has(to.name))
 }
 
 // ---- reading --------------------------------------------------------------------------------------------------
@@ -176,7 +216,7 @@ function isSame(agent: AgentSystem, a: AgentHook, b: AgentHook): boolean {
   const plain = ({ timeout: _, ...hook }: AgentHook) => [
     hook.event,
     hook.matcher ?? '',
-    entryOf(agent, hook as AgentHook),
+    entryOf(agent, { ...hook, command: hook.command && withoutTime(hook.command) }),
   ]
   return isDeepStrictEqual(plain(a), plain(b))
 }

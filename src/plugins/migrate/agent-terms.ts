@@ -8,12 +8,16 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { AgentHook } from '../../systems/agents/agent-hook.js'
 import { whenOf } from '../../systems/agents/agent-matcher.js'
 import type { AgentEvent, AgentSystem } from '../../systems/agents/agent-system.js'
+import { type Speech, speechOf, translatedCommand } from './translated-command.js'
 
 export interface Carried {
   /** Several, if the other agent has an event for each kind of tool. */
   readonly hooks: readonly AgentHook[]
   /** What will be different there, in whole sentences. */
   readonly notes: readonly string[]
+  /** Why it will not block there, if it does here. */
+  readonly warning?: string
+  readonly speech: Speech
 }
 
 interface Case {
@@ -21,6 +25,9 @@ interface Case {
   readonly from: AgentSystem
   readonly to: AgentSystem
   readonly notes: string[]
+  /** Canonical. */
+  readonly event: string
+  readonly speech: Speech
 }
 
 /** Returns the reason if the other agent cannot have the hook. */
@@ -29,17 +36,32 @@ export function carriedOver(
   from: AgentSystem,
   to: AgentSystem,
 ): Carried | { readonly problem: string } {
-  const one: Case = { hook, from, to, notes: [] }
   const row = Object.hasOwn(from.events, hook.event) ? from.events[hook.event] : undefined
   const event = row ? row.to : (knownEvent(hook.event)?.name ?? null)
   if (event === null) return { problem: `${to.title} has no event like ${hook.event}` }
+  const isAboutTool = resolveEvent(event).matcher === 'tool_name'
+  const tools = isAboutTool ? (toolsOf(hook, from).names ?? COMMON_TOOLS) : []
+  const one: Case = { hook, from, to, notes: [], event, speech: speechOf(from, to, tools) }
   const problem = kindProblem(one)
   if (problem !== undefined) return { problem }
   const places = placesFor(one, row ?? { to: event }, event)
   if (places.length === 0) return { problem: `${to.title} has no event like ${hook.event}` }
   const changed = fitted(one, row)
   if (hook.isOff && to.layout !== 'triggers') return { problem: 'it is switched off' }
-  return { hooks: places.map((place) => ({ ...changed, ...place })), notes: one.notes }
+  const warning = warningOf(one)
+  return {
+    hooks: places.map((place) => ({ ...changed, ...place })),
+    notes: one.notes,
+    ...(warning !== undefined && { warning }),
+    speech: one.speech,
+  }
+}
+
+/** A deny that the other agent does not understand is an allow. */
+function warningOf({ hook, from, to, event, speech }: Case): string | undefined {
+  if (speech !== 'foreign' || hook.type !== 'command' || resolveEvent(event).deny !== 'block')
+    return undefined
+  return `It does NOT block in ${to.title} yet: its program reads what ${from.title} sends and answers in ${from.title}’s words. Change the program to ${to.title}’s before you rely on it.`
 }
 
 // ---- kinds ----------------------------------------------------------------------------------------------------
@@ -52,13 +74,19 @@ const KEY_OF_KIND: Readonly<Record<string, string>> = {
   mcp_tool: 'server',
 }
 
-function kindProblem({ hook: { type, command, isWindowsOnly }, to }: Case): string | undefined {
+function kindProblem({ hook, from, to, speech }: Case): string | undefined {
+  const { type, command, isWindowsOnly, more } = hook
   if (type === 'tell')
     return to.layout === 'triggers'
       ? undefined
       : `${to.title} has no hooks that only say something to the agent`
   if (isWindowsOnly && windowsKeys(to).length === 0)
     return `it is for Windows only, and ${to.title} has no key for that`
+  const isOwn = speech === 'own'
+  if (!isOwn && (isWindowsOnly || more.shell === 'powershell'))
+    return `it is for PowerShell, where Carabiner cannot translate for ${to.title}`
+  if (!isOwn && (type === 'http' || type === 'mcp_tool'))
+    return `it reads and answers in ${from.title}’s words, which ${to.title} does not understand`
   if (type === 'command') return command === undefined ? 'it has no command' : undefined
   const key = Object.hasOwn(KEY_OF_KIND, type) ? KEY_OF_KIND[type] : undefined
   return key !== undefined && to.keys?.includes(key) ? undefined : `${to.title} runs no hooks of type ${type}`
@@ -84,7 +112,7 @@ function placesFor(one: Case, row: AgentEvent, event: string): readonly PlaceThe
     if (name === undefined) return []
     return [{ event: name, ...valueMatcher(one, event) }]
   }
-  const tools = toolsOf(one)
+  const tools = toolsOf(one.hook, one.from)
   const whole = rows.find(([, there]) => !there.tools)
   if (whole)
     return matchersFor(one, tools).map((matcher) => ({
@@ -114,7 +142,7 @@ interface Tools {
   readonly others: readonly string[]
 }
 
-function toolsOf({ hook, from }: Case): Tools {
+function toolsOf(hook: AgentHook, from: AgentSystem): Tools {
   const row = from.events[hook.event]
   const spec = typeof hook.matcher === 'string' && row?.over === undefined ? hook.matcher : ''
   const { matcher } = whenOf(from, hook, resolveEvent('PreToolUse'))
@@ -201,6 +229,7 @@ function valueMatcher({ hook: { matcher }, to, notes }: Case, event: string): Pa
 
 function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
   const { hook, to, notes } = one
+  const isTranslated = one.speech === 'translated' && hook.type === 'command'
   const has = (key: string) => to.keys?.includes(key) ?? false
   const {
     matcher: _,
@@ -218,6 +247,7 @@ function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
     ...rest
   } = hook
   if (
+    !isTranslated &&
     row?.over === 'command' &&
     typeof hook.matcher === 'string' &&
     hook.matcher !== '' &&
@@ -226,33 +256,43 @@ function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
     notes.push(
       `Its matcher ${JSON.stringify(hook.matcher)} is for the text of the command, which ${to.title} does not match: the hook runs for every command.`,
     )
-  if (commandPattern !== undefined)
+  if (commandPattern !== undefined && !isTranslated)
     notes.push(`Its commandRegex was left out: ${to.title} has none, so the hook runs for every command.`)
   if (files && to.layout !== 'triggers')
     notes.push(`Its patterns were left out: ${to.title} has none, so the hook runs for every file.`)
   if (isSequential && !SEQUENTIAL.has(to.name))
     notes.push(`${to.title} may run it at the same time as others: it has no "sequential".`)
-  const kept = Object.entries(more).filter(([key]) => has(key))
-  for (const [key] of Object.entries(more))
-    if (!has(key) && key !== 'statusMessage')
+  // The shell is for the program, and not for its translator.
+  const fields = Object.entries(more).filter(([key]) => !(isTranslated && key === 'shell'))
+  const kept = fields.filter(([key]) => has(key))
+  for (const [key] of fields)
+    if (!has(key) && key !== 'statusMessage' && !(isTranslated && key === 'onFailure'))
       notes.push(`${JSON.stringify(key)} was left out: ${to.title} has no such key.`)
   const closes = failsClosed || more.onFailure === 'block' || (one.from.closedOn?.length ?? 0) > 0
-  if (closes && !has('failClosed') && !has('onFailure') && !to.closedOn && !to.closesByCode)
+  if (closes && !isTranslated && !has('failClosed') && !has('onFailure') && !to.closedOn && !to.closesByCode)
     notes.push(`${to.title} lets a call pass if the hook fails, and has no key to change that.`)
+  if (windows !== undefined && isTranslated)
+    notes.push('Its command for Windows was left out: Carabiner runs no commands there.')
   const program = { dir, env, args }
-  const command = hook.type === 'command' ? commandFor(one, program) : hook.command
+  const time = timeoutFor(one)
+  const command =
+    hook.type !== 'command'
+      ? hook.command
+      : isTranslated
+        ? translated(one, program, { closes, ...time })
+        : named(one, commandFor(one, program))
   return {
     ...rest,
-    command: named(one, command),
-    ...(args && has('args') && { args }),
-    ...(windows !== undefined && windowsKeys(to).length > 0 && { windows }),
-    ...(dir !== undefined && hasFolder(to) && { dir }),
+    command,
+    ...(args && has('args') && !isTranslated && { args }),
+    ...(windows !== undefined && windowsKeys(to).length > 0 && !isTranslated && { windows }),
+    ...(dir !== undefined && hasFolder(to) && !isTranslated && { dir }),
     ...(env !== undefined && has('env') && { env }),
     ...(closes && has('failClosed') && { failsClosed: true as const }),
     ...(isSequential && SEQUENTIAL.has(to.name) && { isSequential: true as const }),
     ...(files && to.layout === 'triggers' && { files }),
     ...(isOff && to.layout === 'triggers' && { isOff: true as const }),
-    ...timeoutFor(one),
+    ...time,
     more: { ...Object.fromEntries(kept), ...(closes && has('onFailure') && { onFailure: 'block' }) },
     strange: [],
   }
@@ -279,11 +319,36 @@ function timeoutFor({ hook, from, to, notes }: Case): Pick<AgentHook, 'timeout'>
 
 type Program = Pick<AgentHook, 'dir' | 'env' | 'args'>
 
+interface Terms extends Pick<AgentHook, 'timeout'> {
+  readonly closes: boolean
+}
+
+/** The folder is for the program, and not for its translator. */
+function translated(one: Case, program: Program, { closes, timeout }: Terms): string {
+  const { hook, from, to, event } = one
+  const { dir, ...rest } = program
+  const line = commandFor(one, rest, { keepsArgs: false })
+  const own = hook.more.shell === 'bash' ? `bash -c ${shellQuoted(line)}` : line
+  return translatedCommand({
+    from,
+    to,
+    hook,
+    event,
+    program: dir === undefined || dir === '.' ? own : `cd ${shellQuoted(dir)} && ${own}`,
+    seconds: typeof timeout === 'number' ? timeout : undefined,
+    failsClosed: closes,
+  })
+}
+
 /** A shell does what the other agent has no key for. */
-function commandFor({ hook, to }: Case, { dir, env, args }: Program): string {
+function commandFor(
+  { hook, to }: Case,
+  { dir, env, args }: Program,
+  { keepsArgs = true }: { readonly keepsArgs?: boolean } = {},
+): string {
   const has = (key: string) => to.keys?.includes(key) ?? false
   const own = hook.command ?? ''
-  const line = args && !has('args') ? [own, ...args].map(shellQuoted).join(' ') : own
+  const line = args && !(keepsArgs && has('args')) ? [own, ...args].map(argumentQuoted).join(' ') : own
   const variables =
     isObject(env) && !has('env')
       ? Object.entries(env).map(([name, value]) => `${name}=${shellQuoted(String(value))}`)
@@ -291,6 +356,12 @@ function commandFor({ hook, to }: Case, { dir, env, args }: Program): string {
   const set = variables.length > 0 ? `export ${variables.join(' ')}; ` : ''
   const enter = dir !== undefined && dir !== '.' && !hasFolder(to) ? `cd ${shellQuoted(dir)} && ` : ''
   return `${enter}${set}${line}`
+}
+
+/** Variables in arguments are replaced there, as in double quotes. */
+function argumentQuoted(word: string): string {
+  if (!/\$\{\w+\}/.test(word)) return shellQuoted(word)
+  return `"${word.replace(/[\\"`]|\$(?!\{\w+\})/g, '\\$&')}"`
 }
 
 // ---- variables ------------------------------------------------------------------------------------------------

@@ -50,6 +50,11 @@ export function agentNamed(name: string): AgentSystem | undefined {
   return AGENTS.find((agent) => agent.name === name)
 }
 
+/** The agent that a file says it was written for: `migrate` writes `"agent": "cursor"` into a copy. */
+export function agentSaid(value: unknown): AgentSystem | undefined {
+  return isObject(value) && typeof value.agent === 'string' ? agentNamed(value.agent) : undefined
+}
+
 /** The agent whose folder a file is in. */
 export function agentAt(path: string): AgentSystem | undefined {
   const text = slashed(path)

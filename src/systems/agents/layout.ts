@@ -55,7 +55,7 @@ export function foundIn(agent: AgentSystem, value: unknown): Found {
   else if (isObject(hooks)) readEvents(search, hooks, ['hooks'], 0)
   const isWhole = hooks === undefined
   for (const [key, one] of Object.entries(value)) {
-    if (key === 'hooks' || isRemark(key)) continue
+    if (key === 'hooks' || isRemark(key) || (key === 'agent' && typeof one === 'string')) continue
     if (isWhole && isEventKey(agent, key, one)) readEvents(search, { [key]: one }, [], 0)
     else if (isWhole && agent.layout === 'named' && isObject(one)) readEvents(search, one, [key], 1)
     else if (agent.topKeys && !agent.topKeys.includes(key))

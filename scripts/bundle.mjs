@@ -80,7 +80,7 @@ export async function bundle(outdir, more = []) {
     build({
       ...asFunction,
       entryPoints: [cli('start/fire-program')],
-      plugins: [withoutSetups, lateModules(), ...more],
+      plugins: [withoutProofs, lateModules(), ...more],
     }),
     build({ ...asFunction, entryPoints: [cli('start/full-program')], plugins: [lateModules(), ...more] }),
     build({
@@ -93,7 +93,7 @@ export async function bundle(outdir, more = []) {
       ...asFunction,
       entryPoints: [cli('start/list-program')],
       // Loaded at once, because list checks whether every hook can start.
-      plugins: [withoutSetups, lateModules(['unbash']), ...more],
+      plugins: [withoutProofs, lateModules(['unbash']), ...more],
     }),
     // The process of modules, and what they import as carabiner/author: one file, which loads faster than the library.
     build({
@@ -180,17 +180,25 @@ const LATE_PACKAGES = {
   }`,
 }
 
-/** Leaves out how agents are set up and proven, for programs that only answer them. @type {import('esbuild').Plugin} */
-const withoutSetups = {
-  name: 'without-setups',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/(?:setup|proof)\.js$/ }, ({ path, importer, kind }) =>
-      kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]/.test(importer)
-        ? { path, namespace: 'without-setups' }
-        : undefined,
-    )
-    onLoad({ filter: /./, namespace: 'without-setups' }, () => ({ contents: 'export {}' }))
-  },
+/** Leaves out how agents are set up and proven, for programs that only answer them. */
+const withoutSetups = withoutParts(['setup', 'proof'])
+/** For programs that only read what is set up. */
+const withoutProofs = withoutParts(['proof'])
+
+/** Leaves out parts of agents that are loaded late. @param {string[]} names @returns {import('esbuild').Plugin} */
+function withoutParts(names) {
+  const namespace = `without-${names.join('-')}`
+  return {
+    name: namespace,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^\\./(?:${names.join('|')})\\.js$`) }, ({ path, importer, kind }) =>
+        kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]/.test(importer)
+          ? { path, namespace }
+          : undefined,
+      )
+      onLoad({ filter: /./, namespace }, () => ({ contents: 'export {}' }))
+    },
+  }
 }
 
 /** @param {readonly string[]} [atOnce] @returns {import('esbuild').Plugin} */

@@ -12,10 +12,14 @@ export interface HostSetup {
   readonly files: readonly HostFile[]
   /** The same below a project. Undefined if the host has none, or silently skips hooks of projects. */
   readonly project?: { readonly folder: string; readonly files: readonly HostFile[] }
+  /** Other files of a project that it takes hooks from, which setup does not write. */
+  readonly alsoReads?: (project: string) => readonly { readonly path: string; readonly form: Form }[]
   /** Its own names of the events to register, by canonical name. */
   readonly events: Readonly<Record<string, string | readonly string[]>>
   /** What keeps the host from running what stands in its files. */
   readonly problems?: (scene: HostScene) => readonly HostProblem[]
+  /** When it runs them, if not always. */
+  readonly onlyIf?: string
   /** What the user has to know or do, in whole sentences. */
   readonly notes?: readonly string[]
 }
@@ -87,8 +91,9 @@ export type IsOut = (handler: unknown) => boolean
 
 export interface FormCommand {
   readonly command: string
-  /** The host's own name of the event, if it is known. */
+  /** The host's own name of the event, or ours; if it is known. */
   readonly event?: string
+  readonly line?: number
 }
 
 /** The host's own names for an event. */

@@ -58,9 +58,6 @@ export interface Host<Name extends string = string> {
   /** The variable that names another folder in place of this one in the home folder. */
   readonly moved?: { readonly variable: string; readonly folder: string }
 
-  /** The file that registers its hooks, if its path is the same in a project and in the home folder. */
-  readonly hookFile?: string
-
   /** How to register Carabiner with it. */
   readonly setup?: () => Promise<{ readonly setup: HostSetup }>
 

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { textOf } from '../core/base/errors.js'
 import { frozenCopy, isObject } from '../core/base/json.js'
-import { JsonText, type Spot, under } from '../files/json-text.js'
+import { type JsonPath, JsonText, type Spot, under } from '../files/json-text.js'
 import {
   type Entry,
   type Form,
@@ -209,16 +209,27 @@ function spotOf(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
 
 /** Reads whatever it can. */
 function commandsIn(text: string): readonly FormCommand[] {
-  const parsed = new JsonText(text).parse()
+  const json = new JsonText(text)
+  const parsed = json.parse()
   const hooks = 'value' in parsed && isObject(parsed.value) ? parsed.value.hooks : undefined
   return Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, list]) =>
-    (Array.isArray(list) ? list : [])
-      .flatMap((item) => (isObject(item) && Array.isArray(item.hooks) ? item.hooks : [item]))
-      .flatMap((handler) => {
-        const command = isObject(handler) ? (handler.command ?? handler.bash) : undefined
-        return typeof command === 'string' ? [{ command, event }] : []
+    itemsOf(list, under(HOOKS, event))
+      .flatMap(([item, at]) =>
+        isObject(item) && Array.isArray(item.hooks)
+          ? itemsOf(item.hooks, under(at, 'hooks'))
+          : [[item, at] as const],
+      )
+      .flatMap(([handler, at]) => {
+        if (!isObject(handler)) return []
+        const key = typeof handler.command === 'string' ? 'command' : 'bash'
+        const command = handler[key]
+        return typeof command === 'string' ? [{ command, event, line: json.lineOf(under(at, key)) }] : []
       }),
   )
+}
+
+function itemsOf(list: unknown, at: JsonPath): readonly (readonly [item: unknown, at: JsonPath])[] {
+  return Array.isArray(list) ? list.map((item, i) => [item, under(at, i)] as const) : []
 }
 
 // ---- removing -------------------------------------------------------------------------------------------------

@@ -118,13 +118,15 @@ function byEvent(entries: readonly Entry[]): Readonly<Record<string, Asked>> {
 }
 
 function commandsIn(text: string): readonly FormCommand[] {
-  const [, json = '{}'] = /^const COMMANDS = (.*)$/m.exec(text) ?? []
+  const found = /^const COMMANDS = (.*)$/m.exec(text)
+  const [, json = '{}'] = found ?? []
+  const line = text.slice(0, found?.index).split('\n').length
   try {
     const parsed: unknown = JSON.parse(json)
     return Object.entries(isObject(parsed) ? parsed : {}).flatMap(([event, list]) =>
       (Array.isArray(list) ? list : []).flatMap((one: unknown) => {
         const command: unknown = Array.isArray(one) ? one[0] : undefined
-        return typeof command === 'string' ? [{ event, command }] : []
+        return typeof command === 'string' ? [{ event, command, line }] : []
       }),
     )
   } catch {

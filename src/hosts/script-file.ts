@@ -21,7 +21,11 @@ export function scriptFile({ agent, event, refusal, refusing, texts }: Script): 
     text: (entries) => scriptText(entries.filter((entry) => entry.event === event)),
     commands: (text) =>
       text.startsWith(FIRST)
-        ? [...text.matchAll(COMMAND)].map(([, command = '']) => ({ event, command }))
+        ? [...text.matchAll(COMMAND)].map(({ 1: command = '', index }) => ({
+            event,
+            command,
+            line: text.slice(0, index).split('\n').length,
+          }))
         : undefined,
   })
 

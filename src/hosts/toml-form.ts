@@ -43,9 +43,21 @@ export function tomlForm({ tables, isOut: isTableOut, commands }: TomlTables): F
       return rest === '' ? '' : checked(rest + endOf(text), file)
     },
     isBare: (text) => text.trim() === '',
-    commands: (text) => blocksIn(text).flatMap((block) => commands(tableOf(block))),
+    commands: (text) => {
+      let line = 1
+      return blocksIn(text).flatMap((block) => {
+        const at = line + linesBefore(block)
+        line += block.text.split('\n').length - 1
+        return commands(tableOf(block)).map((one) => ({ ...one, line: at }))
+      })
+    },
     isSame: (a, b) => isDeepStrictEqual(orNothing(a), orNothing(b)),
   }
+}
+
+/** Comments above the header. */
+function linesBefore({ text }: Block): number {
+  return text.split('\n').findIndex((line) => !/^[ \t]*#/.test(line))
 }
 
 function textOfAll(blocks: readonly Block[]): string {

@@ -609,7 +609,7 @@ describe('duplicates', () => {
     ['.claude/settings.local.json', 'Claude Code', 'PreToolUse'],
     ['.codex/hooks.json', 'Codex', 'PreToolUse'],
     ['.gemini/settings.json', 'Gemini CLI', 'BeforeTool'],
-    ['.github/hooks/x.json', 'Copilot', 'preToolUse'],
+    ['.github/hooks/x.json', 'Copilot CLI', 'preToolUse'],
   ])('%s runs it as well', async (file, agent, event) => {
     scene.ofUser(['cat -'])
     scene.write(file, configured(['cat -'], event))

@@ -151,6 +151,7 @@ it('as JSON', async () => {
     hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0, closed: 0 },
     findings: [],
     pack: [],
+    runs: [],
     cannotStart: [],
     matchesNothing: [],
     expectations: [],
@@ -190,7 +191,7 @@ it('no more than five findings', async () => {
 
 it('which hooks of the pack Claude Code runs', async () => {
   await bare('setup', 'claude-code', '--only', 'guard,stop')
-  expect((await bare()).stdout).toContain('  Claude Code runs guard, stop of the standard pack\n')
+  expect((await bare()).stdout).toContain('  Claude Code runs guard and stop of the standard pack\n')
 })
 
 it('does not say that Claude Code runs the guard where it does not', async () => {
@@ -198,9 +199,9 @@ it('does not say that Claude Code runs the guard where it does not', async () =>
   project.file('.claude/settings.json', { disableAllHooks: true })
   const { stdout } = await bare()
   expect(stdout).toContain('broken hooks-off .claude/settings.json:2: "disableAllHooks" is true')
-  expect(stdout).not.toContain('Claude Code runs guard')
+  expect(stdout).not.toContain('Claude Code runs the guard')
   project.file('.claude/settings.json', {})
-  expect((await bare()).stdout).toContain('Claude Code runs guard')
+  expect((await bare()).stdout).toContain('Claude Code runs the guard')
   const command = '"/nowhere/node" "/nowhere/carabiner.js" hook pre-tool-use'
   const hooks = [{ type: 'command', command, onFailure: 'block' }]
   project.file('../home/.claude/settings.json', { hooks: { PreToolUse: [{ matcher: '*', hooks }] } })

@@ -250,13 +250,12 @@ async function nothing(log: AuditLog, project: string): Promise<readonly string[
   if (any) return ['no entries match']
   if (!(await log.isEmpty()))
     return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
-  const { packIn } = await import('../why/first-steps.js')
-  const pack = packIn(project)
+  const { packHooks, packRuns, packRunText } = await import('../why/first-steps.js')
   return [
     'no entries for this project yet',
-    ...(pack.length > 0
-      ? [`Claude Code runs ${pack.join(', ')} itself: what those decide is not in this log`]
-      : []),
+    ...packRuns(await packHooks(project)).map(
+      (run) => `${packRunText(run)} directly: those decisions are not in this log`,
+    ),
     ...nextLines([`echo '{"hook_event_name":"Stop"}' | carabiner fire`], painter(1)),
   ]
 }

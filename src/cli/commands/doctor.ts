@@ -1,19 +1,18 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
-import { choicesOf } from '../../hosts/entries.js'
 import type { Command } from '../command.js'
 import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import type { Family, Finding } from '../doctor/finding.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
-import { counted, grouped, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
+import { counted, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { severityColour } from '../print/severity.js'
 import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
-import { packHooks, setupStep } from '../why/first-steps.js'
+import { packHooks, packRuns, packRunText, setupStep } from '../why/first-steps.js'
 
 export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
@@ -47,8 +46,9 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     const summary = summaryOf(families)
     const isReady = facts.hooks.some(({ state }) => state === 'ready')
     const isEmpty = facts.hooks.length === 0
-    const steps = isReady || isEmpty ? setupStep(facts.project, isReady) : []
+    const steps = isReady || isEmpty ? await setupStep(facts.project, isReady) : []
     const isSetUp = !isEmpty || steps.length === 0
+    const remarks = isEmpty ? await ownRuns(facts.project) : []
     const document = {
       project: facts.project,
       ok: summary.broken === 0,
@@ -62,7 +62,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       document,
       (paint) => [
         ...projectLine(options, paint),
-        ...familyLines(families, paint, isSetUp || !document.ok, isEmpty ? ownRuns(facts.project) : []),
+        ...familyLines(families, paint, isSetUp || !document.ok, remarks),
         ...nextLines(document.ok ? steps : [], paint),
       ],
       document.ok ? EXIT.ok : EXIT.failed,
@@ -73,13 +73,11 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
 // ---- printing -------------------------------------------------------------------------------------------------
 
 /** Without it, a guard that works would look as if nothing were there. */
-function ownRuns(project: string): readonly string[] {
-  return [...grouped(packHooks(project), ({ agent }) => agent)].map(([agent, ones]) => {
-    const [first = '', ...more] = choicesOf(ones.map(({ hook }) => hook))
-    const last = more.pop()
-    return last === undefined
-      ? `${agent} runs ${first === 'guard' ? 'the guard' : first} itself. It is not counted above, and its calls are not in the audit.`
-      : `${agent} runs ${[first, ...more].join(', ')} and ${last} itself. They are not counted above, and their calls are not in the audit.`
+async function ownRuns(project: string): Promise<readonly string[]> {
+  return packRuns(await packHooks(project)).map((run) => {
+    const said =
+      run.hooks.length === 1 ? 'It is not counted above, and its' : 'They are not counted above, and their'
+    return `${packRunText(run)} directly. ${said} calls are not in the audit.`
   })
 }
 

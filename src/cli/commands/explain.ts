@@ -169,7 +169,7 @@ async function explain(
   const grants = await grantsOn(kind.name, question.value, sources)
   const forecast: Forecast | undefined =
     runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
-  const pack = packHooks(projectFolder(sources)).filter(({ event }) => event === kind.name)
+  const pack = (await packHooks(projectFolder(sources))).filter(({ event }) => event === kind.name)
   const payload = pack.length === 0 ? data : { ...exampleOf(kind.name, data.tool_name), ...data }
   return {
     specs,

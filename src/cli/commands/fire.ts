@@ -333,8 +333,8 @@ async function nextOf(event: string, { hooks, data }: Outcome, sources: Sources)
 async function elsewhere(event: string, isHeard: boolean, sources: Sources) {
   const { alsoAsked, notCarried, packHooks } = await import('../why/first-steps.js')
   return {
-    also: alsoAsked(packHooks(projectOf(sources)), event),
-    notCarried: isHeard ? undefined : notCarried(event, sources),
+    also: alsoAsked(await packHooks(projectOf(sources)), event),
+    notCarried: isHeard ? undefined : await notCarried(event, sources),
   }
 }
 

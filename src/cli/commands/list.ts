@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { plainText, visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
-import { CHOICES, choicesOf } from '../../hosts/entries.js'
+import { CHOICES } from '../../hosts/entries.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
 import type { Expectation } from '../../trust/expectation.js'
@@ -32,7 +32,7 @@ import { withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import type { PackHook } from '../why/first-steps.js'
+import { type PackHook, packHooks, packRuns, packRunText } from '../why/first-steps.js'
 import { isReplaced, type Standing, type Startable, standingOf, withFaults } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
@@ -46,8 +46,8 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'List every hook: its file, what it runs, its state.',
   positionals: [],
   about:
-    'Runs nothing. Broken files are reported, and do not hide the others. Hooks of the standard pack that Claude Code ' +
-    'runs itself are listed last.',
+    'Runs nothing. Broken files are reported, and do not hide the others. Hooks of the standard pack that agents run ' +
+    'directly are listed last.',
   options: OPTIONS,
   exits: EXITS,
   examples: [
@@ -64,14 +64,13 @@ export const command: Command<typeof OPTIONS> = {
     const stats = options.stats
       ? await withProgress('reading the audit', output, () => statsIn(projectOf(options)))
       : undefined
-    const { packHooks } = await import('../why/first-steps.js')
     const all = await withFaults(hooks.list(), hooks.settings, options)
     const listed = all.map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
     const { expectations, notices } = await unmetIn(options, hooks.expectations())
     const found = {
       project: projectOf(options),
       hooks: listed,
-      packHooks: packHooks(projectOf(options)),
+      packHooks: await packHooks(projectOf(options)),
       untrusted: hooks.untrusted(),
       expectations,
       diagnostics: [...noticesOf(hooks), ...notices],
@@ -136,7 +135,7 @@ const ASK_GUARD = `${TRY_GUARD}   # see the guard block a call`
 
 async function stepsFor(sources: Sources): Promise<readonly string[]> {
   const { firstSteps } = await import('../why/first-steps.js')
-  return firstSteps(sources).map(({ line }) => line)
+  return (await firstSteps(sources)).map(({ line }) => line)
 }
 
 function nextOf(
@@ -231,16 +230,14 @@ function packLines(pack: readonly PackHook[], paint: Paint): readonly string[] {
   })
 }
 
-/** `3 hooks: 2 ready, 1 untrusted; Claude Code runs guard, stop`. */
+/** `3 hooks: 2 ready, 1 untrusted; Claude Code runs guard and stop`. */
 function summary(hooks: readonly Counted[], pack: readonly PackHook[]): string {
   const parts = [...grouped(hooks, standingOf)].map(
     ([standing, { length }]) => `${length} ${worded(standing, length)}`,
   )
   const own = hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`
   if (pack.length === 0) return own
-  const others = [...grouped(pack, ({ agent }) => agent)].map(
-    ([agent, some]) => `${agent} runs ${choicesOf(some.map(({ hook }) => hook)).join(', ')}`,
-  )
+  const others = packRuns(pack).map(packRunText)
   return `${hooks.length === 0 ? 'no other hooks' : own}; ${others.join('; ')} of the standard pack`
 }
 

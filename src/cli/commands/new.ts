@@ -250,7 +250,7 @@ async function tell(
   }
   // A hook that no agent asks does not run.
   const { setupStep } = await import('../why/first-steps.js')
-  const setup = isElsewhere || problem !== undefined ? [] : setupStep(project, true)
+  const setup = isElsewhere || problem !== undefined ? [] : await setupStep(project, true)
   const runs = setup.length > 0 ? 'trusted as it is' : 'trusted: it runs from now on'
   await output.print([
     `created ${here}: ${names.join(', ')}`,

@@ -1,6 +1,7 @@
 // `carabiner remove`: takes Carabiner out of agents' settings, and moves everything it keeps into a backup.
 
 import { visible } from '../../core/base/text.js'
+import { ownIn } from '../../hosts/registrations.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import type { Command } from '../command.js'
 import { agrees, canAsk } from '../confirm.js'
@@ -15,7 +16,7 @@ import { newestBackup } from '../removal/backup.js'
 import { type Found, findAll, isEmpty } from '../removal/found.js'
 import { type Removed, removeAll } from '../removal/removal.js'
 import { restoreCommand } from '../removal/restore-script.js'
-import { clipsIn, ownIn } from '../setup/choice.js'
+import { clipsIn } from '../setup/choice.js'
 
 const OPTIONS = {
   'keep-state': { type: 'boolean', help: 'Only undo setup: keep trust, audit and sessions.' },
@@ -38,7 +39,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   examples: [
     { does: 'What would be removed?', line: 'carabiner remove --dry-run' },
-    { does: 'Only take the hooks out of Claude Code.', line: 'carabiner remove --keep-state --yes' },
+    { does: 'Only take the hooks out of agents.', line: 'carabiner remove --keep-state --yes' },
     { does: 'Remove everything; the backup has it all.', line: 'carabiner remove --yes' },
   ],
   mayRun({ options }) {
@@ -155,7 +156,10 @@ async function told(done: Removed, output: Output): Promise<number> {
 
 /** An agent that still runs has the commands that it read. Without clip, they cannot start. */
 function restartOf({ settings, kept }: Removed): string {
+  const titles = [...new Set(settings.map(({ host }) => host.title))]
+  const they = titles.length === 1 ? 'it' : 'they'
+  const restart = `Restart ${titles.join(', ')}: ${they}`
   const isCold = kept.length === 0 || settings.every(({ commands }) => clipsIn(commands).length === 0)
-  if (isCold) return 'Restart Claude Code: it runs these hooks until then'
-  return 'Restart Claude Code: it still tries to run these hooks, and may block every call until then'
+  if (isCold) return `${restart} ${they === 'it' ? 'runs' : 'run'} these hooks until then`
+  return `${restart} still ${they === 'it' ? 'tries' : 'try'} to run these hooks, and may block every call until then`
 }

@@ -6,6 +6,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
+import { choicesOf } from '../../hosts/entries.js'
 import { diagnosticOf, type Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
 import type { Command } from '../command.js'
@@ -32,7 +33,7 @@ import { type Paint, painter } from '../print/terminal.js'
 import type { ProofState } from '../proof-state.js'
 import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
-import type { FirstStep } from '../why/first-steps.js'
+import { type FirstStep, type PackRun, packRunText } from '../why/first-steps.js'
 import { takenBy } from '../why/matching.js'
 import { isReplaced } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unsaid } from '../why/unmet.js'
@@ -90,8 +91,10 @@ interface State {
   readonly matchesNothing: readonly string[]
   /** How many hooks listen to each event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
-  /** Hooks of the standard pack that Claude Code runs. */
+  /** Hooks of the standard pack that agents run. */
   readonly pack: readonly string[]
+  /** Which agents run which of them. */
+  readonly runs: readonly PackRun[]
   /** Plugins, skills and hook files that wait for trust. */
   readonly untrusted: readonly Untrusted[]
   /** What was trusted, listed or installed, and is changed or missing. */
@@ -114,7 +117,8 @@ function documentOf({ isFresh: _, ...state }: State) {
 
 async function stateOf(facts: Facts, families: readonly Family[]): Promise<State> {
   const { project, untrusted, expectations } = facts
-  const { firstSteps, notAsked, packIn, registeredIn } = await import('../why/first-steps.js')
+  const { firstSteps, notAsked, packHooks, packRuns, registeredIn } = await import('../why/first-steps.js')
+  const packed = await packHooks(project)
   const hooks = facts.hooks.filter((hook) => !isReplaced(hook, facts.hooks))
   const ready = hooks.filter((hook) => hook.state === 'ready' && !isClosedGate(hook))
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
@@ -125,14 +129,14 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     .filter((one) => isWorthALine(one) && !told.has(one.text))
   const cannotStart = namesOf(ready.filter((hook) => !hook.kept && isFaulty(hook, families)))
   const idle = namesOf(ready.filter(matchesNothing))
-  const unasked = notAsked(
+  const unasked = await notAsked(
     project,
     ready.filter(({ name }) => !cannotStart.includes(name) && !idle.includes(name)).length,
   )
-  const { engine, pack } = registeredIn(project)
+  const { engine, pack } = await registeredIn(project)
   const { proofStates } = await import('../proof-state.js')
   const proofs = await proofStates(facts.hooks)
-  const steps = facts.hooks.length === 0 ? firstSteps(facts.sources) : []
+  const steps = facts.hooks.length === 0 ? await firstSteps(facts.sources) : []
   const waiting = await openQuestions(project)
   const found = { ready, cannotStart, matchesNothing: idle, findings, steps, waiting }
   return {
@@ -148,7 +152,8 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     cannotStart,
     matchesNothing: idle,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
-    pack: packIn(project),
+    pack: choicesOf(packed.map(({ hook }) => hook)),
+    runs: packRuns(packed),
     untrusted,
     expectations,
     diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
@@ -256,7 +261,7 @@ async function stepsFor(
   first: readonly FirstStep[] | undefined,
 ): Promise<readonly string[]> {
   const { setupStep } = await import('../why/first-steps.js')
-  const setup = setupStep(projectOf(sources), first === undefined)
+  const setup = await setupStep(projectOf(sources), first === undefined)
   if (first === undefined) return setup
   const attempt = setup.length > 0 ? [`${TRY_GUARD}   # see it block a call`] : []
   return [...setup, ...first.map(({ line }) => line), ...attempt]
@@ -331,7 +336,7 @@ function rowsOf(state: State, paint: Paint): readonly string[] {
       : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
-    ...(state.pack.length > 0 ? [`Claude Code runs ${state.pack.join(', ')} of the standard pack`] : []),
+    ...state.runs.map((run) => `${packRunText(run)} of the standard pack`),
     ...(state.notAsked === undefined ? [] : [paint.yellow(state.notAsked)]),
     ...proofs,
   ]

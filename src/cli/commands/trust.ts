@@ -252,13 +252,13 @@ async function decide(
       },
     )
   }
-  if (isDone) await output.print(nextLines(nextAfter(how), painter(1)))
+  if (isDone) await output.print(nextLines(await nextAfter(how), painter(1)))
   return isDone ? EXIT.ok : EXIT.failed
 }
 
 /** Hooks that no agent asks guard nothing. */
-function nextAfter(how: How): readonly string[] {
-  const [setup] = setupStep(projectOf(how), true)
+async function nextAfter(how: How): Promise<readonly string[]> {
+  const [setup] = await setupStep(projectOf(how), true)
   return [setup ?? typed(['list'], how)]
 }
 

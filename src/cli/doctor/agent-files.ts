@@ -1,19 +1,11 @@
-// Hook commands in other agents' settings on this machine, read as untrusted text.
+// Hook commands in the files of agents on this machine, with what is wrong with those files.
 
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { holdsGroups, knownEvent, unknownEvent } from '../../config/stray-names.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import { canonicalEvent } from '../../core/events/events.js'
-import { callerEnv } from '../../files/caller.js'
-import { type JsonPath, JsonText, under } from '../../files/json-text.js'
-import { readPlain } from '../../files/plain-file.js'
-import { realOf } from '../../files/within.js'
-import { HOSTS } from '../../hosts/hosts.js'
-import { looseCall, userSettingsFolder } from '../../hosts/own-command.js'
+import { JsonText, under } from '../../files/json-text.js'
+import { type AgentFile, agentFiles, eventOf } from '../../hosts/registrations.js'
 import { finding } from './configuration.js'
-import type { Facts } from './facts.js'
 import type { Finding } from './finding.js'
 
 export interface AgentCommand {
@@ -23,6 +15,8 @@ export interface AgentCommand {
   readonly command: string
   readonly file: string
   readonly line: number
+  /** Registers our hooks in that file. */
+  readonly setup: string
 }
 
 export interface AgentCommands {
@@ -39,61 +33,37 @@ export interface AgentFinding extends Finding {
   readonly agent: string
 }
 
-type Place = readonly [agent: string, file: string]
-
-/** Looked for below both the project and the home folder. */
-const FILES: readonly Place[] = HOSTS.flatMap(({ title, hookFile }) =>
-  hookFile === undefined ? [] : [[title, hookFile]],
-)
-
-export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>): AgentCommands {
-  const claude = userSettingsFolder(home, callerEnv())
-  const places: readonly Place[] = [
-    ['Claude Code', join(claude, 'settings.json')],
-    ...['settings.json', 'settings.local.json'].map(
-      (name): Place => ['Claude Code', join(project, '.claude', name)],
-    ),
-    ...[home, project].flatMap((base) => FILES.map(([agent, file]): Place => [agent, join(base, file)])),
-    ...copilotFiles(project),
-  ]
-  const distinct = [...new Map(places.map((place) => [place[1], place])).values()]
-  const read = distinct.flatMap(([agent, file]) => {
-    const text = textOf(file)
-    if (text === undefined) return []
-    const problems = problemsIn(agent, file, text).map((one): AgentFinding => ({ ...one, agent }))
-    return [{ agent, file, text, commands: commandsIn(agent, file, text), problems }]
-  })
+export async function agentCommands(project: string): Promise<AgentCommands> {
+  const read = (await agentFiles(project)).map((file) => ({
+    ...file,
+    agent: file.host.title,
+    problems: problemsIn(file.host.title, file.path, file.text),
+  }))
+  const isReadable = ({ problems }: (typeof read)[number]) =>
+    problems.every(({ code }) => code !== 'config-invalid')
   return {
-    files: read.flatMap(({ file, commands }) => (commands ? [file] : [])),
-    commands: read.flatMap(({ commands = [] }) => commands),
-    problems: read.flatMap(({ problems }) => problems),
-    texts: read,
+    files: read.filter(isReadable).map(({ path }) => path),
+    commands: read.flatMap(commandsIn),
+    problems: read.flatMap(({ agent, problems }) => problems.map((one) => ({ ...one, agent }))),
+    texts: read.map(({ agent, path, text }) => ({ agent, file: path, text })),
   }
 }
 
-function copilotFiles(project: string): readonly Place[] {
-  const folder = join(project, '.github', 'hooks')
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .slice(0, 100)
-      .map((name) => ['Copilot', join(folder, name)])
-  } catch {
-    return [] // no such folder
-  }
+/** In the text that the file has, or had. */
+export function commandsIn({ host, setup, path, isProject, commands }: CommandFile): readonly AgentCommand[] {
+  return commands.slice(0, MOST_COMMANDS).map((one) => ({
+    agent: host.title,
+    event: eventOf(setup, one),
+    command: one.command,
+    file: path,
+    line: one.line ?? 1,
+    setup: `carabiner setup ${host.name}${isProject ? ' --project' : ''}`,
+  }))
 }
 
-const MOST_BYTES = 4 * 1024 * 1024
+type CommandFile = Pick<AgentFile, 'host' | 'setup' | 'path' | 'isProject' | 'commands'>
 
-/** Undefined if there is no such file, or it is none that an agent would read. */
-function textOf(file: string): string | undefined {
-  try {
-    const found = readPlain(realOf(file), MOST_BYTES)
-    return 'problem' in found ? undefined : found.text
-  } catch {
-    return undefined // no such file
-  }
-}
+const MOST_COMMANDS = 2000
 
 function problemsIn(agent: string, file: string, text: string): readonly Finding[] {
   if (!isJson(file)) return []
@@ -121,60 +91,6 @@ function problemsIn(agent: string, file: string, text: string): readonly Finding
   })
 }
 
-/** Reads the text that the file has, or had. Undefined if the agent itself could not read it. */
-export function commandsIn(agent: string, file: string, text: string): readonly AgentCommand[] | undefined {
-  if (!isJson(file)) return ownStrings(agent, file, text)
-  const json = new JsonText(text)
-  const parsed = json.parse()
-  if ('problem' in parsed || !isObject(parsed.value)) return undefined
-  const commands: AgentCommand[] = []
-  const at = under(null, 'hooks')
-  for (const [name, groups] of Object.entries(isObject(parsed.value.hooks) ? parsed.value.hooks : {})) {
-    const event = canonicalEvent(name)
-    walk(groups, under(at, name), 0, (command, place) =>
-      commands.push({ agent, event, command, file, line: json.lineOf(place) }),
-    )
-  }
-  return commands
-}
-
 function isJson(file: string): boolean {
-  return file === '' || file.endsWith('.json')
-}
-
-/** Commands of ours, which setup writes as strings into files of any kind. */
-function ownStrings(agent: string, file: string, text: string): readonly AgentCommand[] {
-  return [...text.matchAll(/"(?:[^"\\\n]|\\.)*"/g)].flatMap(({ 0: literal, index }) => {
-    const command = looseCall(literal) === undefined ? undefined : stringIn(literal)
-    if (command === undefined) return []
-    const event = canonicalEvent(/ ([A-Z]\w+)$/.exec(command)?.[1] ?? '')
-    return [{ agent, event, command, file, line: text.slice(0, index).split('\n').length }]
-  })
-}
-
-function stringIn(literal: string): string | undefined {
-  try {
-    return JSON.parse(literal) as string
-  } catch {
-    return undefined // not a string that setup wrote
-  }
-}
-
-/** Events hold groups, groups hold hooks: no agent nests deeper. */
-const DEEPEST = 5
-const MOST_COMMANDS = 2000
-
-function walk(
-  value: unknown,
-  at: JsonPath,
-  depth: number,
-  take: (command: string, at: JsonPath) => number,
-): void {
-  if (depth > DEEPEST || typeof value !== 'object' || value === null) return
-  for (const [key, item] of Object.entries(value)) {
-    const where = under(at, Array.isArray(value) ? Number(key) : key)
-    if ((key === 'command' || key === 'bash') && typeof item === 'string') {
-      if (take(item, where) >= MOST_COMMANDS) return
-    } else walk(item, where, depth + 1, take)
-  }
+  return file.endsWith('.json')
 }

@@ -1,63 +1,45 @@
 // Agents other than Claude Code that setup registered hooks with: whether they can start them, and run them at all.
 
 import { visible } from '../../core/base/text.js'
-import { hostText, problemsOf } from '../../hosts/host-problems.js'
 import type { HostProblem } from '../../hosts/host-setup.js'
 import { filesOf, isGone } from '../../hosts/own-command.js'
-import { projectPlaces, userPlaces } from '../../hosts/setup.js'
-import { allSetups, type KnownSetup } from '../../hosts/setups.js'
+import {
+  agentFiles,
+  askingName,
+  ownIn,
+  type Registration,
+  registrationsIn,
+} from '../../hosts/registrations.js'
 import { shortPath } from '../print/lines.js'
-import { type Commands, ownIn } from '../setup/choice.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 export async function agents({ project }: Facts): Promise<Checked> {
-  const checked = (await allSetups())
-    .filter(({ host }) => host.name !== 'claude-code')
-    .flatMap((known) => agentIn(known, project))
-  const titles = [...new Set(checked.map(({ title }) => title))]
+  const all = registrationsIn(await agentFiles(project), project).filter(
+    ({ host }) => host.name !== 'claude-code',
+  )
+  const titles = [...new Set(all.map(askingName))]
+  const asking = `${titles.join(', ')} ${titles.length === 1 ? 'asks' : 'ask'} Carabiner`
   return {
-    what: titles.length === 0 ? 'no other agent asks Carabiner' : `${titles.join(', ')} ask Carabiner`,
-    findings: checked.flatMap(({ findings }) => findings),
+    what: titles.length === 0 ? 'no other agent asks Carabiner' : asking,
+    findings: all.flatMap(findingsOn),
   }
 }
 
-interface Agent {
-  readonly title: string
-  readonly findings: readonly Finding[]
+function findingsOn({ host, isProject, files, problems }: Registration): readonly Finding[] {
+  const fix = `carabiner setup ${host.name}${isProject ? ' --project' : ''}`
+  return [
+    ...files.flatMap(({ path, commands }) => goneIn(path, commands, fix)),
+    ...problems.map((problem) => findingOf(problem, fix)),
+  ]
 }
 
-/** One for the user's files, and one for those of the project, where they have hooks of ours. */
-function agentIn(known: KnownSetup, project: string): readonly Agent[] {
-  const { host, setup } = known
-  return [userPlaces(setup), projectPlaces(setup, project) ?? []].flatMap((places, i) => {
-    const texts = new Map<string, string>()
-    for (const { path } of places) {
-      const text = hostText(path)
-      if (text !== undefined) texts.set(path, text)
-    }
-    const fix = `carabiner setup ${host.name}${i === 1 ? ' --project' : ''}`
-    const found = places.map(({ path, form }) => ({ path, commands: form.commands(texts.get(path) ?? '') }))
-    const own = found.filter(({ commands }) => ownIn(commands).length > 0)
-    if (own.length === 0) return []
-    const problems = problemsOf(setup, { project, isProject: i === 1 })
-    return [
-      {
-        title: host.title,
-        findings: [
-          ...own.flatMap(({ path, commands }) => goneIn(path, commands, fix)),
-          ...problems.map((problem) => findingOf(problem, fix)),
-        ],
-      },
-    ]
-  })
-}
-
-function goneIn(file: string, commands: Commands, fix: string): readonly Finding[] {
+function goneIn(file: string, commands: Parameters<typeof ownIn>[0], fix: string): readonly Finding[] {
   const gone = new Set(ownIn(commands).flatMap(filesOf).filter(isGone))
-  return [...gone].map((path) =>
-    broken(file, `${visible(shortPath(path))} is gone, so its hooks cannot start`, fix),
-  )
+  return [...gone].map((path) => {
+    const text = `${visible(shortPath(path))} is gone, so its hooks cannot start`
+    return { severity: 'broken', code: 'registration', file, text, fix }
+  })
 }
 
 /** `repair`: for problems that setup repairs. */
@@ -68,8 +50,4 @@ function findingOf(problem: HostProblem, repair: string): Finding {
     text: visible(problem.text),
     fix: problem.fix ?? repair,
   }
-}
-
-function broken(file: string, text: string, fix: string): Finding {
-  return { severity: 'broken', code: 'registration', file, text, fix }
 }

@@ -24,7 +24,7 @@ import { programs } from './programs.js'
 import { scripts } from './scripts.js'
 
 export async function claudeCode(facts: Facts): Promise<Checked> {
-  const read = agentCommands(facts)
+  const read = await agentCommands(facts.project)
   const entries = read.texts.flatMap(({ agent, file, text }) =>
     agent === CLAUDE_CODE ? entriesOf(file, text) : [],
   )
@@ -42,7 +42,7 @@ export async function claudeCode(facts: Facts): Promise<Checked> {
       ...registered,
       ...(isOff ? [] : entries.flatMap((entry) => edited(entry, healOf(entry.file)))),
       ...withoutGuard(entries, healOf),
-      ...unasked(facts),
+      ...(await unasked(facts)),
       ...problemsOf(read).filter(
         ({ file, code }) => code !== 'config-invalid' || !told.has(realOf(file ?? '')),
       ),
@@ -196,8 +196,8 @@ function withoutGuard(entries: readonly ClaudeEntry[], healOf: (file: string) =>
   ]
 }
 
-function unasked({ project, hooks }: Facts): readonly Finding[] {
-  const found = notAsked(project, hooks.filter(({ state }) => state === 'ready').length)
+async function unasked({ project, hooks }: Facts): Promise<readonly Finding[]> {
+  const found = await notAsked(project, hooks.filter(({ state }) => state === 'ready').length)
   return found ? [{ severity: 'warning', code: 'not-asked', ...found }] : []
 }
 

@@ -7,6 +7,9 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { callerEnv } from '../../files/caller.js'
 import { realOf } from '../../files/within.js'
+import { claudeCode } from '../../hosts/claude-code/host.js'
+import { userSettings } from '../../hosts/claude-code/settings.js'
+import { setup } from '../../hosts/claude-code/setup.js'
 import { HOSTS } from '../../hosts/hosts.js'
 import { looseCall, ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
@@ -17,8 +20,8 @@ import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
-export function duplicates(facts: Facts): Checked {
-  const { files, commands, problems } = agentCommands(facts)
+export async function duplicates(facts: Facts): Promise<Checked> {
+  const { files, commands, problems } = await agentCommands(facts.project)
   const findings = [
     ...among(wanted(facts)),
     ...elsewhere(wanted(facts), commands, files),
@@ -203,8 +206,13 @@ function replaced({ home, project }: Facts): readonly AgentCommand[] {
     join(userSettingsFolder(home, callerEnv()), 'settings.json'),
     ...['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
   ]
+  const { form } = userSettings()
   return files.flatMap((file) =>
-    new SetupRecord(realOf(file)).replaced().flatMap((text) => commandsIn(AGENT, file, text) ?? []),
+    new SetupRecord(realOf(file))
+      .replaced()
+      .flatMap((text) =>
+        commandsIn({ host: claudeCode, setup, path: file, isProject: false, commands: form.commands(text) }),
+      ),
   )
 }
 

@@ -26,36 +26,38 @@ interface Warm {
   readonly clip: string
   readonly file: string
   readonly line: number
+  /** Makes it again. */
+  readonly setup: string
 }
 
 export async function service(facts: Facts): Promise<Checked> {
-  const own = agentCommands(facts).commands.flatMap(({ command, file, line }) => {
+  const own = (await agentCommands(facts.project)).commands.flatMap(({ command, file, line, setup }) => {
     const found = ownCommand({ command })
-    return found ? [{ clip: found.clip, file, line }] : []
+    return found ? [{ clip: found.clip, file, line, setup }] : []
   })
   const warm = own.flatMap(({ clip, ...place }) => (clip === undefined ? [] : [{ clip, ...place }]))
   const services = await findServices()
   const running = services.filter(isRunning).length
   const unused = running > 0 ? `not used, ${counted(running, 'service')} still running` : 'not used'
   if (own.length === 0) return { what: unused, findings: [] }
-  if (warm.length === 0) return { what: unused, findings: await missing() }
+  if (warm.length === 0) return { what: unused, findings: await missing(own[0]?.setup ?? SETUP) }
   return {
     what: `${counted(warm.length, 'hook')} through clip, ${counted(running, 'service')} running`,
     findings: [...(await clips(warm, facts)), ...whyUnused(), ...services.flatMap(silent), ...failed()],
   }
 }
 
-const SETUP = 'carabiner setup claude-code'
+const SETUP = 'carabiner setup'
 
 /** Worth a note if setup would use the service but for something that the user can install. */
-async function missing(): Promise<readonly Finding[]> {
+async function missing(setup: string): Promise<readonly Finding[]> {
   if (isServiceOff(process.env) || clipState(undefined) !== 'missing') return []
   const recipe = await recipeFor(process.argv[1] ?? '')
   if ('digest' in recipe)
-    return [note('Every hook starts Node. With the service, hooks answer several times as fast', SETUP)]
+    return [note('Every hook starts Node. With the service, hooks answer several times as fast', setup)]
   if (recipe.fix === undefined) return []
   return [
-    note(`Every hook starts Node, and no service is used. ${recipe.why}`, `${recipe.fix} Then run ${SETUP}.`),
+    note(`Every hook starts Node, and no service is used. ${recipe.why}`, `${recipe.fix} Then run ${setup}.`),
   ]
 }
 
@@ -71,9 +73,10 @@ async function clips(warm: readonly Warm[], { home, project }: Facts): Promise<r
   byClip.delete(realOf(clipFile()))
   const findings = [...(own ? await ofOwn(own) : []), ...[...byClip.values()].flatMap(ofOther)]
   const places = settingsFiles(home, project, process.env)
+  const setupOf = (path: string) => warm.find(({ file }) => file === path)?.setup ?? SETUP
   return findings.map((one) => ({
     ...one,
-    fix: places.find(({ file }) => file === realOf(one.file))?.heal ?? SETUP,
+    fix: places.find(({ file }) => file === realOf(one.file))?.heal ?? setupOf(one.file),
   }))
 }
 

@@ -3,16 +3,10 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
-import { dataHome, HOME_FOLDERS, stateHome, userHome } from '../../files/homes.js'
+import { dataHome, HOME_FOLDERS, stateHome } from '../../files/homes.js'
 import { looseCall } from '../../hosts/own-command.js'
-import {
-  type HostPlace,
-  placeOf as hostPlaceOf,
-  type Plan,
-  planRemove,
-  userPlaces,
-} from '../../hosts/setup.js'
-import { recordedFiles } from '../../hosts/setup-record.js'
+import { writtenPlaces } from '../../hosts/registrations.js'
+import { type HostPlace, type Plan, planRemove } from '../../hosts/setup.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { serviceFolder } from '../../service/socket/running-services.js'
 import { agentCommands } from '../doctor/agent-files.js'
@@ -52,10 +46,8 @@ export function isEmpty({ settings, kept, service }: Found): boolean {
 /** `keepsState`: only what setup wrote. */
 export async function findAll(keepsState: boolean): Promise<Found> {
   const setups = await allSetups()
-  const recorded = recordedFiles()
   const settings = setups.flatMap(({ host, setup }) => {
-    const places = [...userPlaces(setup), ...recorded.flatMap((path) => hostPlaceOf(setup, path) ?? [])]
-    return [...new Map(places.map((place) => [place.path, place])).values()].flatMap((place) => {
+    return writtenPlaces({ host, setup }).flatMap((place) => {
       const plan = planRemove(place)
       const commands = place.form.commands(plan.file.text ?? '')
       return plan.changes ? [{ host, setup, place, plan, commands }] : []
@@ -70,7 +62,7 @@ export async function findAll(keepsState: boolean): Promise<Found> {
     kept: keepsState ? [] : homes.flatMap(({ kind, folder }) => keptIn(kind, folder)),
     service: !keepsState && existsSync(serviceFolder()) ? serviceFolder() : undefined,
     left: [
-      ...byHand(settings),
+      ...(await byHand(settings)),
       ...(keepsState ? [] : homes.flatMap(({ kind, folder }) => strangers(kind, folder))),
     ],
   }
@@ -99,8 +91,8 @@ function strangers(kind: Kept['kind'], folder: string): readonly string[] {
 }
 
 /** Commands in settings files that setup did not write. */
-function byHand(settings: readonly Settings[]): readonly string[] {
-  const { commands } = agentCommands({ project: projectOf({ project: undefined }), home: userHome() })
+async function byHand(settings: readonly Settings[]): Promise<readonly string[]> {
+  const { commands } = await agentCommands(projectOf({ project: undefined }))
   const done = new Set(settings.map(({ place }) => place.path))
   const own = commands.filter(({ command, file }) => looseCall(command) !== undefined && !done.has(file))
   return [...new Map(own.map((one) => [one.file, one])).values()].map(

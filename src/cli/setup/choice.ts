@@ -10,15 +10,15 @@ import {
   type Choice,
   choicesOf,
   completed,
-  isOurs,
   needsOf,
   PACK_TABLE,
   USUAL_CHOICES,
 } from '../../hosts/entries.js'
 import type { FormCommand, HostSetup } from '../../hosts/host-setup.js'
 import type { KnownHost } from '../../hosts/hosts.js'
-import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
+import type { OwnCommand } from '../../hosts/own-command.js'
 import { packName } from '../../hosts/pack-names.js'
+import { ownIn } from '../../hosts/registrations.js'
 import type { SettingsPlace } from '../../hosts/settings-file.js'
 import type { OptionTable } from '../command.js'
 import { answerTo, isLeaving } from '../confirm.js'
@@ -97,18 +97,6 @@ function choicesCalled(names: string): readonly Choice[] {
 
 /** The commands in the settings of an agent, ours and others. */
 export type Commands = readonly FormCommand[]
-
-interface Registered extends OwnCommand {
-  readonly command: string
-  readonly event: string | undefined
-}
-
-export function ownIn(commands: Commands): readonly Registered[] {
-  return commands.flatMap(({ command, event }) => {
-    const own = isOurs({ command }) ? ownCommand({ command }) : undefined
-    return own ? [{ ...own, command, event }] : []
-  })
-}
 
 function choicesIn(commands: Commands): readonly Choice[] {
   return choicesOf(ownIn(commands).flatMap(({ call, name }) => (call === 'hook' ? [name] : [])))

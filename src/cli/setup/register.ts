@@ -9,6 +9,7 @@ import { userHome } from '../../files/homes.js'
 import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
 import type { Entry, HostProblem } from '../../hosts/host-setup.js'
+import { ownIn } from '../../hosts/registrations.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import {
   carryOut,
@@ -41,7 +42,6 @@ import {
   hasEngine,
   lostGate,
   type NamedChoices,
-  ownIn,
 } from './choice.js'
 import { type Start, startOf, startText } from './start.js'
 

@@ -189,7 +189,7 @@ async function noHooks(sources: Sources): Promise<Advice> {
   const { firstSteps } = await import('./first-steps.js')
   return {
     reason: `there are no hooks here; looked for ${lookedIn(projectOf(sources)).join(', ')}`,
-    next: firstSteps(sources).map(({ line }) => line),
+    next: (await firstSteps(sources)).map(({ line }) => line),
   }
 }
 

@@ -2,15 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
-import { hooksOff } from '../../hosts/claude-code/hooks-off.js'
 import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/entries.js'
 import { filesOf, isGone, looseCall, ownCommand } from '../../hosts/own-command.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
+import { agentFiles, askingName, registrationsIn } from '../../hosts/registrations.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
-import { fromHere, shortPath } from '../print/lines.js'
+import { type AgentCommand, agentCommands, commandsIn } from '../doctor/agent-files.js'
+import { fromHere, grouped, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
 import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
@@ -21,7 +20,7 @@ export interface FirstStep {
 }
 
 /** Points to hooks elsewhere, or else says how to make one. */
-export function firstSteps(sources: Sources): readonly FirstStep[] {
+export async function firstSteps(sources: Sources): Promise<readonly FirstStep[]> {
   const project = projectOf(sources)
   // The commands below take no other option of the sources.
   const here = sourcesOf(sources.project)
@@ -36,7 +35,7 @@ export function firstSteps(sources: Sources): readonly FirstStep[] {
     const list = typed(['list', '--project', fromHere(above)], { ...sources, project: undefined })
     elsewhere.push({ kind: 'above', line: `${list}   # ${shortPath(above)} has .amplifier` })
   }
-  const theirs = claudeHooks(project).find(({ command }) => !looseCall(command))
+  const theirs = (await claudeHooks(project)).find(({ command }) => !looseCall(command))
   const migrate =
     theirs && `${typed(['migrate'], here)}   # ${shortPath(theirs.file)} has hooks of Claude Code`
   const first = `${typed(['new', ...FIRST], here)}   # a first hook, with its tests`
@@ -51,8 +50,8 @@ const PLUGIN_FILES = ['.claude-plugin/plugin.json', 'hooks/hooks.json', 'hooks.j
 export const FIRST = ['my-guard', '--matcher', 'Bash']
 
 /** Says that Claude Code's own settings of the project have hooks for an event, and that Carabiner does not run them. */
-export function notCarried(event: string, sources: Sources): string | undefined {
-  const theirs = claudeHooks(projectOf(sources)).filter(
+export async function notCarried(event: string, sources: Sources): Promise<string | undefined> {
+  const theirs = (await claudeHooks(projectOf(sources))).filter(
     (one) => one.event === event && !looseCall(one.command),
   )
   const [first] = theirs
@@ -61,9 +60,10 @@ export function notCarried(event: string, sources: Sources): string | undefined 
   return `${fromHere(first.file)} has ${theirs.length} that Carabiner does not run: ${how}`
 }
 
-function claudeHooks(project: string): readonly AgentCommand[] {
+async function claudeHooks(project: string): Promise<readonly AgentCommand[]> {
   const folder = join(project, '.claude')
-  return agentCommands({ project, home: userHome() }).commands.filter(({ file }) => dirname(file) === folder)
+  const { commands } = await agentCommands(project)
+  return commands.filter(({ file }) => dirname(file) === folder)
 }
 
 /** A project further up, above the repository or owned by another user. */
@@ -76,8 +76,8 @@ function projectAbove(project: string): string | undefined {
 }
 
 /** Empty if an agent asks these hooks already, or needs nothing else. */
-export function setupStep(project: string, hasHooks: boolean): readonly string[] {
-  const { engine, pack } = registeredIn(project)
+export async function setupStep(project: string, hasHooks: boolean): Promise<readonly string[]> {
+  const { engine, pack } = await registeredIn(project)
   if (engine || (pack && !hasHooks)) return []
   if (!hasHooks) return ['carabiner setup   # finds your agents, and guards them']
   return [`${ASK}   # no agent runs these hooks yet; then yours do`]
@@ -86,11 +86,11 @@ export function setupStep(project: string, hasHooks: boolean): readonly string[]
 const ASK = 'carabiner setup --engine'
 
 /** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
-export function notAsked(
+export async function notAsked(
   project: string,
   ready: number,
-): { readonly text: string; readonly fix: string } | undefined {
-  const { engine, pack } = registeredIn(project)
+): Promise<{ readonly text: string; readonly fix: string } | undefined> {
+  const { engine, pack } = await registeredIn(project)
   if (ready === 0 || engine || !pack) return undefined
   const those =
     ready === 1 ? '1 hook is ready, but no agent runs it' : `${ready} hooks are ready, but no agent runs them`
@@ -109,21 +109,53 @@ export interface PackHook {
   readonly line: number
 }
 
-/** Without those whose program is gone, and without any where a setting keeps Claude Code from running hooks. */
-export function packHooks(project: string): readonly PackHook[] {
-  const home = userHome()
-  const isOff = hooksOff({ home, project, env: callerEnv() }) !== undefined
-  return agentCommands({ project, home }).commands.flatMap(({ agent, command, event, file, line }) => {
-    const own = ownCommand({ command })
-    if (own?.call !== 'hook' || filesOf(own).some(isGone) || (isOff && agent === 'Claude Code')) return []
-    const row = PACK_TABLE.find((one) => one.hook === packName(own.name))
-    return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
-  })
+/** Without those whose program is gone, and without those that something keeps the agent from running. */
+export async function packHooks(project: string): Promise<readonly PackHook[]> {
+  const files = await agentFiles(project)
+  const stuck = new Set(
+    registrationsIn(files, project)
+      .filter(({ problems }) => problems.some(({ severity }) => severity === 'broken'))
+      .flatMap((one) => one.files.map(({ path }) => path)),
+  )
+  return files
+    .filter(({ path }) => !stuck.has(path))
+    .flatMap((found) =>
+      commandsIn(found).flatMap(({ command, event, file, line }) => {
+        const own = ownCommand({ command })
+        if (own?.call !== 'hook' || filesOf(own).some(isGone)) return []
+        const row = PACK_TABLE.find((one) => one.hook === packName(own.name))
+        const agent = askingName(found)
+        return row ? [{ name: row.choice, hook: row.hook, event: event ?? row.event, agent, file, line }] : []
+      }),
+    )
 }
 
-/** The hooks of the standard pack that agents run, by the names that setup has for them. */
-export function packIn(project: string): readonly Choice[] {
-  return choicesOf(packHooks(project).map(({ hook }) => hook))
+/** Hooks of the standard pack, and the agents that run exactly these. */
+export interface PackRun {
+  readonly agents: readonly string[]
+  readonly hooks: readonly Choice[]
+}
+
+export function packRuns(hooks: readonly PackHook[]): readonly PackRun[] {
+  const byAgent = [...grouped(hooks, ({ agent }) => agent)].map(([agent, ones]) => ({
+    agent,
+    hooks: choicesOf(ones.map(({ hook }) => hook)),
+  }))
+  return [...grouped(byAgent, (one) => one.hooks.join()).values()].map((ones) => ({
+    agents: ones.map(({ agent }) => agent),
+    hooks: ones[0]?.hooks ?? [],
+  }))
+}
+
+/** `Codex and pi run the guard`. */
+export function packRunText({ agents, hooks }: PackRun): string {
+  const what = hooks.length === 1 && hooks[0] === 'guard' ? 'the guard' : listed(hooks)
+  return `${listed(agents)} ${agents.length === 1 ? 'runs' : 'run'} ${what}`
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
 /** Says that agents also ask standard hooks about an event. Undefined if they do not. */
@@ -148,8 +180,8 @@ interface Registered {
   readonly pack: readonly Choice[] | undefined
 }
 
-export function registeredIn(project: string): Registered {
-  const { commands } = agentCommands({ project, home: userHome() })
+export async function registeredIn(project: string): Promise<Registered> {
+  const { commands } = await agentCommands(project)
   const own = commands.filter(({ command }) => looseCall(command))
   const engine = own.some(({ command }) => looseCall(command) === 'fire')
   const pack = own.flatMap((one) => {

@@ -26,5 +26,6 @@ export const setup: HostSetup = {
   folder: '.aws/amazonq',
   files: [{ name: 'cli-agents/carabiner.json', form }],
   events: EVENTS,
+  onlyIf: 'with --agent carabiner',
   notes: ['Amazon Q runs these hooks only in the agent carabiner: q chat --agent carabiner'],
 }

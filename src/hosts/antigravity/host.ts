@@ -20,7 +20,6 @@ export const antigravity: Host<'antigravity'> = {
   title: 'Antigravity',
   guarded: ['.gemini/config/', '.agents/hooks/', '.agents/hooks.json'],
   setup: () => import('./setup.js'),
-  hookFile: '.gemini/config/hooks.json',
   sends: (payload) =>
     isObject(payload.toolCall) || ('conversationId' in payload && 'workspacePaths' in payload),
   read,

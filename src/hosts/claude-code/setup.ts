@@ -1,5 +1,6 @@
 // Claude Code: hooks in settings.json, in groups by event.
 
+import { join } from 'node:path'
 import { CATALOGUE } from '../../core/events/catalogue.js'
 import type { Entry, HostSetup } from '../host-setup.js'
 import { jsonForm } from '../json-form.js'
@@ -50,6 +51,7 @@ export const setup: HostSetup = {
   variable: 'CLAUDE_CONFIG_DIR',
   files: [FILE],
   project: { folder: '.claude', files: [FILE] },
+  alsoReads: (project) => [{ path: join(project, '.claude', 'settings.local.json'), form: claudeSettings }],
   events: EVENTS,
   problems: (scene) => {
     const off = hooksOff(scene)

@@ -10,7 +10,6 @@ export const clineCore: Host<'cline-core'> = {
   title: 'Cline 3',
   guarded: ['.cline/plugins/'],
   setup: () => import('./setup.js'),
-  hookFile: '.cline/plugins/carabiner.js',
   proof: () => import('./proof.js'),
   // Its names of events are in snake_case.
   sends: (payload, event) =>

@@ -37,7 +37,6 @@ export const codex: Host<'codex'> = {
   answer: (event, told) => answerLikeClaude(event, { ...told, host: {}, act: actOf(event, told) }),
   timeout: 600,
   timeouts: { SessionEnd: 1 },
-  hookFile: '.codex/hooks.json',
 }
 
 /** A changed input needs an allow. On an event that cannot be blocked, a stop must not have a decision. */

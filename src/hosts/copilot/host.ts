@@ -29,7 +29,6 @@ export const copilot: Host<'copilot'> = {
   ],
   moved: { variable: 'COPILOT_HOME', folder: '.copilot' },
   setup: () => import('./setup.js'),
-  hookFile: '.copilot/hooks/carabiner.json',
   proof: () => import('./proof.js'),
   projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>

@@ -57,7 +57,6 @@ export const cursor: Host<'cursor'> = {
   can: (event) => (Object.hasOwn(GATES, event.sentAs.toLowerCase()) ? ['block'] : abilitiesOn(CAN, event)),
   answer,
   timeout: 60,
-  hookFile: '.cursor/hooks.json',
 }
 
 function read(payload: Data, event: string): Data {

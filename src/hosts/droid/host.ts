@@ -29,5 +29,4 @@ export const droid: Host<'droid'> = {
   mergesInput: true,
   answer: answerLikeClaude,
   timeout: 60,
-  hookFile: '.factory/hooks.json',
 }

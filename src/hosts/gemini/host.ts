@@ -50,7 +50,6 @@ export const gemini: Host<'gemini'> = {
   mergesInput: true,
   answer: (event, told) => (told.act === 'signal' ? signalled(told) : printed(jsonOf(event, told))),
   timeout: 60,
-  hookFile: '.gemini/settings.json',
 }
 
 function readModelCall({ llm_request: request, llm_response: response }: Data): Data {

@@ -8,7 +8,6 @@ export const kimi: Host<'kimi'> = {
   title: 'Kimi Code',
   guarded: ['.kimi/config.toml', '.kimi-code/config.toml'],
   setup: () => import('./setup.js'),
-  hookFile: '.kimi-code/config.toml',
   proof: () => import('./proof.js'),
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
   read: ({ agent_type: type, agent_name: name }) => definedFields({ agent_type: type ?? name }),

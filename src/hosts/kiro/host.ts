@@ -26,7 +26,6 @@ export const kiro: Host<'kiro'> = {
   title: 'Kiro',
   guarded: ['.kiro/hooks/', '.kiro/agents/'],
   setup: () => import('./setup.js'),
-  hookFile: '.kiro/hooks/carabiner.json',
   sends: (payload) =>
     keepsIn(payload, '.kiro') ||
     (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),

@@ -1,7 +1,7 @@
 // Kiro: a file of our own among its hooks, a list with a trigger each.
 
 import { isObject } from '../../core/base/json.js'
-import { JsonText } from '../../files/json-text.js'
+import { JsonText, under } from '../../files/json-text.js'
 import type { FormCommand, HostSetup } from '../host-setup.js'
 import { ownFile } from '../own-file.js'
 
@@ -24,15 +24,20 @@ const form = ownFile({
 })
 
 function commandsIn(text: string): readonly FormCommand[] | undefined {
-  const parsed = new JsonText(text).parse()
+  const json = new JsonText(text)
+  const parsed = json.parse()
   const hooks = 'value' in parsed && isObject(parsed.value) ? parsed.value.hooks : undefined
   if (!Array.isArray(hooks)) return undefined
-  return hooks.flatMap((hook: unknown) => {
+  return hooks.flatMap((hook: unknown, i) => {
     const { trigger, action } = isObject(hook) ? hook : {}
     const command = isObject(action) ? action.command : undefined
-    return typeof command === 'string' ? [{ command, event: String(trigger) }] : []
+    return typeof command === 'string'
+      ? [{ command, event: String(trigger), line: json.lineOf(under(HOOKS, i)) }]
+      : []
   })
 }
+
+const HOOKS = under(null, 'hooks')
 
 const FILE = { name: 'hooks/carabiner.json', form }
 

@@ -16,7 +16,6 @@ export const opencode: Host<'opencode'> = {
     'opencode.jsonc',
   ],
   setup: () => import('./setup.js'),
-  hookFile: '.config/opencode/plugins/carabiner.js',
   proof: () => import('./proof.js'),
   sends: ({ hook, input }) => typeof hook === 'string' && isObject(input),
   eventName: ({ hook, input }) => {

@@ -9,7 +9,6 @@ export const openhands: Host<'openhands'> = {
   title: 'OpenHands',
   guarded: ['.openhands/hooks/', '.openhands/hooks.json'],
   setup: () => import('./setup.js'),
-  hookFile: '.openhands/hooks.json',
   sends: (payload) => 'event_type' in payload,
   tools: {
     terminal: tool('Bash'),

@@ -23,7 +23,6 @@ export const pi: Host<'pi'> = {
   guarded: ['.pi/extensions/', '.pi/agent/extensions/', '.pi/settings.json', '.pi/agent/settings.json'],
   moved: { variable: 'PI_CODING_AGENT_DIR', folder: '.pi/agent' },
   setup: () => import('./setup.js'),
-  hookFile: '.pi/agent/extensions/carabiner.js',
   proof: () => import('./proof.js'),
   sends: ({ event }) => isObject(event) && typeof event.type === 'string',
   eventName: (payload) => {

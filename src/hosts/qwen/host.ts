@@ -31,5 +31,4 @@ export const qwen: Host<'qwen'> = {
   },
   answer: answerLikeClaude,
   timeout: 60,
-  hookFile: '.qwen/settings.json',
 }

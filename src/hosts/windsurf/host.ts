@@ -28,7 +28,6 @@ export const windsurf: Host<'windsurf'> = {
   can: { PreToolUse: ['block'], UserPromptSubmit: ['block'], PostToolUse: [], Stop: [] },
   answer: byExitCode,
   timeout: 30,
-  hookFile: '.windsurf/hooks.json',
 }
 
 function read({ trajectory_id: id, tool_info: info }: Data, event: string): Data {

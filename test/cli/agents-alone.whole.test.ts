@@ -1,0 +1,88 @@
+// Each agent that setup knows, set up alone: what the commands say about it names this agent, and is true.
+
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HOSTS } from '../../src/hosts/hosts.js'
+import { askingName } from '../../src/hosts/registrations.js'
+import { allSetups, type KnownSetup } from '../../src/hosts/setups.js'
+import { Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const call = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  project.call(args, { env: { CARABINER_SERVICE: 'off', ...env } })
+
+const SETUPS = await allSetups()
+const TITLES = HOSTS.map(({ title }) => title)
+
+/** Titles of other agents in a text. `Cline` is also the start of `Cline 3`. */
+function othersIn(text: string, title: string): readonly string[] {
+  return TITLES.filter(
+    (one) => one !== title && !title.startsWith(one) && new RegExp(`\\b${one}\\b`).test(text),
+  )
+}
+
+async function setUp({ host, setup }: KnownSetup, env: Readonly<Record<string, string>> = {}) {
+  const place = setup.files.length === 0 ? ['--project'] : []
+  expect(await call(['setup', host.name, '--yes', ...place], env)).toMatchObject({ code: 0 })
+}
+
+async function checkAll(title: string, env: Readonly<Record<string, string>> = {}) {
+  const bare = await call([], env)
+  expect(bare.stdout).toContain(`  ${title} runs `)
+  expect(bare.stdout).not.toContain('Nothing is set up')
+  expect(othersIn(bare.stdout, title)).toEqual([])
+
+  const audit = await call(['audit'], env)
+  expect(audit.stdout).toContain(`${title} runs `)
+  expect(othersIn(audit.stdout, title)).toEqual([])
+
+  const doctor = await call(['doctor'], env)
+  expect(doctor.code).toBe(0)
+  if (title !== 'Claude Code') expect(doctor.stdout).toContain(`${title} asks Carabiner`)
+  expect(doctor.stdout).toContain(`${title} runs `)
+  expect(doctor.stdout).not.toContain('nothing is set up')
+  expect(othersIn(doctor.stdout, title)).toEqual([])
+
+  const list = await call(['list', '--json'], env)
+  const { packHooks } = JSON.parse(list.stdout) as { packHooks: { agent: string; line: number }[] }
+  expect(new Set(packHooks.map(({ agent }) => agent))).toEqual(new Set([title]))
+
+  const removal = await call(['remove', '--dry-run'], env)
+  expect(removal.stdout).toMatch(/hooks? of Carabiner/)
+}
+
+describe('alone', () => {
+  it.each(SETUPS.map((known) => [known.host.title, known] as const))('%s', async (_, known) => {
+    await setUp(known)
+    await checkAll(askingName(known))
+  })
+
+  it('Codex in the folder that CODEX_HOME names', async () => {
+    const known = SETUPS.find(({ host }) => host.name === 'codex') as KnownSetup
+    const env = { CODEX_HOME: `${project.home}/elsewhere` }
+    await setUp(known, env)
+    await checkAll('Codex', env)
+  })
+})
+
+describe('together', () => {
+  it('agents with the same hooks share a line', async () => {
+    await call(['setup', 'claude-code', 'codex', '--only', 'guard'])
+    expect((await call([])).stdout).toContain('  Claude Code and Codex run the guard of the standard pack\n')
+  })
+
+  it('an agent that does not trust its hooks is not said to run them', async () => {
+    await call(['setup', 'codex', '--only', 'guard'])
+    writeFileSync(`${project.home}/.codex/config.toml`, '')
+    const { stdout } = await call([])
+    expect(stdout).not.toContain('Codex runs')
+    expect(stdout).toContain('Codex')
+  })
+})

@@ -146,3 +146,22 @@ describe('an output that is not an answer of Carabiner refuses', () => {
     expect(await cline.call('beforeTool', { toolCall: {}, input: {} })).toMatchObject({ skip: true })
   })
 })
+
+describe('a prompt in opencode', () => {
+  const text = (one: string) => ({ type: 'text', text: one })
+
+  it('carries nothing that a hook took out, in any of its parts', async () => {
+    const { call } = await inOpencode({ UserPromptSubmit: { prompt: 'hello [redacted]', context: 'note' } })
+    const file = { type: 'file', url: 'data:,x' }
+    const parts = [text('hello'), file, text('SECRET'), { ...text('SECRET'), synthetic: true }]
+    await call('chat.message', { sessionID: 's' }, { message: {}, parts })
+    expect(parts).toEqual([text('hello [redacted]\n\nnote'), file])
+  })
+
+  it('is refused if a hook changed it, and it has no text to change', async () => {
+    const { call } = await inOpencode({ UserPromptSubmit: { prompt: 'x' } })
+    await expect(call('chat.message', { sessionID: 's' }, { message: {}, parts: [] })).rejects.toThrow(
+      'no text',
+    )
+  })
+})

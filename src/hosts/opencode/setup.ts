@@ -49,10 +49,18 @@ export const Carabiner = async ({ client, directory }) => {
     'chat.message': async (input, output) => {
       const told = await asked('UserPromptSubmit', 'chat.message', input, output)
       if (told.deny !== undefined) throw new Error(told.deny)
-      const part = output.parts.find((one) => one.type === 'text')
-      if (!part) return
-      if (told.prompt !== undefined) part.text = told.prompt
-      for (const text of [waiting.get(input.sessionID), told.context]) if (text) part.text = [part.text, text].join('\\n\\n')
+      const [first, ...others] = output.parts.filter((one) => one.type === 'text')
+      if (first === undefined && told.prompt === undefined) return
+      if (first === undefined) throw new Error('A hook changed the prompt, which has no text')
+      if (told.prompt !== undefined) {
+        first.text = told.prompt
+        // Hooks saw all texts as one.
+        for (const part of others) {
+          part.text = ''
+          output.parts.splice(output.parts.indexOf(part), 1)
+        }
+      }
+      for (const text of [waiting.get(input.sessionID), told.context]) if (text) first.text = [first.text, text].join('\\n\\n')
       waiting.delete(input.sessionID)
     },
     'experimental.session.compacting': async (input, output) => {

@@ -164,4 +164,15 @@ describe('a prompt in opencode', () => {
       'no text',
     )
   })
+
+  it('says why it is refused, as an error whose message opencode shows', async () => {
+    const { call } = await inOpencode({ UserPromptSubmit: { deny: 'no secrets' } })
+    const refused = call('chat.message', { sessionID: 's' }, { message: {}, parts: [text('x')] })
+    const error = (await Promise.resolve(refused).catch((one: unknown) => one)) as { toObject: () => object }
+    expect(error).toMatchObject({ message: 'no secrets' })
+    expect(error.toObject()).toEqual({
+      name: 'ConfigFrontmatterError',
+      data: { path: 'carabiner', message: 'no secrets' },
+    })
+  })
 })

@@ -29,6 +29,13 @@ function show(client, message) {
   Promise.resolve(client?.tui?.showToast?.({ body })).catch(() => {})
 }
 
+/** opencode shows the message of few errors, and of this one nothing else. Of others it only says "Unexpected server error". */
+function refusal(reason) {
+  const data = { path: 'carabiner', message: reason }
+  const error = Object.assign(new Error(reason), { data, name: 'ConfigFrontmatterError' })
+  return Object.assign(error, { toObject: () => ({ name: error.name, data }) })
+}
+
 export const Carabiner = async ({ client, directory }) => {
   const asked = async (event, hook, input, output) => {
     const told = await ask(event, { hook, input, output, cwd: directory })
@@ -48,10 +55,10 @@ export const Carabiner = async ({ client, directory }) => {
     },
     'chat.message': async (input, output) => {
       const told = await asked('UserPromptSubmit', 'chat.message', input, output)
-      if (told.deny !== undefined) throw new Error(told.deny)
+      if (told.deny !== undefined) throw refusal(told.deny)
       const [first, ...others] = output.parts.filter((one) => one.type === 'text')
       if (first === undefined && told.prompt === undefined) return
-      if (first === undefined) throw new Error('A hook changed the prompt, which has no text')
+      if (first === undefined) throw refusal('A hook changed the prompt, which has no text')
       if (told.prompt !== undefined) {
         first.text = told.prompt
         // Hooks saw all texts as one.

@@ -6,7 +6,7 @@ import { resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
 import type { Outcome } from '../core/hooks/outcome.js'
 import type { Abilities, Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict } from './host.js'
-import { hostInput, toolNamed } from './tool-calls.js'
+import { hostInput, isInPartsOf, toolNamed } from './tool-calls.js'
 
 export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {
   const can = abilitiesOf(host, event, verdict)
@@ -30,11 +30,11 @@ export function abilitiesOf(
   return typeof can === 'function' ? can(event, verdict) : abilitiesOn(can, event)
 }
 
+/** An only part that can be put back was shown to hooks as the input. */
 function isInParts(host: Host, { data }: HostEvent): boolean {
   const tool = toolNamed(host, data.tool_name)
-  // An only part that can be put back was shown to hooks as the input.
   const isAlone = tool?.whole !== undefined && isObject(data.host_tool_input)
-  return tool?.parts !== undefined && !isAlone
+  return tool !== undefined && !isAlone && isInPartsOf(tool, data.host_tool_input ?? data.tool_input)
 }
 
 /** In the terms in which the host sent it. */
@@ -42,7 +42,8 @@ function ownInput(host: Host, { data }: HostEvent, input: Data): Data {
   const { tool_name: name, tool_input: seen, host_tool_input: own } = data
   if (!isObject(own) || !isObject(seen)) return input
   const tool = toolNamed(host, name)
-  return tool?.whole ? tool.whole(own as Data, input) : hostInput(tool, own as Data, seen as Data, input)
+  if (tool?.whole && isInPartsOf(tool, own)) return tool.whole(own as Data, input)
+  return hostInput(tool, own as Data, seen as Data, input)
 }
 
 /** Undefined for an event that the host does not have. The name may be third-party text. */

@@ -14,7 +14,7 @@ import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostCall, HostEvent } from './host.js'
 import { HOSTS, type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
-import { canonicalCalls, toolNamed } from './tool-calls.js'
+import { canonicalCalls, isInPartsOf, toolNamed } from './tool-calls.js'
 
 export interface ReadOptions {
   /** For payloads that do not name their event. */
@@ -82,7 +82,7 @@ export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope):
   const calls = callsIn(host, data, name)
   const tool = toolNamed(host, data.tool_name)
   // An input that is read in parts stays whole here: a part would hide the others.
-  const isInParts = tool?.parts && !(tool.whole && calls.length === 1)
+  const isInParts = tool && isInPartsOf(tool, data.tool_input) && !(tool.whole && calls.length === 1)
   const whole = isInParts ? data : (calls[0]?.data ?? data)
   return { name, sentAs, data: whole, ...(calls.length > 0 && { calls }) }
 }
@@ -90,7 +90,7 @@ export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope):
 /** Empty if Claude Code has no such tool. */
 function callsIn(host: KnownHost, data: Data, event: string): readonly HostCall[] {
   try {
-    return canonicalCalls(host, data)
+    return canonicalCalls(host, data, event === 'PreToolUse' || event === 'PermissionRequest')
   } catch (error) {
     const problem = `a call of ${visibleName(String(data.tool_name))} cannot be read: ${textOfError(error)}`
     throw new InvalidHookInput(problem, { event, field: 'tool_input' })

@@ -3,35 +3,130 @@
 import { isAbsolute, resolve } from 'node:path'
 import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
 import { bareLetters } from '../core/events/catalogue.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import type { Host, HostCall, HostTool, ToolCall } from './host.js'
 
 /** The tool behind a name, in any case and with any separators: another version may spell it differently. */
-export function toolNamed({ tools = {} }: Host, name: Json | undefined): HostTool | undefined {
+export function toolNamed({ tools }: Host, name: Json | undefined): HostTool | undefined {
   if (typeof name !== 'string') return undefined
-  if (Object.hasOwn(tools, name)) return tools[name]
+  const own = tools ?? {}
+  if (Object.hasOwn(own, name)) return own[name]
   const letters = bareLetters(name)
-  const key = Object.keys(tools).find((one) => bareLetters(one) === letters)
-  if (key !== undefined) return tools[key]
+  const key = Object.keys(own).find((one) => bareLetters(one) === letters)
+  if (key !== undefined) return own[key]
   const claude = CLAUDE_TOOLS.find((one) => one.toLowerCase() === letters)
-  return claude === undefined || claude === name ? undefined : { names: [claude] }
+  // A host without a table has Claude Code's tools.
+  return claude === undefined || (claude === name && !tools) ? undefined : { names: [claude] }
 }
 
 const CLAUDE_TOOLS = ['Bash', 'Read', 'Write', 'Edit'] as const
 
-/** Empty if Claude Code has no such tool. Throws Error for an input that cannot be read. */
-export function canonicalCalls(host: Host, data: Data): readonly HostCall[] {
+/** Empty if Claude Code has no such tool. Throws Error for an input that cannot be read, or that `isGate` and hides what it does. */
+export function canonicalCalls(host: Host, data: Data, isGate: boolean): readonly HostCall[] {
   const { tool_name: name, tool_input: own } = data
   const tool = toolNamed(host, name)
   if (!tool) return []
-  if (!isObject(own)) return [{ names: tool.names, data }]
-  const calls = tool.parts?.(own as Data) ?? [{ input: renamed(own as Data, tool.fields ?? {}) }]
+  if (!isGate && !isObject(own)) return [{ names: tool.names, data }]
+  const sent = objectOf(own)
+  const calls = partsOf(tool, own) ?? [{ input: renamed(sent, tool.fields ?? {}) }]
+  const field = fieldOf(tool)
+  if (isGate && (calls.length === 0 || calls.some(({ input }) => !isText(input[field]))))
+    throw new Error(`its input has no ${field === 'command' ? 'command' : 'path of a file'}`)
+  if (calls.length === 0) return [{ names: tool.names, data }]
   return calls.map((call: ToolCall) => {
     const input = withAbsolutePaths(call.input, data.cwd)
     const names = call.tool === undefined ? tool.names : [call.tool]
     const isSame = sameJson(input, own)
-    return { names, data: isSame ? data : { ...data, tool_input: input, host_tool_input: own } }
+    return { names, data: isSame ? data : { ...data, tool_input: input, host_tool_input: own ?? null } }
   })
 }
+
+// ---- what hooks must see --------------------------------------------------------------------------------------
+
+type Field = 'command' | 'file_path'
+
+/** Whether hooks see parts of the input, and not the input under other names. */
+export function isInPartsOf(tool: HostTool, own: Json | undefined): boolean {
+  return tool.parts !== undefined || usualParts(tool, own) !== undefined
+}
+
+/** Undefined if the call does one thing, and only its names differ. Empty if nobody can say what it does. */
+function partsOf(tool: HostTool, own: Json | undefined): readonly ToolCall[] | undefined {
+  return tool.parts ? tool.parts(objectOf(own)) : usualParts(tool, own)
+}
+
+/** What Claude Code always sends, so hooks look only there. */
+function fieldOf({ names }: HostTool): Field {
+  return names.includes('Bash') ? 'command' : 'file_path'
+}
+
+/** Where else it can be, in tools of any agent: a text, a list of words, or a list of things to do. */
+const OTHER_PLACES: Readonly<Record<Field, readonly string[]>> = {
+  command: ['cmd', 'script', 'commands', 'input'],
+  file_path: [
+    ...['path', 'filePath', 'file', 'filename', 'target_file', 'targetFile', 'absolute_path'],
+    ...['paths', 'files', 'file_paths', 'filePaths', 'include'],
+    ...['operations', 'replacements', 'edits', 'input'],
+  ],
+}
+
+/**
+ * The parts of a call whose input does not have the field that hooks look at. Undefined if it has it; empty if it is nowhere.
+ */
+function usualParts(tool: HostTool, own: Json | undefined): readonly ToolCall[] | undefined {
+  const field = fieldOf(tool)
+  const input = renamed(objectOf(own), tool.fields ?? {})
+  return isTold(input, field) ? undefined : partsIn(input, field, tool)
+}
+
+function partsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[] {
+  const { [field]: told, args } = input
+  const words = isText(told) ? [told] : told
+  if (field === 'command' && isTexts(words)) return [{ input: { ...input, command: commandOf(words, args) } }]
+  const place = [field, ...OTHER_PLACES[field]].find((name) => isText(input[name]) || isList(input[name]))
+  if (place === undefined) return []
+  const { [place]: found, ...rest } = input
+  const parts = (isList(found) ? found : [found]).map((one) => {
+    if (isText(one)) return [{ input: { ...rest, [field]: one } }]
+    const each = isObject(one) ? renamed(one as Data, tool.fields ?? {}) : { [field]: one ?? null }
+    return isTold(each, field) ? [{ input: each }] : partsIn(each, field, tool)
+  })
+  // One that hides what it does hides it in all of them.
+  return parts.some((calls) => calls.length === 0) ? [] : parts.flat()
+}
+
+/** Whether hooks find it. Arguments beside a command would be hidden. */
+function isTold(input: Data, field: Field): boolean {
+  return isText(input[field]) && (field !== 'command' || input.args === undefined)
+}
+
+/** For a program and its arguments. */
+function commandOf(words: readonly string[], args: Json | undefined): string {
+  const [program = '', ...rest] = words
+  const more = [
+    ...rest,
+    ...(isList(args) ? args.map((arg) => (isText(arg) ? arg : JSON.stringify(arg))) : []),
+  ]
+  return [program, ...more.map(shellQuoted)].join(' ')
+}
+
+function objectOf(own: Json | undefined): Data {
+  return isObject(own) ? (own as Data) : { input: own ?? null }
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value) && value.length > 0
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return isList(value) && value.every(isText)
+}
+
+// ---- under other names ----------------------------------------------------------------------------------------
 
 function renamed(input: Data, fields: Readonly<Record<string, string>>): Data {
   const entries = Object.entries(input).map(([key, value]) => {

@@ -396,10 +396,10 @@ describe('what Claude Code calls the tools of others', () => {
     ['cline', 'write_to_file', ['Write']],
     ['letta', 'exec_command', ['Bash']],
     ['letta', 'RunShellCommand', ['Bash']],
-    ['letta', 'Bash', []],
+    ['letta', 'Bash', ['Bash']],
     ['openhands', 'terminal', ['Bash']],
     ['openhands', 'file_editor', ['Write', 'Edit']],
-    ['kimi', 'Bash', []],
+    ['kimi', 'Bash', ['Bash']],
     ['openhands', 'constructor', []],
   ] as const)('%s: %s', (host, tool, names) => {
     expect(toolNamed(named(host), tool)?.names ?? []).toEqual(names)

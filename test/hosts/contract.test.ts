@@ -244,7 +244,14 @@ describe.each(HOSTS)('$name', ({ name: agent, tools = {}, title }) => {
   })
 
   it.each(Object.keys(tools))('%s under another spelling is the same tool', (tool) => {
-    const input = { command: 'ls', path: '/a', commands: ['ls'], paths: ['/a'], ReplacementChunks: [{}] }
+    const input = {
+      command: 'ls',
+      path: '/a',
+      commands: ['ls'],
+      paths: ['/a'],
+      TargetFile: '/a',
+      ReplacementChunks: [{}],
+    }
     const patch = '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch'
     const toolsOf = (name: string) => {
       const given = /patch/i.test(name) ? { patch } : input

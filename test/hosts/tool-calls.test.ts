@@ -1,10 +1,12 @@
 // Tool calls of every agent in Claude Code's terms: one hook on `command` or `file_path` holds under all of them.
 
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Data } from '../../src/core/base/json.js'
+import type { Data, Json } from '../../src/core/base/json.js'
 import { answerOf, verdictOfResult } from '../../src/hosts/answer.js'
-import { type HostName, hostNamed, type KnownHost } from '../../src/hosts/hosts.js'
-import { readHostPayload } from '../../src/hosts/payload.js'
+import { HOSTS, type HostName, hostNamed, type KnownHost } from '../../src/hosts/hosts.js'
+import { InvalidHookInput, readHostPayload } from '../../src/hosts/payload.js'
+import { runs } from '../property/runs.js'
 
 const named = (host: HostName) => hostNamed(host) as KnownHost
 
@@ -62,7 +64,7 @@ describe('what a tool call does', () => {
         ['Bash', { command: 'pwd' }],
       ],
     ],
-    ['cline', 'read_files', { files: [{ path: 'a' }] }, [['Read', { path: 'a', file_path: '/proj/a' }]]],
+    ['cline', 'read_files', { files: [{ path: 'a' }] }, [['Read', { file_path: '/proj/a' }]]],
     [
       'codex',
       'apply_patch',
@@ -75,7 +77,7 @@ describe('what a tool call does', () => {
       ],
     ],
     ['claude-code', 'Write', { file_path: 'a' }, []],
-    ['codex', 'Bash', { command: 'ls' }, []],
+    ['codex', 'Bash', { command: 'ls' }, [['Bash', { command: 'ls' }]]],
   ])('%s: %s', (host, tool, input, expected) => {
     expect(calls(host, tool, input)).toEqual(expected)
   })
@@ -139,9 +141,12 @@ describe('what a tool call does', () => {
     ['an unknown header', 'codex', 'apply_patch', { command: patched(...FIRST, '*** Rename File: b') }],
     ['one that is indented', 'codex', 'apply_patch', { command: patched(...FIRST, ' *** Link: b') }],
     ['a header in small letters', 'codex', 'apply_patch', { command: patched(...FIRST, '*** add file: b') }],
-    ['no list', 'cline', 'run_commands', { commands: 'ls' }],
+    ['no command', 'cline', 'run_commands', { commands: {} }],
     ['an empty list', 'cline', 'run_commands', { commands: [] }],
-    ['a list of something else', 'cline', 'run_commands', { commands: [['ls']] }],
+    ['a list with something else', 'cline', 'run_commands', { commands: ['ls', 5] }],
+    ['a list with nothing in one', 'cline', 'run_commands', { commands: ['ls', { timeout: 5 }] }],
+    ['no path', 'gemini', 'read_file', { limit: 5 }],
+    ['an empty path', 'gemini', 'write_file', { file_path: '' }],
     ['two names for a field', 'copilot', 'create', { path: '/a', file_path: '/b' }],
   ])('is refused if it cannot be read: %s', (_, host, tool, input) => {
     expect(() => read(host, tool, input)).toThrow(`PreToolUse: a call of ${tool} cannot be read: `)
@@ -174,5 +179,115 @@ describe('a changed input goes back in the terms of the agent', () => {
   it('or not at all, if it is one part of several', () => {
     const { stdout, stderr, exit } = answer('codex', 'apply_patch', { command: PATCH }, { file_path: '/x' })
     expect(`${exit} ${stdout}${stderr}`).toContain('Codex cannot apply the change')
+  })
+})
+
+describe('what hooks look at', () => {
+  const bare = (host: HostName, tool: string, input: Json) =>
+    calls(host, tool, input as Data).map(([, data]) => {
+      const { command, file_path: path } = data as Data
+      return command ?? path
+    })
+
+  it.each<[HostName, string, Json, readonly string[]]>([
+    ['cline-core', 'run_commands', ['rm x', 'ls'], ['rm x', 'ls']],
+    ['cline-core', 'run_commands', { cmd: 'rm x' }, ['rm x']],
+    ['cline-core', 'run_commands', { command: 'rm', args: ['-r', 'a b'] }, ["rm -r 'a b'"]],
+    ['cline-core', 'run_commands', { commands: ['ls', { command: 'rm', args: ['x'] }] }, ['ls', 'rm x']],
+    ['letta', 'shell', { command: ['bash', '-lc', 'rm x'] }, ["bash -lc 'rm x'"]],
+    ['gemini', 'read_many_files', { include: ['.env', 'a'] }, ['/proj/.env', '/proj/a']],
+    ['qwen', 'read_many_files', { paths: ['.env'] }, ['/proj/.env']],
+    [
+      'vscode',
+      'apply_patch',
+      { input: PATCH },
+      ['/proj/a.txt', '/proj/src/b.ts', '/proj/src/c.ts', '/etc/d'],
+    ],
+    [
+      'vscode',
+      'multi_replace_string_in_file',
+      { replacements: [{ filePath: '/a' }, { filePath: '/b' }] },
+      ['/a', '/b'],
+    ],
+    ['vscode', 'insert_edit_into_file', { filePath: '/a', code: 'x' }, ['/a']],
+    ['amazon-q', 'fs_read', { operations: [{ mode: 'Line', path: '/a' }] }, ['/a']],
+    ['kiro', 'fs_read', { operations: [{ mode: 'Line', path: '/a' }] }, ['/a']],
+    ['kiro', 'read_multiple_files', { paths: ['a'] }, ['/proj/a']],
+    ['cursor', 'Read', { path: '/a' }, ['/a']],
+    ['cursor', 'StrReplace', { path: '/a' }, ['/a']],
+    ['goose', 'write', { path: '/a' }, ['/a']],
+    ['goose', 'shell', { command: 'ls' }, ['ls']],
+    ['opencode', 'multiedit', { filePath: '/a', edits: [] }, ['/a']],
+    ['codex', 'Read', { path: '/a' }, ['/a']],
+  ])('is found, wherever the agent puts it: %s %s %j', (host, tool, input, expected) => {
+    expect(bare(host, tool, input)).toEqual(expected)
+  })
+
+  const names = [
+    'command',
+    'cmd',
+    'commands',
+    'args',
+    'file_path',
+    'path',
+    'paths',
+    'files',
+    'edits',
+    'input',
+    'x',
+  ]
+  const json = fc.letrec<{ one: Json }>((tie) => ({
+    one: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<Json>('rm x', '', 5, null, true),
+      fc.array(tie('one'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...names), tie('one'), { maxKeys: 3 }),
+    ),
+  })).one
+  const known = HOSTS.flatMap((host) =>
+    Object.keys(host.tools ?? {}).map((tool) => [host.name, tool] as const),
+  )
+
+  it('is there, or the call is refused, whatever the agent sends', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...known), json, ([host, tool], input) => {
+        let seen: readonly (Json | undefined)[]
+        try {
+          seen = bare(host, tool, input)
+        } catch (error) {
+          expect(error).toBeInstanceOf(InvalidHookInput)
+          return
+        }
+        expect(seen.length).toBeGreaterThan(0)
+        for (const one of seen) expect(one).toMatch(/./s)
+      }),
+      { numRuns: runs(500) },
+    )
+  })
+
+  it('hides no text of a list from them', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'b', 'c d'), { minLength: 1 }), (list) => {
+        expect(bare('cline-core', 'run_commands', list)).toEqual(list)
+        expect(bare('gemini', 'read_many_files', { paths: list })).toEqual(list.map((one) => `/proj/${one}`))
+      }),
+    )
+  })
+
+  it('is not asked of events that only tell', () => {
+    const payload = {
+      hook_event_name: 'PostToolUse',
+      session_id: 's',
+      cwd: '/',
+      tool_name: 'shell',
+      tool_input: null,
+    }
+    expect(readHostPayload(payload, { host: 'letta' }).event.name).toBe('PostToolUse')
+  })
+
+  it('a change of what was put together cannot be put back, so the call is refused', () => {
+    const event = read('cline-core', 'run_commands', ['rm x'] as unknown as Data)
+    const verdict = verdictOfResult({ action: 'modify', data: { tool_input: { command: 'ls' } } })
+    expect(JSON.parse(answerOf(named('cline-core'), event, verdict).stdout)).toMatchObject({ cancel: true })
   })
 })

@@ -1,6 +1,6 @@
 // Cline 2: the payload has an object for each event, and only `cancel`, with exit code 0, refuses.
 
-import { type Data, isObject, type Json } from '../../core/base/json.js'
+import { type Data, isObject } from '../../core/base/json.js'
 import { isRefusal, printed, withMessage } from '../answer.js'
 import {
   type Abilities,
@@ -11,7 +11,6 @@ import {
   type Host,
   type HostAnswer,
   type HostEvent,
-  type ToolCall,
   tool,
 } from '../host.js'
 import { callsOfPatch } from '../patch.js'
@@ -55,14 +54,10 @@ export const cline: Host<'cline'> = {
     execute_command: tool('Bash'),
     run_commands: {
       names: ['Bash'],
-      parts: ({ commands }) => listed(commands, 'command'),
-      whole: ({ commands, ...rest }, part) => ({
-        ...rest,
-        commands: [isObject(firstOf(commands)) ? part : (part.command ?? '')],
-      }),
+      whole: ({ commands, ...rest }, part) => ({ ...rest, commands: [part.command ?? ''] }),
     },
     read_file: tool('Read', EDITOR_FIELDS),
-    read_files: { names: ['Read'], parts: ({ files, paths }) => listed(files ?? paths, 'file_path') },
+    read_files: tool('Read', EDITOR_FIELDS),
     write_to_file: tool('Write', EDITOR_FIELDS),
     new_rule: tool('Write', EDITOR_FIELDS),
     replace_in_file: tool('Edit', EDITOR_FIELDS),
@@ -107,15 +102,5 @@ function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
     ...(said && { errorMessage: said }),
     ...(told.context && { contextModification: told.context }),
     ...(told.input && { overrideInput: told.input }),
-  })
-}
-
-/** A list of texts, or of objects with a text of this or another name, as a call each. */
-function listed(list: Json | undefined, field: 'command' | 'file_path'): readonly ToolCall[] {
-  if (!Array.isArray(list) || list.length === 0) throw new Error('its input has no list of what it does')
-  return list.map((one) => {
-    const text = isObject(one) ? (one[field] ?? one.path) : one
-    if (typeof text !== 'string') throw new Error('its input has something in a list that is not a text')
-    return { input: { ...(isObject(one) && (one as Data)), [field]: text } }
   })
 }

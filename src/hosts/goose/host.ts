@@ -16,7 +16,14 @@ export const goose: Host<'goose'> = {
     aftershellexecution: 'PostToolUse',
     afterfileedit: 'PostToolUse',
   },
-  tools: { developer__shell: tool('Bash'), developer__text_editor: tool('Write Edit', EDITOR_FIELDS) },
+  tools: Object.fromEntries(
+    ['developer__', ''].flatMap((prefix) => [
+      [`${prefix}shell`, tool('Bash')],
+      [`${prefix}text_editor`, tool('Write Edit', EDITOR_FIELDS)],
+      [`${prefix}write`, tool('Write', EDITOR_FIELDS)],
+      [`${prefix}edit`, tool('Edit', { ...EDITOR_FIELDS, before: 'old_string', after: 'new_string' })],
+    ]),
+  ),
   can: { PreToolUse: ['block'] },
   answer: byExitCode,
   timeout: 30,

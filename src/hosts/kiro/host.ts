@@ -2,17 +2,9 @@
 
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'
-import { definedFields, EDITOR_FIELDS, type Host, type HostTool, keepsIn, tool } from '../host.js'
+import { definedFields, EDITOR_FIELDS, type Host, keepsIn, tool } from '../host.js'
 
 const FIELDS = { ...EDITOR_FIELDS, text: 'content', oldStr: 'old_string', newStr: 'new_string' } as const
-
-const readMany: HostTool = {
-  names: ['Read'],
-  parts: ({ paths }) => {
-    if (!Array.isArray(paths) || paths.length === 0) throw new Error('its input has no list of what it does')
-    return paths.map((path) => ({ input: { file_path: path } }))
-  },
-}
 
 /** What happened to a file, by the event's name. */
 const FILE_EVENTS: Readonly<Record<string, string>> = {
@@ -37,11 +29,12 @@ export const kiro: Host<'kiro'> = {
     fs_read: tool('Read', FIELDS),
     read: tool('Read', FIELDS),
     read_file: tool('Read', FIELDS),
-    read_multiple_files: readMany,
+    read_multiple_files: tool('Read', FIELDS),
     fs_write: tool('Write Edit', FIELDS),
     write: tool('Write', FIELDS),
     fs_append: tool('Write Edit', FIELDS),
     str_replace: tool('Edit', FIELDS),
+    delete_file: tool('Write Edit', FIELDS),
   },
   can: {
     PreToolUse: ['block', 'context'],

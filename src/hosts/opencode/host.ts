@@ -40,6 +40,7 @@ export const opencode: Host<'opencode'> = {
     read: tool('Read', CAMEL_FIELDS),
     write: tool('Write', CAMEL_FIELDS),
     edit: tool('Edit', CAMEL_FIELDS),
+    multiedit: tool('Edit', CAMEL_FIELDS),
     patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
     apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
   },

@@ -3,6 +3,7 @@
 import { isObject } from '../../core/base/json.js'
 import { answerLikeClaude } from '../claude-code/host.js'
 import { CAMEL_FIELDS, type Host, isIsoTime, tool } from '../host.js'
+import { callsOfPatch } from '../patch.js'
 
 export const vscode: Host<'vscode'> = {
   name: 'vscode',
@@ -21,6 +22,11 @@ export const vscode: Host<'vscode'> = {
     create_file: tool('Write', CAMEL_FIELDS),
     replace_string_in_file: tool('Edit', CAMEL_FIELDS),
     read_file: tool('Read', CAMEL_FIELDS),
+    apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch },
+    multi_replace_string_in_file: tool('Edit', CAMEL_FIELDS),
+    insert_edit_into_file: tool('Edit', CAMEL_FIELDS),
+    edit_notebook_file: tool('Edit', CAMEL_FIELDS),
+    editFiles: tool('Edit', CAMEL_FIELDS),
   },
   can: {
     PreToolUse: ['block', 'input', 'ask', 'context', 'stop', 'allow'],

@@ -92,6 +92,7 @@ function readOne(
         event: entry.event,
         ...(hook.dir !== undefined && { dir: hook.dir }),
         ...(hook.type === 'tell' && { tells: true as const }),
+        ...(hook.failsClosed && { failsClosed: true as const }),
       },
       ...(when.condition && { condition: when.condition }),
       usualTimeout: agent.timeout,

@@ -18,6 +18,8 @@ export interface AgentTerms {
   readonly dir?: string
   /** Its output is a text for the agent, and not an answer. */
   readonly tells?: true
+  /** By its entry, a failure refuses. */
+  readonly failsClosed?: true
 }
 
 export interface AgentCall {
@@ -36,7 +38,10 @@ export function agentCall(terms: AgentTerms, event: HookEvent, projectDir: strin
     payload: `${JSON.stringify(agent.payload(sent))}\n`,
     env: agent.env?.(sent) ?? {},
     startsInProject: agent.startsInProject === true,
-    answer: (reply) => (terms.tells ? told(reply, sent) : agent.answer(reply, sent)),
+    answer: (reply) =>
+      terms.tells
+        ? told(reply, sent)
+        : agent.answer(reply, { ...sent, failsClosed: terms.failsClosed === true }),
   }
 }
 

@@ -93,6 +93,8 @@ export interface Sent {
   readonly projectDir: string
   /** Milliseconds. */
   readonly now: number
+  /** By the entry of the hook, a failure refuses. */
+  readonly failsClosed?: boolean
 }
 
 // ---- for the rows ---------------------------------------------------------------------------------------------

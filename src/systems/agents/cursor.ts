@@ -168,14 +168,22 @@ const GATES: ReadonlySet<string> = new Set([
   'subagentStart',
 ])
 
-function answer(reply: Reply, { event, as }: Sent): Reply {
+/** The only words that Cursor takes for a permission. */
+const PERMISSIONS: readonly unknown[] = ['allow', 'deny', 'ask', undefined]
+
+function answer(reply: Reply, { event, as, failsClosed }: Sent): Reply {
   const said = objectIn(reply.stdout)
+  const isSilent = reply.code === 0 && reply.stdout.trim() === ''
+  if (isSilent && failsClosed && (GATES.has(as) || event === 'UserPromptSubmit'))
+    return refused(reply, 'it printed nothing, and failClosed is true')
   if (reply.code === 2 && !said) return refused(reply, reply.stdout, reply.stderr)
   if (!said) {
     const isUnreadable = reply.code === 0 && reply.stdout.trim() !== '' && GATES.has(as)
     return isUnreadable ? refused(reply, `its answer is not a JSON object: ${reply.stdout}`) : reply
   }
   const { permission, continue: goes, updated_input: input, additional_context: context } = said
+  if (GATES.has(as) && !PERMISSIONS.includes(permission))
+    return refused(reply, `its permission is not allow, deny or ask: ${JSON.stringify(permission)}`)
   const verdict =
     verdictIn(permission) ?? (goes === false && event === 'UserPromptSubmit' ? 'deny' : undefined)
   const followup = firstOf(said, 'followup_message')

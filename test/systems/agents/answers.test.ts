@@ -113,11 +113,23 @@ describe('a deny before a tool', () => {
 
   it.each([
     ['cursor', { out: 'not JSON' }],
+    ['cursor', { out: { permission: 'maybe' } }],
+    ['cursor', { out: { permission: null, user_message: 'x' } }],
+    ['cursor', { out: { permission: true } }],
     ['antigravity', { out: '' }],
     ['antigravity', { out: { decision: 'perhaps' } }],
     ['copilot', { code: 127, err: 'sh: not found' }],
   ])('of %s is a reply that cannot be read: %j', (name, printed) => {
     expect(resultOf(name, 'PreToolUse', printed).action).toBe('deny')
+  })
+
+  it('of Cursor is silence, if the hook is to fail closed', () => {
+    const silent = { code: 0, signal: null, stdout: '\n', stderr: '', cut: false }
+    const answers = (as: string, name: string) =>
+      agentCall({ agent: 'cursor', event: as, failsClosed: true }, eventOf(name), '/project')?.answer(silent)
+    expect(answers('beforeShellExecution', 'PreToolUse')).toMatchObject({ code: 2 })
+    expect(answers('beforeSubmitPrompt', 'UserPromptSubmit')).toMatchObject({ code: 2 })
+    expect(answers('afterShellExecution', 'PostToolUse')).toMatchObject({ code: 0 })
   })
 
   it('is kept where the agent ignores what a hook prints', () => {

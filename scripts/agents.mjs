@@ -87,6 +87,14 @@ export const AGENTS = {
     beside: ['jiti@2.7.0', 'typebox'],
   },
   cline: { host: 'cline', package: 'cline', version: '2.18.0', program: 'cline', file: 'dist/cli.mjs' },
+  'cline-3': {
+    host: 'cline-core',
+    package: 'cline',
+    version: '3.0.65',
+    program: 'cline',
+    file: `../@cline/cli-${platform}-${arch}/bin/cline`,
+    native: true,
+  },
   'cline-core': {
     host: 'cline-core',
     package: '@cline/core',

@@ -67,12 +67,13 @@ function hostsPage() {
 }
 
 /** @param {import('./proof-table.mjs').ProvenAgent} agent */
-function agentSection({ title, version, facts, bypasses }) {
+function agentSection({ title, version, facts, bypasses, note }) {
   const worth = facts.filter(({ name, state }) => state !== 'held' || name === 'rewrite' || name === 'stop')
   return [
     `## ${title}`,
     list([
       ...(version === undefined ? [] : [`Version ${version}.`]),
+      ...(note === undefined ? [] : [`${capital(note)}.`]),
       ...worth.map(({ text }) => `${capital(text)}.`),
       ...bypasses.map((text) => `Known way around: ${text}.`),
     ]),

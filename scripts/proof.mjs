@@ -5,7 +5,7 @@
 // Fails if an agent does not obey hooks. Agents that cannot be fetched are skipped, and named.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -69,7 +69,7 @@ async function prove(name) {
     CARABINER_HOME: join(home, name),
     PATH: [agentFolder(name), process.env.PATH].join(delimiter),
   }
-  const args = [CARABINER, 'verify', name, '--json', ...(isAll ? [] : ['--quick'])]
+  const args = [CARABINER, 'verify', AGENTS[name]?.host ?? name, '--json', ...(isAll ? [] : ['--quick'])]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
@@ -95,13 +95,18 @@ async function inTurns(items, work) {
   return results
 }
 
-/** Without what differs from run to run. @param {readonly ProvenAgent[]} agents */
+/** Without what differs from run to run. Agents that did not run stay as they were. @param {readonly ProvenAgent[]} agents */
 function recorded(agents) {
-  return agents.map(({ host, title, version, facts, bypasses }) => ({
+  /** @type {ProvenAgent[]} */
+  const before = JSON.parse(readFileSync(RECORD, 'utf8'))
+  const others = before.filter(({ title }) => !agents.some((agent) => agent.title === title))
+  const all = [...others, ...agents].sort((a, b) => a.title.localeCompare(b.title, 'en'))
+  return all.map(({ host, title, version, facts, bypasses, note }) => ({
     host,
     title,
     version,
     facts,
     bypasses,
+    ...(note !== undefined && { note }),
   }))
 }

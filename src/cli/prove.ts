@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { callerPath } from '../files/caller.js'
 import type { KnownHost } from '../hosts/hosts.js'
 import { SETUP_HOSTS, setupOf } from '../hosts/setups.js'
-import { type Agent, versionOf } from '../verify/agents.js'
+import { type Agent, fits, versionOf } from '../verify/agents.js'
 import { type Enclosure, enclosure } from '../verify/enclosure.js'
 import { type Fact, type FactState, promisesOf } from '../verify/facts.js'
 import { count, isProven, keepProof, type ProofRecord } from '../verify/proof-record.js'
@@ -63,13 +63,14 @@ async function proven(agent: Agent, { around, options, output, signal }: Way): P
   const { hooks } = await gather(sourcesOf(undefined))
   const record: ProofRecord = {
     host: host.name,
-    title: host.title,
+    title: proof.part?.title ?? host.title,
     ...(version !== undefined && { version }),
     at: Date.now(),
     quick: options.quick,
     network: around.network,
     facts,
     bypasses: proof.bypasses ?? [],
+    ...(proof.part && { note: proof.part.note }),
     circumstances: await circumstancesOf(host, program, hooks),
   }
   keepProof(record)
@@ -105,12 +106,11 @@ class SetupFailed extends Error {}
 
 /** Why there is nothing to run. */
 function unfit({ host, proof }: Agent, version: string | undefined): readonly Fact[] | undefined {
-  const text =
-    proof.versions !== undefined && !version?.startsWith(proof.versions)
-      ? `it is version ${version ?? 'unknown'}, and only ${proof.versions}x can be proven`
-      : SETUP_HOSTS.includes(host)
-        ? undefined
-        : `carabiner setup cannot register hooks with ${host.title} yet`
+  const text = !fits(proof, version)
+    ? `it is version ${version ?? 'unknown'}, and only ${proof.versions}x can be proven`
+    : SETUP_HOSTS.includes(host)
+      ? undefined
+      : `carabiner setup cannot register hooks with ${host.title} yet`
   return text === undefined ? undefined : [{ name: 'runs', state: 'unknown', text }]
 }
 
@@ -146,12 +146,13 @@ async function setUp(
 // ---- printing -------------------------------------------------------------------------------------------------
 
 function recordLines(found: ProofRecord, paint: Paint): readonly string[] {
-  const { title, version, facts, bypasses } = plainData(found)
+  const { title, version, facts, bypasses, note } = plainData(found)
   return [
     paint.bold(`${title}${version === undefined ? '' : ` ${version}`}`),
     ...facts.flatMap(({ state, text }) =>
       labelled(STATES[state].label, text, paint[STATES[state].colour], 2),
     ),
+    ...(note === undefined ? [] : labelled('note   ', note, paint.yellow, 2)),
     ...bypasses.flatMap((text) => labelled('known  ', `way around: ${text}`, paint.yellow, 2)),
   ]
 }

@@ -23,6 +23,10 @@ export interface HostProof {
   readonly endsOnRefusal?: true
   /** After a refused call the program waits for a person, and must be ended. */
   readonly waitsOnRefusal?: true
+  /** What is started, and a sentence about it, if it is not the program that people use. */
+  readonly part?: { readonly title: string; readonly note: string }
+  /** What to start where there is no such program. */
+  readonly otherwise?: HostProof
   /** Ways around hooks that are known. They are shown with every proof. */
   readonly bypasses?: readonly string[]
 }

@@ -24,18 +24,36 @@ export function agentsOf(hosts: readonly KnownHost[]): Promise<readonly Agent[]>
     hosts.map(async (host) => {
       if (!host.proof) throw new Error(`${host.name} has no proof`)
       const { proof } = await host.proof()
-      return { host, proof, program: programNamed(proof.program) }
+      return startedIn(host, proof) ?? { host, proof, program: undefined }
     }),
   )
 }
 
-function programNamed(name: string): string | undefined {
+/** The first program in PATH that can be started for it. */
+function startedIn(host: KnownHost, proof: HostProof): Agent | undefined {
+  const ways = [proof, ...(proof.otherwise ? [proof.otherwise] : [])]
   return searchPath([])
-    .folders.map((folder) => join(folder, name))
-    .find(isProgram)
+    .folders.flatMap((folder) =>
+      ways.map((way) => ({ host, proof: way, program: join(folder, way.program) })),
+    )
+    .find(({ program }) => isProgram(program))
 }
 
-const VERSION_MS = 30_000
+/** Agents whose versions share the name of a program: without those that are another version than the one there is. */
+export function fittingAgents(agents: readonly Agent[], around: Enclosure): readonly Agent[] {
+  const isSame = (a: Agent) => (b: Agent) => b.program === a.program
+  const shared = agents.filter((agent) => agents.filter(isSame(agent)).length > 1)
+  const fitting = shared.filter(({ proof, program = '' }) => fits(proof, versionOf(program, around)))
+  return agents.filter(
+    (agent) => !shared.includes(agent) || fitting.includes(agent) || !fitting.some(isSame(agent)),
+  )
+}
+
+export function fits({ versions }: HostProof, version: string | undefined): boolean {
+  return versions === undefined || (version?.startsWith(versions) ?? false)
+}
+
+const VERSION_MS = 60_000
 
 /**
  * Undefined if the program does not say. It gets a home of its own and no network, because some agents write to their

@@ -19,6 +19,8 @@ export interface ProofRecord {
   readonly network: string
   readonly facts: readonly Fact[]
   readonly bypasses: readonly string[]
+  /** What was started, if it is not the program that people use. */
+  readonly note?: string
   readonly circumstances: Circumstances
 }
 

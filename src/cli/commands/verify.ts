@@ -1,7 +1,8 @@
 // `carabiner verify`: proves that installed agents obey hooks, by starting them against a mock model.
 
 import type { KnownHost } from '../../hosts/hosts.js'
-import { type Agent, agentsOf, PROOF_HOSTS } from '../../verify/agents.js'
+import { type Agent, agentsOf, fittingAgents, PROOF_HOSTS } from '../../verify/agents.js'
+import { enclosure } from '../../verify/enclosure.js'
 import { type Command, chosen } from '../command.js'
 import { proveAgents } from '../prove.js'
 import { EXIT, Refusal } from '../refusal.js'
@@ -54,7 +55,12 @@ export const command: Command<typeof OPTIONS> = {
     const found = agents.filter(({ program }) => program !== undefined)
     const missing = agents.filter(({ program }) => program === undefined)
     if (found.length === 0 || (positionals.length > 0 && missing.length > 0)) throw notFound(missing)
-    return proveAgents(found, options, output, context.signal)
+    return proveAgents(
+      positionals.length > 0 ? found : fittingAgents(found, enclosure()),
+      options,
+      output,
+      context.signal,
+    )
   },
 }
 

@@ -111,4 +111,7 @@ export const setup: HostSetup = {
     PostToolUse: 'afterTool',
     Stop: 'afterRun',
   },
+  notes: [
+    'Cline 3 goes on without plugins that take longer than 4 seconds to load: set CLINE_PLUGIN_IMPORT_TIMEOUT_MS=60000 for it.',
+  ],
 }

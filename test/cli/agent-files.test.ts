@@ -38,6 +38,19 @@ describe('a deny', () => {
     ],
     ['.windsurf/hooks.json', { hooks: { pre_run_command: [{ command: 'echo why >&2; exit 2' }] } }],
     [
+      '.agents/plugins/mine/hooks/hooks.json',
+      {
+        hooks: {
+          PreToolUse: [
+            {
+              matcher: 'developer__shell',
+              hooks: [{ type: 'command', command: 'echo why >&2; exit 2' }],
+            },
+          ],
+        },
+      },
+    ],
+    [
       '.github/hooks/a.json',
       {
         version: 1,

@@ -129,9 +129,19 @@ function isTelling(agent: AgentSystem, { handler, group, event }: FoundEntry, va
   if (agent.layout === 'triggers') return 'when' in value || 'trigger' in handler || 'action' in handler
   if (agent.layout === 'named') return !('hooks' in value) && !Object.hasOwn(value, event)
   if (agent.commandKey !== undefined && agent.commandKey in handler) return true
+  if (namesExtension(agent, group?.matcher ?? handler.matcher)) return true
   if (group !== undefined) return false
   if (agent.timeoutKey !== undefined && agent.timeoutKey in handler) return true
   return agent.layout === 'flat' && isOwnCase(agent, event, value)
+}
+
+/** goose has the name of an extension before that of a tool: `developer__shell`. Those of MCP servers look alike elsewhere. */
+function namesExtension({ tools }: AgentSystem, matcher: unknown): boolean {
+  if (typeof matcher !== 'string') return false
+  const extensions = Object.values(tools).flatMap((names) =>
+    names.flatMap((name) => /^.+?__/.exec(name) ?? []),
+  )
+  return extensions.some((start) => matcher.includes(start) && !matcher.includes(`__${start}`))
 }
 
 /** Copilot's files have its own names, or Claude Code's beside a version. */

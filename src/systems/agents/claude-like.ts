@@ -303,7 +303,7 @@ export const goose: AgentSystem = {
   name: 'goose',
   title: 'goose',
   file: 'hooks/hooks.json',
-  isAt: /\/\.config\/goose\/|\/\.goose\//,
+  isAt: /\/\.config\/goose\/|\/\.goose\/|\/\.agents\/plugins\//,
   layout: 'groups',
   keys: [],
   unit: 'seconds',

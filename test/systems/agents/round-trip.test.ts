@@ -83,3 +83,22 @@ it.each(['.claude/settings.json', '.amplifier/hooks/hooks.json', 'hooks/hooks.js
     ).toBeUndefined()
   },
 )
+
+describe('a file of goose', () => {
+  const file = (matcher: string) => ({
+    hooks: { PreToolUse: [{ matcher, hooks: [{ type: 'command', command: 'x' }] }] },
+  })
+
+  it('is recognised where goose looks for plugins', () =>
+    expect(agentOf('/home/me/.agents/plugins/mine/hooks/hooks.json', file('shell'))?.name).toBe('goose'))
+
+  it.each([
+    ['developer__shell', 'goose'],
+    ['^(developer__text_editor|developer__shell)$', 'goose'],
+    ['mcp__developer__shell', undefined],
+    ['mcp__github__push', undefined],
+    ['Bash', undefined],
+  ])('is recognised by the matcher %s: %s', (matcher, name) =>
+    expect(agentOf('/home/me/plugin/hooks/hooks.json', file(matcher))?.name).toBe(name),
+  )
+})

@@ -104,6 +104,13 @@ function isComment(token: string): boolean {
   return token.startsWith('//') || (token.startsWith('/*') && token.length > 3 && token.endsWith('*/'))
 }
 
+/** Removes comments. What is left is valid where a reader of JSON with comments would accept the text. */
+export function withoutComments(text: string): string {
+  return Array.from(text.matchAll(TOKEN), ([token]) => token)
+    .filter((token) => !isComment(token))
+    .join('\n')
+}
+
 /** Removes comments and trailing commas, so that JSON.parse alone decides what is valid. */
 function plainJson(text: string): string {
   const pieces: string[] = []

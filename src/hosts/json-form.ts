@@ -13,6 +13,7 @@ import {
   ownNames,
 } from './host-setup.js'
 import { appended, type Edit, edited, layoutOf, prepended, pushed, removed } from './json-edit.js'
+import { ownCommand } from './own-command.js'
 import { SetupProblem } from './setup-problem.js'
 
 const MARK = '\uFEFF'
@@ -28,13 +29,15 @@ export interface JsonLists {
   readonly top?: Values
   /** Where our entries stand among others. Default: first. */
   readonly where?: 'first' | 'last'
+  /** Keys of `hooks` that are no events, and that our entries need. Where there is another value, it stays. */
+  readonly flags?: Values
 }
 
 export function jsonForm(lists: JsonLists): Form {
   return {
     put: (text, entries, { file }) =>
       text === undefined ? freshText(lists, entries) : withEntries(lists, text, entries, file),
-    take: withoutEntries,
+    take: (text, file, isOut) => withoutEntries(lists, text, file, isOut),
     isBare: (text) => isBare(text, lists.top),
     commands: commandsIn,
     isSame,
@@ -71,8 +74,8 @@ function isBare(text: string, top: Values = {}): boolean {
   return 'value' in parsed && isDeepStrictEqual(parsed.value, top)
 }
 
-function freshText({ top, ...lists }: JsonLists, entries: readonly Entry[]): string {
-  return `${JSON.stringify({ ...top, hooks: itemsByEvent(lists, entries) }, null, 2)}\n`
+function freshText({ top, flags, ...lists }: JsonLists, entries: readonly Entry[]): string {
+  return `${JSON.stringify({ ...top, hooks: { ...flags, ...itemsByEvent(lists, entries) } }, null, 2)}\n`
 }
 
 /** The text must not contain any of ours yet. */
@@ -84,21 +87,27 @@ function withEntries(lists: JsonLists, text: string, entries: readonly Entry[], 
   const hooks = hooksOf(settings, json, file)
   const items = itemsByEvent(lists, entries)
   const isFirst = lists.where !== 'last'
-  const expected: Record<string, unknown> = { ...hooks }
+  const flags = Object.entries(lists.flags ?? {}).filter(([key]) => !Object.hasOwn(hooks, key))
+  const expected: Record<string, unknown> = { ...hooks, ...Object.fromEntries(flags) }
   for (const [event, ours] of Object.entries(items)) {
     const theirs = listOf(hooks, event, json, file)
     expected[event] = isFirst ? [...ours, ...theirs] : [...theirs, ...ours]
   }
   refuseDoubles(json, file)
-  return checked(text, edited(json.text, additions(json, items, isFirst)), { ...settings, hooks: expected })
+  return checked(text, edited(json.text, additions(json, items, isFirst, flags)), {
+    ...settings,
+    hooks: expected,
+  })
 }
 
-/** Also removes groups, lists and `hooks` that become empty. */
-function withoutEntries(text: string, file: string, isOut: IsOut): string {
+/** Also removes groups, lists and `hooks` that become empty, and flags that no entry of ours needs any more. */
+function withoutEntries({ flags }: JsonLists, text: string, file: string, isOut: IsOut): string {
   if (text.replace(MARK, '').trim() === '') return text
   const json = new JsonText(text)
   const settings = settingsIn(json, file)
-  const cut = new Cut(isOut)
+  const commands = commandsIn(text)
+  const isLast = commands.some(isOut) && !commands.some((one) => ownCommand(one) && !isOut(one))
+  const cut = new Cut(isOut, isLast ? flags : undefined)
   const rest = cut.settings(settings)
   if (rest === settings) return text
   refuseDoubles(json, file)
@@ -183,16 +192,17 @@ function additions(
   json: JsonText,
   items: Readonly<Record<string, readonly unknown[]>>,
   isFirst: boolean,
+  flags: readonly (readonly [string, unknown])[],
 ): readonly Edit[] {
   const added = isFirst ? prepended : pushed
   const { text } = json
   const root = spotOf(json, null)
   const layout = layoutOf(text, root)
   const hooks = json.spotOf(HOOKS)
-  if (!hooks) return appended(text, root, [['hooks', items]], layout)
+  if (!hooks) return appended(text, root, [['hooks', { ...Object.fromEntries(flags), ...items }]], layout)
   const isThere = ([event]: readonly [string, unknown]) => hooks.inside?.has(event) === true
   const all = Object.entries(items)
-  const missing = all.filter((entry) => !isThere(entry))
+  const missing = [...flags, ...all.filter((entry) => !isThere(entry))]
   return [
     ...all
       .filter(isThere)
@@ -237,9 +247,11 @@ function itemsOf(list: unknown, at: JsonPath): readonly (readonly [item: unknown
 /** Computes the rest of each part: the same value if nothing is removed from it, undefined if nothing is left. */
 class Cut {
   readonly #isOut: IsOut
+  readonly #flags: Values
 
-  constructor(isOut: IsOut) {
+  constructor(isOut: IsOut, flags: Values = {}) {
     this.#isOut = isOut
+    this.#flags = flags
   }
 
   settings(settings: Values): Values {
@@ -250,7 +262,10 @@ class Cut {
     return events === undefined ? rest : { ...rest, hooks: events }
   }
 
-  readonly list = (list: unknown): unknown => (Array.isArray(list) ? fewer(list, this.item) : list)
+  readonly list = (list: unknown, key: string | number): unknown => {
+    if (Array.isArray(list)) return fewer(list, this.item)
+    return Object.hasOwn(this.#flags, key) && this.#flags[key] === list ? undefined : list
+  }
 
   /** A group, or a handler where the host has no groups. */
   readonly item = (group: unknown): unknown => {
@@ -265,8 +280,8 @@ class Cut {
 }
 
 /** Undefined if nothing is left. */
-function without(hooks: Values, change: (list: unknown) => unknown): Values | undefined {
-  const changed = Object.entries(hooks).map(([event, list]) => [event, list, change(list)] as const)
+function without(hooks: Values, change: Cut['list']): Values | undefined {
+  const changed = Object.entries(hooks).map(([event, list]) => [event, list, change(list, event)] as const)
   if (changed.every(([, list, rest]) => list === rest)) return hooks
   const left = changed.flatMap(([event, , rest]) => (rest === undefined ? [] : [[event, rest] as const]))
   return left.length > 0 ? Object.fromEntries(left) : undefined
@@ -299,13 +314,13 @@ function goneFrom(
   text: string,
   container: Spot,
   children: readonly (readonly [key: string | number, value: unknown])[],
-  change: (value: unknown) => unknown,
+  change: (value: unknown, key: string | number) => unknown,
   inside?: (value: unknown, spot: Spot) => readonly Edit[],
 ): readonly Edit[] {
   const gone = new Set<Spot>()
   const edits: Edit[] = []
   for (const [key, value] of children) {
-    const rest = change(value)
+    const rest = change(value, key)
     const spot = container.inside?.get(key)
     if (!spot || rest === value) continue
     if (rest === undefined) gone.add(spot)

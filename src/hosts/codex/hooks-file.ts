@@ -3,6 +3,7 @@
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { type JsonPath, JsonText, under } from '../../files/json-text.js'
+import { isStrict } from '../json-switch.js'
 
 export interface Rejection {
   readonly line: number
@@ -45,15 +46,6 @@ export function rejection(text: string, events: readonly string[]): Rejection | 
     return at(path, `${event}: ${fault.text}`, fault.fix)
   }
   return undefined
-}
-
-function isStrict(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 interface Fault {

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
-import type { HostSetup } from '../host-setup.js'
+import type { HostProblem, HostScene, HostSetup } from '../host-setup.js'
+import { settingIn, switchedOff } from '../json-switch.js'
 import { jsonFile } from '../own-file.js'
 
 const EVENTS = {
@@ -30,18 +31,46 @@ const form = jsonFile({
   }),
 })
 
+const NAME = 'hooks/carabiner.json'
+
+function problems(scene: HostScene): readonly HostProblem[] {
+  const { folder, project, read } = scene
+  const keys = ['disableAllHooks']
+  const local = ['settings.json', 'settings.local.json'].map((name) => join(project, '.github/copilot', name))
+  const settings = [...local, join(folder, 'settings.json')].flatMap(
+    (file) => settingIn(read, file, keys) ?? [],
+  )
+  return [
+    ...switchedOff(scene, { keys, off: true, files: [join(folder, NAME)], title: 'Copilot CLI' }),
+    // Version 1.0.102 heeds it only in the file with the hooks. Its documents do not say so.
+    ...settings
+      .filter(({ value }) => value === true)
+      .slice(0, 1)
+      .map(
+        ({ file, line }): HostProblem => ({
+          severity: 'note',
+          file,
+          line,
+          text: '"disableAllHooks" is true: some versions of Copilot CLI may run no hook',
+          fix: 'Remove "disableAllHooks" from that file, and restart Copilot CLI.',
+        }),
+      ),
+  ]
+}
+
 export const setup: HostSetup = {
   standing: 'proven',
   programs: ['copilot'],
   folder: '.copilot',
   variable: 'COPILOT_HOME',
-  files: [{ name: 'hooks/carabiner.json', form }],
+  files: [{ name: NAME, form }],
   alsoReads: (project) => {
     const folder = join(project, '.github', 'hooks')
     const names = namesIn(folder).filter((name) => name.endsWith('.json'))
     return names.slice(0, MOST_FILES).map((name) => ({ path: join(folder, name), form }))
   },
   events: EVENTS,
+  problems,
 }
 
 /** In a folder of a project, which anybody may have filled. */

@@ -1,8 +1,10 @@
 // Kiro: a file of our own among its hooks, a list with a trigger each.
 
+import { join } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { JsonText, under } from '../../files/json-text.js'
-import type { FormCommand, HostSetup } from '../host-setup.js'
+import type { FormCommand, HostProblem, HostScene, HostSetup } from '../host-setup.js'
+import { ownCommand } from '../own-command.js'
 import { ownFile } from '../own-file.js'
 
 const EVENTS = Object.fromEntries(
@@ -39,7 +41,20 @@ function commandsIn(text: string): readonly FormCommand[] | undefined {
 
 const HOOKS = under(null, 'hooks')
 
-const FILE = { name: 'hooks/carabiner.json', form }
+const NAME = 'hooks/carabiner.json'
+const FILE = { name: NAME, form }
+
+/** The user can switch hooks off one by one, which Kiro notes in the file. */
+function problems({ folder, read }: HostScene): readonly HostProblem[] {
+  const file = join(folder, NAME)
+  const parsed = new JsonText(read(file) ?? '').parse()
+  const hooks = 'value' in parsed && isObject(parsed.value) ? parsed.value.hooks : undefined
+  const off = (Array.isArray(hooks) ? hooks : []).filter(
+    (hook) => isObject(hook) && hook.enabled === false && isObject(hook.action) && ownCommand(hook.action),
+  )
+  if (off.length === 0) return []
+  return [{ severity: 'broken', file, text: `${off.length} of its hooks are disabled, so Kiro skips them` }]
+}
 
 export const setup: HostSetup = {
   standing: 'documented',
@@ -48,4 +63,5 @@ export const setup: HostSetup = {
   files: [FILE],
   project: { folder: '.kiro', files: [FILE] },
   events: EVENTS,
+  problems,
 }

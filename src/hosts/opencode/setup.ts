@@ -106,4 +106,14 @@ export const setup: HostSetup = {
     PreCompact: 'experimental.session.compacting',
     PostCompact: 'session.compacted',
   },
+  problems: ({ env }) =>
+    env.OPENCODE_PURE === undefined || !/^(?:1|true)$/i.test(env.OPENCODE_PURE)
+      ? []
+      : [
+          {
+            severity: 'broken',
+            text: 'OPENCODE_PURE is set here, so opencode loads no plugin if you start it from this shell',
+            fix: 'unset OPENCODE_PURE',
+          },
+        ],
 }

@@ -1,7 +1,9 @@
 // Qwen Code: hooks in settings.json, in Gemini CLI's layout with Claude Code's names, with milliseconds.
 
+import { join } from 'node:path'
 import type { HostSetup } from '../host-setup.js'
 import { groupItem, jsonForm } from '../json-form.js'
+import { switchedOff, unread } from '../json-switch.js'
 
 const EVENTS = Object.fromEntries(
   [
@@ -25,4 +27,20 @@ export const setup: HostSetup = {
   files: [FILE],
   project: { folder: '.qwen', files: [FILE] },
   events: EVENTS,
+  problems: (scene) => {
+    const { home, folder, project, read } = scene
+    const title = 'Qwen Code'
+    const [user, local] = [home, project].map((one) => join(one, '.qwen/settings.json')) as [string, string]
+    const file = join(folder, 'settings.json')
+    const otherwise = file === user ? `${title} does not start` : `${title} empties it`
+    return [
+      ...unread(read, file, { comments: true, mark: true, otherwise }),
+      ...switchedOff(scene, {
+        keys: ['disableAllHooks'],
+        off: true,
+        files: ['/etc/qwen-code/settings.json', local, user],
+        title,
+      }),
+    ]
+  },
 }

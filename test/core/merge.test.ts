@@ -413,6 +413,30 @@ it('looks at each hook a few times, however many may not run', () => {
   expect(looks).toBeLessThan(5000)
 })
 
+describe('an allow beside a gate that nobody has trusted', () => {
+  const skipped = (observe = false): Ran => {
+    const hook = laneHook('gate', { origin: { scope: 'project', source: 'project' }, observe })
+    const one = runOf(hook, 'ran', proceed())
+    return { ...one, trace: traceOf(hook, 'skipped', 0, proceed(), { why: 'untrusted', detail: '' }) }
+  }
+  const allowing = (scope: 'project' | 'named' | 'user' | 'host'): Ran =>
+    runOf(laneHook('a', { origin: { scope, source: 'x' } }), 'ran', proceed({ permission: 'allow' }))
+
+  it.each([
+    ['project', undefined],
+    ['named', undefined],
+    ['user', 'allow'],
+    ['host', 'allow'],
+  ] as const)('of scope %s gives %s', (scope, permission) => {
+    expect(merge(PRE, [skipped(), allowing(scope)]).permission).toBe(permission)
+    expect(merge(PRE, [allowing(scope), skipped()]).permission).toBe(permission)
+  })
+
+  it('counts beside a logger', () => {
+    expect(merge(PRE, [skipped(true), allowing('project')]).permission).toBe('allow')
+  })
+})
+
 describe('an outcome', () => {
   it('is plain JSON', async () => {
     const outcome = await outcomeOf(

@@ -105,6 +105,7 @@ function documentOf(carried: CarriedHook, projectDir: string): HookDocument {
     // Its caller sets the limit.
     timeout: LONGEST,
     ...(when !== undefined && (isOver ? { matcher: when } : { commandPattern: when })),
+    ...(failClosed && { failsClosed: true as const }),
     more: failClosed ? { onFailure: 'block' } : {},
     strange: [],
   }

@@ -66,13 +66,15 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   const forHost: Ran[] = []
   let refused: boolean | undefined
   const unreviewed = new Set<string>()
+  const isUnasked = ran.some((one) => isUnreviewed(one) && isGate(kind, one.hook))
+  const mayAllow = (one: Ran) => rules.allows(one) && !(isUnasked && isOfProject(one))
   for (const one of ran) {
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
     if (one.trace.status === 'failed' || hasGoneOn(one.trace)) {
       failed = true
       addMessage(messages, failureMessage(kind, one))
-    } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
+    } else if (isUnreviewed(one)) {
       refused ??= isRefused(kind, ran)
       const message = unreviewedMessage(kind, one, refused)
       // One process may serve several hooks, but is reported once.
@@ -103,7 +105,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       }
     }
     if (outdated) continue
-    if (answer.permission === 'allow' && !allowed && rules.allows(one)) allowed = one
+    if (answer.permission === 'allow' && !allowed && mayAllow(one)) allowed = one
     if (answer.host) forHost.push(one)
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
@@ -238,8 +240,13 @@ function failureMessage(kind: EventKind, { hook, effect: answer, trace: { status
 }
 
 /** An unreviewed gate does not guard, and must not look as if it did. For a modified one, the trusted version runs. */
-function isUnreviewed({ trace: { why } }: Ran): boolean {
-  return why === 'untrusted' || why === 'modified'
+function isUnreviewed({ trace: { status, why } }: Ran): boolean {
+  return status === 'skipped' && (why === 'untrusted' || why === 'modified')
+}
+
+/** A gate of the project that was not asked might have refused what another of its hooks allows. */
+function isOfProject({ hook: { origin } }: Ran): boolean {
+  return origin.scope === 'project' || origin.scope === 'named'
 }
 
 function isRefused(kind: EventKind, ran: readonly Ran[]): boolean {

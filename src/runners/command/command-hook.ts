@@ -91,7 +91,8 @@ export function commandHook(
       if (handler.asyncRewake && ending.code === 2) return wakeUp(spec, ending)
       const printed = { ...ending, stdout: afterAsyncLine(ending.stdout) }
       const reply = call ? call.answer(printed) : printed
-      const result = decode(event, reply, { ...asker, late }, note)
+      const grants = call === undefined || call.grants
+      const result = decode(event, reply, { ...asker, late, grants }, note)
       return handler.asyncRewake ? asleep(result, note) : result
     }
     // An agent may have removed its own working folder. Checking first would slow down every hook.

@@ -27,6 +27,8 @@ export interface AgentCall {
   readonly env: Readonly<Record<string, string>>
   readonly startsInProject: boolean
   readonly answer: (reply: Reply) => Reply
+  /** Whether an allow spares the user a question there. */
+  readonly grants: boolean
 }
 
 /** Undefined if there is no such agent. */
@@ -38,6 +40,7 @@ export function agentCall(terms: AgentTerms, event: HookEvent, projectDir: strin
     payload: `${JSON.stringify(agent.payload(sent))}\n`,
     env: agent.env?.(sent) ?? {},
     startsInProject: agent.startsInProject === true,
+    grants: agent.grants?.includes(event.name) === true,
     answer: (reply) =>
       terms.tells
         ? told(reply, sent)

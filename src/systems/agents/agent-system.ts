@@ -53,6 +53,11 @@ export interface AgentSystem {
 
   // ---- its hooks ----
 
+  /**
+   * Canonical events on which its explicit allow spares its user a question. On others an allow only means that the hook
+   * does not object, and so it does here.
+   */
+  readonly grants?: readonly string[]
   /** A hook that fails closes a gate on these canonical events. */
   readonly closedOn?: readonly string[]
   /** Any exit code but 0 refuses a tool call. */

@@ -71,6 +71,7 @@ export const codex: AgentSystem = {
     'Bash=Bash Write=apply_patch,Write,Edit Edit=apply_patch,Edit,Write MultiEdit=apply_patch,Edit,Write Agent=spawn_agent,Agent',
   ),
   matching: 'narrow',
+  grants: ['PermissionRequest'],
   // The call is still Claude Code's: a patch would have to be made up.
   payload: ({ as, data }) =>
     defined({
@@ -102,6 +103,7 @@ export const qwen: AgentSystem = {
   },
   tools: { ...GEMINI_TOOLS, Edit: ['edit', 'replace'], MultiEdit: ['edit', 'replace'] },
   matching: 'search',
+  grants: ['PreToolUse', 'PermissionRequest'],
   env: ({ projectDir }) => ({ QWEN_PROJECT_DIR: projectDir }),
   payload: likeClaude,
   answer: byCodeToo,
@@ -123,6 +125,7 @@ export const droid: AgentSystem = {
     'Bash=Execute Write=Create Edit=Edit,ApplyPatch MultiEdit=Edit,ApplyPatch WebFetch=FetchUrl Agent=Task',
   ),
   matching: 'list',
+  grants: ['PreToolUse'],
   env: ({ projectDir }) => ({ FACTORY_PROJECT_DIR: projectDir }),
   payload: likeClaude,
   answer: (reply, { event, data }) => merged(reply, event, data.tool_input),
@@ -348,6 +351,7 @@ export const crush: AgentSystem = {
     'Bash=bash Read=view Write=write Edit=edit,multiedit MultiEdit=multiedit,edit Glob=glob Grep=grep WebFetch=fetch Agent=agent TodoWrite=todos',
   ),
   matching: 'search',
+  grants: ['PreToolUse'],
   env: ({ projectDir, sessionId, as, tool }) => ({
     CRUSH: '1',
     AGENT: 'crush',

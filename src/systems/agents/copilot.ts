@@ -57,6 +57,7 @@ export const copilot: AgentSystem = {
   ),
   fields: EDITOR,
   matching: 'whole',
+  grants: ['PreToolUse', 'PermissionRequest'],
   closesByCode: true,
   startsInProject: true,
   // VS Code reads the same files, and fills in its own variable.

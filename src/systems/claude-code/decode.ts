@@ -34,6 +34,8 @@ export interface Asker {
   readonly onFailure: FailurePolicy
   /** Nothing waits for it. It can no longer keep an agent from stopping, but its context still reaches the model. */
   readonly late?: boolean
+  /** False: an allow only means that it does not object. Default: it spares the user a question. */
+  readonly grants?: boolean
 }
 
 interface Case {
@@ -51,7 +53,19 @@ export function decode(
   asker: Asker,
   note: (d: Diagnostic) => void,
 ): HookResult {
-  const one: Case = { event, reply, asker, note, honoured: honouredOn(event) }
+  const result = decodeEnded({ event, reply, asker, note, honoured: honouredOn(event) })
+  return asker.grants === false && result.permission ? withoutAllow(event, result) : result
+}
+
+/** What else a ruling on a permission holds goes with its allow. */
+function withoutAllow(event: HookEvent, { permission: _, data, host, ...rest }: HookResult): HookResult {
+  if (event.name === 'PermissionRequest')
+    return { ...rest, action: rest.action === 'modify' ? 'continue' : rest.action }
+  return { ...rest, ...(data && { data }), ...(host && { host }) }
+}
+
+function decodeEnded(one: Case): HookResult {
+  const { event, reply, asker, note } = one
   const blocks = blocksByCode(one)
   if (reply.code === 2 && !blocks) note({ code: 'verdict-ignored', ...exitIgnored(one) })
   if (reply.cut && !blocks) {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Data } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
+import { abilitiesOf } from '../../../src/hosts/answer.js'
 import { type HostName, hostNamed } from '../../../src/hosts/hosts.js'
 import { readEnvelope, readHostPayload } from '../../../src/hosts/payload.js'
 import { agentCall } from '../../../src/systems/agents/agent-call.js'
@@ -58,7 +59,8 @@ function resultOf(
   const stdout = typeof out === 'string' ? out : JSON.stringify(out)
   const reply = call?.answer({ code, signal: null, stdout, stderr: err, cut: false })
   if (!reply) throw new Error(`no agent ${agentName}`)
-  return decode(sent, reply, { name: 'x', onFailure: 'continue' }, () => {})
+  const grants = call?.grants ?? true
+  return decode(sent, reply, { name: 'x', onFailure: 'continue', grants }, () => {})
 }
 
 const CLAUDE_DENY = {
@@ -281,5 +283,51 @@ describe('names of events', () => {
       })
     })
     expect(differing).toEqual([])
+  })
+})
+
+describe('an allow', () => {
+  const event = { PreToolUse: 'PreToolUse', PermissionRequest: 'PermissionRequest' } as const
+  /** Every word for it, in every place where an agent might look. */
+  const words: readonly object[] = [
+    ...['allow', 'approve'].flatMap((word) => [
+      { permission: word },
+      { decision: word },
+      { permissionDecision: word },
+      { behavior: word },
+      { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: word } },
+      { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: word } } },
+    ]),
+    { action: 'continue', permission: 'allow' },
+  ]
+  const cases = AGENTS.flatMap((agent) =>
+    Object.values(event).flatMap((name) => (ownName(agent, name) ? [[agent.name, name] as const] : [])),
+  )
+
+  it.each(cases)('of %s on %s grants no more here than there', (name, on) => {
+    const host = hostNamed(name)
+    const can = host ? abilitiesOf(host, { name: on, sentAs: '', data: {} }) : []
+    const granted = words.filter((out) => {
+      try {
+        return resultOf(name, on, { out }).permission === 'allow'
+      } catch {
+        return false // A failure grants nothing.
+      }
+    })
+    if (!can?.includes('allow')) expect(granted).toEqual([])
+    expect(granted.length > 0).toBe(agentNamed(name)?.grants?.includes(on) === true)
+  })
+
+  it('takes the rest of a ruling with it', () => {
+    const decision = { behavior: 'allow', updatedInput: {}, updatedPermissions: [] }
+    const out = { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }
+    expect(resultOf('devin', 'PermissionRequest', { out })).toEqual({ action: 'continue' })
+  })
+
+  it('keeps a changed input', () => {
+    const out = { permission: 'allow', updated_input: { command: 'ls' } }
+    expect(resultOf('cursor', 'PreToolUse', { out })).toMatchObject({
+      data: { tool_input: { command: 'ls' } },
+    })
   })
 })

@@ -10,10 +10,13 @@ import { hostInput, isInPartsOf, toolNamed } from './tool-calls.js'
 
 export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {
   const can = abilitiesOf(host, event, verdict)
+  const taken = host.mergesInput && can?.includes('input') ? keysTaken(event, verdict) : []
   // A changed part of a call cannot be put back into the whole.
-  const lacksInput = isInParts(host, event) || (host.mergesInput && takesKeysAway(event, verdict))
+  const lacksInput = isInParts(host, event) || taken.length > 0
   const abilities = lacksInput ? can?.filter((ability) => ability !== 'input') : can
-  const told = fitted(host.title, abilities, event, verdict)
+  const note = `${host.title} cannot remove fields of tool_input (${taken.join(', ')}): a hook must return them too`
+  const messages = [...verdict.messages, ...(taken.length > 0 && !isFinal(verdict) ? [note] : [])]
+  const told = fitted(host.title, abilities, event, { ...verdict, messages })
   return host.answer(
     event,
     { ...told, ...(told.input && { input: ownInput(host, event, told.input) }) },
@@ -51,11 +54,11 @@ export function abilitiesOn(table: Abilities, { name }: HostEvent): readonly Abi
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-function takesKeysAway(event: HostEvent, { data }: HostVerdict): boolean {
+function keysTaken(event: HostEvent, { data }: HostVerdict): readonly string[] {
   const { tool_input: old } = event.data
   const input = data?.tool_input
-  if (!isObject(old) || !isObject(input)) return false
-  return !Object.keys(old).every((key) => Object.hasOwn(input, key))
+  if (!isObject(old) || !isObject(input)) return []
+  return Object.keys(old).filter((key) => !Object.hasOwn(input, key))
 }
 
 // ---- verdicts -------------------------------------------------------------------------------------------------

@@ -262,6 +262,18 @@ describe('a changed call', () => {
     expect(stdout).toContain('cannot apply the change')
   })
 
+  it('that leaves a key out: the message names the key, and the reason has the changed input', () => {
+    const kept = { command: 'ls', description: 'list' }
+    const asked = { data: { tool_name: 'run_shell_command', tool_input: { ...kept, dir: '/' } } }
+    expect(json(onPre('gemini', modify({ tool_input: kept }), asked))).toEqual({
+      decision: 'deny',
+      reason: expect.stringContaining(JSON.stringify(kept)),
+      systemMessage: 'Gemini CLI cannot remove fields of tool_input (dir): a hook must return them too',
+    })
+    const { systemMessage } = json(onPre('gemini', deny(REASON, { data: { tool_input: {} } }), asked))
+    expect(systemMessage).toBe(undefined)
+  })
+
   it.each<HostName>(['qwen', 'kimi', 'letta', 'openhands', 'cline'])('%s cannot make one', (host) => {
     const { stdout, stderr = '' } = onPre(host, change)
     expect(`${stdout}${stderr}`).toContain('cannot apply the change')

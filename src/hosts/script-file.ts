@@ -33,7 +33,7 @@ export function scriptFile({ agent, event, refusal, refusing, texts }: Script): 
   function scriptText(entries: readonly Entry[]): string {
     const refuse = `printf '%s\\n' '${refusal}'; exit 0`
     return [
-      `${FIRST} ${agent}, and removed by carabiner setup ${agent} --remove.`,
+      `${FIRST} ${agent} --project, and removed by carabiner setup ${agent} --project --remove.`,
       'input=$(cat)',
       `${texts.map((_, i) => `text${i}=`).join(' ')} fields=`,
       "gap='\\n\\n'",

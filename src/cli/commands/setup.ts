@@ -4,6 +4,7 @@ import { didYouMean, visible } from '../../core/base/text.js'
 import { abilityFacts } from '../../hosts/abilities.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
+import { writtenPlaces } from '../../hosts/registrations.js'
 import { userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup, SETUP_HOSTS, setupOf } from '../../hosts/setups.js'
@@ -16,7 +17,7 @@ import { columns, counted, labelled, nextLines, shortPath } from '../print/lines
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { CHOICE_OPTIONS, choiceLines, namesChoices, pickedFrom } from '../setup/choice.js'
-import { installedAgents } from '../setup/installed.js'
+import { installedAgents, registeredAgents } from '../setup/installed.js'
 import {
   carriedOut,
   type Done,
@@ -85,7 +86,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-type Given = Options<typeof OPTIONS>
+type Given = Options<typeof OPTIONS> & { readonly everywhere?: boolean }
 
 function checkOptions(options: Given, names: readonly string[]): void {
   const { user, project, engine, remove, prune, all } = options
@@ -136,10 +137,12 @@ async function setUpMany(agents: readonly KnownSetup[], options: Given, output: 
 }
 
 /** Nobody named them: a person sees all of it first, is asked once, and then sees what the agents really do. */
-async function setUpFound(options: Given, output: Output, signal: AbortSignal | undefined): Promise<number> {
-  const agents = await installedAgents()
-  if (agents.length === 0) return noAgent(output)
-  if (!output.json) await output.print(foundLines(agents, painter(1)))
+async function setUpFound(given: Given, output: Output, signal: AbortSignal | undefined): Promise<number> {
+  const isTaken = given.remove || given.prune
+  const agents = await (isTaken ? registeredAgents() : installedAgents())
+  if (agents.length === 0) return noAgent(isTaken, output)
+  if (!output.json) await output.print(foundLines(agents, isTaken, painter(1)))
+  const options = { ...given, everywhere: isTaken && !given.project }
   if (options.all || options.yes || options['dry-run']) return setUpMany(agents, options, output)
   const preview = await resultsOf(agents, { ...options, 'dry-run': true }, output)
   const isAsked = canAsk(output) && !isAgentShell()
@@ -255,7 +258,8 @@ function problemLines(problem: SetupProblem, paint: Paint): readonly string[] {
   ]
 }
 
-async function noAgent(output: Output): Promise<number> {
+async function noAgent(isTaken: boolean, output: Output): Promise<number> {
+  if (isTaken) return output.result({ agents: [] }, () => ['No agent has hooks of Carabiner.'])
   const names = (await allSetups()).map(({ host }) => host.name)
   return output.result({ agents: [] }, () => [
     'No agent was found on this machine.',
@@ -263,12 +267,12 @@ async function noAgent(output: Output): Promise<number> {
   ])
 }
 
-function foundLines(agents: readonly KnownSetup[], paint: Paint): readonly string[] {
+function foundLines(agents: readonly KnownSetup[], isTaken: boolean, paint: Paint): readonly string[] {
   const rows = columns(
     agents.map(({ host, setup }) => [
       `  ${host.title}`,
       host.name,
-      userPlaces(setup)
+      (isTaken ? writtenPlaces({ host, setup }) : userPlaces(setup))
         .map(({ path }) => visible(shortPath(path)))
         .join(', '),
       setup.standing === 'proven' ? '' : 'documented, not proven',

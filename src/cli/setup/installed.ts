@@ -1,9 +1,11 @@
-// The agents on this machine that setup knows.
+// The agents on this machine that setup knows, and those that have hooks of ours.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { userHome } from '../../files/homes.js'
 import { isProgram, searchPath } from '../../files/search-path.js'
+import { writtenPlaces } from '../../hosts/registrations.js'
+import { planRemove, userFolder } from '../../hosts/setup.js'
+import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { projectOf } from '../sources.js'
 
@@ -12,10 +14,29 @@ export async function installedAgents(): Promise<readonly KnownSetup[]> {
   const { folders } = searchPath([projectOf({ project: undefined })])
   const isInPath = (program: string) => folders.some((folder) => isProgram(join(folder, program)))
   const all = await allSetups()
-  // Some share a folder, which then says nothing.
-  const isShared = (folder: string) => all.filter(({ setup }) => setup.folder === folder).length > 1
-  return all.filter(({ setup: { programs, folder, files } }) => {
+  // Some share a folder: only files of ours in it tell which of them is there.
+  const isShared = (folder: string) => all.filter(({ setup }) => userFolder(setup) === folder).length > 1
+  return all.filter((known) => {
+    const { programs, files } = known.setup
     if (files.length === 0) return false
-    return programs.some(isInPath) || (!isShared(folder) && existsSync(join(userHome(), folder)))
+    const folder = userFolder(known.setup)
+    return programs.some(isInPath) || (isShared(folder) ? hasOurs(known) : existsSync(folder))
+  })
+}
+
+/** Those with hooks of ours, installed or not: in the user's files, or in projects that setup has a record of. */
+export async function registeredAgents(): Promise<readonly KnownSetup[]> {
+  return (await allSetups()).filter(hasOurs)
+}
+
+function hasOurs(known: KnownSetup): boolean {
+  return writtenPlaces(known).some((place) => {
+    try {
+      return planRemove(place).changes
+    } catch (error) {
+      // Removing them says what is wrong with the file.
+      if (error instanceof SetupProblem) return true
+      throw error
+    }
   })
 }

@@ -9,7 +9,7 @@ import { userHome } from '../../files/homes.js'
 import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
 import type { Entry, HostProblem } from '../../hosts/host-setup.js'
-import { ownIn } from '../../hosts/registrations.js'
+import { ownIn, writtenPlaces } from '../../hosts/registrations.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import {
   carryOut,
@@ -53,6 +53,8 @@ export interface Wanted extends NamedChoices {
   readonly diff: boolean
   readonly 'dry-run': boolean
   readonly 'no-service': boolean
+  /** Removes from every file that setup wrote for the agent, in any project. */
+  readonly everywhere?: boolean
 }
 
 /** What to do about one agent. */
@@ -87,7 +89,7 @@ export async function wishFor(
 ): Promise<Wish> {
   const { host, setup } = known
   const { engine, remove, prune, diff, 'dry-run': dry } = options
-  const places = placesFor(known, options.project)
+  const places = options.everywhere ? writtenPlaces(known) : placesFor(known, options)
   const kept = [...(options.project ? ['--project'] : []), ...(options['no-service'] ? ['--no-service'] : [])]
   const again = ['carabiner setup', host.name, ...kept].join(' ')
   const common = {
@@ -142,18 +144,20 @@ function planned(places: readonly HostPlace[], entries: readonly Entry[]): reado
   })
 }
 
-function placesFor(known: KnownSetup, isProject: boolean): readonly HostPlace[] {
+function placesFor(known: KnownSetup, { project: isProject, remove }: Wanted): readonly HostPlace[] {
   const { host, setup } = known
   const places = isProject ? projectPlaces(setup, settingsProject(known)) : userPlaces(setup)
   if (places && places.length > 0) return places
   throw isProject
     ? new SetupProblem(
         `${host.title} does not reliably run hooks that are registered in a project`,
-        'Leave out --project: then they are in your own settings, for all projects.',
+        remove
+          ? 'Leave out --project: setup registers its hooks in your own settings.'
+          : 'Leave out --project: then they are in your own settings, for all projects.',
       )
     : new SetupProblem(
         `${host.title} has no settings for all projects`,
-        `In a project, type carabiner setup ${host.name} --project.`,
+        `In a project, type carabiner setup ${host.name} --project${remove ? ' --remove' : ''}.`,
       )
 }
 

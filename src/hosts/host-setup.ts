@@ -68,6 +68,8 @@ export interface Entry {
 
 /** How our entries stand in the text of a file. */
 export interface Form {
+  /** Setup writes all of the file, and cannot take its part out of one that somebody has changed. */
+  readonly isWhole?: true
   /** The text with our entries. `text` has none of ours; it is undefined if there is no file. Throws a SetupProblem. */
   readonly put: (text: string | undefined, entries: readonly Entry[], at: FormPlace) => string
   /** The text without the handlers that are out. Undefined if the whole file is ours, and all of it is out. Throws a SetupProblem. */

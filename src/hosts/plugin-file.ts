@@ -14,7 +14,8 @@ import { ownFile } from './own-file.js'
 export function pluginFile(agent: string, bindings: string): Form {
   return ownFile({
     text: (entries) => pluginText(agent, entries, bindings),
-    commands: (text) => (text.startsWith(FIRST) ? commandsIn(text) : undefined),
+    isWritten: (text) => text.startsWith(FIRST),
+    commands: commandsIn,
   })
 }
 

@@ -19,14 +19,13 @@ export interface Script {
 export function scriptFile({ agent, event, refusal, refusing, texts }: Script): Form {
   return ownFile({
     text: (entries) => scriptText(entries.filter((entry) => entry.event === event)),
+    isWritten: (text) => text.startsWith(FIRST),
     commands: (text) =>
-      text.startsWith(FIRST)
-        ? [...text.matchAll(COMMAND)].map(({ 1: command = '', index }) => ({
-            event,
-            command,
-            line: text.slice(0, index).split('\n').length,
-          }))
-        : undefined,
+      [...text.matchAll(COMMAND)].map(({ 1: command = '', index }) => ({
+        event,
+        command,
+        line: text.slice(0, index).split('\n').length,
+      })),
   })
 
   /** The first refusal is the answer. Otherwise the texts stay as they are in JSON, so that a shell can join them. */

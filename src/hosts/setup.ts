@@ -6,6 +6,7 @@ import { userHome } from '../files/homes.js'
 import { isOurs } from './entries.js'
 import type { Entry, Form, HostFile, HostSetup, IsOut } from './host-setup.js'
 import { isDead } from './own-command.js'
+import { changedProblem } from './own-file.js'
 import {
   deleteSettings,
   missingAbove,
@@ -159,6 +160,7 @@ function baseOf(
   if (text === undefined) return undefined
   if (installed?.written.includes(digestOf(text))) return installed.original ?? undefined
   const rest = form.take(text, path, isOurs)
+  if (form.isWhole && installed && rest === undefined) throw changedProblem(path)
   // The file was created for our entries, and nobody else has added anything.
   return rest !== undefined && installed?.original === null && form.isBare(rest) ? undefined : rest
 }

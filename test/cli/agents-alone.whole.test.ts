@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => project.remove())
 
 const call = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  project.call(args, { env: { CARABINER_SERVICE: 'off', ...env } })
+  project.call(args, { env: { CARABINER_SERVICE: 'off', PATH: '/nonexistent', ...env } })
 
 const SETUPS = await allSetups()
 const TITLES = HOSTS.map(({ title }) => title)
@@ -56,6 +56,10 @@ async function checkAll(title: string, env: Readonly<Record<string, string>> = {
 
   const removal = await call(['remove', '--dry-run'], env)
   expect(removal.stdout).toMatch(/hooks? of Carabiner/)
+
+  // None of their programs is in PATH.
+  expect(await call(['setup', '--all', '--remove'], env)).toMatchObject({ code: 0 })
+  expect((await call([], env)).stdout).toContain('Nothing is set up here yet')
 }
 
 describe('alone', () => {

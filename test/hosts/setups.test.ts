@@ -158,6 +158,60 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s', (_
   })
 })
 
+/** What somebody else writes into a file that has our entries. */
+function editedText({ name }: HostFile, text: string): string {
+  if (name.endsWith('.toml')) return `${text}\n# mine\n[mine]\na = 1\n`
+  if (!name.endsWith('.json')) return `${text}\n// mine\n`
+  return text.replace('{', '{\n  "mine": 1,')
+}
+
+describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s, edited since', (_, known) => {
+  const entries = entriesFor(known)
+
+  it.each([true, false])(
+    'keeps what others wrote, or says why nothing was removed (record: %s)',
+    async (hasRecord) => {
+      const places = placesIn(known)
+      await written(() => planAll(places, entries))
+      const [file] = filesOf(known)
+      const [place] = places
+      if (!file || !place) throw new Error('no file')
+      const text = editedText(file, readFileSync(place.path, 'utf8'))
+      writeFileSync(place.path, place.form.isWhole && !hasRecord ? `// mine\n${text}` : text)
+      if (!hasRecord) removeAll(process.env.CARABINER_HOME ?? '')
+      if (place.form.isWhole) {
+        const before = texts(places)
+        expect(() => planRemove(place)).toThrow(/somebody has changed the file since setup wrote it/)
+        expect(() => planInstall(place, entries)).toThrow(SetupProblem)
+        expect(texts(places)).toEqual(before)
+        return
+      }
+      expect(place.form.commands(text).length).toBeGreaterThan(0)
+      await written(() => [planRemove(place)])
+      const [after] = texts(places)
+      expect(place.form.commands(after ?? '')).toEqual([])
+      expect(after).toContain('mine')
+    },
+  )
+})
+
+describe('Kiro', () => {
+  const kiro = SETUPS.find(({ host }) => host.name === 'kiro') as KnownSetup
+
+  it('keeps the hooks that somebody added to the file', async () => {
+    const [place] = placesIn(kiro) as [HostPlace]
+    const entries = entriesFor(kiro)
+    await written(() => planAll([place], entries))
+    const own = JSON.parse(readFileSync(place.path, 'utf8'))
+    const mine = { name: 'mine', trigger: 'Stop', action: { type: 'command', command: 'theirs' } }
+    writeFileSync(place.path, JSON.stringify({ ...own, hooks: [mine, ...own.hooks] }, null, 2))
+    expect(await written(() => planAll([place], entriesFor(kiro, OLD)))).toBe(true)
+    expect(place.form.commands(readFileSync(place.path, 'utf8')).length).toBe(entries.length + 1)
+    await written(() => [planRemove(place)])
+    expect(JSON.parse(readFileSync(place.path, 'utf8'))).toEqual({ version: 'v1', hooks: [mine] })
+  })
+})
+
 describe('an agent whose file has a form that cannot be added to', () => {
   const kimi = SETUPS.find(({ host }) => host.name === 'kimi') as KnownSetup
   const [file] = kimi.setup.files

@@ -87,7 +87,7 @@ export function withoutSession({ session, ...settings }: EmbedderSettings): Part
 
 /** Settings that the embedder gives in code, over the defaults. An unknown key or an invalid value throws OPTIONS_INVALID. */
 export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSettings {
-  checkOptions('settings', given, { ...SETTINGS, ...OWN_SETTINGS })
+  checkOptions('settings', given, OF_EMBEDDER)
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
@@ -171,6 +171,8 @@ export const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
   bypass: isFlag,
   audit: isOneOf('on', 'off', 'fsync'),
 }
+
+const OF_EMBEDDER = { ...SETTINGS, ...OWN_SETTINGS }
 
 const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
   ...SETTINGS,

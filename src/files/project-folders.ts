@@ -19,6 +19,11 @@ export function foldersAround(
   starts: readonly string[],
   homes: readonly (string | undefined)[],
 ): readonly string[] {
+  return aroundOnce(JSON.stringify([starts, homes]))
+}
+
+const aroundOnce = oncePerCall((asked): readonly string[] => {
+  const [starts, homes]: [readonly string[], readonly (string | null)[]] = JSON.parse(asked)
   const ends = new Set(homes.flatMap((home) => (home ? [resolve(home), realOf(home)] : [])))
   const folders = new Set<string>()
   for (const start of starts.filter(isPath)) {
@@ -28,7 +33,7 @@ export function foldersAround(
     }
   }
   return [...folders]
-}
+})
 
 /** Whether such a folder can exist. */
 export function isPath(path: unknown): path is string {

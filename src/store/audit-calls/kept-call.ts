@@ -152,13 +152,12 @@ const MOST_PIECES = 8
 /** A form counts only at the start of a word, and any piece may start one. */
 function formsIn(pieces: readonly Piece[]): readonly number[] {
   return pieces.flatMap(({ text }, i) => {
-    const near = pieces
-      .slice(i, i + MOST_PIECES)
-      .map((piece) => ({ ...piece, text: piece.text.slice(0, NEAR) }))
     const first = text.slice(-NEAR)
-    const row = [{ ...(pieces[i] as Piece), text: first }, ...near.slice(1)]
-    const joined = row.map((piece) => piece.text).join('')
+    const after = pieces.slice(i + 1, i + MOST_PIECES).map((piece) => piece.text.slice(0, NEAR))
+    const joined = [first, ...after].join('')
     const over = formsAt(joined).filter(({ start, end }) => start < first.length && end > first.length)
+    if (over.length === 0) return []
+    const row = [first, ...after].map((part, n) => ({ ...(pieces[i + n] as Piece), text: part }))
     return touched(row, over)
   })
 }

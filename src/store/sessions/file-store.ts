@@ -71,8 +71,8 @@ function checkOutside(projectDir: string, folders: readonly string[]): void {
 export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
-  /** Session folders of other projects, where a session may have begun. */
-  readonly #others: readonly string[]
+  /** This project's folder and those of others, where a session may have begun. */
+  readonly #projects: readonly string[]
   readonly #projectDir: string
   readonly #grants: VersionedFile<readonly StoredGrant[]>
   readonly #dataDir: string
@@ -89,7 +89,8 @@ export class FileStore implements Sessions {
     this.#projectDir = resolve(projectDir)
     this.#sessions = join(resolve(stateDir), 'sessions')
     this.#project = join(this.#sessions, project)
-    this.#others = (options.around ?? []).map((folder) => join(this.#sessions, folderName(resolve(folder))))
+    const others = (options.around ?? []).map((folder) => folderName(resolve(folder)))
+    this.#projects = [...new Set([project, ...others])].map((name) => join(this.#sessions, name))
     this.#grants = new VersionedFile({
       folder: join(resolve(dataDir), 'grants', project),
       what: 'the list of grants',
@@ -105,11 +106,16 @@ export class FileStore implements Sessions {
 
   /** The session's own folder. It is removed when the session is released, or after a week without changes. */
   folderOf(session: string, make = false): string {
-    const name = folderName(sessionOf(session))
-    const began = [this.#project, ...this.#others].find((project) => existsSync(join(project, name)))
-    const folder = join(began ?? this.#project, name)
+    const folders = this.#foldersOf(session)
+    const folder = folders.find((one) => existsSync(one)) ?? (folders[0] as string)
     if (make && this.#make(session, folder)) this.#later(() => this.#sweep(session))
     return folder
+  }
+
+  /** In this project, and in others where it may have begun. */
+  #foldersOf(session: string): readonly string[] {
+    const name = folderName(sessionOf(session))
+    return this.#projects.map((project) => `${project}${sep}${name}`)
   }
 
   /** A state that exists but cannot be read says so in `lost`, so that its content is not simply forgotten. */
@@ -269,14 +275,13 @@ export class FileStore implements Sessions {
   #marksOf(session: string): readonly string[] {
     if (sessionOf(session) !== session) return []
     const own = this.folderOf(session)
-    return [this.#project, ...this.#others]
-      .map((project) => join(project, basename(own)))
+    return this.#foldersOf(session)
       .filter((folder) => folder === own || !existsSync(folder))
       .map((folder) => this.#markOf(folder))
   }
 
   #markOf(folder: string): string {
-    return join(this.#dataDir, 'skilled-sessions', basename(dirname(folder)), basename(folder))
+    return [this.#dataDir, 'skilled-sessions', basename(dirname(folder)), basename(folder)].join(sep)
   }
 
   #stateOf(session: string, makeFolder?: (folder: string) => void): VersionedFile<SessionState> {

@@ -9,6 +9,7 @@ import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
 import { type Elsewhere, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
+import { callerNow } from './core/base/caller.js'
 import { type Diagnostic, HookError, isHookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
 import { isPromise } from './core/base/promise.js'
@@ -23,7 +24,7 @@ import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
 import type { Skills } from './core/session/session-store.js'
 import { callerFolder } from './files/caller.js'
-import { forgetLooks } from './files/looks.js'
+import { forgetLooks, isPlanning } from './files/looks.js'
 import type { Surroundings } from './runners/hook-spec.js'
 import type { Keeper } from './runners/keeper.js'
 import type { Runner } from './runners/kind.js'
@@ -57,6 +58,8 @@ interface InForce {
 
 export class Configuration {
   readonly #options: ConfigurationOptions
+  /** Whose call the files were read for. */
+  readonly #caller = callerNow()
   readonly #loading = new Map<KindName, Promise<Runner>>()
   readonly #runners = new Map<KindName, Runner>()
   #inForce: InForce
@@ -107,8 +110,9 @@ export class Configuration {
    * Whether the files must be read again before these hooks are used: because a unit was changed or trusted since, or
    * because trust records can be read again.
    */
-  isOutdated(hooks: readonly Hook[]): boolean {
-    const given = hooks.map((hook) => this.#specs.get(hook) ?? hook)
+  isOutdated(hooks: () => readonly Hook[]): boolean {
+    if (this.#caller === callerNow() && isPlanning()) return false
+    const given = hooks().map((hook) => this.#specs.get(hook) ?? hook)
     return this.#isRepaired() || this.#gate?.isOutdated(given) === true
   }
 

@@ -67,7 +67,7 @@ export class Hooks implements AsyncDisposable {
     if (!configuration) return
     engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
     engine.lookAgain = (hooks) => {
-      const isOutdated = () => configuration.isOutdated(hooks())
+      const isOutdated = () => configuration.isOutdated(hooks)
       return isOutdated() ? this.#lookAgain(isOutdated) : undefined
     }
     engine.skillHooks = (skills) => configuration.skillHooks(skills)

@@ -32,6 +32,11 @@ export function forgetLooks(): void {
   if (callerNow()) call().hasActed = true
 }
 
+/** Whether the call has started nothing yet, so that whatever it saw still counts. A process that works for itself always looks. */
+export function isPlanning(): boolean {
+  return callerNow() !== undefined && !call().hasActed
+}
+
 // ---- again in the next call -----------------------------------------------------------------------------------
 
 /** `UNSURE`: the next answer may be the same although something has changed. */

@@ -77,8 +77,8 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const approver = approverOf({ ...firing, waitUntil }, { project, stores, onTrouble, isKnown })
   const calls = new ProjectCalls(project, () => hooks.settings)
   const hooks: OpenHooks = await opened(firing, project, { store, approver, calls })
-  const lateness = until && late(until)
-  const signal = lateness ? AbortSignal.any([interruption.signal, lateness.signal]) : interruption.signal
+  const lateness = until && late(until, interruption.signal)
+  const { signal } = lateness ?? interruption
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
   const slips = misspelt(event)
   // The engine says it too, in words for people who write programs.
@@ -230,17 +230,24 @@ function endOf({ seconds, startedAt }: HostPatience): number {
 }
 
 interface Lateness {
+  /** Aborted if it is late, or interrupted. */
   readonly signal: AbortSignal
   /** Until then a timer keeps the whole event in memory, which counts in a process that goes on. */
   readonly end: () => void
 }
 
-function late(until: HostPatience): Lateness {
+function late(until: HostPatience, interruption: AbortSignal): Lateness {
+  // AbortSignal.any would take longer than the timer and all listeners together.
   const controller = new AbortController()
+  const stopListening = onAbort(interruption, () => controller.abort(interruption.reason))
   const why = () => new Refusal('HOOK_TIMEOUT', `The hooks did not finish within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()
   const timer = setTimeout(() => controller.abort(why()), Math.max(left, 0)).unref()
-  return { signal: controller.signal, end: () => clearTimeout(timer) }
+  const end = () => {
+    clearTimeout(timer)
+    stopListening()
+  }
+  return { signal: controller.signal, end }
 }
 
 /** An event whose name is further off than a near miss, which is refused, goes on without the gates it may have been meant for. */

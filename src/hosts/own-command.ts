@@ -13,17 +13,20 @@ const GONE = 'Carabiner is gone: one of $* cannot be run. Install it again, then
 
 /**
  * What a command begins with, so that one whose files are gone says so and exits with this code: an agent would go on after
- * the shell's own 127. The last file is the script. For sh, zsh and fish.
+ * the shell's own 127, and after the 0 of an empty file. The last file is the script. For sh, zsh and fish.
  */
 export function ifGone(quotedFiles: readonly string[], exit: 1 | 2): string {
-  const tests = quotedFiles.map((file, i) => `test -${i < quotedFiles.length - 1 ? 'x' : 'r'} ${file}`)
+  const tests = quotedFiles.flatMap((file, i) => {
+    const isScript = i === quotedFiles.length - 1
+    return [`test -${isScript ? 'r' : 'x'} ${file}`, `test -s ${file}`]
+  })
   return `${tests.join(' && ')} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' sh ${quotedFiles.join(' ')};`
 }
 
 /** A dollar or backtick that is not escaped would run something else. */
 const QUOTED = '"(?:[^"\\\\$`]|\\\\.)*"'
 const IF_GONE = new RegExp(
-  `^test -[xr] ${QUOTED}(?: && test -[xr] ${QUOTED})* \\|\\| exec sh -c 'echo "[^"'\`\\\\]*" >&2; exit [12]' sh(?: ${QUOTED})+; `,
+  `^test -[xrs] ${QUOTED}(?: && test -[xrs] ${QUOTED})* \\|\\| exec sh -c 'echo "[^"'\`\\\\]*" >&2; exit [12]' sh(?: ${QUOTED})+; `,
 )
 
 /** `hook`: a standard hook. `fire`: the hooks of the project. */

@@ -92,7 +92,7 @@ describe('with the client of the service', () => {
     expect(commands(warm)).toEqual(
       commands(PROGRAM).map((command) =>
         command
-          .replace('test -x', `test -x ${clip} && test -x`)
+          .replace('test -x', `test -x ${clip} && test -s ${clip} && test -x`)
           .replace("' sh ", `' sh ${clip} `)
           .replace('NODE_PATH= ', `NODE_PATH= ${clip} `),
       ),
@@ -149,6 +149,11 @@ describe('a program of which something is gone', () => {
       chmodSync(file, 0o755)
     }
     for (const file of Object.values(program)) {
+      writeFileSync(file, '')
+      expect(run()).toEqual([
+        [2, gone],
+        [1, gone],
+      ])
       rmSync(file)
       expect(run()).toEqual([
         [2, gone],

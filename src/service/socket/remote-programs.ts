@@ -75,6 +75,8 @@ class RemoteProgram implements Running, Group {
   readonly #askedAt = performance.now()
   #startedAt: number | undefined
   #exit: Exit | undefined
+  /** Its caller has told it to end. */
+  #isTold = false
   #exited: (exit: Exit) => void = () => {}
   // Settle the promises of the same names.
   #start: (failure?: Error) => void = () => {}
@@ -171,13 +173,15 @@ class RemoteProgram implements Running, Group {
         break
       case 'exited':
         this.#exit ??= [report.code, report.signal === null ? null : signalName(report.signal)]
-        this.#exited(this.#exit)
+        // Later it exits because it was told to, which says nothing about it.
+        if (!this.#isTold) this.#exited(this.#exit)
         if (report.alone) this.#left()
         break
       case 'gone':
         this.#left()
         break
       case 'ending':
+        this.#isTold = true
         this.#end(report.living)
     }
   }

@@ -98,6 +98,19 @@ describe('at the deadline of a hook', () => {
     }
   })
 
+  it('an exit right after `ending` is our own doing, and is not taken for its own', async () => {
+    const { programs, running, hasSaidAll } = begun()
+    programs.receive({ kind: 'child', id: 1, pid: 4711 })
+    const exits: unknown[] = []
+    const program = await running
+    program.onExit((...exit) => exits.push(exit))
+    const all = hasSaidAll()
+    programs.receive({ kind: 'ending', id: 1, living: true })
+    programs.receive({ kind: 'exited', id: 1, code: null, signal: 15, alone: true })
+    expect([await all, exits, program.group.isGone]).toEqual([true, [], true])
+    programs.lose('gone')
+  })
+
   it('it has said all once the caller says `ending`, and what came before counts', async () => {
     const { programs, running, hasSaidAll } = begun()
     programs.receive({ kind: 'child', id: 1, pid: 4711 })

@@ -306,6 +306,7 @@ describe('carabiner setup claude-code', () => {
       written: true,
       hooks: 4,
       chosen: [...USUAL_CHOICES],
+      abilities: expect.arrayContaining([{ wish: 'deny a tool call', how: 'yes', text: 'yes' }]),
       diff: expect.stringContaining('+    "Stop": ['),
       backup: expect.stringContaining(project.home),
       service: { on: false, why: 'CARABINER_SERVICE=off is set.' },

@@ -1,16 +1,21 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
+import { abilityFacts } from '../../hosts/abilities.js'
+import type { Host } from '../../hosts/host.js'
+import { agentFiles, registrationsIn } from '../../hosts/registrations.js'
 import type { Command } from '../command.js'
 import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import type { Family, Finding } from '../doctor/finding.js'
 import { plainData } from '../output.js'
+import { abilityBlock } from '../print/ability-lines.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { severityColour } from '../print/severity.js'
 import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
+import { installedAgents } from '../setup/installed.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 import { packHooks, packRuns, packRunText, setupStep } from '../why/first-steps.js'
 
@@ -49,6 +54,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     const steps = isReady || isEmpty ? await setupStep(facts.project, isReady) : []
     const isSetUp = !isEmpty || steps.length === 0
     const remarks = isEmpty ? await ownRuns(facts.project) : []
+    const agents = await otherAgents(facts.project)
     const document = {
       project: facts.project,
       ok: summary.broken === 0,
@@ -57,17 +63,26 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       findings: families.flatMap(({ name, findings }) =>
         findings.map((finding) => ({ family: name, ...finding })),
       ),
+      agents: agents.map((host) => ({ agent: host.name, abilities: abilityFacts(host) })),
     }
     return output.result(
       document,
       (paint) => [
         ...projectLine(options, paint),
         ...familyLines(families, paint, isSetUp || !document.ok, remarks),
+        ...agents.flatMap((host) => abilityBlock(host, paint)),
         ...nextLines(document.ok ? steps : [], paint),
       ],
       document.ok ? EXIT.ok : EXIT.failed,
     )
   },
+}
+
+/** Those that ask Carabiner, or are found on this machine. */
+async function otherAgents(project: string): Promise<readonly Host[]> {
+  const asking = registrationsIn(await agentFiles(project), project)
+  const hosts = new Set([...asking, ...(await installedAgents())].map(({ host }): Host => host))
+  return [...hosts].filter(({ name }) => name !== 'claude-code')
 }
 
 // ---- printing -------------------------------------------------------------------------------------------------

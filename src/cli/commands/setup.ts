@@ -1,7 +1,6 @@
 // `carabiner setup`: registers hooks with agents, and takes them out again. Says what each hook does, and asks which.
 
 import { didYouMean, visible } from '../../core/base/text.js'
-import { abilityFacts } from '../../hosts/abilities.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
@@ -12,6 +11,7 @@ import { type Command, choiceOf, type Options } from '../command.js'
 import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
 import { checkPerson, isAgentShell } from '../person.js'
+import { abilityBlock, abilityLines } from '../print/ability-lines.js'
 import { fitted } from '../print/fit.js'
 import { columns, counted, labelled, nextLines, shortPath } from '../print/lines.js'
 import { type Paint, painter } from '../print/terminal.js'
@@ -120,7 +120,11 @@ async function setUpOne(agent: KnownSetup, options: Given, output: Output): Prom
         pickedFrom(begin, { title: `Hooks for ${host}, in ${visible(shortPath(file))}`, mayBeEmpty }, output)
     : undefined
   const done = await carriedOut(await wishFor(agent, options, output, pick))
-  return output.result(dataOf(done), (paint) => [...linesOf(done), ...nextLinesOf(done, paint)])
+  return output.result(dataOf(done), (paint) => [
+    ...linesOf(done),
+    ...(done.remove ? [] : abilityBlock(done.host, paint)),
+    ...nextLinesOf(done, paint),
+  ])
 }
 
 /** Asks a person who said nothing about hooks. */
@@ -219,7 +223,7 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
   const hasEngine = done.some(({ entries, chosen: own }) => entries.length > own.length)
   return [
     ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
-    ...results.flatMap((result) => whatBecameOf(result, paint, abilityLines(result.agent, paint))),
+    ...results.flatMap((result) => whatBecameOf(result, paint, abilityLines(result.agent.host, paint))),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
   ]
 }
@@ -229,19 +233,8 @@ function whatBecameOf(result: Result, paint: Paint, abilities: readonly string[]
   return [paint.bold(result.agent.host.title), ...abilities, ...lines.map((line) => `  ${line}`)]
 }
 
-/** Only what hooks cannot do there as in Claude Code. */
-function abilityLines({ host }: KnownSetup, paint: Paint): readonly string[] {
-  const facts = abilityFacts(host)
-  const missing = facts.filter(({ how }) => how === 'no').map(({ wish }) => wish)
-  const others = facts.filter(({ how }) => how === 'via').map(({ wish, text }) => `${wish} (${text})`)
-  return [
-    ...(missing.length > 0 ? labelled('  cannot', missing.join(', '), paint.dim) : []),
-    ...(others.length > 0 ? labelled('  otherwise', others.join(', '), paint.dim) : []),
-  ]
-}
-
 function resultData(result: Result): object {
-  if ('done' in result) return { ...dataOf(result.done), abilities: abilityFacts(result.agent.host) }
+  if ('done' in result) return dataOf(result.done)
   const { message, hint = null } = problemOf(result.problem)
   return { agent: result.agent.host.name, error: { code: 'SETTINGS_UNUSABLE', message, hint } }
 }

@@ -6,6 +6,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
+import { abilityFacts } from '../../hosts/abilities.js'
 import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
 import type { Entry, HostProblem } from '../../hosts/host-setup.js'
@@ -246,6 +247,7 @@ export function dataOf(done: Done): object {
     written,
     hooks: entries.length,
     chosen,
+    abilities: abilityFacts(done.host),
     diff: plans.flatMap((plan) => (plan.changes ? diffOf(plan) : [])).join('\n'),
     backup: backups[0] ?? null,
     ...(start && { service: { on: start.why === undefined, why: start.why ?? null } }),

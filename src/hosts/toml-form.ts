@@ -39,8 +39,10 @@ export function tomlForm({ tables, isOut: isTableOut, commands }: TomlTables): F
       const blocks = blocksIn(text)
       const kept = blocks.filter((block) => !isTableOut(tableOf(block), isOut))
       if (kept.length === blocks.length) return text
-      const rest = textOfAll(kept).trimEnd()
-      return rest === '' ? '' : checked(rest + endOf(text), file)
+      const rest = textOfAll(kept)
+      // The empty line that setup put before its tables.
+      const isLast = kept.at(-1) !== blocks.at(-1)
+      return checked(isLast ? rest.replace(/(?<=\n)\r?\n$/, '') : rest, file)
     },
     isBare: (text) => text.trim() === '',
     commands: (text) => {
@@ -69,10 +71,6 @@ function isList(header: string): boolean {
   return header.startsWith('[[')
 }
 
-function endOf(text: string): string {
-  return /\r?\n$/.exec(text)?.[0] ?? ''
-}
-
 function blockText({ header, values }: TomlTable): string {
   const lines = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
   return `${[OURS, header, ...lines].join('\n')}\n`
@@ -83,7 +81,7 @@ const OURS = '# Written by carabiner setup.'
 /** Adds blocks at the end, after an empty line. */
 function withBlocks(text: string, blocks: readonly string[]): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  const gap = text === '' || /\n\r?\n$/.test(text) ? '' : text.endsWith('\n') ? eol : eol + eol
+  const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol
   return text + gap + blocks.join('\n').replaceAll('\n', eol)
 }
 

@@ -195,6 +195,31 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s, edi
   )
 })
 
+describe('VS Code and Copilot CLI', () => {
+  it('share a folder, which is said if both have hooks of ours', () => {
+    const both = ['copilot', 'vscode'].map(
+      (name) => SETUPS.find(({ host }) => host.name === name) as KnownSetup,
+    )
+    const found = new Map(
+      both.map((known) => {
+        const [file] = known.setup.files as [HostFile]
+        const at = { file: file.name, earlier: new Map() }
+        return [join('/h/.copilot', file.name), file.form.put(undefined, entriesFor(known), at)]
+      }),
+    )
+    const problems = (texts: ReadonlyMap<string, string>) =>
+      both[1]?.setup.problems?.({
+        home: '/h',
+        folder: '/h/.copilot',
+        project: '/p',
+        env: {},
+        read: (path) => texts.get(path),
+      })
+    expect(problems(found)).toMatchObject([{ severity: 'note', text: expect.stringContaining('twice') }])
+    expect(problems(new Map([...found].slice(1)))).toEqual([])
+  })
+})
+
 describe('Kiro', () => {
   const kiro = SETUPS.find(({ host }) => host.name === 'kiro') as KnownSetup
 
@@ -231,11 +256,14 @@ describe('an agent whose file has a form that cannot be added to', () => {
     "a = '''\n[[hooks]]\ncommand = 'carabiner hook stop'\n'''\n# [[hooks]]\n",
     'a = 1',
     '# [[hooks]]\r\na = 1\r\n',
+    'a = 1\n\n\n',
     '',
   ])('%j stays, with tables after it', (text) => {
     const after = put(text)
     expect(after.startsWith(text)).toBe(true)
     expect((parse(after).hooks as unknown[]).length).toBe(entriesFor(kimi).length)
-    expect(file?.form.take(after, 'f', isOurs)?.trimEnd()).toBe(text.trimEnd())
+    // A missing end of line is not remembered.
+    const isEnded = text === '' || text.endsWith('\n')
+    expect(file?.form.take(after, 'f', isOurs)).toBe(isEnded ? text : `${text}\n`)
   })
 })

@@ -73,7 +73,7 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals }, output, context) {
     checkOptions(options, positionals)
     if (options.remove && !options['dry-run']) checkPerson('Removing the guard')
-    const [only, ...more] = await Promise.all(positionals.map(namedSetup))
+    const [only, ...more] = await Promise.all([...new Set(positionals)].map(namedSetup))
     try {
       if (!only) return await setUpFound(options, output, context.signal)
       return await (more.length === 0
@@ -137,7 +137,7 @@ function isAsking(options: Given, output: Output): boolean {
 
 async function setUpMany(agents: readonly KnownSetup[], options: Given, output: Output): Promise<number> {
   const results = await resultsOf(agents, options, output)
-  return tell(results, nextAfter(options), output)
+  return tell(results, nextAfter(results, options), output)
 }
 
 /** Nobody named them: a person sees all of it first, is asked once, and then sees what the agents really do. */
@@ -289,8 +289,9 @@ const AFTER_PROOF = [
   DOCTOR,
 ]
 
-function nextAfter(options: Given): readonly string[] {
-  if (options['dry-run']) return ['Leave out --dry-run to write it']
+function nextAfter(results: readonly Result[], options: Given): readonly string[] {
+  const changes = results.some((result) => 'done' in result && result.done.changes)
+  if (options['dry-run']) return changes ? ['Leave out --dry-run to write it'] : []
   if (options.remove) return ['Restart the agents: they run these hooks until then']
   return [RESTART_ALL, 'carabiner verify   # prove that they obey hooks', DOCTOR]
 }

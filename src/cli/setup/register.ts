@@ -259,7 +259,7 @@ export function dataOf(done: Done): object {
 export function shortLinesOf(done: Done, paint: Paint): readonly string[] {
   const words = changedWords(commandsOf(done, done.plans, 'before'), commandsOf(done, done.plans, 'after'))
   const [first = '', ...more] = sentences(done)
-  const said = done.remove || words === '' ? first : `${first}: ${words}`
+  const said = done.remove || !done.changes || words === '' ? first : `${first}: ${words}`
   return [said, ...more, ...problemLinesOf(done, paint)]
 }
 

@@ -69,13 +69,13 @@ export async function bundle(outdir, more = []) {
     build({
       ...asFunction,
       entryPoints: [cli('start/hook-program')],
-      plugins: [onlyHooks((path) => !isGuard(path)), withoutSetups, lateModules(), ...more],
+      plugins: [onlyHooks((path) => !isGuard(path)), onlyAnswers, lateModules(), ...more],
     }),
     build({
       ...asFunction,
       entryPoints: { 'guard-program': cli('start/hook-program') },
       // Loaded at once, because guards parse every command.
-      plugins: [onlyHooks(isGuard), withoutSetups, lateModules(['unbash']), ...more],
+      plugins: [onlyHooks(isGuard), onlyAnswers, lateModules(['unbash']), ...more],
     }),
     build({
       ...asFunction,
@@ -105,7 +105,7 @@ export async function bundle(outdir, more = []) {
         'module-host': here('../src/runners/module/module-host.ts'),
         author: here('../src/author/index.ts'),
       },
-      plugins: [withoutSetups, lateModules(), ...more],
+      plugins: [onlyAnswers, lateModules(), ...more],
     }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
@@ -182,6 +182,8 @@ const LATE_PACKAGES = {
 
 /** Leaves out how agents are set up and proven, for programs that only answer them. */
 const withoutSetups = withoutParts(['setup', 'proof'])
+/** For programs that also read no hook files. */
+const onlyAnswers = withoutParts(['setup', 'proof', 'hook-file'])
 /** For programs that only read what is set up. */
 const withoutProofs = withoutParts(['proof'])
 

@@ -4,29 +4,33 @@ import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
 import { type JsonPath, under } from '../files/json-text.js'
-import { type AgentHook, hookIn } from '../systems/agents/agent-hook.js'
-import { whenOf } from '../systems/agents/agent-matcher.js'
-import type { AgentSystem } from '../systems/agents/agent-system.js'
-import { agentBy, agentOf, agentSaid } from '../systems/agents/agents.js'
-import { type FoundEntry, foundIn, type Oddity, type Path } from '../systems/agents/layout.js'
-import { type Group, type Reading, readEntry, say } from './hook-group.js'
+import { type AgentHook, hookIn } from '../hosts/hook-files/agent-hook.js'
+import { whenOf } from '../hosts/hook-files/agent-matcher.js'
+import type { AgentSystem } from '../hosts/hook-files/agent-system.js'
+import { agentBy, agentOf, agentSaid, hookFiles } from '../hosts/hook-files/hook-files.js'
+import { type Fields, type FoundEntry, foundIn, type Oddity, type Path } from '../hosts/hook-files/layout.js'
+import { type AgentFileReader, type Group, type Reading, readEntry, say } from './hook-group.js'
 import { knownEvent } from './stray-names.js'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A named file may be any agent's. A plugin is Claude Code's unless its `agent` or its events say otherwise. */
-function agentOfFile({ file }: Reading, role: string): AgentSystem | undefined {
-  const said = role === 'explicit' || role === 'plugin' ? agentSaid(file.value) : undefined
-  if (said) return said
-  if (role === 'explicit') return agentOf(file.path, file.value)
-  return role === 'plugin' ? agentBy(file.value) : undefined
+export async function agentFileReader(): Promise<AgentFileReader> {
+  const agents = await hookFiles()
+  return (reading, role) => {
+    const agent = agentOfFile(agents, reading, role)
+    if (agent) readAll(reading, agent)
+    return agent !== undefined
+  }
 }
 
-/** False if the file is ours or Claude Code's. */
-export function readAgentFile(reading: Reading, role: string): boolean {
-  const agent = agentOfFile(reading, role)
-  if (agent) readAll(reading, agent)
-  return agent !== undefined
+/** A named file may be any agent's. A plugin is Claude Code's unless its `agent` or its events say otherwise. */
+function agentOfFile(
+  agents: readonly AgentSystem[],
+  { file }: Reading,
+  role: string,
+): AgentSystem | undefined {
+  if (role !== 'explicit' && role !== 'plugin') return undefined
+  const said = agents.find(({ name }) => name === agentSaid(file.value))
+  if (said) return said
+  return role === 'explicit' ? agentOf(agents, file.path, file.value) : agentBy(agents, file.value)
 }
 
 function readAll(reading: Reading, agent: AgentSystem): void {

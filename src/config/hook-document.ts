@@ -106,7 +106,7 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
     settings: [],
     hooksKeys: 0,
   }
-  if (at === null && shared.agentFiles?.readAgentFile(reading, role)) {
+  if (at === null && shared.readAgentFile?.(reading, role)) {
     noteDoubleKeys(reading)
     return reading
   }

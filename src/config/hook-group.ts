@@ -7,9 +7,9 @@ import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
 import { isExactList, type Matcher } from '../core/hooks/matcher.js'
 import { type JsonPath, under } from '../files/json-text.js'
+import type { AgentTerms } from '../hosts/hook-files/agent-call.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import { type HandlerType, kindOf } from '../runners/kinds.js'
-import type { AgentTerms } from '../systems/agents/agent-call.js'
 import type { ConfigFile } from './config-file.js'
 import {
   type HandlerProblem,
@@ -62,9 +62,7 @@ export interface Entry {
 }
 
 /** Reads a file if it is another agent's; false if it is not. */
-export interface AgentFiles {
-  readonly readAgentFile: (reading: Reading, role: string) => boolean
-}
+export type AgentFileReader = (reading: Reading, role: string) => boolean
 
 /** Shared by all files of one load. */
 export interface Shared {
@@ -72,7 +70,7 @@ export interface Shared {
   readonly names: Names
   readonly matchers: Matchers
   /** Present if a file may be another agent's. */
-  readonly agentFiles?: AgentFiles | undefined
+  readonly readAgentFile?: AgentFileReader | undefined
 }
 
 /** One file, or part of one, while it is being read. */

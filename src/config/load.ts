@@ -57,14 +57,14 @@ export async function loadConfig(
   previous?: LoadedConfig,
   looks?: Looks,
 ): Promise<LoadedConfig> {
-  const readWith = (agentFiles?: Shared['agentFiles']) =>
+  const readWith = (readAgentFile?: Shared['readAgentFile']) =>
     looks
-      ? recordLooks(looks, () => readSources(sources, previous, agentFiles))
-      : readSources(sources, previous, agentFiles)
+      ? recordLooks(looks, () => readSources(sources, previous, readAgentFile))
+      : readSources(sources, previous, readAgentFile)
   const first = readWith()
   // Reading is synchronous, so it starts again with the reader of such files.
   const { entries, processes, merge, notes, names, files } = first.mayBeAgents
-    ? readWith(await import('./agent-file.js'))
+    ? readWith(await agentFileReader())
     : first
   const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
@@ -74,7 +74,7 @@ export async function loadConfig(
 function readSources(
   sources: ConfigSources,
   previous: LoadedConfig | undefined,
-  agentFiles: Shared['agentFiles'],
+  readAgentFile: Shared['readAgentFile'],
 ): Read {
   const notes = new Notes()
   const names = new Names()
@@ -85,7 +85,7 @@ function readSources(
   const given: GivenSetting[] = []
   const documents = discover(sources, files, notes)
   for (const document of documents) {
-    const contents = contentsOf(document, { notes, names, matchers, agentFiles })
+    const contents = contentsOf(document, { notes, names, matchers, readAgentFile })
     // A project's switches apply to its own hooks, not to those of a project inside it.
     given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
@@ -123,8 +123,8 @@ export async function loadDocuments(
   sources: ConfigSources,
   { merge }: Pick<LoadedConfig, 'merge'>,
 ): Promise<readonly ConfiguredHook[]> {
-  const agentFiles = documents.some(mayBeAgents) ? await import('./agent-file.js') : undefined
-  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers(), agentFiles }
+  const readAgentFile = documents.some(mayBeAgents) ? await agentFileReader() : undefined
+  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers(), readAgentFile }
   const contents = documents.map((document) => contentsOf(document, shared))
   const entries = contents.flatMap((one) => one.entries)
   const processes = contents.flatMap((one) => one.processes)
@@ -154,6 +154,11 @@ function mayBeAgents({ role, file }: HookDocument): boolean {
 /** Keys and names of events in another agent's style, or its name. */
 const OF_AGENTS =
   /"(?:agent"|(?:before|after)[A-Z]|(?:Before|After)[A-Z]|(?:pre|post)_|pre[A-Z]|post[A-Z]|agent[A-Z]|session[A-Z]|stop"|bash"|powershell"|timeoutSec"|timeout_ms"|trigger"|when")/
+
+/** Imported on demand, because few files are another agent's. */
+async function agentFileReader(): Promise<Shared['readAgentFile']> {
+  return (await import('./agent-file.js')).agentFileReader()
+}
 
 /** Imported on demand because it loads the shell parser, which is too slow for a program that starts for every event. */
 async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {

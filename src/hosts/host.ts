@@ -3,14 +3,32 @@
 import type { Data, Json } from '../core/base/json.js'
 import type { Verdict } from '../core/events/actions.js'
 import type { HookResult } from '../core/events/result.js'
+import type { HookFile } from './hook-files/hook-file.js'
 import type { HostProof } from './host-proof.js'
 import type { HostSetup } from './host-setup.js'
 
-export interface Host<Name extends string = string> {
+/** Any agent with hooks, also one that only has hook files to run here. */
+export interface Agent<Name extends string = string> {
   readonly name: Name
   /** The name that people know. */
   readonly title: string
+  /**
+   * Its own names of events, and the canonical ones. Null: an event that the catalogue does not have. A name that the
+   * catalogue knows needs no entry, unless it means something else here, or the agent has hook files.
+   */
+  readonly events?: Readonly<Record<string, string | null>>
+  /** Its tools that Claude Code also has. Of several for one of Claude Code's, the first is the usual one. */
+  readonly tools?: Readonly<Record<string, HostTool>>
+  /** Seconds until it gives up on a hook, in general and by canonical event. */
+  readonly timeout: number
+  readonly timeouts?: Readonly<Record<string, number>>
+  /** The variable that names the project to its hooks. */
+  readonly projectVariable?: string
+  /** Its own hook files, which run here and which `migrate` reads and writes. */
+  readonly hooks?: () => Promise<{ readonly hookFile: HookFile }>
+}
 
+export interface Host<Name extends string = string> extends Agent<Name> {
   // ---- what it sends ----
 
   /** Whether a payload is this host's. `event` is the host's name for it, without case and separators. */
@@ -18,17 +36,10 @@ export interface Host<Name extends string = string> {
   /** The name of the event, where the payload has it in a place that no other host uses. */
   readonly eventName?: (payload: Data) => string | undefined
   /**
-   * Its own names of events, without case and separators. Names that the catalogue knows need no entry, unless they mean
-   * something else here. Null: an event that the catalogue does not have.
-   */
-  readonly events?: Readonly<Record<string, string | null>>
-  /**
    * Translates fields that it sends in its own shape to Claude Code's names. They win over those of the payload. Null as
    * `agent_id`: the id that it sends is not a subagent's.
    */
   readonly read?: (payload: Data, event: string) => Data
-  /** Its tools that Claude Code also has. */
-  readonly tools?: Readonly<Record<string, HostTool>>
 
   // ---- what it understands ----
 
@@ -38,17 +49,11 @@ export interface Host<Name extends string = string> {
   readonly answer: (event: HostEvent, told: FittedVerdict, verdict: HostVerdict) => HostAnswer
   /** Events on which it does not wait for hooks. It ends them, with all their processes, when the turn does. */
   readonly unawaited?: readonly string[]
-  /** Seconds until it gives up on a hook, in general and by canonical event. */
-  readonly timeout: number
-  readonly timeouts?: Readonly<Record<string, number>>
 
   /** Nobody looks at its screen, so nobody sees messages to the user. Only for agents that say so. */
   readonly isUnattended?: (env: NodeJS.ProcessEnv) => boolean
 
   // ---- where it lives ----
-
-  /** The variable that names the project to its hooks. */
-  readonly projectVariable?: string
 
   /**
    * Its files that decide which hooks run, in a project or in the home folder: the guard keeps agents from changing them. A
@@ -73,7 +78,7 @@ export interface Host<Name extends string = string> {
 export interface HostTool {
   /** Claude Code's names for it, the likeliest first. */
   readonly names: readonly string[]
-  /** Claude Code's names for the fields that it calls differently. */
+  /** Claude Code's names for the fields that it calls differently. Of several for one field, the last is the usual one. */
   readonly fields?: Readonly<Record<string, string>>
   /** Reads an input that does several things at once, or is a text in a language of its own. Throws Error if it cannot be read. */
   readonly parts?: (input: Data) => readonly ToolCall[]
@@ -164,6 +169,11 @@ export interface HostAnswer {
 }
 
 // ---- for the rows ---------------------------------------------------------------------------------------------
+
+/** Events that have the same name here. */
+export function same(names: string): Record<string, string> {
+  return Object.fromEntries(names.split(/\s+/).map((name) => [name, name]))
+}
 
 /** A tool that Claude Code calls by these names, with its names for fields that the host calls differently. */
 export function tool(names: string, fields?: HostTool['fields']): HostTool {

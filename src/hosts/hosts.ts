@@ -10,10 +10,12 @@ import { codex } from './codex/host.js'
 import { copilot } from './copilot/host.js'
 import { crush } from './crush/host.js'
 import { cursor } from './cursor/host.js'
+import { devin } from './devin/host.js'
 import { droid } from './droid/host.js'
 import { gemini } from './gemini/host.js'
 import { goose } from './goose/host.js'
-import { type Host, isIsoTime } from './host.js'
+import { grok } from './grok/host.js'
+import { type Agent, type Host, isIsoTime } from './host.js'
 import { kimi } from './kimi/host.js'
 import { kiro } from './kiro/host.js'
 import { letta } from './letta/host.js'
@@ -55,6 +57,12 @@ export type KnownHost = Host<HostName>
 /** Sorted by name. */
 export const HOSTS: readonly KnownHost[] = [...TABLE].sort((a, b) => (a.name < b.name ? -1 : 1))
 export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
+
+/** Agents that only have hook files to run here. */
+const ONLY_FILES: readonly Agent[] = [devin, grok]
+
+/** All of them, sorted by name. */
+export const AGENTS: readonly Agent[] = [...HOSTS, ...ONLY_FILES].sort((a, b) => (a.name < b.name ? -1 : 1))
 
 export function hostNamed(name: string): KnownHost | undefined {
   return HOSTS.find((host) => host.name === name)

@@ -157,18 +157,12 @@ function readAs(field: string, value: Json): Json | undefined {
 
 // ---- the event ------------------------------------------------------------------------------------------------
 
-const EVENT_NAMES = [
-  'hook_event_name',
-  'hookEventName',
-  'hookName',
-  'event_type',
-  'agent_action_name',
-] as const
+const EVENT_NAMES = ['hook_event_name', 'hookEventName', 'hookName', 'event_type'] as const
 
 function knownEvent({ events = {} }: KnownHost, called: string): EventName | undefined {
   const name = fold(called)
-  if (!Object.hasOwn(events, name)) return canonicalEvent(called)
-  return (events[name] as EventName | null) ?? undefined
+  const own = Object.keys(events).find((one) => fold(one) === name)
+  return own === undefined ? canonicalEvent(called) : ((events[own] as EventName | null) ?? undefined)
 }
 
 /** The event's name, where a host has a place of its own for it. */

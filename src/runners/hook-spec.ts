@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../core/base/errors.js'
 import type { Hook } from '../core/hooks/hook.js'
 import type { Message } from '../core/hooks/outcome.js'
-import type { AgentTerms } from '../systems/agents/agent-call.js'
+import type { AgentTerms } from '../hosts/hook-files/agent-call.js'
 
 /** `handler` holds the fields that only this kind of hook has. */
 export interface HookSpec<H> {

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word } from 'unbash'
 import { userHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
+import { AGENTS } from '../hosts/hosts.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readShell } from '../shell/shell-reading.js'
 import { isOpen, SimpleCommand, wordOf, wordsOf } from '../shell/simple-command.js'
@@ -178,9 +179,7 @@ export function variablesOf({
 
 /** Names that other agents have for the folder of the project. Only their own hooks get them. */
 const PROJECT_IN_AGENTS = [
-  ...['COPILOT', 'CRUSH', 'CURSOR', 'DEVIN', 'FACTORY', 'GEMINI', 'OPENHANDS', 'QWEN'].map(
-    (agent) => `${agent}_PROJECT_DIR`,
-  ),
+  ...AGENTS.flatMap(({ hooks, projectVariable }) => (hooks && projectVariable ? [projectVariable] : [])),
   'workspaceFolder',
 ]
 

@@ -4,18 +4,22 @@ import { spawnSync } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Data, isObject } from '../../src/core/base/json.js'
+import { tomlOf } from '../../src/files/toml-out.js'
+import { agentCall } from '../../src/hosts/hook-files/agent-call.js'
+import { type AgentHook, fileOf, hookIn } from '../../src/hosts/hook-files/agent-hook.js'
+import type { AgentSystem } from '../../src/hosts/hook-files/agent-system.js'
+import { foundIn } from '../../src/hosts/hook-files/layout.js'
+import { formatNamed as load } from '../../src/hosts/hook-files/own-formats.js'
 import { hostNamed } from '../../src/hosts/hosts.js'
-import { FORMATS, formatNamed, planAgentMigration } from '../../src/plugins/migrate/agent-migration.js'
-import { agentCall } from '../../src/systems/agents/agent-call.js'
-import { type AgentHook, fileOf, hookIn } from '../../src/systems/agents/agent-hook.js'
-import type { AgentSystem } from '../../src/systems/agents/agent-system.js'
-import { foundIn } from '../../src/systems/agents/layout.js'
-import { tomlOf } from '../../src/systems/agents/toml-out.js'
+import { FORMAT_NAMES, planAgentMigration } from '../../src/plugins/migrate/agent-migration.js'
 import { decode } from '../../src/systems/claude-code/decode.js'
 import { encode } from '../../src/systems/claude-code/encode.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
+
+const FORMATS = (await Promise.all(FORMAT_NAMES.map(load))) as AgentSystem[]
+const formatNamed = (name: string) => FORMATS.find((format) => format.name === name) as AgentSystem
 
 let project: Project
 beforeAll(() => {
@@ -94,8 +98,8 @@ function migrated(from: AgentSystem, to: AgentSystem): AgentHook {
 }
 
 /** What the other agent makes of the hook's answer. */
-function answerIn(to: AgentSystem, command: string) {
-  const sent = callAs(to)
+async function answerIn(to: AgentSystem, command: string) {
+  const sent = await callAs(to)
   const { status, signal, stdout, stderr } = spawnSync('sh', ['-c', command], {
     cwd: project.folder,
     input: sent?.payload ?? encode(call()),
@@ -117,12 +121,15 @@ const pairs = [
 ].filter(([from, to]) => from !== to)
 
 describe('a gate', () => {
-  it.each(pairs)('from %s refuses in %s, and reads what it was written for', (source, target) => {
+  it.each(pairs)('from %s refuses in %s, and reads what it was written for', async (source, target) => {
     const [from, to] = [formatNamed(source), formatNamed(target)]
     const { command = '' } = migrated(from, to)
-    expect(answerIn(to, command)).toMatchObject({ action: 'deny', reason: expect.stringContaining('why') })
+    expect(await answerIn(to, command)).toMatchObject({
+      action: 'deny',
+      reason: expect.stringContaining('why'),
+    })
     const seen: unknown = JSON.parse(project.read('seen.json'))
-    const expected: unknown = JSON.parse(callAs(from)?.payload ?? encode(call()))
+    const expected: unknown = JSON.parse((await callAs(from))?.payload ?? encode(call()))
     const keys = isObject(expected) ? Object.keys(expected).filter((key) => !UNSENT.has(key)) : []
     expect(Object.keys(seen as object)).toEqual(expect.arrayContaining(keys))
     if (isObject(expected) && 'tool_name' in expected)

@@ -4,13 +4,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { resolveEvent } from '../../src/core/events/events.js'
-import { FORMATS, formatNamed, planAgentMigration } from '../../src/plugins/migrate/agent-migration.js'
-import { type AgentHook, fileOf, hookIn } from '../../src/systems/agents/agent-hook.js'
-import { whenOf } from '../../src/systems/agents/agent-matcher.js'
-import type { AgentSystem } from '../../src/systems/agents/agent-system.js'
-import { foundIn } from '../../src/systems/agents/layout.js'
-import { tomlOf } from '../../src/systems/agents/toml-out.js'
+import { tomlOf } from '../../src/files/toml-out.js'
+import { type AgentHook, fileOf, hookIn } from '../../src/hosts/hook-files/agent-hook.js'
+import { whenOf } from '../../src/hosts/hook-files/agent-matcher.js'
+import type { AgentSystem } from '../../src/hosts/hook-files/agent-system.js'
+import { foundIn } from '../../src/hosts/hook-files/layout.js'
+import { formatNamed as load } from '../../src/hosts/hook-files/own-formats.js'
+import { FORMAT_NAMES, planAgentMigration } from '../../src/plugins/migrate/agent-migration.js'
 import { tree } from '../config/temp-tree.js'
+
+const FORMATS = (await Promise.all(FORMAT_NAMES.map(load))) as AgentSystem[]
+const formatNamed = (name: string) => FORMATS.find((format) => format.name === name) as AgentSystem
 
 function hook(agent: AgentSystem, event: string, more: Partial<AgentHook> = {}): AgentHook {
   const timeout = agent.hasNoTimeout ? {} : { timeout: 7 }
@@ -162,7 +166,7 @@ describe('a migration', () => {
       },
     })
     expect(migrate(project, 'copilot', 'qwen').left).toMatchObject([
-      { why: expect.stringContaining('Copilot’s words') },
+      { why: expect.stringContaining('Copilot CLI’s words') },
     ])
   })
 

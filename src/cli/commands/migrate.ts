@@ -6,13 +6,9 @@ import { visible } from '../../core/base/text.js'
 import { callerPath } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
+import { formatNamed } from '../../hosts/hook-files/own-formats.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
-import {
-  carryOutAgents,
-  FORMAT_NAMES,
-  formatNamed,
-  planAgentMigration,
-} from '../../plugins/migrate/agent-migration.js'
+import { carryOutAgents, FORMAT_NAMES, planAgentMigration } from '../../plugins/migrate/agent-migration.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
 import type { Remark } from '../../plugins/migrate/movable-hooks.js'
@@ -148,10 +144,12 @@ async function migrateAgents(
   )
   if (unfit !== undefined) throw usage(`--${unfit} does not go with another agent’s hooks`)
   const projectDir = options.user ? undefined : projectFolder(options)
+  const [source, target] = await Promise.all([formatNamed(from), formatNamed(to)])
+  if (!source || !target) throw usage(`There is no format ${source ? to : from}`)
   const plan = () =>
     planAgentMigration({
-      from: formatNamed(from),
-      to: formatNamed(to),
+      from: source,
+      to: target,
       projectDir,
       source: file === undefined ? undefined : callerPath(file),
       target: options.out === undefined ? undefined : callerPath(options.out),

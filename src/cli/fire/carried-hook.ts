@@ -11,14 +11,13 @@ import type { Embedder } from '../../core/session/embedder.js'
 import { Engine } from '../../core/session/engine.js'
 import { JsonText } from '../../files/json-text.js'
 import { Hooks } from '../../hooks.js'
+import { type AgentHook, fileOf } from '../../hosts/hook-files/agent-hook.js'
+import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
+import { formatNamed, OWN_FORMATS } from '../../hosts/hook-files/own-formats.js'
 import { HandedOn } from '../../runners/command/handed-on.js'
 import { Programs } from '../../runners/command/programs.js'
 import { keeperFor } from '../../runners/keeper.js'
 import { kindOf } from '../../runners/kinds.js'
-import { type AgentHook, fileOf } from '../../systems/agents/agent-hook.js'
-import type { AgentSystem } from '../../systems/agents/agent-system.js'
-import { AGENTS } from '../../systems/agents/agents.js'
-import { carabiner, claudeCode } from '../../systems/agents/own-formats.js'
 import { usage } from '../refusal.js'
 
 /** As the command line has it. */
@@ -31,20 +30,18 @@ export interface CarriedHook {
   readonly failClosed: boolean
 }
 
-const KNOWN: readonly AgentSystem[] = [...AGENTS, carabiner, claudeCode]
-
 interface Source {
   readonly agent: AgentSystem
   readonly event: string
 }
 
 /** Throws if it names no event of a known agent: its program would never run. */
-export function checkedCarried(given: {
+export async function checkedCarried(given: {
   readonly run: string | undefined
   readonly for: string | undefined
   readonly when: string | undefined
   readonly 'fail-closed': boolean
-}): CarriedHook | undefined {
+}): Promise<CarriedHook | undefined> {
   const { run, for: writtenFor, when, 'fail-closed': failClosed } = given
   if (run === undefined) {
     const other = writtenFor !== undefined ? 'for' : when !== undefined ? 'when' : undefined
@@ -53,14 +50,14 @@ export function checkedCarried(given: {
   }
   if (writtenFor === undefined) throw usage('--run needs --for AGENT:EVENT')
   const carried = { run, writtenFor, when, failClosed }
-  sourceOf(carried)
+  await sourceOf(carried)
   return carried
 }
 
-function sourceOf({ writtenFor }: CarriedHook): Source {
-  const [name, event = ''] = writtenFor.split(/:(.*)/s)
-  const agent = KNOWN.find((one) => one.name === name)
-  if (!agent) throw usage(`There is no agent ${quoted(name ?? '')}`, '--for takes AGENT:EVENT.')
+async function sourceOf({ writtenFor }: CarriedHook): Promise<Source> {
+  const [name = '', event = ''] = writtenFor.split(/:(.*)/s)
+  const agent = await formatNamed(name)
+  if (!agent) throw usage(`There is no agent ${quoted(name)}`, '--for takes AGENT:EVENT.')
   if (agent.events[event]?.to) return { agent, event }
   throw usage(`${agent.title} has no event ${quoted(event)} that corresponds to one here`)
 }
@@ -73,7 +70,7 @@ export async function openCarried(
 ): Promise<Hooks> {
   const notes = new Notes()
   const merge = mergeSettings([], {}, false, notes)
-  const specs = await loadDocuments([documentOf(carried, projectDir)], { projectDir }, { merge })
+  const specs = await loadDocuments([await documentOf(carried, projectDir)], { projectDir }, { merge })
   const { store } = embedder
   const shared = {
     programs: new Programs(),
@@ -94,8 +91,8 @@ export async function openCarried(
 }
 
 /** The file that the agent itself would have for it. */
-function documentOf(carried: CarriedHook, projectDir: string): HookDocument {
-  const { agent, event } = sourceOf(carried)
+async function documentOf(carried: CarriedHook, projectDir: string): Promise<HookDocument> {
+  const { agent, event } = await sourceOf(carried)
   const { run, when, failClosed } = carried
   const isOver = agent.events[event]?.over === 'command'
   const hook: AgentHook = {
@@ -110,7 +107,7 @@ function documentOf(carried: CarriedHook, projectDir: string): HookDocument {
     strange: [],
   }
   const keys = [...(agent.keys ?? []), 'onFailure']
-  const isForeign = AGENTS.includes(agent)
+  const isForeign = !OWN_FORMATS.includes(agent)
   const value = { ...(isForeign && { agent: agent.name }), ...fileOf({ ...agent, keys }, [hook]) }
   const file = { path: join(projectDir, agent.file), json: new JsonText(JSON.stringify(value)), value }
   const place = { projectDir, hooksDir: projectDir }

@@ -3,19 +3,29 @@
 import { byExitCode } from '../answer.js'
 import { EDITOR_FIELDS, type Host, tool } from '../host.js'
 
-const NAMES: readonly unknown[] = ['agentSpawn', 'userPromptSubmit', 'preToolUse', 'postToolUse', 'stop']
+const EVENTS = {
+  agentSpawn: 'SessionStart',
+  userPromptSubmit: 'UserPromptSubmit',
+  preToolUse: 'PreToolUse',
+  postToolUse: 'PostToolUse',
+  stop: 'Stop',
+} as const
 
 export const amazonQ: Host<'amazon-q'> = {
   name: 'amazon-q',
   title: 'Amazon Q',
   guarded: ['.amazonq/cli-agents/', '.aws/amazonq/cli-agents/'],
   setup: () => import('./setup.js'),
-  sends: (payload) => NAMES.includes(payload.hook_event_name) && !('session_id' in payload),
-  events: { agentspawn: 'SessionStart' },
+  hooks: () => import('./hook-file.js'),
+  sends: (payload) => Object.hasOwn(EVENTS, String(payload.hook_event_name)) && !('session_id' in payload),
+  events: EVENTS,
   tools: {
     execute_bash: tool('Bash'),
+    shell: tool('Bash'),
     fs_read: tool('Read', EDITOR_FIELDS),
+    read: tool('Read', EDITOR_FIELDS),
     fs_write: tool('Write Edit', EDITOR_FIELDS),
+    write: tool('Write', EDITOR_FIELDS),
   },
   can: {
     SessionStart: ['context'],

@@ -8,11 +8,12 @@ import {
   firstOf,
   type Host,
   type HostEvent,
+  same,
   type ToolCall,
   tool,
 } from '../host.js'
 
-const FILE = { TargetFile: 'file_path', AbsolutePath: 'file_path', CodeContent: 'content' } as const
+const FILE = { AbsolutePath: 'file_path', TargetFile: 'file_path', CodeContent: 'content' } as const
 const EDIT = { ...FILE, TargetContent: 'old_string', ReplacementContent: 'new_string' } as const
 
 export const antigravity: Host<'antigravity'> = {
@@ -20,12 +21,14 @@ export const antigravity: Host<'antigravity'> = {
   title: 'Antigravity',
   guarded: ['.gemini/config/', '.agents/hooks/', '.agents/hooks.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   sends: (payload) =>
     isObject(payload.toolCall) || ('conversationId' in payload && 'workspacePaths' in payload),
+  events: { ...same('PreToolUse PostToolUse Stop'), PreInvocation: null, PostInvocation: null },
   read,
   tools: {
     run_command: tool('Bash', { CommandLine: 'command', Cwd: 'cwd' }),
-    view_file: tool('Read', FILE),
+    view_file: tool('Read', { TargetFile: 'file_path', AbsolutePath: 'file_path' }),
     write_to_file: tool('Write', FILE),
     replace_file_content: tool('Edit', EDIT),
     multi_replace_file_content: { names: ['Edit'], parts: changesIn },

@@ -1,7 +1,7 @@
 // Codex: Claude Code's answers, but it rejects an answer with a key that it does not expect.
 
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Abilities, type FittedVerdict, type Host, type HostEvent, keepsIn } from '../host.js'
+import { type Abilities, type FittedVerdict, type Host, type HostEvent, keepsIn, same } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 const CAN: Abilities = {
@@ -30,8 +30,10 @@ export const codex: Host<'codex'> = {
   ],
   moved: { variable: 'CODEX_HOME', folder: '.codex' },
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),
+  events: same(Object.keys(CAN).join(' ')),
   tools: { apply_patch: { names: ['Write', 'Edit'], parts: callsOfPatch } },
   can: CAN,
   answer: (event, told) => answerLikeClaude(event, { ...told, host: {}, act: actOf(event, told) }),

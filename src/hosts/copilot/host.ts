@@ -12,6 +12,7 @@ import {
   type HostEvent,
   isIsoTime,
   keepsIn,
+  same,
   sourceOf,
   tool,
 } from '../host.js'
@@ -29,6 +30,7 @@ export const copilot: Host<'copilot'> = {
   ],
   moved: { variable: 'COPILOT_HOME', folder: '.copilot' },
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),
   projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>
@@ -36,9 +38,23 @@ export const copilot: Host<'copilot'> = {
     ('sessionId' in payload && typeof payload.timestamp === 'number') ||
     (isIsoTime(payload.timestamp) && !('permission_mode' in payload) && !('transcript_path' in payload)),
   events: {
-    userpromptsubmitted: 'UserPromptSubmit',
-    agentstop: 'Stop',
-    erroroccurred: 'StopFailure',
+    sessionStart: 'SessionStart',
+    sessionEnd: 'SessionEnd',
+    userPromptSubmitted: 'UserPromptSubmit',
+    userPromptTransformed: null,
+    preToolUse: 'PreToolUse',
+    preMcpToolCall: 'PreToolUse',
+    permissionRequest: 'PermissionRequest',
+    postToolUse: 'PostToolUse',
+    postToolUseFailure: 'PostToolUseFailure',
+    agentStop: 'Stop',
+    subagentStart: 'SubagentStart',
+    subagentStop: 'SubagentStop',
+    preCompact: 'PreCompact',
+    notification: 'Notification',
+    errorOccurred: 'StopFailure',
+    ...same(`SessionStart SessionEnd UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure Stop
+      SubagentStart SubagentStop PreCompact Notification`),
   },
   read,
   tools: {

@@ -1,17 +1,19 @@
 // Crush: one event, one flat answer; it merges a changed input over the old one.
 
 import { printed, signalled } from '../answer.js'
-import { type Host, tool } from '../host.js'
+import { type Host, same, tool } from '../host.js'
 
 export const crush: Host<'crush'> = {
   name: 'crush',
   title: 'Crush',
   guarded: ['crush.json', '.crush.json', '.config/crush/'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   runsEqualOnce: true,
   projectVariable: 'CRUSH_PROJECT_DIR',
   sends: (payload) =>
     typeof payload.event === 'string' && 'tool_name' in payload && !('hook_event_name' in payload),
+  events: same('PreToolUse'),
   tools: {
     bash: tool('Bash'),
     view: tool('Read'),

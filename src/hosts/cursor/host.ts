@@ -1,6 +1,7 @@
 // Cursor: flat snake_case answers. An empty one is `{}`: printing nothing counts as a failure.
 
 import type { Data, Json } from '../../core/base/json.js'
+import { fold } from '../../core/events/events.js'
 import { abilitiesOn, plain, signalled, withMessage } from '../answer.js'
 import {
   type Abilities,
@@ -29,38 +30,62 @@ const CAN: Abilities = {
 }
 
 /** Events that take a permission and nothing else. */
-const GATES: Readonly<Record<string, string>> = {
-  beforeshellexecution: 'PreToolUse',
-  beforemcpexecution: 'PreToolUse',
-  beforereadfile: 'PreToolUse',
-  beforetabfileread: 'PreToolUse',
-}
+const GATES = {
+  beforeShellExecution: 'PreToolUse',
+  beforeMCPExecution: 'PreToolUse',
+  beforeReadFile: 'PreToolUse',
+  beforeTabFileRead: 'PreToolUse',
+} as const
+
+const GATE_NAMES = Object.keys(GATES).map(fold)
+
+/** In an answer it may call them as Claude Code does. */
+const FIELDS = {
+  ...EDITOR_FIELDS,
+  file_path: 'file_path',
+  content: 'content',
+  old_string: 'old_string',
+  new_string: 'new_string',
+} as const
 
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
   title: 'Cursor',
   guarded: ['.cursor/hooks/', '.cursor/hooks.json', '.cursor/cli*.json', '.cursor/permissions.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   projectVariable: 'CURSOR_PROJECT_DIR',
   sends: (payload) =>
     'cursor_version' in payload || ('conversation_id' in payload && 'generation_id' in payload),
   events: {
+    sessionStart: 'SessionStart',
+    sessionEnd: 'SessionEnd',
+    beforeSubmitPrompt: 'UserPromptSubmit',
+    preToolUse: 'PreToolUse',
+    postToolUse: 'PostToolUse',
+    postToolUseFailure: 'PostToolUseFailure',
     ...GATES,
-    beforesubmitprompt: 'UserPromptSubmit',
-    aftershellexecution: 'PostToolUse',
-    aftermcpexecution: 'PostToolUse',
-    afterfileedit: 'PostToolUse',
-    aftertabfileedit: 'PostToolUse',
+    afterShellExecution: 'PostToolUse',
+    afterMCPExecution: 'PostToolUse',
+    afterFileEdit: 'PostToolUse',
+    afterTabFileEdit: 'PostToolUse',
+    subagentStart: 'SubagentStart',
+    subagentStop: 'SubagentStop',
+    preCompact: 'PreCompact',
+    stop: 'Stop',
+    afterAgentResponse: 'MessageDisplay',
+    afterAgentThought: null,
+    workspaceOpen: null,
   },
   read,
   tools: {
     Shell: tool('Bash'),
-    Read: tool('Read', EDITOR_FIELDS),
-    Write: tool('Write Edit', EDITOR_FIELDS),
-    StrReplace: tool('Edit', EDITOR_FIELDS),
-    Delete: tool('Write Edit', EDITOR_FIELDS),
+    Read: tool('Read', FIELDS),
+    Write: tool('Write Edit', FIELDS),
+    StrReplace: tool('Edit', FIELDS),
+    Delete: tool('Write Edit', FIELDS),
   },
-  can: (event) => (Object.hasOwn(GATES, event.sentAs.toLowerCase()) ? ['block'] : abilitiesOn(CAN, event)),
+  can: (event) => (GATE_NAMES.includes(fold(event.sentAs)) ? ['block'] : abilitiesOn(CAN, event)),
   answer,
   timeout: 60,
 }

@@ -1,7 +1,7 @@
 // Factory's Droid: Claude Code's answers; it merges a changed input over the old one.
 
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Host, keepsIn, tool } from '../host.js'
+import { type Host, keepsIn, same, tool } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 const MODES: readonly unknown[] = ['off', 'spec', 'auto-low', 'auto-medium', 'auto-high']
@@ -11,11 +11,16 @@ export const droid: Host<'droid'> = {
   title: 'Droid',
   guarded: ['.factory/hooks/', '.factory/hooks.json', '.factory/settings*.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   projectVariable: 'FACTORY_PROJECT_DIR',
   sends: (payload) => keepsIn(payload, '.factory') || MODES.includes(payload.permission_mode),
+  events: same(
+    'PreToolUse PostToolUse UserPromptSubmit Notification Stop SubagentStop PreCompact SessionStart SessionEnd',
+  ),
   tools: {
     Execute: tool('Bash'),
     Create: tool('Write'),
+    Edit: tool('Edit'),
     ApplyPatch: { names: ['Edit'], parts: callsOfPatch },
   },
   can: {

@@ -1,34 +1,39 @@
 // Gemini CLI: events of its own, one `decision` for all of them; it merges a changed input over the old one.
 
 import { type Data, isObject } from '../../core/base/json.js'
+import { fold } from '../../core/events/events.js'
 import { printed, signalled, textOfResponse } from '../answer.js'
-import { definedFields, type FittedVerdict, type Host, type HostEvent, keepsIn, tool } from '../host.js'
+import { definedFields, type FittedVerdict, type Host, type HostEvent, keepsIn, same, tool } from '../host.js'
 
-const EVENTS = {
-  beforetool: 'PreToolUse',
-  aftertool: 'PostToolUse',
-  beforeagent: 'UserPromptSubmit',
-  afteragent: 'Stop',
-  beforemodel: 'ModelRequest',
-  aftermodel: 'ModelResponse',
-  precompress: 'PreCompact',
+/** Names that only this agent has. */
+const OWN = {
+  BeforeTool: 'PreToolUse',
+  AfterTool: 'PostToolUse',
+  BeforeAgent: 'UserPromptSubmit',
+  AfterAgent: 'Stop',
+  BeforeModel: 'ModelRequest',
+  AfterModel: 'ModelResponse',
+  BeforeToolSelection: null,
+  PreCompress: 'PreCompact',
 } as const
+
+const OWN_NAMES = Object.keys(OWN).map(fold)
 
 export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
   guarded: ['.gemini/hooks/', '.gemini/settings.json', '.gemini/extensions/', '.gemini/trusted*.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),
   runsEqualOnce: true,
   projectVariable: 'GEMINI_PROJECT_DIR',
-  sends: (payload, event) =>
-    keepsIn(payload, '.gemini') || Object.hasOwn(EVENTS, event) || event === 'beforetoolselection',
-  events: EVENTS,
+  sends: (payload, event) => keepsIn(payload, '.gemini') || OWN_NAMES.includes(event),
+  events: { ...same('SessionStart SessionEnd Notification'), ...OWN },
   read: readModelCall,
   tools: {
     run_shell_command: tool('Bash'),
-    read_file: tool('Read', { absolute_path: 'file_path' }),
+    read_file: tool('Read', { absolute_path: 'file_path', file_path: 'file_path' }),
     read_many_files: tool('Read'),
     write_file: tool('Write'),
     replace: tool('Edit'),

@@ -1,20 +1,23 @@
 // goose: it only acts on exit code 2 before a tool.
 
 import { byExitCode } from '../answer.js'
-import { EDITOR_FIELDS, type Host, tool } from '../host.js'
+import { EDITOR_FIELDS, type Host, same, tool } from '../host.js'
 
 export const goose: Host<'goose'> = {
   name: 'goose',
   title: 'goose',
   guarded: ['.agents/plugins/', '.config/goose/'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
-  // It sends these in addition to PreToolUse, for the same calls.
+  // It sends Before… and After… in addition to PreToolUse and PostToolUse, for the same calls.
   events: {
-    beforeshellexecution: 'PreToolUse',
-    beforereadfile: 'PreToolUse',
-    aftershellexecution: 'PostToolUse',
-    afterfileedit: 'PostToolUse',
+    ...same(`PreToolUse PostToolUse PostToolUseFailure SessionStart SessionEnd UserPromptSubmit Stop SubagentStart
+      SubagentStop`),
+    BeforeReadFile: 'PreToolUse',
+    AfterFileEdit: 'PostToolUse',
+    BeforeShellExecution: 'PreToolUse',
+    AfterShellExecution: 'PostToolUse',
   },
   tools: Object.fromEntries(
     ['developer__', ''].flatMap((prefix) => [

@@ -2,15 +2,19 @@
 
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'
-import { definedFields, EDITOR_FIELDS, type Host, keepsIn, tool } from '../host.js'
+import { definedFields, EDITOR_FIELDS, type Host, keepsIn, same, tool } from '../host.js'
 
 const FIELDS = { ...EDITOR_FIELDS, text: 'content', oldStr: 'old_string', newStr: 'new_string' } as const
 
 /** What happened to a file, by the event's name. */
 const FILE_EVENTS: Readonly<Record<string, string>> = {
   postfilecreate: 'add',
+  filecreated: 'add',
   postfilesave: 'change',
+  filesaved: 'change',
+  fileedited: 'change',
   postfiledelete: 'unlink',
+  filedeleted: 'unlink',
 }
 
 export const kiro: Host<'kiro'> = {
@@ -18,10 +22,32 @@ export const kiro: Host<'kiro'> = {
   title: 'Kiro',
   guarded: ['.kiro/hooks/', '.kiro/agents/'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   sends: (payload) =>
     keepsIn(payload, '.kiro') ||
     (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),
-  events: Object.fromEntries(Object.keys(FILE_EVENTS).map((name) => [name, 'FileChanged'])),
+  events: {
+    ...same('SessionStart UserPromptSubmit PreToolUse PostToolUse Stop'),
+    PostFileSave: 'FileChanged',
+    PostFileCreate: 'FileChanged',
+    PostFileDelete: 'FileChanged',
+    PreTaskExec: 'TaskCreated',
+    PostTaskExec: 'TaskCompleted',
+    // Older versions of its editor.
+    promptSubmit: 'UserPromptSubmit',
+    preToolUse: 'PreToolUse',
+    postToolUse: 'PostToolUse',
+    agentStop: 'Stop',
+    sessionStart: 'SessionStart',
+    fileEdited: 'FileChanged',
+    fileSaved: 'FileChanged',
+    fileCreated: 'FileChanged',
+    fileDeleted: 'FileChanged',
+    preTaskExecution: 'TaskCreated',
+    postTaskExecution: 'TaskCompleted',
+    userTriggered: null,
+    manual: null,
+  },
   read,
   tools: {
     execute_bash: tool('Bash'),

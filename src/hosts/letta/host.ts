@@ -2,7 +2,7 @@
 
 import { byExitCode } from '../answer.js'
 import { gemini } from '../gemini/host.js'
-import { definedFields, type Host, tool } from '../host.js'
+import { definedFields, type Host, same, tool } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 export const letta: Host<'letta'> = {
@@ -10,13 +10,21 @@ export const letta: Host<'letta'> = {
   title: 'Letta Code',
   guarded: ['.letta/settings*.json', '.letta/hooks/'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
   // It names the agent, but no session. An answer to a question counts for the same agent.
   read: ({ session_id: session, agent_id: agent }) =>
     definedFields({ session_id: session ?? (agent || undefined), agent_id: null }),
-  // For their models, it has the tools of Codex and of Gemini CLI, each also in PascalCase.
+  events:
+    same(`PreToolUse PostToolUse UserPromptSubmit Notification Stop SubagentStop PreCompact Setup SessionStart
+    SessionEnd PermissionRequest`),
+  // Claude Code's, and for other models the tools of Codex and of Gemini CLI, each also in PascalCase.
   tools: {
+    Bash: tool('Bash'),
+    Read: tool('Read'),
+    Write: tool('Write'),
+    Edit: tool('Edit'),
     ...gemini.tools,
     exec_command: tool('Bash', { cmd: 'command' }),
     shell_command: tool('Bash'),
@@ -37,5 +45,5 @@ export const letta: Host<'letta'> = {
   },
   can: { PreToolUse: ['block'] },
   answer: byExitCode,
-  timeout: 30,
+  timeout: 60,
 }

@@ -1,7 +1,7 @@
 // OpenHands: one flat answer for every event, and exit code 2 where that has no way to refuse.
 
 import { printed, signalled, withMessage } from '../answer.js'
-import { EDITOR_FIELDS, type Host, tool } from '../host.js'
+import { EDITOR_FIELDS, type Host, same, tool } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 export const openhands: Host<'openhands'> = {
@@ -9,7 +9,18 @@ export const openhands: Host<'openhands'> = {
   title: 'OpenHands',
   guarded: ['.openhands/hooks/', '.openhands/hooks.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
+  projectVariable: 'OPENHANDS_PROJECT_DIR',
   sends: (payload) => 'event_type' in payload,
+  events: {
+    ...same('PreToolUse PostToolUse UserPromptSubmit SessionStart SessionEnd Stop'),
+    pre_tool_use: 'PreToolUse',
+    post_tool_use: 'PostToolUse',
+    user_prompt_submit: 'UserPromptSubmit',
+    session_start: 'SessionStart',
+    session_end: 'SessionEnd',
+    stop: 'Stop',
+  },
   tools: {
     terminal: tool('Bash'),
     execute_bash: tool('Bash'),

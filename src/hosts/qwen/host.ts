@@ -2,7 +2,7 @@
 
 import { answerLikeClaude } from '../claude-code/host.js'
 import { gemini } from '../gemini/host.js'
-import { definedFields, type Host, keepsIn } from '../host.js'
+import { definedFields, type Host, keepsIn, same, tool } from '../host.js'
 
 const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 
@@ -11,14 +11,22 @@ export const qwen: Host<'qwen'> = {
   title: 'Qwen Code',
   guarded: ['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),
   projectVariable: 'QWEN_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),
-  events: { todocreated: 'TaskCreated', todocompleted: 'TaskCompleted' },
+  events: {
+    ...same(`PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit UserPromptExpansion
+      SessionStart SessionEnd Stop StopFailure MessageDisplay SubagentStart SubagentStop PreCompact PostCompact
+      PermissionRequest PermissionDenied InstructionsLoaded`),
+    SessionDelete: null,
+    TodoCreated: 'TaskCreated',
+    TodoCompleted: 'TaskCompleted',
+  },
   read: ({ delta, displayed_text: text, final, is_final: isFinal }) =>
     definedFields({ delta: delta ?? text, final: final ?? isFinal }),
-  tools: { ...gemini.tools },
+  tools: { edit: tool('Edit'), ...gemini.tools },
   can: {
     PreToolUse: ['block', 'ask', 'allow', 'stop'],
     PermissionRequest: ['block', 'allow', 'ask'],

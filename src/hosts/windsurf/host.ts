@@ -1,27 +1,31 @@
 // Windsurf: an event for each kind of tool, and exit code 2 to keep a tool from running.
 
 import { type Data, isObject } from '../../core/base/json.js'
+import { fold } from '../../core/events/events.js'
 import { byExitCode } from '../answer.js'
 import { definedFields, type Host, tool } from '../host.js'
 
 const TOOLS = ['run_command', 'write_code', 'read_code', 'mcp_tool_use'] as const
-const folded = (text: string) => text.replaceAll('_', '')
 
 export const windsurf: Host<'windsurf'> = {
   name: 'windsurf',
   title: 'Windsurf',
   guarded: ['.windsurf/hooks/', '.windsurf/hooks.json', '.codeium/windsurf/hooks.json'],
   setup: () => import('./setup.js'),
+  hooks: () => import('./hook-file.js'),
   sends: (payload) => 'agent_action_name' in payload,
+  eventName: ({ agent_action_name: name }) => (typeof name === 'string' ? name : undefined),
   events: {
     ...Object.fromEntries(
       TOOLS.flatMap((tool) => [
-        [`pre${folded(tool)}`, 'PreToolUse'],
-        [`post${folded(tool)}`, 'PostToolUse'],
+        [`pre_${tool}`, 'PreToolUse'],
+        [`post_${tool}`, 'PostToolUse'],
       ]),
     ),
-    preuserprompt: 'UserPromptSubmit',
-    postcascaderesponse: 'Stop',
+    pre_user_prompt: 'UserPromptSubmit',
+    post_cascade_response: 'Stop',
+    post_cascade_response_with_transcript: null,
+    post_setup_worktree: null,
   },
   read,
   tools: { run_command: tool('Bash'), read_code: tool('Read'), write_code: tool('Write Edit') },
@@ -32,7 +36,7 @@ export const windsurf: Host<'windsurf'> = {
 
 function read({ trajectory_id: id, tool_info: info }: Data, event: string): Data {
   const told = (isObject(info) ? info : {}) as Data
-  const tool = TOOLS.find((name) => event.endsWith(folded(name)))
+  const tool = TOOLS.find((name) => event.endsWith(fold(name)))
   return definedFields({
     session_id: id,
     cwd: told.cwd,

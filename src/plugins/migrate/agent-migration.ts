@@ -8,7 +8,14 @@ import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
 import { type JsonPath, JsonText, under } from '../../files/json-text.js'
+import { tomlOf } from '../../files/toml-out.js'
 import { jsonOfToml } from '../../files/toml-text.js'
+import { type AgentHook, entryOf, fileOf, hookIn } from '../../hosts/hook-files/agent-hook.js'
+import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
+import { agentSaid } from '../../hosts/hook-files/hook-files.js'
+import { foundIn, type Path } from '../../hosts/hook-files/layout.js'
+import { carabiner, OWN_FORMATS } from '../../hosts/hook-files/own-formats.js'
+import { AGENTS } from '../../hosts/hosts.js'
 import {
   readSettings,
   replaceSettings,
@@ -17,12 +24,6 @@ import {
 } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
-import { type AgentHook, entryOf, fileOf, hookIn } from '../../systems/agents/agent-hook.js'
-import type { AgentSystem } from '../../systems/agents/agent-system.js'
-import { AGENTS, agentSaid } from '../../systems/agents/agents.js'
-import { foundIn, type Path } from '../../systems/agents/layout.js'
-import { carabiner, claudeCode } from '../../systems/agents/own-formats.js'
-import { tomlOf } from '../../systems/agents/toml-out.js'
 import { carriedOver } from './agent-terms.js'
 import { withAdditions } from './edited-text.js'
 import type { FileChange, Moved } from './migration.js'
@@ -30,17 +31,10 @@ import type { Fields } from './migration-files.js'
 import type { Remark } from './movable-hooks.js'
 import { withoutTime } from './translated-command.js'
 
-/** Sorted by name. */
-export const FORMATS: readonly AgentSystem[] = [...AGENTS, carabiner, claudeCode].sort((a, b) =>
-  a.name < b.name ? -1 : 1,
-)
-export const FORMAT_NAMES: readonly string[] = FORMATS.map(({ name }) => name)
-
-export function formatNamed(name: string): AgentSystem {
-  const format = FORMATS.find((one) => one.name === name)
-  if (!format) throw new Error(`there is no format ${name}`)
-  return format
-}
+/** Sorted. */
+export const FORMAT_NAMES: readonly string[] = [...AGENTS.filter(({ hooks }) => hooks), ...OWN_FORMATS]
+  .map(({ name }) => name)
+  .sort()
 
 export interface AgentMigrationOptions {
   readonly from: AgentSystem
@@ -78,7 +72,7 @@ export function planAgentMigration(options: AgentMigrationOptions): AgentMigrati
   const read = readText(text, source.path)
   const before = readSettings(target)
   const known = before.text?.trim() ? readText(before.text, target.path) : undefined
-  if (isCopy && known && agentSaid(known.value) !== from) {
+  if (isCopy && known && agentSaid(known.value) !== from.name) {
     throw new SetupProblem(
       `${target.path} already exists, and is not a copy of ${from.title}’s hooks`,
       'Give another file with --out .amplifier/hooks/NAME/hooks.json.',
@@ -136,7 +130,7 @@ export function planAgentMigration(options: AgentMigrationOptions): AgentMigrati
 
 /** Carabiner runs the hooks of other agents as they are, so it gets them in that agent's own format. */
 function isCopied(from: AgentSystem, to: AgentSystem): boolean {
-  return to.name === carabiner.name && AGENTS.includes(from)
+  return to.name === carabiner.name && !OWN_FORMATS.includes(from)
 }
 
 /** A folder of its own, whose hooks are named after the agent. */

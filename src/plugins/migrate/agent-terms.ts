@@ -4,10 +4,11 @@ import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { knownEvent } from '../../config/stray-names.js'
 import { isObject } from '../../core/base/json.js'
 import { resolveEvent } from '../../core/events/events.js'
+import type { AgentHook } from '../../hosts/hook-files/agent-hook.js'
+import { whenOf } from '../../hosts/hook-files/agent-matcher.js'
+import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
+import type { FileEvent } from '../../hosts/hook-files/hook-file.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import type { AgentHook } from '../../systems/agents/agent-hook.js'
-import { whenOf } from '../../systems/agents/agent-matcher.js'
-import type { AgentEvent, AgentSystem } from '../../systems/agents/agent-system.js'
 import { type Speech, speechOf, translatedCommand } from './translated-command.js'
 
 export interface Carried {
@@ -104,7 +105,7 @@ interface PlaceThere {
 }
 
 /** Where the hook goes: one event, or one for each kind of tool. */
-function placesFor(one: Case, row: AgentEvent, event: string): readonly PlaceThere[] {
+function placesFor(one: Case, row: FileEvent, event: string): readonly PlaceThere[] {
   const { to, hook } = one
   const rows = Object.entries(to.events).filter(([, there]) => there.to === event)
   if (resolveEvent(event).matcher !== 'tool_name') {
@@ -221,13 +222,13 @@ function valueMatcher({ hook: { matcher }, to, notes }: Case, event: string): Pa
     notes.push(`Its matcher ${JSON.stringify(matcher)} was left out: ${event} has nothing to match.`)
     return {}
   }
-  if (to.layout === 'flat' && to.name === 'windsurf') return {}
+  if (to.hasNoMatcher) return {}
   return { matcher }
 }
 
 // ---- the rest of the entry ------------------------------------------------------------------------------------
 
-function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
+function fitted(one: Case, row: FileEvent | undefined): AgentHook {
   const { hook, to, notes } = one
   const isTranslated = one.speech === 'translated' && hook.type === 'command'
   const has = (key: string) => to.keys?.includes(key) ?? false
@@ -260,7 +261,7 @@ function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
     notes.push(`Its commandRegex was left out: ${to.title} has none, so the hook runs for every command.`)
   if (files && to.layout !== 'triggers')
     notes.push(`Its patterns were left out: ${to.title} has none, so the hook runs for every file.`)
-  if (isSequential && !SEQUENTIAL.has(to.name))
+  if (isSequential && !to.hasSequential)
     notes.push(`${to.title} may run it at the same time as others: it has no "sequential".`)
   // The shell is for the program, and not for its translator.
   const fields = Object.entries(more).filter(([key]) => !(isTranslated && key === 'shell'))
@@ -289,7 +290,7 @@ function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
     ...(dir !== undefined && hasFolder(to) && !isTranslated && { dir }),
     ...(env !== undefined && has('env') && { env }),
     ...(closes && has('failClosed') && { failsClosed: true as const }),
-    ...(isSequential && SEQUENTIAL.has(to.name) && { isSequential: true as const }),
+    ...(isSequential && to.hasSequential && { isSequential: true as const }),
     ...(files && to.layout === 'triggers' && { files }),
     ...(isOff && to.layout === 'triggers' && { isOff: true as const }),
     ...time,
@@ -297,8 +298,6 @@ function fitted(one: Case, row: AgentEvent | undefined): AgentHook {
     strange: [],
   }
 }
-
-const SEQUENTIAL: ReadonlySet<string> = new Set(['gemini', 'qwen', 'carabiner'])
 
 function hasFolder({ keys = [] }: AgentSystem): boolean {
   return keys.includes('cwd') || keys.includes('working_directory')
@@ -371,7 +370,7 @@ const PROJECT = /\$(?:\{(\w+_PROJECT_DIR|workspaceFolder)\}|(\w+_PROJECT_DIR)\b)
 /** The variable for the project's folder has another name there. */
 function named({ from, to, notes }: Case, command: string | undefined): string | undefined {
   if (command === undefined) return undefined
-  const there = projectVariable(to)
+  const { projectVariable: there } = to.agent
   const isMissing = new Set<string>()
   const text = command.replace(PROJECT, (found: string, braced?: string, plain?: string) => {
     const name = braced ?? plain ?? ''
@@ -384,18 +383,4 @@ function named({ from, to, notes }: Case, command: string | undefined): string |
   for (const prefix of /\$\{?(CLAUDE_PLUGIN_ROOT|PLUGIN_ROOT)\b/.exec(text)?.slice(1, 2) ?? [])
     if (from.name !== to.name) notes.push(`It uses ${prefix}, which only a plugin of ${from.title} has.`)
   return text
-}
-
-function projectVariable({ env }: AgentSystem): string | undefined {
-  const sent = {
-    event: '',
-    as: '',
-    data: {},
-    tool: undefined,
-    input: {},
-    sessionId: '',
-    projectDir: '',
-    now: 0,
-  }
-  return Object.keys(env?.(sent) ?? {}).find((name) => name.endsWith('_PROJECT_DIR'))
 }

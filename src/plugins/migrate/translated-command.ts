@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { resolveEvent } from '../../core/events/events.js'
+import type { AgentHook } from '../../hosts/hook-files/agent-hook.js'
+import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
 import { hostNamed, limitOf, shareOf } from '../../hosts/hosts.js'
 import { WITHOUT_CODE } from '../../hosts/own-command.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import type { AgentHook } from '../../systems/agents/agent-hook.js'
-import type { AgentSystem } from '../../systems/agents/agent-system.js'
 
 /**
  * `own`: the other agent sends what the program reads, and reads what it answers. `translated`: Carabiner stands between
@@ -14,24 +14,10 @@ import type { AgentSystem } from '../../systems/agents/agent-system.js'
  */
 export type Speech = 'own' | 'translated' | 'foreign'
 
-/** Agents whose hooks read Claude Code's payload and answer in its words. */
-const ALIKE: ReadonlySet<string> = new Set([
-  'claude-code',
-  'carabiner',
-  'codex',
-  'devin',
-  'droid',
-  'qwen',
-  'grok',
-])
-
-/** Those of them that honour every answer of Claude Code's, as far as is known. */
-const LENIENT: ReadonlySet<string> = new Set(['claude-code', 'carabiner', 'devin', 'grok'])
-
 /** `tools` are Claude Code's names of the tools that the hook is for; none if its event is not about a tool. */
 export function speechOf(from: AgentSystem, to: AgentSystem, tools: readonly string[]): Speech {
   if (from.name === to.name) return 'own'
-  const isAlike = ALIKE.has(from.name) && LENIENT.has(to.name)
+  const isAlike = from.speaksClaude !== undefined && to.speaksClaude === 'fully'
   if (isAlike && callsAlike(from, to, tools)) return 'own'
   if (hostNamed(to.name)) return 'translated'
   return isAlike ? 'own' : 'foreign'
@@ -39,11 +25,13 @@ export function speechOf(from: AgentSystem, to: AgentSystem, tools: readonly str
 
 /** A program that looks for `Bash` lets `run_shell_command` pass. */
 function callsAlike(from: AgentSystem, to: AgentSystem, tools: readonly string[]): boolean {
-  const name = ({ tools: names }: AgentSystem, tool: string) => names[tool]?.[0] ?? tool
-  return (
-    tools.every((tool) => name(from, tool) === name(to, tool)) &&
-    (tools.length === 0 || isDeepStrictEqual(from.fields ?? {}, to.fields ?? {}))
-  )
+  return tools.every((tool) => isDeepStrictEqual(calledAs(from, tool), calledAs(to, tool)))
+}
+
+/** The agent's name of a tool, and of its fields. */
+function calledAs({ tools, agent }: AgentSystem, tool: string) {
+  const name = tools[tool]?.[0] ?? tool
+  return { name, fields: agent.tools?.[name]?.fields ?? {} }
 }
 
 export interface Translated {

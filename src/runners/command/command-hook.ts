@@ -16,7 +16,7 @@ import {
 } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
 import { isFolder } from '../../files/folder.js'
-import type { AgentCall, AgentTerms } from '../../systems/agents/agent-call.js'
+import type { AgentCall, AgentTerms } from '../../hosts/hook-files/agent-call.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import { honouredOn } from '../../systems/claude-code/honoured.js'
@@ -125,7 +125,7 @@ async function agentCallOf(
   event: HookEvent,
   projectDir: string,
 ): Promise<AgentCall | undefined> {
-  const { agentCall } = await import('../../systems/agents/agent-call.js')
+  const { agentCall } = await import('../../hosts/hook-files/agent-call.js')
   return agentCall(terms, event, projectDir)
 }
 

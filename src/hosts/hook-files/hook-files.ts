@@ -1,64 +1,36 @@
-// The table of agents whose hook files run here, and which of them a file was written for.
+// The agents whose hook files run here, and which of them a file was written for.
 
 import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
-import type { AgentSystem } from './agent-system.js'
-import {
-  antigravity,
-  codex,
-  crush,
-  devin,
-  droid,
-  goose,
-  grok,
-  kimi,
-  letta,
-  openhands,
-  qwen,
-} from './claude-like.js'
-import { copilot } from './copilot.js'
-import { cursor } from './cursor.js'
-import { gemini } from './gemini.js'
-import { amazonQ, kiro } from './kiro.js'
+import type { Agent } from '../host.js'
+import { AGENTS } from '../hosts.js'
+import { type AgentSystem, systemOf } from './agent-system.js'
 import { type FoundEntry, foundIn } from './layout.js'
-import { windsurf } from './windsurf.js'
 
 /** Sorted by name. */
-export const AGENTS: readonly AgentSystem[] = [
-  amazonQ,
-  antigravity,
-  codex,
-  copilot,
-  crush,
-  cursor,
-  devin,
-  droid,
-  gemini,
-  goose,
-  grok,
-  kimi,
-  kiro,
-  letta,
-  openhands,
-  qwen,
-  windsurf,
-]
+export function hookFiles(): Promise<readonly AgentSystem[]> {
+  return Promise.all(AGENTS.flatMap((agent) => (agent.hooks ? [loaded(agent, agent.hooks)] : [])))
+}
 
-export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name)
+/** Undefined if there is no such agent, or if it has no hook files that run here. */
+export async function hookFileOf(name: string): Promise<AgentSystem | undefined> {
+  const agent = AGENTS.find((one) => one.name === name)
+  return agent?.hooks && loaded(agent, agent.hooks)
+}
 
-export function agentNamed(name: string): AgentSystem | undefined {
-  return AGENTS.find((agent) => agent.name === name)
+async function loaded(agent: Agent, hooks: NonNullable<Agent['hooks']>): Promise<AgentSystem> {
+  return systemOf(agent, (await hooks()).hookFile)
 }
 
 /** The agent that a file says it was written for: `migrate` writes `"agent": "cursor"` into a copy. */
-export function agentSaid(value: unknown): AgentSystem | undefined {
-  return isObject(value) && typeof value.agent === 'string' ? agentNamed(value.agent) : undefined
+export function agentSaid(value: unknown): string | undefined {
+  return isObject(value) && typeof value.agent === 'string' ? value.agent : undefined
 }
 
 /** The agent whose folder a file is in. */
-export function agentAt(path: string): AgentSystem | undefined {
+export function agentAt(agents: readonly AgentSystem[], path: string): AgentSystem | undefined {
   const text = slashed(path)
-  const places = AGENTS.flatMap((agent) => {
+  const places = agents.flatMap((agent) => {
     const at = text.search(agent.isAt)
     return at < 0 ? [] : [{ agent, at }]
   })
@@ -69,10 +41,14 @@ export function agentAt(path: string): AgentSystem | undefined {
  * The agent that a file was written for; undefined if it is Claude Code's or ours. Its place decides. Without one, its
  * events and keys do, and the names of its folders where these fit several agents.
  */
-export function agentOf(path: string, value: unknown): AgentSystem | undefined {
+export function agentOf(
+  agents: readonly AgentSystem[],
+  path: string,
+  value: unknown,
+): AgentSystem | undefined {
   const text = slashed(path)
   if (/\/\.(?:claude|claude-plugin|amplifier)\//.test(text)) return undefined
-  return agentAt(text) ?? agentBy(value, text)
+  return agentAt(agents, text) ?? agentBy(agents, value, text)
 }
 
 function slashed(path: string): string {
@@ -80,24 +56,27 @@ function slashed(path: string): string {
 }
 
 /** Judged by what it says. */
-export function agentBy(value: unknown, path = ''): AgentSystem | undefined {
+export function agentBy(agents: readonly AgentSystem[], value: unknown, path = ''): AgentSystem | undefined {
   if (!isObject(value)) return undefined
-  const hint = hinted(path)
-  const rated = AGENTS.map((agent) => ({ agent, points: pointsOf(agent, value, agent === hint) }))
+  const hint = hinted(agents, path)
+  const rated = agents.map((agent) => ({ agent, points: pointsOf(agent, value, agent === hint) }))
   const best = Math.max(...rated.map(({ points }) => points))
   return best > 0 ? rated.find(({ points }) => points === best)?.agent : undefined
 }
 
-/** Agents whose files only differ from Claude Code's in names of tools: to take one for theirs changes little. */
-const CLOSE: readonly AgentSystem[] = [codex, droid, grok]
-
 /** The agent that the folder of a file is named after: `configs/gemini-cli/settings.json`. */
-function hinted(path: string): AgentSystem | undefined {
+function hinted(agents: readonly AgentSystem[], path: string): AgentSystem | undefined {
   const folders = path.toLowerCase().split('/').slice(-6, -1).reverse()
+  const last = (folders[0] ?? '').replace(/-(?:cli|code|ide)$/, '')
   return (
-    agentNamed((folders[0] ?? '').replace(/-(?:cli|code|ide)$/, '')) ??
-    CLOSE.find(({ name }) => folders.includes(name))
+    agents.find(({ name }) => name === last) ??
+    agents.find((agent) => isClose(agent) && folders.includes(agent.name))
   )
+}
+
+/** Its files only differ from Claude Code's in names of tools: to take one for this agent's changes little. */
+function isClose({ speaksClaude, layout, bare, unit }: AgentSystem): boolean {
+  return speaksClaude !== undefined && layout === 'groups' && !bare && unit === 'seconds'
 }
 
 function pointsOf(agent: AgentSystem, value: object, isHinted: boolean): number {
@@ -132,20 +111,15 @@ function isTelling(agent: AgentSystem, { handler, group, event }: FoundEntry, va
   if (namesExtension(agent, group?.matcher ?? handler.matcher)) return true
   if (group !== undefined) return false
   if (agent.timeoutKey !== undefined && agent.timeoutKey in handler) return true
-  return agent.layout === 'flat' && isOwnCase(agent, event, value)
+  if (agent.layout !== 'flat') return false
+  return agent.isOwnName?.(event, value) ?? /^[a-z]/.test(event)
 }
 
-/** goose has the name of an extension before that of a tool: `developer__shell`. Those of MCP servers look alike elsewhere. */
+/** The name of an extension may be before that of a tool: `developer__shell`. Those of MCP servers look alike elsewhere. */
 function namesExtension({ tools }: AgentSystem, matcher: unknown): boolean {
   if (typeof matcher !== 'string') return false
   const extensions = Object.values(tools).flatMap((names) =>
     names.flatMap((name) => /^.+?__/.exec(name) ?? []),
   )
   return extensions.some((start) => matcher.includes(start) && !matcher.includes(`__${start}`))
-}
-
-/** Copilot's files have its own names, or Claude Code's beside a version. */
-function isOwnCase(agent: AgentSystem, event: string, value: object): boolean {
-  if (agent.name === 'copilot') return /^[A-Z]/.test(event) && 'version' in value
-  return /^[a-z]/.test(event)
 }

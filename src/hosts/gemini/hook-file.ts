@@ -1,43 +1,26 @@
 // Gemini CLI's hooks: one `decision` for all events, in stdout or stderr, and milliseconds.
 
 import { isObject } from '../../core/base/json.js'
-import type { Reply } from '../claude-code/decode.js'
-import { type AgentSystem, defined, named, on, resultText, type Sent, same } from './agent-system.js'
-import { ours } from './fields.js'
-import { firstOf, inClaudeTerms, objectIn, refused, verdictIn, without } from './spoken.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
+import { type HookFile, named, resultText, type Sent } from '../hook-files/hook-file.js'
+import { firstText, inClaudeTerms, objectIn, refused, verdictIn, without } from '../hook-files/spoken.js'
+import { definedFields } from '../host.js'
 
-/** Also Qwen Code's. */
-export const GEMINI_TOOLS = named(
-  `Bash=run_shell_command Read=read_file,read_many_files Write=write_file Edit=replace,edit MultiEdit=replace,edit
-  Glob=glob Grep=search_file_content,grep_search,grep LS=list_directory,ls WebFetch=web_fetch
-  WebSearch=google_web_search,web_search TodoWrite=write_todos,todo_write`,
-)
-
-export const gemini: AgentSystem = {
-  name: 'gemini',
-  title: 'Gemini CLI',
+export const hookFile: HookFile = {
   file: '.gemini/settings.json',
   isAt: /\/\.gemini\/(?!config\/hooks\.json$)|\/gemini-extension\//,
   layout: 'groups',
   keys: ['name', 'env', 'description'],
   unit: 'milliseconds',
-  timeout: 60,
-  events: {
-    ...same('SessionStart SessionEnd Notification'),
-    BeforeTool: on('PreToolUse'),
-    AfterTool: on('PostToolUse'),
-    BeforeAgent: on('UserPromptSubmit'),
-    AfterAgent: on('Stop'),
-    BeforeModel: on('ModelRequest'),
-    AfterModel: on('ModelResponse'),
-    BeforeToolSelection: on(null),
-    PreCompress: on('PreCompact'),
-  },
-  tools: GEMINI_TOOLS,
+  hasSequential: true,
+  tools: named(
+    `Glob=glob Grep=search_file_content,grep_search,grep LS=list_directory,ls WebFetch=web_fetch
+    WebSearch=google_web_search,web_search TodoWrite=write_todos,todo_write`,
+  ),
+  values: { permission_prompt: ['ToolPermission'] },
   mcpName: (server, tool) => `mcp_${server}_${tool}`,
   matching: 'search',
   env: ({ projectDir, sessionId, data }) => ({
-    GEMINI_PROJECT_DIR: projectDir,
     GEMINI_SESSION_ID: sessionId,
     GEMINI_CWD: typeof data.cwd === 'string' ? data.cwd : projectDir,
   }),
@@ -48,7 +31,7 @@ export const gemini: AgentSystem = {
 function payload({ event, as, data, tool, input, now, sessionId }: Sent) {
   const { model, messages, options, response, ...rest } = data
   const isModel = event === 'ModelRequest' || event === 'ModelResponse'
-  return defined({
+  return definedFields({
     ...(isModel ? { cwd: rest.cwd } : rest),
     session_id: sessionId,
     transcript_path: data.transcript_path ?? '',
@@ -66,13 +49,13 @@ function payload({ event, as, data, tool, input, now, sessionId }: Sent) {
       prompt_response: data.last_assistant_message ?? '',
     }),
     ...(as === 'Notification' && { notification_type: 'ToolPermission' }),
-    ...(isModel && { llm_request: defined({ model, messages, config: options }) }),
+    ...(isModel && { llm_request: definedFields({ model, messages, config: options }) }),
     ...(event === 'ModelResponse' && { llm_response: response ?? {} }),
   })
 }
 
 /** JSON counts on every exit code. Without it, any code but 0 and 1 refuses. */
-export function answer(reply: Reply, { event, data }: Sent): Reply {
+function answer(reply: Reply, { event, data, ours }: Sent): Reply {
   const text = reply.stdout.trim() || reply.stderr.trim()
   const said = objectIn(text)
   if (!said) {
@@ -85,11 +68,11 @@ export function answer(reply: Reply, { event, data }: Sent): Reply {
   const verdict = verdictIn(said.decision)
   const spoken = {
     verdict,
-    reason: firstOf(said, 'reason'),
-    message: firstOf(said, 'systemMessage'),
+    reason: firstText(said, 'reason'),
+    message: firstText(said, 'systemMessage'),
     context: typeof additionalContext === 'string' ? additionalContext : undefined,
     // It merges a changed input over the old one.
-    input: isObject(input) ? { ...(data.tool_input as object), ...ours(input) } : undefined,
+    input: isObject(input) ? { ...(data.tool_input as object), ...ours(input as Sent['input']) } : undefined,
   }
   const taken = ['systemMessage', 'hookSpecificOutput', ...(verdict ? ['decision', 'reason'] : [])]
   const { hookEventName: _, ...rest } = others

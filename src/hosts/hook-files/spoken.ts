@@ -1,9 +1,9 @@
 // An answer of another agent's hook, put in Claude Code's terms, so that one reader decides what it means.
 
 import { isObject, type Json } from '../../core/base/json.js'
-import type { Reply } from '../claude-code/decode.js'
-import { closingAmong, entriesIn } from '../closing.js'
-import { textIn } from './agent-system.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
+import { closingAmong, entriesIn } from '../../systems/closing.js'
+import type { Fields } from './layout.js'
 
 /** The parts of an answer, whatever they are called. */
 export interface Spoken {
@@ -18,8 +18,6 @@ export interface Spoken {
   /** The turn ends. */
   readonly stops?: boolean | undefined
 }
-
-export type Fields = Readonly<Record<string, unknown>>
 
 /** The JSON object that a text is, if it is one. */
 export function objectIn(text: string): Fields | undefined {
@@ -106,8 +104,10 @@ export function onlyClosing(reply: Reply): Reply {
 }
 
 /** The first of these fields that is a text. */
-export function firstOf(source: Fields, ...keys: readonly string[]): string | undefined {
-  return keys.map((key) => textIn(source[key])).find((text) => text !== undefined)
+export function firstText(source: Fields, ...keys: readonly string[]): string | undefined {
+  return keys
+    .map((key) => source[key])
+    .find((text): text is string => typeof text === 'string' && text !== '')
 }
 
 export function without(source: Fields, ...keys: readonly string[]): Fields {

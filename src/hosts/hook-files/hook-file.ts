@@ -1,14 +1,10 @@
-// An agent whose own hook files run here: where they are, how they are written, and what its hooks read and answer.
+// The hook file of an agent: where it is, how it is written, and what its hooks read and answer. The agent's row has the rest.
 
 import type { Data } from '../../core/base/json.js'
-import type { Reply } from '../claude-code/decode.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
 
-export interface AgentSystem {
-  /** The same name as in the table of hosts, if the agent is in it. */
-  readonly name: string
-  readonly title: string
-
-  // ---- its files ----
+export interface HookFile {
+  // ---- the file ----
 
   /** The file in a project that `migrate` reads and writes. */
   readonly file: string
@@ -34,17 +30,24 @@ export interface AgentSystem {
   readonly inSeconds?: readonly string[]
   /** Its entries have no timeout. */
   readonly hasNoTimeout?: true
-  /** Seconds until it gives up on a hook that names no timeout. */
-  readonly timeout: number
+  /** Its entries have no matcher. */
+  readonly hasNoMatcher?: true
+  /** Its groups can be sequential. */
+  readonly hasSequential?: true
+  /** Types of an entry that only gives the agent a text. The first is the one that `migrate` writes. */
+  readonly tells?: readonly string[]
+  /** Whether the name of an event in a flat file shows that the file is this agent's. Default: it begins with a small letter. */
+  readonly isOwnName?: (event: string, file: object) => boolean
 
-  // ---- its events and tools ----
+  // ---- its events and tools, beyond the row ----
 
-  readonly events: Readonly<Record<string, AgentEvent>>
-  /** Its names of Claude Code's tools. The first is the one it sends. */
-  readonly tools: Readonly<Record<string, readonly string[]>>
-  /** Its names of the fields of these tools, by Claude Code's names. */
-  readonly fields?: Readonly<Record<string, string>>
+  /** What is special about some of its events in the file. */
+  readonly events?: Readonly<Record<string, Partial<FileEvent>>>
+  /** Its names of Claude Code's tools, where matchers know more or others than the row. The first is the one it sends. */
+  readonly tools?: Readonly<Record<string, readonly string[]>>
   readonly mcpName?: (server: string, tool: string) => string
+  /** Its names of other values that matchers are for, by Claude Code's. */
+  readonly values?: Readonly<Record<string, readonly string[]>>
   /**
    * `list`: an exact list, else a pattern found anywhere, as in Claude Code. `narrow`: the same, with fewer characters in
    * a list. `search`: always a pattern. `whole`: a pattern for the whole name. `glob`: `*` stands for any text.
@@ -58,12 +61,15 @@ export interface AgentSystem {
    * does not object, and so it does here.
    */
   readonly grants?: readonly string[]
+  /** Its hooks read Claude Code's payload and answer in its words. `fully`: it honours all of them, as far as is known. */
+  readonly speaksClaude?: 'fully' | 'partly'
   /** A hook that fails closes a gate on these canonical events. */
   readonly closedOn?: readonly string[]
   /** Any exit code but 0 refuses a tool call. */
   readonly closesByCode?: true
   /** Its hooks start in the folder of the project, and not in the one that the agent works in. */
   readonly startsInProject?: true
+  /** Beside the variable for the project in the row. */
   readonly env?: (sent: Sent) => Readonly<Record<string, string>>
   readonly payload: (sent: Sent) => Data
   /** The reply in Claude Code's terms. */
@@ -71,7 +77,7 @@ export interface AgentSystem {
 }
 
 /** One of its events. */
-export interface AgentEvent {
+export interface FileEvent {
   /** The canonical event; null if nothing here corresponds to it. */
   readonly to: string | null
   /** It is only about these tools, by Claude Code's names. `mcp` means all tools of MCP servers. */
@@ -94,6 +100,8 @@ export interface Sent {
   readonly tool: string | undefined
   /** Its input, in the agent's own fields. */
   readonly input: Data
+  /** An input in the agent's own fields, in Claude Code's. */
+  readonly ours: (input: Data) => Data
   readonly sessionId: string
   readonly projectDir: string
   /** Milliseconds. */
@@ -102,20 +110,11 @@ export interface Sent {
   readonly failsClosed?: boolean
 }
 
-// ---- for the rows ---------------------------------------------------------------------------------------------
-
-export function on(to: string | null, ...tools: readonly string[]): AgentEvent {
-  return { to, ...(tools.length > 0 && { tools }) }
-}
-
-/** Events that have the same name here. */
-export function same(names: string): Record<string, AgentEvent> {
-  return Object.fromEntries(names.split(/\s+/).map((name) => [name, { to: name }]))
-}
+// ---- for the agents -------------------------------------------------------------------------------------------
 
 export const EDITS: readonly string[] = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit']
 
-/** Claude Code's names of tools that most agents have. */
+/** `Bash=shell,exec Read=view` */
 export function named(names: string): Record<string, readonly string[]> {
   return Object.fromEntries(
     names
@@ -132,15 +131,6 @@ export function named(names: string): Record<string, readonly string[]> {
 export function mcpParts(name: string): { readonly server: string; readonly tool: string } | undefined {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? []
   return server === undefined || tool === undefined ? undefined : { server, tool }
-}
-
-/** Removes undefined fields. */
-export function defined(fields: Readonly<Record<string, Data[string] | undefined>>): Data {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Data
-}
-
-export function textIn(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** A tool's result as text. */

@@ -2,13 +2,15 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tomlOf } from '../../../src/files/toml-out.js'
 import { jsonOfToml } from '../../../src/files/toml-text.js'
-import { type AgentHook, fileOf, hookIn } from '../../../src/systems/agents/agent-hook.js'
-import type { AgentSystem } from '../../../src/systems/agents/agent-system.js'
-import { AGENTS, agentAt, agentOf } from '../../../src/systems/agents/agents.js'
-import { foundIn } from '../../../src/systems/agents/layout.js'
-import { tomlOf } from '../../../src/systems/agents/toml-out.js'
+import { type AgentHook, fileOf, hookIn } from '../../../src/hosts/hook-files/agent-hook.js'
+import type { AgentSystem } from '../../../src/hosts/hook-files/agent-system.js'
+import { agentAt, agentOf, hookFiles } from '../../../src/hosts/hook-files/hook-files.js'
+import { foundIn } from '../../../src/hosts/hook-files/layout.js'
 import { runs, seeded } from '../../property/runs.js'
+
+const AGENTS = await hookFiles()
 
 /** Hooks that the agent can have. */
 function hooksOf(agent: AgentSystem): fc.Arbitrary<AgentHook> {
@@ -23,14 +25,14 @@ function hooksOf(agent: AgentSystem): fc.Arbitrary<AgentHook> {
       command: text,
       windows: maybe(has('powershell'), text),
       matcher: maybe(
-        agent.layout !== 'named' && agent.name !== 'windsurf',
+        agent.layout !== 'named' && !agent.hasNoMatcher,
         fc.constantFrom('Bash', 'Write|Edit', '.*', ''),
       ),
       timeout: maybe(!agent.hasNoTimeout, fc.integer({ min: 1, max: 600 })),
       dir: maybe(has('cwd') || has('working_directory'), text),
       env: maybe(has('env'), fc.dictionary(fc.constantFrom('A', 'B'), text)),
       failsClosed: maybe(has('failClosed'), fc.constant(true as const)),
-      isSequential: maybe(grouped && agent.name === 'gemini', fc.constant(true as const)),
+      isSequential: maybe(grouped && agent.hasSequential === true, fc.constant(true as const)),
       isOff: maybe(agent.layout === 'triggers', fc.constant(true as const)),
       files: maybe(agent.layout === 'triggers', fc.array(text, { minLength: 1, maxLength: 2 })),
     })
@@ -68,8 +70,8 @@ describe.each(AGENTS.map((agent) => [agent.name, agent] as const))('%s', (_, age
 
   it('is recognised by the place of its file', () => {
     if (agent.file === 'hooks/hooks.json') return // a plugin of any agent
-    expect(agentAt(`/home/me/project/${agent.file}`)?.name).toBe(agent.name)
-    expect(agentOf(`/home/me/project/${agent.file}`, {})?.name).toBe(agent.name)
+    expect(agentAt(AGENTS, `/home/me/project/${agent.file}`)?.name).toBe(agent.name)
+    expect(agentOf(AGENTS, `/home/me/project/${agent.file}`, {})?.name).toBe(agent.name)
   })
 })
 
@@ -77,7 +79,7 @@ it.each(['.claude/settings.json', '.amplifier/hooks/hooks.json', 'hooks/hooks.js
   '%s is no other agent’s',
   (path) => {
     expect(
-      agentOf(`/home/me/${path}`, {
+      agentOf(AGENTS, `/home/me/${path}`, {
         hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'x' }] }] },
       }),
     ).toBeUndefined()
@@ -90,7 +92,9 @@ describe('a file of goose', () => {
   })
 
   it('is recognised where goose looks for plugins', () =>
-    expect(agentOf('/home/me/.agents/plugins/mine/hooks/hooks.json', file('shell'))?.name).toBe('goose'))
+    expect(agentOf(AGENTS, '/home/me/.agents/plugins/mine/hooks/hooks.json', file('shell'))?.name).toBe(
+      'goose',
+    ))
 
   it.each([
     ['developer__shell', 'goose'],
@@ -99,6 +103,6 @@ describe('a file of goose', () => {
     ['mcp__github__push', undefined],
     ['Bash', undefined],
   ])('is recognised by the matcher %s: %s', (matcher, name) =>
-    expect(agentOf('/home/me/plugin/hooks/hooks.json', file(matcher))?.name).toBe(name),
+    expect(agentOf(AGENTS, '/home/me/plugin/hooks/hooks.json', file(matcher))?.name).toBe(name),
   )
 })

@@ -5,7 +5,8 @@ import type { EventKind } from '../../core/events/events.js'
 import type { Hook, HookEvent } from '../../core/hooks/hook.js'
 import { compileMatcher, type Matcher, type MatcherOptions } from '../../core/hooks/matcher.js'
 import type { AgentHook } from './agent-hook.js'
-import { type AgentEvent, type AgentSystem, mcpParts } from './agent-system.js'
+import type { AgentSystem } from './agent-system.js'
+import { type FileEvent, mcpParts } from './hook-file.js'
 
 export interface When {
   readonly matcher: Matcher | null
@@ -16,7 +17,7 @@ export interface When {
 
 /** What a hook wants of an event. A matcher that cannot be read accepts everything: more often, never less. */
 export function whenOf(agent: AgentSystem, hook: AgentHook, kind: EventKind): When {
-  const event: AgentEvent = agent.events[hook.event] ?? { to: kind.name }
+  const event: FileEvent = agent.events[hook.event] ?? { to: kind.name }
   const { matcher: written } = hook
   const isOdd = written !== undefined && written !== null && typeof written !== 'string'
   const spec = typeof written === 'string' ? written : ''
@@ -29,9 +30,7 @@ export function whenOf(agent: AgentSystem, hook: AgentHook, kind: EventKind): Wh
   ].filter((one) => one !== undefined)
   const condition = all(conditions)
   const problem = isOdd ? 'its matcher is not a text, so the hook runs for every value' : compiled.problem
-  const matcher = isTools
-    ? ofTools(agent, event, compiled.matcher, spec)
-    : ofValue(agent, kind, compiled.matcher)
+  const matcher = isTools ? ofTools(agent, event, compiled.matcher, spec) : ofValue(agent, compiled.matcher)
   return {
     matcher: kind.matcher === null ? null : matcher,
     ...(condition && { condition }),
@@ -82,7 +81,7 @@ export function namesOf({ tools, mcpName }: AgentSystem, tool: string): readonly
   return [...(Object.hasOwn(tools, tool) ? (tools[tool] ?? []) : []), tool, '@builtin']
 }
 
-function ofTools(agent: AgentSystem, event: AgentEvent, own: Matcher | null, spec: string): Matcher | null {
+function ofTools(agent: AgentSystem, event: FileEvent, own: Matcher | null, spec: string): Matcher | null {
   const { tools } = event
   if (!tools && !own) return null
   const isMeant = (tool: string) =>
@@ -95,15 +94,8 @@ function ofTools(agent: AgentSystem, event: AgentEvent, own: Matcher | null, spe
   }
 }
 
-/** Values that the agent calls differently. */
-const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  gemini: { permission_prompt: ['ToolPermission'] },
-}
-
-function ofValue({ name }: AgentSystem, _: EventKind, own: Matcher | null): Matcher | null {
-  if (!own) return null
-  const others = VALUES[name] ?? {}
-  return { pattern: own.pattern, test: (value) => [value, ...(others[value] ?? [])].some(own.test) }
+function ofValue({ values = {} }: AgentSystem, own: Matcher | null): Matcher | null {
+  return own && { pattern: own.pattern, test: (value) => [value, ...(values[value] ?? [])].some(own.test) }
 }
 
 // ---- conditions -----------------------------------------------------------------------------------------------
@@ -132,7 +124,7 @@ function onCommand(pattern: string): Condition {
   }
 }
 
-function onFile(change: AgentEvent['change'], globs: readonly string[] | undefined): Condition {
+function onFile(change: FileEvent['change'], globs: readonly string[] | undefined): Condition {
   const tests = globs?.map(fileTest)
   return ({ data }) => {
     if (change !== undefined && typeof data.event === 'string' && data.event !== change)

@@ -2,12 +2,12 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import type { Reply } from '../claude-code/decode.js'
-import { encode } from '../claude-code/encode.js'
-import type { AgentSystem, Sent } from './agent-system.js'
-import { mcpParts } from './agent-system.js'
-import { agentNamed } from './agents.js'
-import { theirs } from './fields.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
+import { encode } from '../../systems/claude-code/encode.js'
+import { hostInput } from '../tool-calls.js'
+import type { AgentSystem } from './agent-system.js'
+import { mcpParts, type Sent } from './hook-file.js'
+import { hookFileOf } from './hook-files.js'
 
 /** How a hook is run for the agent that it was written for. */
 export interface AgentTerms {
@@ -32,13 +32,18 @@ export interface AgentCall {
 }
 
 /** Undefined if there is no such agent. */
-export function agentCall(terms: AgentTerms, event: HookEvent, projectDir: string): AgentCall | undefined {
-  const agent = agentNamed(terms.agent)
+export async function agentCall(
+  terms: AgentTerms,
+  event: HookEvent,
+  projectDir: string,
+): Promise<AgentCall | undefined> {
+  const agent = await hookFileOf(terms.agent)
   if (!agent) return undefined
+  const { projectVariable: variable } = agent.agent
   const sent = sentTo(agent, terms.event, event, projectDir)
   return {
     payload: `${JSON.stringify(agent.payload(sent))}\n`,
-    env: agent.env?.(sent) ?? {},
+    env: { ...(variable !== undefined && { [variable]: projectDir }), ...agent.env?.(sent) },
     startsInProject: agent.startsInProject === true,
     grants: agent.grants?.includes(event.name) === true,
     answer: (reply) =>
@@ -48,15 +53,19 @@ export function agentCall(terms: AgentTerms, event: HookEvent, projectDir: strin
   }
 }
 
-export function sentTo(agent: AgentSystem, as: string, event: HookEvent, projectDir: string): Sent {
+function sentTo(agent: AgentSystem, as: string, event: HookEvent, projectDir: string): Sent {
   const data = JSON.parse(encode(event)) as Data
   const { session_id: id, tool_name: name, tool_input: input } = data
+  const called = typeof name === 'string' ? toolName(agent, name) : undefined
+  const { tools = {} } = agent.agent
+  const tool = called !== undefined && Object.hasOwn(tools, called) ? tools[called] : undefined
   return {
     event: event.name,
     as,
     data,
-    tool: typeof name === 'string' ? toolName(agent, name) : undefined,
-    input: isObject(input) ? theirs(input, agent.fields) : {},
+    tool: called,
+    input: isObject(input) ? hostInput(tool, {}, {}, input as Data) : {},
+    ours: (own) => named(own, tool?.fields ?? {}),
     sessionId: typeof id === 'string' ? id : (event.session?.id ?? ''),
     projectDir,
     now: timeIn(data.timestamp),
@@ -67,6 +76,13 @@ function toolName({ tools, mcpName }: AgentSystem, name: string): string {
   const mcp = mcpParts(name)
   if (mcp) return mcpName?.(mcp.server, mcp.tool) ?? name
   return (Object.hasOwn(tools, name) ? tools[name]?.[0] : undefined) ?? name
+}
+
+function named(input: Data, fields: Readonly<Record<string, string>>): Data {
+  const entries = Object.entries(input)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [Object.hasOwn(fields, key) ? fields[key] : key, value]),
+  )
 }
 
 function timeIn(timestamp: unknown): number {

@@ -1,10 +1,9 @@
 // A hook file in TOML: tables for events, and a list of tables for their entries.
 
-import { isObject } from '../../core/base/json.js'
-import type { Fields } from './layout.js'
+import { isObject } from '../core/base/json.js'
 
 /** For data that hook files hold: texts, numbers, switches, lists and objects of them. */
-export function tomlOf(file: Fields): string {
+export function tomlOf(file: Readonly<Record<string, unknown>>): string {
   const { hooks, ...head } = file
   const lines = Object.entries(head).map(([key, value]) => `${keyText(key)} = ${valueText(value)}`)
   const entries = Array.isArray(hooks) ? hooks.filter(isObject) : []

@@ -1,22 +1,12 @@
 // Cursor's hooks: flat snake_case answers, an event for each kind of tool, and a matcher for the text of a command.
 
 import { isObject } from '../../core/base/json.js'
-import type { Reply } from '../claude-code/decode.js'
-import {
-  type AgentSystem,
-  defined,
-  EDITS,
-  mcpParts,
-  named,
-  on,
-  resultText,
-  type Sent,
-} from './agent-system.js'
-import { firstOf, inClaudeTerms, objectIn, refused, verdictIn, without } from './spoken.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
+import { EDITS, type HookFile, mcpParts, named, resultText, type Sent } from '../hook-files/hook-file.js'
+import { firstText, inClaudeTerms, objectIn, refused, verdictIn, without } from '../hook-files/spoken.js'
+import { definedFields } from '../host.js'
 
-export const cursor: AgentSystem = {
-  name: 'cursor',
-  title: 'Cursor',
+export const hookFile: HookFile = {
   file: '.cursor/hooks.json',
   isAt: /\/\.cursor(?:-plugin)?\/|\/(?:etc|ProgramData|Application Support)\/[Cc]ursor\/hooks\.json$/,
   layout: 'flat',
@@ -24,38 +14,22 @@ export const cursor: AgentSystem = {
   topKeys: ['version', '$schema'],
   keys: ['loop_limit', 'failClosed', 'model', 'prompt', 'shell', 'cwd', 'env', 'args'],
   unit: 'seconds',
-  timeout: 60,
   events: {
-    sessionStart: on('SessionStart'),
-    sessionEnd: on('SessionEnd'),
-    beforeSubmitPrompt: on('UserPromptSubmit'),
-    preToolUse: on('PreToolUse'),
-    postToolUse: on('PostToolUse'),
-    postToolUseFailure: on('PostToolUseFailure'),
-    beforeShellExecution: { ...on('PreToolUse', 'Bash'), over: 'command' },
-    afterShellExecution: { ...on('PostToolUse', 'Bash'), over: 'command' },
-    beforeMCPExecution: on('PreToolUse', 'mcp'),
-    afterMCPExecution: on('PostToolUse', 'mcp'),
-    beforeReadFile: on('PreToolUse', 'Read'),
-    afterFileEdit: on('PostToolUse', ...EDITS),
-    subagentStart: on('SubagentStart'),
-    subagentStop: on('SubagentStop'),
-    preCompact: on('PreCompact'),
-    stop: on('Stop'),
-    afterAgentResponse: on('MessageDisplay'),
-    afterAgentThought: on(null),
-    beforeTabFileRead: on(null),
-    afterTabFileEdit: on(null),
-    workspaceOpen: on(null),
+    beforeShellExecution: { tools: ['Bash'], over: 'command' },
+    afterShellExecution: { tools: ['Bash'], over: 'command' },
+    beforeMCPExecution: { tools: ['mcp'] },
+    afterMCPExecution: { tools: ['mcp'] },
+    beforeReadFile: { tools: ['Read'] },
+    afterFileEdit: { tools: EDITS },
+    // Cursor asks us about completions as about files; nothing here makes any.
+    beforeTabFileRead: { to: null },
+    afterTabFileEdit: { to: null },
   },
-  tools: named(
-    'Bash=Shell Write=Write Edit=Write,StrReplace,Edit MultiEdit=Write,StrReplace NotebookEdit=Write,EditNotebook Glob=Glob Agent=Task',
-  ),
+  tools: named('Write=Write Edit=Write,StrReplace NotebookEdit=Write,EditNotebook Glob=Glob Agent=Task'),
   mcpName: (_, tool) => `MCP:${tool}`,
   matching: 'search',
   startsInProject: true,
-  env: ({ projectDir, data }) => ({
-    CURSOR_PROJECT_DIR: projectDir,
+  env: ({ data }) => ({
     CURSOR_VERSION: VERSION,
     ...(typeof data.transcript_path === 'string' && { CURSOR_TRANSCRIPT_PATH: data.transcript_path }),
   }),
@@ -66,7 +40,7 @@ export const cursor: AgentSystem = {
 const VERSION = '3.0.0'
 
 function base({ sessionId, as, projectDir, data }: Sent) {
-  return defined({
+  return definedFields({
     conversation_id: sessionId,
     generation_id: typeof data.prompt_id === 'string' ? data.prompt_id : sessionId,
     model: data.model ?? 'default',
@@ -85,9 +59,9 @@ function details(sent: Sent) {
   const duration = data.duration_ms
   switch (as) {
     case 'beforeShellExecution':
-      return defined({ command: input.command, cwd, sandbox: false })
+      return definedFields({ command: input.command, cwd, sandbox: false })
     case 'afterShellExecution':
-      return defined({
+      return definedFields({
         command: input.command,
         output: resultText(data.tool_response),
         duration,
@@ -97,18 +71,18 @@ function details(sent: Sent) {
     case 'afterMCPExecution':
       return mcpCall(sent)
     case 'beforeReadFile':
-      return defined({ file_path: input.file_path, content: '', attachments: [] })
+      return definedFields({ file_path: input.file_path, content: '', attachments: [] })
     case 'afterFileEdit':
-      return defined({ file_path: input.file_path, edits: editsIn(input) })
+      return definedFields({ file_path: input.file_path, edits: editsIn(input) })
     case 'beforeSubmitPrompt':
-      return defined({ prompt: data.prompt, attachments: [] })
+      return definedFields({ prompt: data.prompt, attachments: [] })
     case 'sessionStart':
       return { is_background_agent: false }
     case 'sessionEnd':
-      return defined({ reason: data.reason, is_background_agent: false })
+      return definedFields({ reason: data.reason, is_background_agent: false })
     case 'subagentStart':
     case 'subagentStop':
-      return defined({
+      return definedFields({
         subagent_id: data.agent_id,
         subagent_type: data.agent_type,
         ...(as === 'subagentStop' && {
@@ -121,12 +95,12 @@ function details(sent: Sent) {
     case 'stop':
       return { status: 'completed', loop_count: data.stop_hook_active === true ? 1 : 0 }
     case 'preCompact':
-      return defined({ trigger: data.trigger })
+      return definedFields({ trigger: data.trigger })
     case 'afterAgentResponse':
-      return defined({ text: data.delta ?? data.last_assistant_message ?? '' })
+      return definedFields({ text: data.delta ?? data.last_assistant_message ?? '' })
   }
   if (tool === undefined) return data
-  return defined({
+  return definedFields({
     tool_name: tool,
     tool_input: input,
     tool_use_id: data.tool_use_id,
@@ -143,7 +117,7 @@ function details(sent: Sent) {
 
 function mcpCall({ as, data, input }: Sent) {
   const { server, tool } = mcpParts(String(data.tool_name)) ?? { server: '', tool: String(data.tool_name) }
-  return defined({
+  return definedFields({
     tool_name: tool,
     tool_input: JSON.stringify(input),
     mcp_server_name: server,
@@ -186,9 +160,9 @@ function answer(reply: Reply, { event, as, failsClosed }: Sent): Reply {
     return refused(reply, `its permission is not allow, deny or ask: ${JSON.stringify(permission)}`)
   const verdict =
     verdictIn(permission) ?? (goes === false && event === 'UserPromptSubmit' ? 'deny' : undefined)
-  const followup = firstOf(said, 'followup_message')
-  const message = firstOf(said, 'user_message', 'userMessage')
-  const reason = firstOf(said, 'agent_message', 'agentMessage') ?? message ?? followup
+  const followup = firstText(said, 'followup_message')
+  const message = firstText(said, 'user_message', 'userMessage')
+  const reason = firstText(said, 'agent_message', 'agentMessage') ?? message ?? followup
   const isFollowed = followup !== undefined && (event === 'Stop' || event === 'SubagentStop')
   const spoken = {
     verdict: isFollowed ? ('deny' as const) : verdict,

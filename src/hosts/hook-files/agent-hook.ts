@@ -55,9 +55,6 @@ const SHARED = [
 const WINDOWS = ['powershell', 'windows', 'commandWindows', 'command_windows'] as const
 const FOLDERS = ['cwd', 'working_directory', 'workingDirectory'] as const
 
-/** Kinds that only give the agent a text. */
-const TELLS: ReadonlySet<unknown> = new Set(['askAgent'])
-
 export function hookIn(
   agent: AgentSystem,
   { event, handler, group }: FoundEntry,
@@ -105,11 +102,9 @@ function textAt(source: Fields, keys: readonly string[]): string | undefined {
 
 function typeOf(agent: AgentSystem, handler: Fields): string {
   const { type } = handler
-  if (TELLS.has(type) || (agent.name === 'kiro' && type === 'agent')) return 'tell'
-  if (agent.name === 'copilot' && type === 'prompt') return 'tell'
+  if (isText(type) && agent.tells?.includes(type)) return 'tell'
   if (type === 'runCommand') return 'command'
-  if (isText(type) && Object.hasOwn(KINDS, type)) return type
-  if (type !== undefined && isText(type) && agent.name !== 'kiro') return type
+  if (isText(type) && (Object.hasOwn(KINDS, type) || agent.layout !== 'triggers')) return type
   if (isText(handler.prompt) && handler.command === undefined) return 'prompt'
   return isText(handler.url) && handler.command === undefined ? 'http' : 'command'
 }
@@ -201,10 +196,9 @@ export function entryOf(agent: AgentSystem, hook: AgentHook): Fields {
         ? 'url'
         : 'prompt'
   const folder = FOLDERS.find(has)
-  const tells = agent.name === 'copilot' ? 'prompt' : 'askAgent'
   return {
     ...((agent.layout !== 'flat' || type !== 'command' || agent.commandKey !== undefined) &&
-      agent.layout !== 'toml' && { type: type === 'tell' ? tells : type }),
+      agent.layout !== 'toml' && { type: type === 'tell' ? agent.tells?.[0] : type }),
     ...(type !== 'mcp_tool' && { [key]: command }),
     ...(args && { args }),
     ...(windows !== undefined && { [windowsKey(agent)]: windows }),
@@ -235,7 +229,7 @@ function triggerOf(agent: AgentSystem, hook: AgentHook): Fields {
     trigger: event,
     ...matcherIn(hook),
     ...(files && { patterns: files }),
-    action: type === 'tell' ? { type: 'agent', prompt: command } : { type: 'command', command },
+    action: type === 'tell' ? { type: agent.tells?.[0], prompt: command } : { type: 'command', command },
     ...(typeof timeout === 'number' && { timeout }),
     enabled: !isOff,
   }

@@ -1,14 +1,12 @@
 // Copilot's hooks: flat answers. The spelling of an event in the file decides how its payload is spelled.
 
 import { isObject, type Json } from '../../core/base/json.js'
-import type { Reply } from '../claude-code/decode.js'
-import { type AgentSystem, defined, named, on, resultText, type Sent, same } from './agent-system.js'
-import { EDITOR, ours } from './fields.js'
-import { firstOf, inClaudeTerms, objectIn, refused, verdictIn, without } from './spoken.js'
+import type { Reply } from '../../systems/claude-code/decode.js'
+import { type HookFile, named, resultText, type Sent } from '../hook-files/hook-file.js'
+import { firstText, inClaudeTerms, objectIn, refused, verdictIn, without } from '../hook-files/spoken.js'
+import { definedFields } from '../host.js'
 
-export const copilot: AgentSystem = {
-  name: 'copilot',
-  title: 'Copilot',
+export const hookFile: HookFile = {
   file: '.github/hooks/hooks.json',
   isAt: /\/\.github\/(?:hooks|copilot)\/|\/\.copilot\/|\/github-copilot\/policy\.d\//,
   layout: 'flat',
@@ -31,37 +29,19 @@ export const copilot: AgentSystem = {
   commandKey: 'bash',
   timeoutKey: 'timeoutSec',
   unit: 'seconds',
-  timeout: 30,
-  events: {
-    sessionStart: on('SessionStart'),
-    sessionEnd: on('SessionEnd'),
-    userPromptSubmitted: on('UserPromptSubmit'),
-    userPromptTransformed: on(null),
-    preToolUse: on('PreToolUse'),
-    preMcpToolCall: on('PreToolUse', 'mcp'),
-    permissionRequest: on('PermissionRequest'),
-    postToolUse: on('PostToolUse'),
-    postToolUseFailure: on('PostToolUseFailure'),
-    agentStop: on('Stop'),
-    subagentStart: on('SubagentStart'),
-    subagentStop: on('SubagentStop'),
-    preCompact: on('PreCompact'),
-    notification: on('Notification'),
-    errorOccurred: on('StopFailure'),
-    ...same(`SessionStart SessionEnd UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure Stop
-      SubagentStart SubagentStop PreCompact Notification`),
-  },
+  // Claude Code's names are also Copilot CLI's, so only a version beside them tells.
+  isOwnName: (event, file) => /^[A-Z]/.test(event) && 'version' in file,
+  tells: ['prompt'],
+  events: { preMcpToolCall: { tools: ['mcp'] } },
   tools: named(
-    `Bash=bash,powershell Read=view Write=create Edit=edit,str_replace_editor,apply_patch MultiEdit=edit Grep=grep,rg
-    Glob=glob WebFetch=web_fetch WebSearch=web_search AskUserQuestion=ask_user TodoWrite=update_todo Agent=task`,
+    `Grep=grep,rg Glob=glob WebFetch=web_fetch WebSearch=web_search AskUserQuestion=ask_user TodoWrite=update_todo Agent=task`,
   ),
-  fields: EDITOR,
   matching: 'whole',
   grants: ['PreToolUse', 'PermissionRequest'],
   closesByCode: true,
   startsInProject: true,
   // VS Code reads the same files, and fills in its own variable.
-  env: ({ projectDir }) => ({ COPILOT_PROJECT_DIR: projectDir, workspaceFolder: projectDir }),
+  env: ({ projectDir }) => ({ workspaceFolder: projectDir }),
   payload: (sent) => (isPascal(sent) ? likeClaude(sent) : native(sent)),
   answer,
 }
@@ -72,7 +52,7 @@ function isPascal({ as }: Sent): boolean {
 
 function native({ sessionId, now, data, tool, input }: Sent) {
   const { cwd } = data
-  return defined({
+  return definedFields({
     sessionId,
     timestamp: now,
     cwd,
@@ -100,7 +80,7 @@ function native({ sessionId, now, data, tool, input }: Sent) {
 
 function likeClaude({ as, now, data, input, tool }: Sent) {
   const { tool_response: result, ...rest } = data
-  return defined({
+  return definedFields({
     ...rest,
     hook_event_name: as,
     timestamp: new Date(now).toISOString(),
@@ -113,7 +93,7 @@ function likeClaude({ as, now, data, input, tool }: Sent) {
 
 const PROGRESS = /^\s*\{"type":\s*"progress".*\}\s*$/gm
 
-function answer(given: Reply, { event }: Sent): Reply {
+function answer(given: Reply, { event, ours }: Sent): Reply {
   const reply = { ...given, stdout: given.stdout.replace(PROGRESS, '') }
   const said = objectIn(reply.stdout)
   const isGate = event === 'PreToolUse' || event === 'PermissionRequest'
@@ -126,9 +106,9 @@ function answer(given: Reply, { event }: Sent): Reply {
   const verdict = verdictIn(permissionDecision) ?? verdictIn(behavior) ?? verdictIn(decision)
   const spoken = {
     verdict,
-    reason: firstOf(said, 'permissionDecisionReason', 'message', 'reason'),
-    context: firstOf(said, 'additionalContext'),
-    input: isObject(modifiedArgs) ? ours(modifiedArgs, EDITOR) : undefined,
+    reason: firstText(said, 'permissionDecisionReason', 'message', 'reason'),
+    context: firstText(said, 'additionalContext'),
+    input: isObject(modifiedArgs) ? ours(modifiedArgs as Sent['input']) : undefined,
     output: isObject(modifiedResult) ? ((modifiedResult.textResultForLlm ?? '') as Json) : undefined,
     stops: interrupt === true && verdict === 'deny',
   }
@@ -147,7 +127,7 @@ function answer(given: Reply, { event }: Sent): Reply {
 /** On a permission request, Claude Code does not honour the exit code, but Copilot does. */
 function denied(event: string, reply: Reply, said: Readonly<Record<string, unknown>> | undefined): Reply {
   const reason =
-    (said && firstOf(said, 'permissionDecisionReason', 'message', 'reason')) ||
+    (said && firstText(said, 'permissionDecisionReason', 'message', 'reason')) ||
     reply.stderr.trim() ||
     reply.stdout.trim()
   if (event === 'PreToolUse') return { ...refused(reply, reason), stdout: '' }

@@ -4,12 +4,15 @@ import { describe, expect, it } from 'vitest'
 import type { Data } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
 import { abilitiesOf } from '../../../src/hosts/answer.js'
+import { agentCall } from '../../../src/hosts/hook-files/agent-call.js'
+import type { AgentSystem } from '../../../src/hosts/hook-files/agent-system.js'
+import { hookFiles } from '../../../src/hosts/hook-files/hook-files.js'
 import { type HostName, hostNamed } from '../../../src/hosts/hosts.js'
 import { readEnvelope, readHostPayload } from '../../../src/hosts/payload.js'
-import { agentCall } from '../../../src/systems/agents/agent-call.js'
-import type { AgentSystem } from '../../../src/systems/agents/agent-system.js'
-import { AGENTS, agentNamed } from '../../../src/systems/agents/agents.js'
 import { decode } from '../../../src/systems/claude-code/decode.js'
+
+const AGENTS = await hookFiles()
+const agentNamed = (name: string) => AGENTS.find((agent) => agent.name === name)
 
 const SESSION = {
   session_id: 's1',
@@ -46,16 +49,16 @@ function eventOf(name: string, more: Data = {}) {
   return { name, data: { ...SESSION, ...DATA[name], ...more }, session: undefined }
 }
 
-function resultOf(
+async function resultOf(
   agentName: string,
   event: string,
   { code = 0, out = '', err = '' }: Printed,
   as?: string,
   more?: Data,
-): HookResult {
+): Promise<HookResult> {
   const agent = agentNamed(agentName) as AgentSystem
   const sent = eventOf(event, more)
-  const call = agentCall({ agent: agentName, event: as ?? ownName(agent, event) }, sent, '/project')
+  const call = await agentCall({ agent: agentName, event: as ?? ownName(agent, event) }, sent, '/project')
   const stdout = typeof out === 'string' ? out : JSON.stringify(out)
   const reply = call?.answer({ code, signal: null, stdout, stderr: err, cut: false })
   if (!reply) throw new Error(`no agent ${agentName}`)
@@ -100,17 +103,20 @@ describe('a deny before a tool', () => {
       { out: CLAUDE_DENY },
     ]),
     ...AGENTS.map(({ name }): [string, string, Printed] => [name, 'by exit code 2', { code: 2, err: 'why' }]),
-  ])('of %s %s', (name, _, printed) => {
-    expect(resultOf(name, 'PreToolUse', printed)).toMatchObject({ action: 'deny', reason: 'why' })
+  ])('of %s %s', async (name, _, printed) => {
+    expect(await resultOf(name, 'PreToolUse', printed)).toMatchObject({ action: 'deny', reason: 'why' })
   })
 
-  it.each(['beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile'])('of Cursor on %s', (as) => {
+  it.each(['beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile'])('of Cursor on %s', async (as) => {
     const out = { permission: 'deny', user_message: 'why' }
-    expect(resultOf('cursor', 'PreToolUse', { out }, as)).toMatchObject({ action: 'deny', reason: 'why' })
+    expect(await resultOf('cursor', 'PreToolUse', { out }, as)).toMatchObject({
+      action: 'deny',
+      reason: 'why',
+    })
   })
 
-  it('of Crush ends the turn', () => {
-    expect(resultOf('crush', 'PreToolUse', { code: 49, err: 'why' }).action).toMatch(/abort|deny/)
+  it('of Crush ends the turn', async () => {
+    expect((await resultOf('crush', 'PreToolUse', { code: 49, err: 'why' })).action).toMatch(/abort|deny/)
   })
 
   it.each([
@@ -121,22 +127,30 @@ describe('a deny before a tool', () => {
     ['antigravity', { out: '' }],
     ['antigravity', { out: { decision: 'perhaps' } }],
     ['copilot', { code: 127, err: 'sh: not found' }],
-  ])('of %s is a reply that cannot be read: %j', (name, printed) => {
-    expect(resultOf(name, 'PreToolUse', printed).action).toBe('deny')
+  ])('of %s is a reply that cannot be read: %j', async (name, printed) => {
+    expect((await resultOf(name, 'PreToolUse', printed)).action).toBe('deny')
   })
 
-  it('of Cursor is silence, if the hook is to fail closed', () => {
+  it('of Cursor is silence, if the hook is to fail closed', async () => {
     const silent = { code: 0, signal: null, stdout: '\n', stderr: '', cut: false }
-    const answers = (as: string, name: string) =>
-      agentCall({ agent: 'cursor', event: as, failsClosed: true }, eventOf(name), '/project')?.answer(silent)
-    expect(answers('beforeShellExecution', 'PreToolUse')).toMatchObject({ code: 2 })
-    expect(answers('beforeSubmitPrompt', 'UserPromptSubmit')).toMatchObject({ code: 2 })
-    expect(answers('afterShellExecution', 'PostToolUse')).toMatchObject({ code: 0 })
+    const answers = async (as: string, name: string) => {
+      const call = await agentCall(
+        { agent: 'cursor', event: as, failsClosed: true },
+        eventOf(name),
+        '/project',
+      )
+      return call?.answer(silent)
+    }
+    expect(await answers('beforeShellExecution', 'PreToolUse')).toMatchObject({ code: 2 })
+    expect(await answers('beforeSubmitPrompt', 'UserPromptSubmit')).toMatchObject({ code: 2 })
+    expect(await answers('afterShellExecution', 'PostToolUse')).toMatchObject({ code: 0 })
   })
 
-  it('is kept where the agent ignores what a hook prints', () => {
+  it('is kept where the agent ignores what a hook prints', async () => {
     for (const name of ['windsurf', 'amazon-q', 'letta', 'kimi'])
-      expect(resultOf(name, 'PreToolUse', { out: { decision: 'deny', reason: 'why' } }).action).toBe('deny')
+      expect((await resultOf(name, 'PreToolUse', { out: { decision: 'deny', reason: 'why' } })).action).toBe(
+        'deny',
+      )
   })
 })
 
@@ -148,12 +162,12 @@ describe('no opinion', () => {
     ['antigravity', { out: { decision: 'allow' } }],
     ['gemini', { out: 'a remark' }],
     ['windsurf', { out: 'a remark' }],
-  ] as [string, Printed][])('of %s: %j', (name, printed) => {
-    expect(resultOf(name, 'PreToolUse', printed).action).toBe('continue')
+  ] as [string, Printed][])('of %s: %j', async (name, printed) => {
+    expect((await resultOf(name, 'PreToolUse', printed)).action).toBe('continue')
   })
 
-  it('an allow of an agent that ignores output opens nothing', () => {
-    expect(resultOf('windsurf', 'PreToolUse', { out: { permissionDecision: 'allow' } })).toEqual({
+  it('an allow of an agent that ignores output opens nothing', async () => {
+    expect(await resultOf('windsurf', 'PreToolUse', { out: { permissionDecision: 'allow' } })).toEqual({
       action: 'continue',
     })
   })
@@ -241,20 +255,20 @@ describe('more than a verdict', () => {
       },
       { data: { tool_input: { command: 'git push --force', timeout: 5 } } },
     ],
-  ])('%s on %s: %j', (name, event, printed, result) => {
-    expect(resultOf(name, event, printed)).toMatchObject(result)
+  ])('%s on %s: %j', async (name, event, printed, result) => {
+    expect(await resultOf(name, event, printed)).toMatchObject(result)
   })
 })
 
 describe('a payload', () => {
   const known = AGENTS.filter(({ name }) => hostNamed(name))
 
-  it.each(known.map(({ name }) => [name]))('of %s is one that its host sends', (name) => {
+  it.each(known.map(({ name }) => [name]))('of %s is one that its host sends', async (name) => {
     const agent = agentNamed(name) as AgentSystem
     for (const event of ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop', 'SessionStart']) {
       const as = ownName(agent, event)
       if (as === '') continue
-      const call = agentCall({ agent: name, event: as }, eventOf(event), '/project')
+      const call = await agentCall({ agent: name, event: as }, eventOf(event), '/project')
       const { event: read } = readHostPayload(JSON.parse(call?.payload ?? '') as Data, {
         host: name as HostName,
         event: as,
@@ -304,29 +318,28 @@ describe('an allow', () => {
     Object.values(event).flatMap((name) => (ownName(agent, name) ? [[agent.name, name] as const] : [])),
   )
 
-  it.each(cases)('of %s on %s grants no more here than there', (name, on) => {
+  it.each(cases)('of %s on %s grants no more here than there', async (name, on) => {
     const host = hostNamed(name)
     const can = host ? abilitiesOf(host, { name: on, sentAs: '', data: {} }) : []
-    const granted = words.filter((out) => {
-      try {
-        return resultOf(name, on, { out }).permission === 'allow'
-      } catch {
-        return false // A failure grants nothing.
-      }
-    })
+    const granted: object[] = []
+    for (const out of words) {
+      // A failure grants nothing.
+      const result = await resultOf(name, on, { out }).catch(() => undefined)
+      if (result?.permission === 'allow') granted.push(out)
+    }
     if (!can?.includes('allow')) expect(granted).toEqual([])
     expect(granted.length > 0).toBe(agentNamed(name)?.grants?.includes(on) === true)
   })
 
-  it('takes the rest of a ruling with it', () => {
+  it('takes the rest of a ruling with it', async () => {
     const decision = { behavior: 'allow', updatedInput: {}, updatedPermissions: [] }
     const out = { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }
-    expect(resultOf('devin', 'PermissionRequest', { out })).toEqual({ action: 'continue' })
+    expect(await resultOf('devin', 'PermissionRequest', { out })).toEqual({ action: 'continue' })
   })
 
-  it('keeps a changed input', () => {
+  it('keeps a changed input', async () => {
     const out = { permission: 'allow', updated_input: { command: 'ls' } }
-    expect(resultOf('cursor', 'PreToolUse', { out })).toMatchObject({
+    expect(await resultOf('cursor', 'PreToolUse', { out })).toMatchObject({
       data: { tool_input: { command: 'ls' } },
     })
   })

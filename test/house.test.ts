@@ -195,6 +195,50 @@ describe('folders', () => {
   })
 })
 
+/** Files that may name agents: their lists of programs and of paths, and examples in help. */
+const NAMING_AGENTS = [
+  'cli/commands/list.ts',
+  'cli/commands/migrate.ts',
+  'cli/commands/setup.ts',
+  'cli/commands/test.ts',
+  'cli/commands/verify.ts',
+  'files/agent-shell.ts',
+  'hosts/hosts.ts',
+  'pack/pre-tool-use/own-program-rule.ts',
+  'pack/pre-tool-use/protected-paths.ts',
+]
+
+/** Words that mean something else there: a model, its protocol, a position in a list. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  codex: ['runners/model/endpoint-model.ts'],
+  crush: ['verify/canary.ts'],
+  cursor: ['runners/mcp-tool/tool-list.ts', 'service/socket/frames.ts'],
+  gemini: ['verify/model/gemini-content.ts', 'verify/model/mock-model.ts'],
+}
+
+describe('an agent is one folder and one row', () => {
+  const agents = [...new Set(sources.flatMap((file) => /^hosts\/([^/]+)\/host\.ts$/.exec(file)?.[1] ?? []))]
+  // Claude Code is the standard that others are described by. pi and cline are parts of other words.
+  const known = agents.filter((name) => !['claude-code', 'cline', 'cline-core', 'pi'].includes(name))
+  const spoken = new Map(
+    sources.map((file) => {
+      const source = readFileSync(`${SRC}/${file}`, 'utf8')
+      return [file, source.replace(COMMENTS_AND_STRINGS, (text) => (/^\/[/*]/.test(text) ? ' ' : text))]
+    }),
+  )
+
+  it.each(known)('%s: no general code names it', (name) => {
+    const word = new RegExp(`(?<!\\w)${name}(?!\\w)`, 'i')
+    const allowed = [...NAMING_AGENTS, ...(OTHER_WORDS[name] ?? [])]
+    const naming = sources.filter((file) => {
+      // Agents that descend from another share its facts.
+      const isOfAgent = agents.some((agent) => file.startsWith(`hosts/${agent}/`))
+      return !isOfAgent && !allowed.includes(file) && word.test(spoken.get(file) ?? '')
+    })
+    expect(naming).toEqual([])
+  })
+})
+
 describe('a file that is not there', () => {
   it('means the same in every version of Node: only one file asks with throwIfNoEntry', () => {
     const asking = sources.filter((file) => /throwIfNoEntry\s*:/.test(codeOf(file)))

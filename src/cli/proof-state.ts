@@ -63,6 +63,8 @@ export interface ProofState {
   readonly version?: string
   readonly at: string
   readonly ok: boolean
+  /** Only a command and a file were looked at. */
+  readonly quick: boolean
   readonly held: number
   /** What changed since. Empty if the proof is still good. */
   readonly stale: readonly string[]
@@ -87,6 +89,7 @@ async function stateOf(record: ProofRecord, hooks: readonly ListedHook[]): Promi
     ...(record.version !== undefined && { version: record.version }),
     at: new Date(at).toISOString(),
     ok: isProven(facts),
+    quick: record.quick === true,
     held: count(facts, 'held'),
     stale,
   }

@@ -2,6 +2,10 @@
 
 import type { Data } from '../core/base/json.js'
 
+/** A way around hooks in agents that go on when a hook takes too long. */
+export const LATE_ANSWER =
+  'a call runs if the agent gets no answer within its limit; Carabiner answers earlier, unless the machine stalls'
+
 export interface HostProof {
   /** The name of its program. */
   readonly program: string

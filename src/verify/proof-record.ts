@@ -79,7 +79,15 @@ function checked(value: unknown): Data | null {
   return value as Data
 }
 
+/** A quick proof that held does not replace a full one that still holds: it shows less. */
 export function keepProof(record: ProofRecord): void {
+  const before = record.quick && isProven(record.facts) ? readFile(record.host) : undefined
+  const isStillGood =
+    before !== undefined &&
+    !before.quick &&
+    isProven(before.facts) &&
+    changesSince(before.circumstances, record.circumstances).length === 0
+  if (isStillGood) return
   fileOf(record.host).replace({ format: FIRST_FORMAT, ...(record as unknown as Data) })
 }
 

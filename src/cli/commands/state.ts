@@ -342,13 +342,14 @@ function rowsOf(state: State, paint: Paint): readonly string[] {
   ]
 }
 
-function proofRow({ host, title, version, at, ok, held, stale }: ProofState, paint: Paint): string {
+function proofRow({ host, title, version, at, ok, quick, held, stale }: ProofState, paint: Paint): string {
   const agent = version === undefined ? title : `${title} ${version}`
   const when = `${agent}, ${at.slice(0, 10)}`
   const again = `carabiner verify ${host}`
   if (!ok) return paint.red(`not proven: ${when}; ${again} shows why`)
   if (stale.length > 0) return paint.yellow(`stale proof: ${when}; since then ${stale.join(', ')}: ${again}`)
-  return `${paint.green('proven')}: ${when}, ${counted(held, 'fact')} held`
+  const more = quick ? `; only a quick proof: ${again} shows the rest` : ''
+  return `${paint.green('proven')}: ${when}, ${counted(held, 'fact')} held${more}`
 }
 
 function findingLines(finding: Finding, paint: Paint): readonly string[] {

@@ -24,4 +24,5 @@ export const proof: HostProof = {
   },
   endsOnRefusal: true,
   waitsOnRefusal: true,
+  bypasses: ['hooks are asked only in projects with .clinerules/hooks: there is no place for all projects'],
 }

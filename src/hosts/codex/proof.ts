@@ -1,6 +1,6 @@
 // How Codex is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'codex',
@@ -42,5 +42,7 @@ stream_max_retries = 0
   bypasses: [
     'write_stdin types into a shell that is already open, and raises no event: deny interactive shells',
     'in code mode a script can catch a refusal and go on; each tool that it calls is still checked',
+    LATE_ANSWER,
+    'a hook whose hash in config.toml is out of date is skipped without a word: carabiner doctor looks for that',
   ],
 }

@@ -1,6 +1,6 @@
 // How GitHub Copilot CLI is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'copilot',
@@ -20,4 +20,5 @@ export const proof: HostProof = {
       input: { name: 'canary', description: 'canary', prompt, agent_type: 'general-purpose', mode: 'sync' },
     }),
   },
+  bypasses: [LATE_ANSWER],
 }

@@ -1,6 +1,6 @@
 // How Gemini CLI is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'gemini',
@@ -19,4 +19,5 @@ export const proof: HostProof = {
     write: (path, text) => ({ name: 'write_file', input: { file_path: path, content: text } }),
     subagent: (prompt) => ({ name: 'invoke_agent', input: { agent_name: 'generalist', prompt } }),
   },
+  bypasses: [LATE_ANSWER],
 }

@@ -1,6 +1,6 @@
 // How Kimi Code is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'kimi',
@@ -29,4 +29,5 @@ max_context_size = 128000
       input: { description: 'canary', prompt, subagent_type: 'coder' },
     }),
   },
+  bypasses: [LATE_ANSWER],
 }

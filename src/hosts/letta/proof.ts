@@ -1,6 +1,6 @@
 // How Letta Code is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'letta',
@@ -15,4 +15,5 @@ export const proof: HostProof = {
     shell: (command) => ({ name: 'Bash', input: { command, description: 'canary' } }),
     write: (path, text) => ({ name: 'Write', input: { file_path: path, content: text } }),
   },
+  bypasses: [LATE_ANSWER],
 }

@@ -20,6 +20,7 @@ export const proof: HostProof = {
       input: { description: 'canary', prompt, subagent_type: 'general' },
     }),
   },
+  bypasses: ['a plugin that cannot be loaded is skipped without a word, and tools run'],
 }
 
 function configOf(url: string, model: string): object {

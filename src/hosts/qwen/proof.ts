@@ -1,6 +1,6 @@
 // How Qwen Code is started for a proof.
 
-import type { HostProof } from '../host-proof.js'
+import { type HostProof, LATE_ANSWER } from '../host-proof.js'
 
 export const proof: HostProof = {
   program: 'qwen',
@@ -19,4 +19,5 @@ export const proof: HostProof = {
       input: { description: 'canary', prompt, subagent_type: 'general-purpose' },
     }),
   },
+  bypasses: [LATE_ANSWER],
 }

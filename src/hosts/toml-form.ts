@@ -31,17 +31,23 @@ export function tomlForm({ tables, isOut: isTableOut, commands }: TomlTables): F
       valuesIn(text, at.file)
       const added = tables(entries, at)
       const isOld = ({ header }: Block) => added.some((table) => table.header === header && !isList(header))
-      const kept = textOfAll(blocksIn(text).filter((block) => !isOld(block)))
+      const kept = textWithout(blocksIn(text), isOld)
       return checked(withBlocks(kept, added.map(blockText)), at.file)
     },
     take: (text, file, isOut) => {
       valuesIn(text, file)
       const blocks = blocksIn(text)
-      const kept = blocks.filter((block) => !isTableOut(tableOf(block), isOut))
-      if (kept.length === blocks.length) return text
-      const rest = textOfAll(kept)
+      const isGone = (block: Block) => isTableOut(tableOf(block), isOut)
+      const rest = textWithout(blocks, isGone)
+      if (hasCommand(orNothing(rest), isOut))
+        throw new SetupProblem(
+          `${file} has hooks of Carabiner in a form that setup cannot remove`,
+          'Remove them by hand: look for "carabiner" in it.',
+        )
+      if (!blocks.some(isGone)) return text
       // The empty line that setup put before its tables.
-      const isLast = kept.at(-1) !== blocks.at(-1)
+      const last = blocks.at(-1)
+      const isLast = last !== undefined && textWithout([last], isGone) === ''
       return checked(isLast ? rest.replace(/(?<=\n)\r?\n$/, '') : rest, file)
     },
     isBare: (text) => text.trim() === '',
@@ -62,8 +68,22 @@ function linesBefore({ text }: Block): number {
   return text.split('\n').findIndex((line) => !/^[ \t]*#/.test(line))
 }
 
-function textOfAll(blocks: readonly Block[]): string {
-  return blocks.map(({ text }) => text).join('')
+/** Comments after a block are the user's: they stay. */
+function textWithout(blocks: readonly Block[], isGone: (block: Block) => boolean): string {
+  return blocks
+    .map((block) => {
+      if (!isGone(block)) return block.text
+      const after = block.text.slice(block.end)
+      return after.includes('#') ? after.replace(/^(?:[ \t]*\r?\n)+/, '') : ''
+    })
+    .join('')
+}
+
+/** Whether a handler that is out stands anywhere in the values. */
+function hasCommand(values: unknown, isOut: IsOut): boolean {
+  if (typeof values !== 'object' || values === null) return false
+  if ('command' in values && typeof values.command === 'string' && isOut(values)) return true
+  return Object.values(values).some((one) => hasCommand(one, isOut))
 }
 
 /** `[[name]]`, of which there may be several. */
@@ -90,7 +110,7 @@ function withBlocks(text: string, blocks: readonly string[]): string {
 /** Throws a SetupProblem. */
 function valuesIn(text: string, file: string): unknown {
   try {
-    return parse(withoutMark(text))
+    return parsed(text)
   } catch (error) {
     throw new SetupProblem(
       `${file}${lineOf(error)} is not valid TOML: ${firstLine(error)}`,
@@ -102,7 +122,7 @@ function valuesIn(text: string, file: string): unknown {
 /** The last check: unless the host can read the new text, it is not written. */
 function checked(text: string, file: string): string {
   try {
-    parse(withoutMark(text))
+    parsed(text)
     return text
   } catch (error) {
     const problem = `${file} has hooks in a form that setup cannot add to: ${firstLine(error)}`
@@ -119,6 +139,11 @@ function firstLine(error: unknown): string {
   return textOf(error).split('\n')[0] ?? ''
 }
 
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  // TOML has integers of 64 bits, which a number cannot hold.
+  return parse(withoutMark(text), { integersAsBigInt: 'asNeeded' })
+}
+
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, '')
 }
@@ -126,7 +151,7 @@ function withoutMark(text: string): string {
 /** Undefined if it is not valid TOML. */
 export function tomlValues(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return parse(withoutMark(text))
+    return parsed(text)
   } catch {
     return undefined
   }
@@ -141,47 +166,64 @@ interface Block {
   /** Empty for what stands before the first one. */
   readonly header: string
   readonly text: string
+  /** Where its last key ends. Only comments and blank lines follow. */
+  readonly end: number
 }
 
 /** Joined, the blocks are the text. */
 function blocksIn(text: string): readonly Block[] {
-  const blocks: { header: string; lines: string[] }[] = [{ header: '', lines: [] }]
+  const blocks: { header: string; lines: string[]; keys: number }[] = [{ header: '', lines: [], keys: 0 }]
   let quotes: string | undefined
   for (const line of text.split(/(?<=\n)/)) {
+    const block = blocks.at(-1) as (typeof blocks)[number]
     const header = quotes === undefined ? HEADER.exec(line)?.[1] : undefined
-    const lines = blocks.at(-1)?.lines ?? []
     if (header === undefined) {
-      lines.push(line)
+      block.lines.push(line)
+      if (quotes !== undefined || /^[ \t]*[^ \t\r\n#]/.test(line)) block.keys = block.lines.length
       quotes = quotesAfter(line, quotes)
     } else {
-      blocks.push({ header, lines: [...lines.splice(commentsAt(lines)), line] })
+      const lines = [...block.lines.splice(commentsAt(block.lines)), line]
+      blocks.push({ header, lines, keys: lines.length })
     }
   }
-  return blocks.map(({ header, lines }) => ({ header, text: lines.join('') }))
+  return blocks.map(({ header, lines, keys }) => ({
+    header,
+    text: lines.join(''),
+    end: lines.slice(0, keys).join('').length,
+  }))
 }
 
 const HEADER = /^[ \t]*(\[\[?(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'[\]#])+\]\]?)[ \t]*(?:#.*)?\r?\n?$/
 
-/** Where comments begin that have no blank line after them. */
+/** Where comments begin that have no blank line after them: with our own, if it is among them. */
 function commentsAt(lines: readonly string[]): number {
   let at = lines.length
   while (at > 0 && /^[ \t]*#/.test(lines[at - 1] ?? '')) at--
-  return at
+  const own = lines.findLastIndex((line, i) => i >= at && line.startsWith(OURS))
+  return own < 0 ? at : own
 }
 
 /** The quotes of a string of several lines that is open after this line. */
 function quotesAfter(line: string, open: string | undefined): string | undefined {
   let quotes = open
-  for (const [found] of line.matchAll(TOKEN)) {
-    if (quotes === undefined && found.startsWith('#')) break
-    if (found === quotes) quotes = undefined
-    else if (quotes === undefined && (found === '"""' || found === "'''")) quotes = found
+  for (let at = 0; at < line.length; ) {
+    const token = quotes === undefined ? OUTSIDE : quotes === '"""' ? IN_BASIC : IN_LITERAL
+    token.lastIndex = at
+    const [found = ''] = token.exec(line) ?? []
+    if (quotes !== undefined) {
+      if (found.startsWith(quotes)) quotes = undefined
+    } else if (found.startsWith('#')) return undefined
+    else if (found === '"""' || found === "'''") quotes = found
+    at += found.length || 1
   }
   return quotes
 }
 
-/** Quotes of long strings, whole short strings, escapes, and comments. */
-const TOKEN = /\\.|"""|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#.*/g
+/** Quotes that open a long string, whole short strings, comments, and everything else. */
+const OUTSIDE = /"""|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#.*|[^"'#]+|["']/y
+/** A long string may end with two quotes of its own. */
+const IN_BASIC = /\\[\s\S]|"{1,5}|[^"\\]+/y
+const IN_LITERAL = /'{1,5}|[^']+/y
 
 function tableOf({ header, text }: Block): FoundTable {
   const values = header === '' ? {} : innermost(orNothing(text), header)

@@ -266,4 +266,31 @@ describe('an agent whose file has a form that cannot be added to', () => {
     const isEnded = text === '' || text.endsWith('\n')
     expect(file?.form.take(after, 'f', isOurs)).toBe(isEnded ? text : `${text}\n`)
   })
+
+  it.each([
+    'notes = """see issue #5"""\n',
+    "path = '''C:\\'''\n",
+    'a = """x"""""\nb = """""" # c\n',
+    'a = "# \\"\\"\\"" # \'\'\'\n',
+    'id = 9223372036854775807\n',
+  ])('%j hides nothing that follows', (text) => {
+    const after = `${put(text)}\n[ui]\ntheme = "dark"\n`
+    expect(file?.form.commands(after)).toHaveLength(entriesFor(kimi).length)
+    expect(file?.form.take(after, 'f', isOurs)).toBe(`${text}\n[ui]\ntheme = "dark"\n`)
+  })
+
+  it('comments of the user stay, after our tables and before them', () => {
+    const text = '[providers.x]\ntype = "openai"\n'
+    const notes = '# my own notes\n# [mcp.disabled]\n# command = "x"\n'
+    expect(file?.form.take(`${put(text)}\n${notes}`, 'f', isOurs)).toBe(`${text}\n${notes}`)
+    expect(file?.form.take(`${put('')}\n${notes}`, 'f', isOurs)).toBe(notes)
+    const beside = put(text).replace('# Written', '# mine\n# Written')
+    expect(file?.form.take(beside, 'f', isOurs)).toBe(`${text}\n# mine\n`)
+  })
+
+  it('hooks of ours that cannot be taken out are told', () => {
+    const [entry] = entriesFor(kimi)
+    const inline = `hooks = [{ event = "Stop", command = ${JSON.stringify(entry?.command)} }]\n`
+    expect(() => file?.form.take(inline, 'f', isOurs)).toThrow(/in a form that setup cannot remove/)
+  })
 })

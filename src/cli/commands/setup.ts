@@ -152,6 +152,8 @@ async function setUpFound(given: Given, output: Output, signal: AbortSignal | un
   const isAsked = canAsk(output) && !isAgentShell()
   const exit = await tell(preview, isAsked ? [] : [writeCommand(options)], output)
   if (!isAsked || !preview.some((result) => 'done' in result && result.done.changes)) return exit
+  if (!options.remove && agents.length > 1)
+    await output.print(fitted([`To choose, say no and name some: carabiner setup ${agents[0]?.host.name}`]))
   if (!(await agrees(options.remove ? REMOVE : REGISTER, output))) {
     await output.print(['nothing was written'])
     return EXIT.failed
@@ -223,7 +225,7 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
   const hasEngine = done.some(({ entries, chosen: own }) => entries.length > own.length)
   return [
     ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
-    ...results.flatMap((result) => whatBecameOf(result, paint, abilityLines(result.agent.host, paint))),
+    ...results.flatMap((result) => whatBecameOf(result, paint, abilitiesOf(result, paint))),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
   ]
 }
@@ -231,6 +233,10 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
 function whatBecameOf(result: Result, paint: Paint, abilities: readonly string[] = []): readonly string[] {
   const lines = 'done' in result ? shortLinesOf(result.done, paint) : problemLines(result.problem, paint)
   return [paint.bold(result.agent.host.title), ...abilities, ...lines.map((line) => `  ${line}`)]
+}
+
+function abilitiesOf(result: Result, paint: Paint): readonly string[] {
+  return 'done' in result && result.done.remove ? [] : abilityLines(result.agent.host, paint)
 }
 
 function resultData(result: Result): object {
@@ -296,6 +302,11 @@ function nextAfter(results: readonly Result[], options: Given): readonly string[
   return [RESTART_ALL, 'carabiner verify   # prove that they obey hooks', DOCTOR]
 }
 
-function writeCommand({ remove }: Given): string {
-  return `carabiner setup --yes${remove ? ' --remove' : ''}   # write it`
+/** With everything that was given now. */
+function writeCommand(options: Given): string {
+  const given = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined || value === false || name === 'yes' || !Object.hasOwn(OPTIONS, name)) return []
+    return value === true ? [`--${name}`] : [`--${name}`, String(value)]
+  })
+  return ['carabiner setup --yes', ...given].join(' ').concat('   # write it')
 }

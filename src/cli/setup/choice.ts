@@ -278,7 +278,7 @@ export function choiceLines(
   return fitted(columns(rows).map(([name = '', does]) => `  ${paint.cyan(name)}  ${does}`))
 }
 
-const ENGINE_DOES = 'Runs the hooks of the project you work in.'
+const ENGINE_DOES = 'Runs your own hooks, and those of the project you work in.'
 
 function changedIn(before: Commands, after: Commands): readonly Changed[] {
   const [old, fresh] = [ownIn(before), ownIn(after)]

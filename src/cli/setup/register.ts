@@ -258,9 +258,25 @@ export function dataOf(done: Done): object {
 /** For one of several agents: without what is the same for all of them. */
 export function shortLinesOf(done: Done, paint: Paint): readonly string[] {
   const words = changedWords(commandsOf(done, done.plans, 'before'), commandsOf(done, done.plans, 'after'))
-  const [first = '', ...more] = sentences(done)
+  const [first = '', ...more] = done.dry && done.changes ? [wouldSentence(done)] : sentences(done)
   const said = done.remove || !done.changes || words === '' ? first : `${first}: ${words}`
-  return [said, ...more, ...problemLinesOf(done, paint)]
+  return [
+    ...diffLines(done, paint),
+    said,
+    ...more,
+    ...backupLines(done, paint),
+    ...problemLinesOf(done, paint),
+  ]
+}
+
+function diffLines({ changes, diff, plans }: Done, paint: Paint): readonly string[] {
+  return changes && diff
+    ? plans.filter((plan) => plan.changes).flatMap((plan) => changeLines(plan, paint))
+    : []
+}
+
+function backupLines({ backups }: Done, paint: Paint): readonly string[] {
+  return backups.map((backup) => `${paint.dim('before')} ${visible(shortPath(backup))}`)
 }
 
 function problemLinesOf(done: Done, paint: Paint): readonly string[] {
@@ -277,14 +293,12 @@ function problemLinesOf(done: Done, paint: Paint): readonly string[] {
 
 export function linesOf(done: Done): readonly string[] {
   const paint = painter(1)
-  const { plans, changes, diff, backups, start } = done
+  const { plans, start } = done
   return [
-    ...(changes && diff
-      ? plans.filter((plan) => plan.changes).flatMap((plan) => changeLines(plan, paint))
-      : []),
+    ...diffLines(done, paint),
     ...changedLines(commandsOf(done, plans, 'before'), commandsOf(done, plans, 'after'), paint),
     ...sentences(done),
-    ...backups.map((backup) => `${paint.dim('before')} ${visible(shortPath(backup))}`),
+    ...backupLines(done, paint),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
     ...problemLinesOf(done, paint),
   ]
@@ -342,13 +356,16 @@ function sentences(done: Done): readonly string[] {
   const hooks = counted(entries.length, 'hook')
   if (!changes)
     return [remove ? `${where} has no hooks of Carabiner` : `${hooks} registered in ${where}: nothing to do`]
-  if (!written)
-    return [
-      `nothing was written; ${remove ? 'the hooks would be removed' : `${hooks} would be registered in ${where}`}`,
-    ]
+  if (!written) return [`nothing was written; ${wouldSentence(done)}`]
   if (remove) return plans.filter((plan) => plan.changes).map(removedSentence)
   if (onlyLoses(done)) return [`${hooks} ${entries.length === 1 ? 'stays' : 'stay'} registered in ${where}`]
   return [`registered ${hooks} in ${where}`]
+}
+
+function wouldSentence({ remove, entries, plans }: Done): string {
+  const where = plans.map(({ file }) => visible(shortPath(file.path))).join(', ')
+  if (remove) return `the hooks would be removed from ${where}`
+  return `${counted(entries.length, 'hook')} would be registered in ${where}`
 }
 
 function removedSentence({ file, after }: Plan): string {

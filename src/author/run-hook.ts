@@ -150,7 +150,8 @@ class Run implements Unanswered {
     this.#host = asked.host
     this.#event = { name: asked.name, sentAs: asked.sentAs, data: {} }
     if (asked.known === undefined && asked.sentAs === '') this.#problem ??= unknownEvent(asked.name)
-    const event = eventOf(payload, asked)
+    // One that goes on after a failure sees what was sent instead.
+    const event = eventOf(payload, asked, this.#closes())
     const judged = this.#judged === 'whole' ? [] : partsOf(event)
     const shown = this.#judged === 'both' || judged.length === 0 ? [event, ...judged] : judged
     const inputs = shown.map((one) => inputOf({ ...asked, event: one }))

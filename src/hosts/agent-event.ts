@@ -33,7 +33,7 @@ export function eventFrom(agent: HostName, payload: object, event?: string): Age
   const data = frozenCopy(payload, 'the payload') as Data
   const asked = readEnvelope(data, { host: host.name, ...(event !== undefined && { event }) })
   refuseTwoNames(data)
-  const { calls = [], ...read } = eventOf(data, asked)
+  const { calls = [], ...read } = eventOf(data, asked, true)
   const parts = calls.flatMap((call) => call.names.map((name) => renamed(call.data, name)))
   const isWhole = calls.length === 1 && calls[0]?.data === read.data
   const whole = isWhole ? (parts[0] as Data) : read.data

@@ -56,7 +56,7 @@ export class InvalidHookInput extends Error {
 
 export function readHostPayload(payload: Data, options: ReadOptions = {}): HostPayload {
   const envelope = readEnvelope(payload, options)
-  return { ...envelope, event: eventOf(payload, envelope) }
+  return { ...envelope, event: eventOf(payload, envelope, false) }
 }
 
 /** Throws if neither the payload nor the options name an event. */
@@ -75,11 +75,18 @@ export function senderOf(payload: Data, called: string, { host, env }: ReadOptio
   return (host && hostNamed(host)) ?? hostOf(payload, fold(called), env)
 }
 
-/** The event in canonical terms. */
-export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope): HostEvent {
+/**
+ * The event in canonical terms. `mustTell`: throws for a call of a known tool that would hide from hooks what it does, before
+ * it runs.
+ */
+export function eventOf(
+  payload: Data,
+  { host, known, name, sentAs }: Envelope,
+  mustTell: boolean,
+): HostEvent {
   const own = host.read?.(payload, fold(sentAs || name)) ?? {}
   const data = fieldsOf(payload, known ?? 'Unknown', own)
-  const calls = callsIn(host, data, name)
+  const calls = callsIn(host, data, name, mustTell)
   const tool = toolNamed(host, data.tool_name)
   // An input that is read in parts stays whole here: a part would hide the others.
   const isInParts = tool && isInPartsOf(tool, data.tool_input) && !(tool.whole && calls.length === 1)
@@ -88,9 +95,9 @@ export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope):
 }
 
 /** Empty if Claude Code has no such tool. */
-function callsIn(host: KnownHost, data: Data, event: string): readonly HostCall[] {
+function callsIn(host: KnownHost, data: Data, event: string, mustTell: boolean): readonly HostCall[] {
   try {
-    return canonicalCalls(host, data, event === 'PreToolUse' || event === 'PermissionRequest')
+    return canonicalCalls(host, data, mustTell && (event === 'PreToolUse' || event === 'PermissionRequest'))
   } catch (error) {
     const problem = `a call of ${visibleName(String(data.tool_name))} cannot be read: ${textOfError(error)}`
     throw new InvalidHookInput(problem, { event, field: 'tool_input' })

@@ -21,16 +21,16 @@ export function toolNamed({ tools }: Host, name: Json | undefined): HostTool | u
 
 const CLAUDE_TOOLS = ['Bash', 'Read', 'Write', 'Edit'] as const
 
-/** Empty if Claude Code has no such tool. Throws Error for an input that cannot be read, or that `isGate` and hides what it does. */
-export function canonicalCalls(host: Host, data: Data, isGate: boolean): readonly HostCall[] {
+/** Empty if Claude Code has no such tool. Throws Error for an input that cannot be read; if `mustTell`, also for one that hides what it does. */
+export function canonicalCalls(host: Host, data: Data, mustTell: boolean): readonly HostCall[] {
   const { tool_name: name, tool_input: own } = data
   const tool = toolNamed(host, name)
   if (!tool) return []
-  if (!isGate && !isObject(own)) return [{ names: tool.names, data }]
+  if (!mustTell && !isObject(own)) return [{ names: tool.names, data }]
   const sent = objectOf(own)
   const calls = partsOf(tool, own) ?? [{ input: renamed(sent, tool.fields ?? {}) }]
   const field = fieldOf(tool)
-  if (isGate && (calls.length === 0 || calls.some(({ input }) => !isText(input[field]))))
+  if (mustTell && (calls.length === 0 || calls.some(({ input }) => !isText(input[field]))))
     throw new Error(`its input has no ${field === 'command' ? 'command' : 'path of a file'}`)
   if (calls.length === 0) return [{ names: tool.names, data }]
   return calls.map((call: ToolCall) => {

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest'
 import type { Data, Json } from '../../src/core/base/json.js'
 import { answerOf, verdictOfResult } from '../../src/hosts/answer.js'
 import { HOSTS, type HostName, hostNamed, type KnownHost } from '../../src/hosts/hosts.js'
-import { InvalidHookInput, readHostPayload } from '../../src/hosts/payload.js'
+import { eventOf, InvalidHookInput, readEnvelope } from '../../src/hosts/payload.js'
 import { runs } from '../property/runs.js'
 
 const named = (host: HostName) => hostNamed(host) as KnownHost
 
 function read(host: HostName, tool: string, input: Data, cwd = '/proj') {
   const payload = { hook_event_name: 'PreToolUse', session_id: 's', cwd, tool_name: tool, tool_input: input }
-  return readHostPayload(payload, { host }).event
+  return eventOf(payload, readEnvelope(payload, { host }), true)
 }
 const calls = (host: HostName, tool: string, input: Data) =>
   (read(host, tool, input).calls ?? []).map(({ names, data }) => [names[0], data.tool_input])
@@ -282,7 +282,7 @@ describe('what hooks look at', () => {
       tool_name: 'shell',
       tool_input: null,
     }
-    expect(readHostPayload(payload, { host: 'letta' }).event.name).toBe('PostToolUse')
+    expect(eventOf(payload, readEnvelope(payload, { host: 'letta' }), true).name).toBe('PostToolUse')
   })
 
   it('a change of what was put together cannot be put back, so the call is refused', () => {

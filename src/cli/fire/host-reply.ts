@@ -74,7 +74,7 @@ export class HostReply {
     if (named !== undefined && this.#asked(named).name !== name) this.#disagree(named, sentAs, payload)
     if (asked.known === undefined) this.#checkSpelling(name, payload)
     this.#checkNames(name, payload)
-    this.#event = eventOf(payload as Data, asked)
+    this.#event = eventOf(payload as Data, asked, true)
     return this.#event
   }
 

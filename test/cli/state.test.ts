@@ -150,6 +150,7 @@ it('as JSON', async () => {
     project: project.folder,
     hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0, closed: 0 },
     findings: [],
+    notRun: [],
     pack: [],
     runs: [],
     cannotStart: [],

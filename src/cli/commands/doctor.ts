@@ -18,6 +18,7 @@ import { EXIT } from '../refusal.js'
 import { installedAgents } from '../setup/installed.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 import { packHooks, packRuns, packRunText, setupStep } from '../why/first-steps.js'
+import { notRunText } from '../why/not-run.js'
 
 export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
@@ -53,7 +54,9 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     const isEmpty = facts.hooks.length === 0
     const steps = isReady || isEmpty ? await setupStep(facts.project, isReady) : []
     const isSetUp = !isEmpty || steps.length === 0
-    const remarks = isEmpty ? await ownRuns(facts.project) : []
+    const { notRunHere } = await import('../why/other-agents.js')
+    const notRun = await notRunHere(options)
+    const remarks = [...(isEmpty ? await ownRuns(facts.project) : []), ...notRun.map(notRunText)]
     const agents = await otherAgents(facts.project)
     const document = {
       project: facts.project,
@@ -64,6 +67,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
         findings.map((finding) => ({ family: name, ...finding })),
       ),
       agents: agents.map((host) => ({ agent: host.name, abilities: abilityFacts(host) })),
+      notRun,
     }
     return output.result(
       document,

@@ -33,6 +33,7 @@ import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { type PackHook, packHooks, packRuns, packRunText } from '../why/first-steps.js'
+import { type NotRun, notRunText } from '../why/not-run.js'
 import { isReplaced, type Standing, type Startable, standingOf, withFaults } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
@@ -74,6 +75,7 @@ export const command: Command<typeof OPTIONS> = {
       untrusted: hooks.untrusted(),
       expectations,
       diagnostics: [...noticesOf(hooks), ...notices],
+      notRun: await (await import('../why/other-agents.js')).notRunHere(options),
     }
     await hooks.close()
     return output.result(found, (paint) => listLines(found, options, paint), exitOf(found))
@@ -104,10 +106,12 @@ interface Found {
   /** What was trusted, listed or installed, and is changed or missing. */
   readonly expectations: readonly Expectation[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Hook files of other agents. */
+  readonly notRun: readonly NotRun[]
 }
 
 async function listLines(
-  { hooks: all, packHooks: pack, untrusted, expectations, diagnostics }: Found,
+  { hooks: all, packHooks: pack, untrusted, expectations, diagnostics, notRun }: Found,
   sources: Sources,
   paint: Paint,
 ): Promise<readonly string[]> {
@@ -122,6 +126,7 @@ async function listLines(
     ...[...groups].flatMap(([file, group]) => [...fitted(groupLines(file, group, paint)), '']),
     ...packLines(pack, paint),
     ...fitted([summary(hooks, pack)]),
+    ...fitted(notRun.map(notRunText)),
     ...untrusted.filter(unsaid(expectations)).flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
     ...nextLines(hooks.length === 0 && pack.some(({ name }) => name === 'guard') ? [ASK_GUARD] : [], paint),

@@ -35,6 +35,7 @@ import { projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { type FirstStep, type PackRun, packRunText } from '../why/first-steps.js'
 import { takenBy } from '../why/matching.js'
+import { type NotRun, notRunText } from '../why/not-run.js'
 import { isReplaced } from '../why/standing.js'
 import { EXITS, exitOf, hasChanged, unsaid } from '../why/unmet.js'
 
@@ -104,6 +105,8 @@ interface State {
   readonly findings: readonly Finding[]
   /** Hooks are ready, and an agent is set up for something else. */
   readonly notAsked?: string
+  /** Hook files of other agents that do not run here. */
+  readonly notRun: readonly NotRun[]
   /** The last proofs of `carabiner verify`. */
   readonly proofs?: readonly ProofState[]
   readonly next: readonly string[]
@@ -137,6 +140,8 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
   const { proofStates } = await import('../proof-state.js')
   const proofs = await proofStates(facts.hooks)
   const steps = facts.hooks.length === 0 ? await firstSteps(facts.sources) : []
+  const { notRunHere } = await import('../why/other-agents.js')
+  const notRun = await notRunHere(facts.sources)
   const waiting = await openQuestions(project)
   const found = { ready, cannotStart, matchesNothing: idle, findings, steps, waiting }
   return {
@@ -158,10 +163,11 @@ async function stateOf(facts: Facts, families: readonly Family[]): Promise<State
     expectations,
     diagnostics: [...facts.notices, ...expectations.flatMap(diagnosticOf)],
     findings,
+    notRun,
     ...(unasked && { notAsked: unasked.text }),
     ...(proofs.length > 0 && { proofs }),
     next: await nextOf(found, facts),
-    isFresh: !engine && pack === undefined && isFresh(found, facts),
+    isFresh: !engine && pack === undefined && notRun.length === 0 && isFresh(found, facts),
   }
 }
 
@@ -300,6 +306,7 @@ function stateLines(given: State, paint: Paint): readonly string[] {
     ...untold.flatMap((unit) => waitingLines(unit, paint, 4)),
     ...noticeLines(state.expectations.flatMap(diagnosticOf), paint, 2),
     ...foundLines(state, paint),
+    ...fitted(state.notRun.map((one) => `  ${notRunText(one)}`)),
     ...nextLines(state.next, paint),
   ]
 }

@@ -106,6 +106,12 @@ type How = Options<typeof OPTIONS>
 
 // ---- which ----------------------------------------------------------------------------------------------------
 
+/** Nothing else would say that an agent does not run it. */
+function onlyNamed({ config }: How): readonly string[] {
+  if (config.length === 0) return []
+  return [`${config.map(visible).join(', ')}: runs only where it is named with --config`]
+}
+
 function unitsCalled(
   what: string,
   units: readonly Unit[],
@@ -252,7 +258,7 @@ async function decide(
       },
     )
   }
-  if (isDone) await output.print(nextLines(await nextAfter(how), painter(1)))
+  if (isDone) await output.print([...onlyNamed(how), ...nextLines(await nextAfter(how), painter(1))])
   return isDone ? EXIT.ok : EXIT.failed
 }
 

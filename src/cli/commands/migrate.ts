@@ -303,7 +303,9 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
   if (!isDone) return [again(options, ['--write'])]
   const isHere = files.direction === 'carabiner'
   return [
-    ...(isHere && !options.user && moved.length > 0 ? [typedTrust([], { project: options.project })] : []),
+    ...(isHere && !options.user && moved.some(({ isNew }) => isNew)
+      ? [typedTrust([], { project: options.project })]
+      : []),
     ...(isHere ? [] : [RESTART]),
     ...(isHere && options['remove-source']
       ? ['carabiner setup claude-code --engine   # makes Claude Code run them']

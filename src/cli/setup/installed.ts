@@ -1,7 +1,8 @@
 // The agents on this machine that setup knows, and those that have hooks of ours.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { namesIn } from '../../files/folder.js'
 import { isProgram, searchPath } from '../../files/search-path.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
 import { planRemove, userFolder } from '../../hosts/setup.js'
@@ -20,8 +21,16 @@ export async function installedAgents(): Promise<readonly KnownSetup[]> {
     const { programs, files } = known.setup
     if (files.length === 0) return false
     const folder = userFolder(known.setup)
-    return programs.some(isInPath) || (isShared(folder) ? hasOurs(known) : existsSync(folder))
+    return programs.some(isInPath) || (isShared(folder) ? hasOurs(known) : isThere(folder, all))
   })
+}
+
+/** Whether there is a folder that is not only there for another agent, as ~/.gemini is for Antigravity. */
+function isThere(folder: string, all: readonly KnownSetup[]): boolean {
+  if (!existsSync(folder)) return false
+  const others = all.map(({ setup }) => relative(folder, userFolder(setup)).split(sep)[0])
+  const names = namesIn(folder)
+  return names.length === 0 || names.some((name) => !others.includes(name))
 }
 
 /** Those with hooks of ours, installed or not: in the user's files, or in projects that setup has a record of. */

@@ -1,12 +1,17 @@
 // Every agent: what setup writes for it can be read again, replaced and taken out, and leaves everything else as it was.
 
 import {
+  chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   statSync,
+  symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -194,6 +199,69 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s, edi
     },
   )
 })
+
+describe.each(SETUPS.map((known) => [known.host.name, known] as const))(
+  '%s, with a file that',
+  (_, known) => {
+    const entries = entriesFor(known)
+
+    /** The first file of the agent, with our entries in it. */
+    async function registered(): Promise<HostPlace> {
+      const places = placesIn(known)
+      await written(() => planAll(places, entries))
+      return places[0] as HostPlace
+    }
+
+    it('is read-only, is left alone', async () => {
+      const place = await registered()
+      const before = readFileSync(place.path, 'utf8')
+      chmodSync(place.path, 0o444)
+      expect(() => planInstall(place, entries)).toThrow(/is read-only/)
+      expect(() => planRemove(place)).toThrow(/is read-only/)
+      expect(readFileSync(place.path, 'utf8')).toBe(before)
+    })
+
+    it('is a link inside the home, stays a link', async () => {
+      const place = await registered()
+      const target = `${place.path}.target`
+      renameSync(place.path, target)
+      symlinkSync(target, place.path)
+      removeAll(process.env.CARABINER_HOME ?? '')
+      await written(() => [planRemove(place)])
+      expect(lstatSync(place.path).isSymbolicLink()).toBe(true)
+      const left = existsSync(target) ? readFileSync(target, 'utf8') : ''
+      expect(place.form.commands(left)).toEqual([])
+    })
+
+    it('links to a place outside, is left alone', async () => {
+      const place = await registered()
+      const inside = { ...place, within: [dirname(place.path)] }
+      const target = join(dirname(place.within[0] ?? ''), `outside-${process.pid}`)
+      onTestFinished(() => removeAll(target))
+      renameSync(place.path, target)
+      symlinkSync(target, place.path)
+      const before = readFileSync(target, 'utf8')
+      expect(() => planRemove(inside)).toThrow(/which is outside/)
+      expect(readFileSync(target, 'utf8')).toBe(before)
+    })
+
+    it('is huge, is left alone', async () => {
+      const place = await registered()
+      truncateSync(place.path, 5 * 1024 * 1024)
+      expect(() => planInstall(place, entries)).toThrow(SetupProblem)
+      expect(() => planRemove(place)).toThrow(SetupProblem)
+      expect(statSync(place.path).size).toBe(5 * 1024 * 1024)
+    })
+
+    it('another program writes at the same time, is planned again', async () => {
+      const place = await registered()
+      const plan = planRemove(place)
+      writeFileSync(place.path, '')
+      expect(await carryOut(plan, () => planRemove(place))).toBeUndefined()
+      expect(readFileSync(place.path, 'utf8')).toBe('')
+    })
+  },
+)
 
 describe('VS Code and Copilot CLI', () => {
   it('share a folder, which is said if both have hooks of ours', () => {

@@ -30,10 +30,14 @@ const TWO: Readonly<Record<string, Data>> = {
     ],
   },
 }
+/** Tools whose input is a list, which is read in parts without a word in their row. */
+const LISTS = ['run_commands', 'read_files', 'read_multiple_files']
 const inputOf = (tool: string): Data => (/patch/i.test(tool) ? { patch: PATCH } : (TWO[tool] as Data))
 
 const CASES = HOSTS.flatMap(({ name, tools = {} }) =>
-  Object.entries(tools).flatMap(([tool, { parts }]) => (parts ? [[name, tool] as const] : [])),
+  Object.entries(tools).flatMap(([tool, { parts }]) =>
+    parts || LISTS.includes(tool) ? [[name, tool] as const] : [],
+  ),
 )
 
 async function answered(

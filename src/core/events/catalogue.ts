@@ -197,7 +197,6 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
       'inserteditintofile',
       'editnotebookfile',
       'editfiles',
-      'multiedit',
       'texteditor',
       'developeredit',
       'delete',

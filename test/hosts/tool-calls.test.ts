@@ -184,9 +184,9 @@ describe('a changed input goes back in the terms of the agent', () => {
 
 describe('what hooks look at', () => {
   const bare = (host: HostName, tool: string, input: Json) =>
-    calls(host, tool, input as Data).map(([, data]) => {
+    calls(host, tool, input as Data).map(([name, data]) => {
       const { command, file_path: path } = data as Data
-      return command ?? path
+      return name === 'Bash' ? command : path
     })
 
   it.each<[HostName, string, Json, readonly string[]]>([

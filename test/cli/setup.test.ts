@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { switched } from '../../src/cli/setup/choice.js'
+import { lastingPath } from '../../src/cli/setup/register.js'
 import { ALL_CHOICES, USUAL_CHOICES } from '../../src/hosts/entries.js'
 import { engineEntries, packEntries } from '../hosts/grouped.js'
 import { Project, programFile, withProgram } from './program.js'
@@ -580,6 +581,21 @@ describe('--prune', () => {
     })
     expect((await setup('--prune', '--remove')).code).toBe(64)
     expect((await setup('--help')).stdout).not.toContain('--prune')
+  })
+})
+
+describe('the paths that are registered', () => {
+  it('are links, where the files themselves move with an update', () => {
+    const cellar = project.file('Cellar/node/20.1/bin/node', '')
+    const store = project.file('.pnpm/carabiner@1.0.0/carabiner.js', '')
+    const [node, other] = [project.path('bin/node'), project.path('bin/other')]
+    mkdirSync(project.path('bin'))
+    symlinkSync(cellar, node)
+    symlinkSync(store, other)
+    expect(lastingPath(cellar, [other, node])).toBe(node)
+    expect(lastingPath(cellar, [other, project.path('bin/none')])).toBe(cellar)
+    expect(lastingPath(store, [store, other])).toBe(other)
+    expect(lastingPath('/usr/bin/node', [node])).toBe('/usr/bin/node')
   })
 })
 

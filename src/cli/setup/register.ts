@@ -1,11 +1,13 @@
 // Registering hooks with one agent: what it would change, the change, and what is said about it.
 
 import { existsSync, realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
+import { searchPath } from '../../files/search-path.js'
+import { realOf } from '../../files/within.js'
 import { abilityFacts } from '../../hosts/abilities.js'
 import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
@@ -172,15 +174,34 @@ function settingsProject({ setup }: KnownSetup): string {
 function thisProgram(): Program {
   const [, script = ''] = process.argv
   try {
-    return { node: process.execPath, script: realpathSync(resolve(script)) }
+    const folders = searchPath([projectOf({ project: undefined })]).folders
+    const inPath = (name: string) => folders.map((folder) => join(folder, name))
+    return {
+      node: lastingPath(process.execPath, inPath('node')),
+      script: lastingPath(realpathSync(resolve(script)), [resolve(script), ...inPath('carabiner')]),
+    }
   } catch (error) {
     throw new Refusal('PROGRAM_NOT_FOUND', `Carabiner cannot find its own file: ${textOf(error)}`)
   }
 }
 
+/** Folders whose names, or whose parents, change with every update. */
+const OF_ONE_VERSION = /[\\/](?:Cellar|\.pnpm|\.?nvm|\.?fnm|\.?asdf|mise|\.volta)[\\/]/
+
+/** A link to the same file, if that stays when the file is updated. */
+export function lastingPath(real: string, links: readonly string[]): string {
+  if (!OF_ONE_VERSION.test(real)) return real
+  return links.find((link) => !OF_ONE_VERSION.test(link) && realOf(link) === real) ?? real
+}
+
 /** What will not last, and what the project here would set for the hooks that are registered. */
-function notesOn({ script }: Program): readonly string[] {
-  const here = envProblems(projectEnvOf(undefined, callerEnv(), userHome()))
+function notesOn({ node, script }: Program): readonly string[] {
+  const here = [
+    ...[node, script]
+      .filter((path) => OF_ONE_VERSION.test(path))
+      .map((path) => `An update moves ${path}. Gates stay closed then until you run this again`),
+    ...envProblems(projectEnvOf(undefined, callerEnv(), userHome())),
+  ]
   if (!/[\\/]_npx[\\/]/.test(script)) return here
   return [
     `${script} is in the npx cache, which may be emptied. Type npm install -g carabiner, then run this again`,

@@ -24,6 +24,8 @@ const { STRUCTURES } = await source('service/stdio/structures.ts')
 /** @type {typeof import('../src/hosts/setups.js')} */
 const { allSetups } = await source('hosts/setups.ts')
 const setups = await allSetups()
+/** @type {typeof import('../src/hosts/abilities.js')} */
+const { abilityFacts } = await source('hosts/abilities.ts')
 
 /** What `npm run proof -- --all --record` wrote. @type {readonly import('./proof-table.mjs').ProvenAgent[]} */
 const proof = JSON.parse(readFileSync(new URL('../test/verify/proof.json', import.meta.url), 'utf8'))
@@ -48,7 +50,6 @@ export function pages() {
 
 function hostsPage() {
   const [head = [], ...rows] = factRows(proof)
-  const others = setups.filter(({ setup }) => setup.standing === 'documented').map(({ host }) => host.title)
   return page([
     '# Agents, as they were proven',
     made('test/verify/proof.json'),
@@ -61,9 +62,40 @@ function hostsPage() {
       '**–**: the agent has no way to do it. **?**: the run did not get so far.',
     ]),
     ...proof.flatMap(agentSection),
-    '## Not started',
-    `${others.sort((a, b) => a.localeCompare(b, 'en')).join(', ')}: \`carabiner setup\` registers hooks as their documents say, and what they send and read is tested. Nobody has started them here.`,
+    '## Every agent that setup knows',
+    'The name is what you type: `carabiner setup codex`. The file is where hooks are registered, in your home folder or in a project. What an agent cannot do is never let through: the call is denied, or the reason says what to do instead.',
+    table(
+      ['agent', 'name', 'proven', 'file', 'hooks cannot', 'in another way'],
+      byTitle(setups).map((known) => setupRow(known)),
+    ),
+    `Not proven: \`carabiner setup\` registers hooks as the agent's documents say, and what it sends and reads is tested. Nobody has started it here.`,
   ])
+}
+
+/** @param {readonly import('../src/hosts/setups.js').KnownSetup[]} known */
+function byTitle(known) {
+  return [...known].sort((a, b) => a.host.title.localeCompare(b.host.title, 'en'))
+}
+
+/** @param {import('../src/hosts/setups.js').KnownSetup} known */
+function setupRow({ host, setup }) {
+  const { folder, files, project } = setup
+  const place =
+    files.length > 0 ? { root: '~/', folder, files } : { root: '', folder: '', files: [], ...project }
+  const facts = abilityFacts(host)
+  const wishes = (/** @type {string} */ how) => facts.filter((fact) => fact.how === how)
+  return [
+    host.title,
+    code(host.name),
+    setup.standing === 'proven' ? 'yes' : 'no',
+    place.files.map(({ name }) => code(`${place.root}${posix.join(place.folder, name)}`)).join(', '),
+    wishes('no')
+      .map(({ wish }) => wish)
+      .join(', ') || '–',
+    wishes('via')
+      .map(({ wish, text }) => `${wish} (${text})`)
+      .join(', ') || '–',
+  ]
 }
 
 /** @param {import('./proof-table.mjs').ProvenAgent} agent */

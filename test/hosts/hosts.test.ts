@@ -91,7 +91,7 @@ describe('a process above that is an agent', () => {
 
 describe.each(HOSTS)('$name', ({ title, events = {}, tools = {}, can, timeout, timeouts = {} }) => {
   it('is in the documentation', () => {
-    expect(readFileSync('docs/use/under-other-agents.md', 'utf8')).toContain(title)
+    expect(readFileSync('docs/hosts.md', 'utf8')).toContain(title)
   })
 
   it('names events of the catalogue', () => {

@@ -206,6 +206,7 @@ export async function eventually(what: string, isSo: () => boolean | Promise<boo
 export function steady(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
+    .replace(/(calls\.\d+\.)\d+\.[0-9a-f]+(?=\.jsonl)/g, '$1TIME.HEX') // which may have no letter
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')
     .replace(/("(?:duration_us|duration_ms|ms|at|pid|size|era)":)\s*[\d.e-]+/g, '$1N')

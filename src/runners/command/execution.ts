@@ -182,9 +182,11 @@ class Execution {
   #drain(exit: Exit): void {
     this.#group.look()
     this.#later(DRAIN_MS, async () => {
+      // It may let go of the output before we hear that it was told to end.
+      this.#heldBy = this.#holder
       await this.#endGroup()
       if (this.#settled) return
-      this.#heldBy = this.#group.isGone ? 'outsider' : 'group'
+      this.#heldBy = this.#holder
       if (this.#group.isGone) return this.#answer(exit)
       this.#later(PARTING_MS, () => {
         this.#group.look()
@@ -192,6 +194,10 @@ class Execution {
         this.#answer(exit)
       })
     })
+  }
+
+  get #holder(): 'outsider' | 'group' {
+    return this.#group.isGone ? 'outsider' : 'group'
   }
 
   /** Output printed while a process is being stopped is not part of the answer. We still read it, because SIGPIPE would leave no time to clean up. */

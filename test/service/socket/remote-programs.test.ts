@@ -2,6 +2,7 @@
 
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
+import { follow } from '../../../src/runners/command/execution.js'
 import { FrameError, type ToCaller } from '../../../src/service/socket/frames.js'
 import { RemotePrograms } from '../../../src/service/socket/remote-programs.js'
 
@@ -128,6 +129,17 @@ describe('at the deadline of a hook', () => {
     expect(said).toEqual(['no', 2, 'end', true])
     programs.lose('gone')
   })
+})
+
+it('was held by its own processes, though they let go in the same moment in which they were told to end', async () => {
+  const { programs, sent, running } = await started()
+  const ending = follow(running, { outputLimit: 1000 }, new AbortController().signal, () => undefined)
+  programs.receive({ ...EXITED, alone: false })
+  await vi.waitFor(() => expect(sent).toContainEqual({ kind: 'end', id: 1 }), { timeout: 5000 })
+  programs.receive({ kind: 'ending', id: 1, living: true })
+  for (const report of [printed(1, ''), printed(2, ''), { kind: 'gone', id: 1 } as const])
+    programs.receive(report)
+  expect(await ending).toMatchObject({ code: 0, heldBy: 'group' })
 })
 
 it('says nothing before it was started', () => {

@@ -183,21 +183,19 @@ class Execution {
     this.#group.look()
     this.#later(DRAIN_MS, async () => {
       // It may let go of the output before we hear that it was told to end.
-      this.#heldBy = this.#holder
-      await this.#endGroup()
+      this.#heldBy = this.#group.isGone ? 'outsider' : 'group'
+      const isStopped = await this.#endGroup()
       if (this.#settled) return
-      this.#heldBy = this.#holder
-      if (this.#group.isGone) return this.#answer(exit)
+      if (this.#group.isGone && !isStopped) {
+        this.#heldBy = 'outsider'
+        return this.#answer(exit)
+      }
       this.#later(PARTING_MS, () => {
         this.#group.look()
         if (this.#group.isGone) this.#heldBy = 'outsider'
         this.#answer(exit)
       })
     })
-  }
-
-  get #holder(): 'outsider' | 'group' {
-    return this.#group.isGone ? 'outsider' : 'group'
   }
 
   /** Output printed while a process is being stopped is not part of the answer. We still read it, because SIGPIPE would leave no time to clean up. */

@@ -16,6 +16,10 @@ export interface HostSetup {
   readonly alsoReads?: (project: string) => readonly { readonly path: string; readonly form: Form }[]
   /** Its own names of the events to register, by canonical name. */
   readonly events: Readonly<Record<string, string | readonly string[]>>
+  /** Another host that reads the same files, and so runs the same hooks. */
+  readonly sharesWith?: string
+  /** The host that registered commands name, if not this one. Its row has to know the payloads of both. */
+  readonly commandsAs?: string
   /** What keeps the host from running what stands in its files. */
   readonly problems?: (scene: HostScene) => readonly HostProblem[]
   /** When it runs them, if not always. */

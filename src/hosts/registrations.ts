@@ -8,7 +8,7 @@ import type { Form, FormCommand, HostProblem, HostSetup } from './host-setup.js'
 import { type OwnCommand, ownCommand } from './own-command.js'
 import { type HostPlace, placeOf, userPlaces } from './setup.js'
 import { recordedFiles } from './setup-record.js'
-import { allSetups, type KnownSetup } from './setups.js'
+import { allSetups, type KnownSetup, sharerOf } from './setups.js'
 
 /** A file of an agent that exists, read as untrusted text. */
 export interface AgentFile extends KnownSetup {
@@ -68,9 +68,11 @@ export function ownIn(commands: readonly FormCommand[]): readonly Registered[] {
   })
 }
 
-/** `Codex`; or `Amazon Q (with --agent carabiner)`. */
-export function askingName({ host, setup }: KnownSetup): string {
-  return setup.onlyIf === undefined ? host.title : `${host.title} (${setup.onlyIf})`
+/** `Codex`; `Amazon Q (with --agent carabiner)`; or `Copilot CLI (and VS Code)`. */
+export function askingName(known: KnownSetup): string {
+  const sharer = sharerOf(known)
+  const more = known.setup.onlyIf ?? (sharer && `and ${sharer}`)
+  return more === undefined ? known.host.title : `${known.host.title} (${more})`
 }
 
 /** Our name for the event of a command. */

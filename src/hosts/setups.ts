@@ -1,7 +1,8 @@
 // How to set up each host, loaded late: hooks start without it.
 
+import type { Registering } from './entries.js'
 import type { HostSetup } from './host-setup.js'
-import { HOSTS, type KnownHost } from './hosts.js'
+import { HOSTS, hostNamed, type KnownHost } from './hosts.js'
 
 export interface KnownSetup {
   readonly host: KnownHost
@@ -14,6 +15,17 @@ export const SETUP_HOSTS: readonly KnownHost[] = HOSTS.filter(({ setup }) => set
 export async function setupOf(host: KnownHost): Promise<HostSetup> {
   if (!host.setup) throw new Error(`${host.name} has no setup`)
   return (await host.setup()).setup
+}
+
+/** What its commands are made for. */
+export function registeringOf({ host, setup }: KnownSetup): Registering {
+  const { commandsAs, events } = setup
+  return { host: (commandsAs && hostNamed(commandsAs)) || host, events: Object.keys(events) }
+}
+
+/** The title of the agent that reads the same files. */
+export function sharerOf({ setup }: KnownSetup): string | undefined {
+  return setup.sharesWith === undefined ? undefined : hostNamed(setup.sharesWith)?.title
 }
 
 export function allSetups(): Promise<readonly KnownSetup[]> {

@@ -339,3 +339,47 @@ it('there is no such agent', () => {
     'There is no agent "nope"; the agents are amazon-q, ',
   )
 })
+
+describe('a command for Copilot CLI that VS Code runs, because it reads the same file', () => {
+  const sent = {
+    timestamp: '2026-02-09T10:30:00.000Z',
+    cwd: '/p',
+    session_id: 's',
+    transcript_path: '/t.json',
+  }
+
+  it.each([
+    [
+      'create_file',
+      { filePath: '/p/a', content: 'x' },
+      { tool_name: 'Write', tool_input: { file_path: '/p/a' } },
+    ],
+    [
+      'run_in_terminal',
+      { command: 'ls', isBackground: false },
+      { tool_name: 'Bash', tool_input: { command: 'ls' } },
+    ],
+  ])('knows the tool %s', (tool, input, expected) => {
+    const payload = {
+      ...sent,
+      hook_event_name: 'PreToolUse',
+      tool_name: tool,
+      tool_input: input,
+      tool_use_id: 't',
+    }
+    const event = eventFrom('copilot', payload)
+    expect(event.parts).toMatchObject([expected])
+    for (const result of [deny('no'), askUser('sure?'), inject('c')])
+      expect(answerFor('copilot', event, result)).toEqual(
+        answerFor('vscode', eventFrom('vscode', payload), result),
+      )
+  })
+
+  it.each(['UserPromptSubmit', 'Stop', 'SessionStart'])('answers %s as VS Code wants it', (name) => {
+    const payload = { ...sent, hook_event_name: name, prompt: 'p' }
+    const [here, there] = (['copilot', 'vscode'] as const).map((agent) =>
+      [deny('no'), inject('c')].map((result) => answerFor(agent, eventFrom(agent, payload), result)),
+    )
+    expect(JSON.stringify(here).replaceAll('Copilot CLI', 'VS Code')).toBe(JSON.stringify(there))
+  })
+})

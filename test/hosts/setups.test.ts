@@ -23,15 +23,15 @@ import type { Entry, HostFile } from '../../src/hosts/host-setup.js'
 import { ownCommand } from '../../src/hosts/own-command.js'
 import { carryOut, type HostPlace, type Plan, planInstall, planRemove } from '../../src/hosts/setup.js'
 import { SetupProblem } from '../../src/hosts/setup-problem.js'
-import { allSetups, type KnownSetup } from '../../src/hosts/setups.js'
+import { allSetups, type KnownSetup, registeringOf } from '../../src/hosts/setups.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 const PROGRAM = { node: '/opt/my node/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }
 const OLD = { node: '/old/node', script: '/old/carabiner.js' }
 const SETUPS = await allSetups()
 
-function entriesFor({ host, setup }: KnownSetup, program = PROGRAM): readonly Entry[] {
-  const registering = { host, events: Object.keys(setup.events) }
+function entriesFor(known: KnownSetup, program = PROGRAM): readonly Entry[] {
+  const registering = registeringOf(known)
   return [...packEntries(program, undefined, registering), ...engineEntries(program, registering)]
 }
 
@@ -103,7 +103,7 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s', (_
     expect(entries.length).toBeGreaterThan(0)
     for (const { event, command } of entries) {
       expect(isOurs({ command })).toBe(true)
-      expect(ownCommand({ command })).toMatchObject({ host: host.name })
+      expect(ownCommand({ command })).toMatchObject({ host: setup.commandsAs ?? host.name })
       expect(Object.keys(setup.events)).toContain(event)
     }
   })
@@ -264,27 +264,30 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))(
 )
 
 describe('VS Code and Copilot CLI', () => {
-  it('share a folder, which is said if both have hooks of ours', () => {
-    const both = ['copilot', 'vscode'].map(
-      (name) => SETUPS.find(({ host }) => host.name === name) as KnownSetup,
-    )
-    const found = new Map(
-      both.map((known) => {
-        const [file] = known.setup.files as [HostFile]
-        const at = { file: file.name, earlier: new Map() }
-        return [join('/h/.copilot', file.name), file.form.put(undefined, entriesFor(known), at)]
-      }),
-    )
-    const problems = (texts: ReadonlyMap<string, string>) =>
-      both[1]?.setup.problems?.({
-        home: '/h',
-        folder: '/h/.copilot',
-        project: '/p',
-        env: {},
-        read: (path) => texts.get(path),
-      })
-    expect(problems(found)).toMatchObject([{ severity: 'note', text: expect.stringContaining('twice') }])
-    expect(problems(new Map([...found].slice(1)))).toEqual([])
+  const [copilot, vscode] = ['copilot', 'vscode'].map(
+    (name) => SETUPS.find(({ host }) => host.name === name) as KnownSetup,
+  ) as [KnownSetup, KnownSetup]
+
+  it.each([
+    [copilot, vscode],
+    [vscode, copilot],
+  ])('have one file, whoever came first', async (first, second) => {
+    const places = placesIn(first)
+    await written(() => planAll(places, entriesFor(first)))
+    expect(second.setup.files).toEqual(first.setup.files)
+    expect(await written(() => planAll(places, entriesFor(second)))).toBe(false)
+    await written(() => places.map((place) => planRemove(place)))
+    expect(texts(places)).toEqual([undefined])
+  })
+
+  it('have an entry for each of their events, once', async () => {
+    const [place] = placesIn(copilot) as [HostPlace]
+    await written(() => planAll([place], engineEntries(PROGRAM, registeringOf(copilot))))
+    const keys = Object.keys(JSON.parse(readFileSync(place.path, 'utf8')).hooks)
+    expect(new Set(keys.map((key) => key.toLowerCase())).size).toBe(keys.length)
+    // The names that VS Code knows, in its own spelling or Copilot CLI's.
+    const known = 'sessionStart userPromptSubmitted preToolUse postToolUse agentStop subagentStop'.split(' ')
+    expect(keys).toEqual(expect.arrayContaining([...known, 'SubagentStart', 'PreCompact']))
   })
 })
 

@@ -46,13 +46,15 @@ export function isEmpty({ settings, kept, service }: Found): boolean {
 /** `keepsState`: only what setup wrote. */
 export async function findAll(keepsState: boolean): Promise<Found> {
   const setups = await allSetups()
-  const settings = setups.flatMap(({ host, setup }) => {
+  const found = setups.flatMap(({ host, setup }) => {
     return writtenPlaces({ host, setup }).flatMap((place) => {
       const plan = planRemove(place)
       const commands = place.form.commands(plan.file.text ?? '')
       return plan.changes ? [{ host, setup, place, plan, commands }] : []
     })
   })
+  // Two agents may read one file.
+  const settings = [...new Map([...found].reverse().map((one) => [one.place.path, one])).values()].reverse()
   const homes = [
     { kind: 'data', folder: dataHome() },
     { kind: 'state', folder: stateHome() },

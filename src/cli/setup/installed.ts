@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import { isProgram, searchPath } from '../../files/search-path.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
-import { planRemove, userFolder } from '../../hosts/setup.js'
+import { planRemove, userFolder, userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { projectOf } from '../sources.js'
@@ -17,12 +17,15 @@ export async function installedAgents(): Promise<readonly KnownSetup[]> {
   const all = await allSetups()
   // Some share a folder: only files of ours in it tell which of them is there.
   const isShared = (folder: string) => all.filter(({ setup }) => userFolder(setup) === folder).length > 1
-  return all.filter((known) => {
-    const { programs, files } = known.setup
-    if (files.length === 0) return false
-    const folder = userFolder(known.setup)
-    return programs.some(isInPath) || (isShared(folder) ? hasOurs(known) : isThere(folder, all))
-  })
+  const isRunnable = ({ setup }: KnownSetup) => setup.programs.some(isInPath)
+  return withoutSharers(
+    all.filter((known) => {
+      if (known.setup.files.length === 0) return false
+      const folder = userFolder(known.setup)
+      return isRunnable(known) || (isShared(folder) ? hasOurs(known) : isThere(folder, all))
+    }),
+    isRunnable,
+  )
 }
 
 /** Whether there is a folder that is not only there for another agent, as ~/.gemini is for Antigravity. */
@@ -35,7 +38,22 @@ function isThere(folder: string, all: readonly KnownSetup[]): boolean {
 
 /** Those with hooks of ours, installed or not: in the user's files, or in projects that setup has a record of. */
 export async function registeredAgents(): Promise<readonly KnownSetup[]> {
-  return (await allSetups()).filter(hasOurs)
+  return withoutSharers((await allSetups()).filter(hasOurs), () => false)
+}
+
+/** A file of ours that two agents read does not show which of them is there. */
+function withoutSharers(
+  agents: readonly KnownSetup[],
+  isSure: (known: KnownSetup) => boolean,
+): readonly KnownSetup[] {
+  const sureFirst = [...agents].sort((a, b) => Number(isSure(b)) - Number(isSure(a)))
+  const first = new Map([...sureFirst].reverse().map((known) => [filesOf(known), known]))
+  return agents.filter((known) => isSure(known) || first.get(filesOf(known)) === known)
+}
+
+function filesOf({ host, setup }: KnownSetup): string {
+  const places = userPlaces(setup)
+  return places.length === 0 ? host.name : places.map(({ path }) => path).join('\0')
 }
 
 function hasOurs(known: KnownSetup): boolean {

@@ -25,7 +25,7 @@ import {
   userPlaces,
 } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
-import type { KnownSetup } from '../../hosts/setups.js'
+import { type KnownSetup, registeringOf, sharerOf } from '../../hosts/setups.js'
 import { envProblems, projectEnvOf } from '../../pack/deciding-variables.js'
 import { findServices, isRunning } from '../../service/socket/running-services.js'
 import type { Output } from '../output.js'
@@ -116,7 +116,7 @@ export async function wishFor(
   const picked = (await pick?.(begin, picking)) ?? begin
   const service = { off: options['no-service'], dry, registered: clipsIn(commands) }
   const start = await startOf(program, service, output)
-  const registering = { host, events: Object.keys(setup.events) }
+  const registering = registeringOf(known)
   const entries = [
     ...packEntries(start.program, picked, registering),
     ...(hasEngineEntries ? engineEntries(start.program, registering) : []),
@@ -330,7 +330,14 @@ export function nextLinesOf(done: Done, paint: Paint): readonly string[] {
 }
 
 function notesIn(done: Done): readonly string[] {
-  return [...done.notes, ...(done.remove ? [] : engineLoss(done))]
+  return [...done.notes, ...sharingOf(done), ...(done.remove ? [] : engineLoss(done))]
+}
+
+function sharingOf(done: Done): readonly string[] {
+  const other = sharerOf(done)
+  if (other === undefined || (done.remove && !done.changes)) return []
+  const then = done.remove ? 'has no hooks of Carabiner without it either' : 'runs the same hooks'
+  return [`${other} reads this file too, and ${then}`]
 }
 
 /** What keeps the agent from running the registered hooks, in these files or others. */

@@ -1,15 +1,18 @@
-// GitHub Copilot CLI: flat answers, or Claude Code's if its configuration uses Claude Code's names of events.
+// GitHub Copilot CLI: flat answers, or Claude Code's if its configuration uses Claude Code's names of events. VS Code
+// reads its files, and so sends its own payloads to commands that are registered here.
 
 import { type Data, isObject } from '../../core/base/json.js'
-import { printed, signalled, textOfResponse, withMessage } from '../answer.js'
+import { abilitiesOf, abilitiesOn, printed, signalled, textOfResponse, withMessage } from '../answer.js'
 import { answerBeside } from '../claude-code/host.js'
 import {
+  type Abilities,
   definedFields,
   EDITOR_FIELDS,
   type FittedVerdict,
   type Host,
   type HostAnswer,
   type HostEvent,
+  type HostVerdict,
   isIsoTime,
   keepsIn,
   same,
@@ -17,6 +20,25 @@ import {
   tool,
 } from '../host.js'
 import { callsOfPatch } from '../patch.js'
+import { vscode } from '../vscode/host.js'
+
+const CAN: Abilities = {
+  PreToolUse: ['block', 'input', 'ask', 'allow', 'context'],
+  // It sends this event even if its user allowed all tools, and nobody would be asked.
+  PermissionRequest: ['block', 'allow'],
+  PostToolUse: ['output', 'context'],
+  PostToolUseFailure: ['context'],
+  UserPromptSubmit: ['context'],
+  SessionStart: ['context'],
+  SubagentStart: ['context'],
+  Notification: ['context'],
+  Stop: ['block'],
+  SubagentStop: ['block'],
+  PreCompact: [],
+  SessionEnd: [],
+}
+
+const { apply_patch: _, ...toolsOfVsCode } = vscode.tools ?? {}
 
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
@@ -69,22 +91,10 @@ export const copilot: Host<'copilot'> = {
     Read: tool('Read', EDITOR_FIELDS),
     Write: tool('Write', EDITOR_FIELDS),
     Edit: tool('Edit', EDITOR_FIELDS),
+    ...toolsOfVsCode,
   },
-  can: {
-    PreToolUse: ['block', 'input', 'ask', 'allow', 'context'],
-    // It sends this event even if its user allowed all tools, and nobody would be asked.
-    PermissionRequest: ['block', 'allow'],
-    PostToolUse: ['output', 'context'],
-    PostToolUseFailure: ['context'],
-    UserPromptSubmit: ['context'],
-    SessionStart: ['context'],
-    SubagentStart: ['context'],
-    Notification: ['context'],
-    Stop: ['block'],
-    SubagentStop: ['block'],
-    PreCompact: [],
-    SessionEnd: [],
-  },
+  can: (event, verdict) =>
+    isOfVsCode(event) ? abilitiesOf(vscode, event, verdict) : abilitiesOn(CAN, event),
   answer,
   timeout: 30,
 }
@@ -96,7 +106,8 @@ function read({ error, source }: Data): Data {
   })
 }
 
-function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
+function answer(event: HostEvent, told: FittedVerdict, verdict: HostVerdict): HostAnswer {
+  if (isOfVsCode(event)) return vscode.answer(event, told, verdict)
   // Exit code 2 would lose the reason.
   if (isClaudeShaped(event))
     return answerBeside(event.name === 'PreToolUse' ? {} : flatChanges(told), event, told)
@@ -112,8 +123,14 @@ function isUnread({ sentAs, data }: HostEvent): boolean {
 }
 
 /** The spelling of an event in its configuration decides the whole shape. If it sends no name, it uses its own shape. */
-function isClaudeShaped({ sentAs }: HostEvent): boolean {
+function isClaudeShaped({ sentAs }: Pick<HostEvent, 'sentAs'>): boolean {
   return /^[A-Z]/.test(sentAs)
+}
+
+/** It sends what Copilot CLI does not, even with Claude Code's names of events: the id of a call, or a transcript elsewhere. */
+function isOfVsCode({ sentAs, data }: HostEvent): boolean {
+  if (!isClaudeShaped({ sentAs }) || !isIsoTime(data.timestamp)) return false
+  return data.tool_use_id !== undefined || (data.transcript_path !== undefined && !keepsIn(data, '.copilot'))
 }
 
 function flat({ name }: HostEvent, told: FittedVerdict): object {

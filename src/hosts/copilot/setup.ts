@@ -1,4 +1,5 @@
-// GitHub Copilot CLI: a file of our own among its hooks. Its own names of events, because others lose context.
+// GitHub Copilot CLI: a file of our own among its hooks, which VS Code reads too. Its own names of events, because others
+// lose context; but VS Code does not know all of them.
 
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
@@ -15,9 +16,10 @@ const EVENTS = {
   PostToolUse: 'postToolUse',
   PostToolUseFailure: 'postToolUseFailure',
   Stop: 'agentStop',
-  SubagentStart: 'subagentStart',
+  // VS Code knows these two only by this name.
+  SubagentStart: 'SubagentStart',
+  PreCompact: 'PreCompact',
   SubagentStop: 'subagentStop',
-  PreCompact: 'preCompact',
   Notification: 'notification',
 }
 
@@ -63,6 +65,7 @@ export const setup: HostSetup = {
   programs: ['copilot'],
   folder: '.copilot',
   variable: 'COPILOT_HOME',
+  sharesWith: 'vscode',
   files: [{ name: NAME, form }],
   alsoReads: (project) => {
     const folder = join(project, '.github', 'hooks')

@@ -67,6 +67,7 @@ export type { CallOptions } from './session/begun-call.js'
 export type { ContextMessage, Embedder } from './session/embedder.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/embedder.js'
 export type { FireOptions } from './session/fire.js'
+export type { RenderedInjection } from './session/injection.js'
 export type {
   BeginModelOptions,
   BegunModel,
@@ -76,6 +77,7 @@ export type {
   ModelRequest,
   RunModel,
 } from './session/model-call.js'
+export type { StreamedModel, StreamModelOptions } from './session/model-stream.js'
 export {
   buildRegistry,
   type EmitOptions,

@@ -826,7 +826,7 @@ describe('an option that is none', () => {
 })
 
 describe('a signal', () => {
-  const aborted = { name: 'HookError', code: 'ABORTED' }
+  const aborted = { name: 'AbortError', code: 'ABORTED' }
 
   test('aborted before: nothing runs, the record is written', async () => {
     const audit = memoryAudit()

@@ -361,12 +361,68 @@ describe('injections', () => {
     expect(contents(await sent(session)).join()).not.toContain('a passing remark')
   })
 
-  test('a durable one of another event is the host’s to keep, and not added here', async () => {
+  test('a durable one of an event that the host fired reaches the next model call, once', async () => {
     const session = (await createHooks({ globals: false })).session()
     session.register('PostToolUse', () => inject('a lasting remark'))
     const outcome = await session.fire('PostToolUse', POST)
     expect(outcome.injections).toMatchObject([{ text: 'a lasting remark', ephemeral: false }])
+    expect(contents(await sent(session)).join()).toContain('a lasting remark')
     expect((await sent(session)).messages).toHaveLength(2)
+  })
+
+  test('a host that keeps durable ones itself gets them there, and not here', async () => {
+    const kept: unknown[] = []
+    const hooks = await createHooks({ globals: false, context: ({ content }) => void kept.push(content) })
+    hooks.register('PostToolUse', () => inject('a lasting remark'))
+    const session = hooks.session()
+    await session.fire('PostToolUse', POST)
+    expect((await sent(session)).messages).toHaveLength(2)
+    expect(kept.join()).toContain('a lasting remark')
+  })
+
+  test('one that the host fired as ModelRequest is not added again', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    const off = session.register('ModelRequest', () => inject('a lasting remark'))
+    await session.fire('ModelRequest', REQUEST)
+    off()
+    expect((await sent(session)).messages).toHaveLength(2)
+  })
+
+  test('a durable one waits on where the model failed', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('SessionStart', () => inject('the rules'))
+    await session.fire('SessionStart', { source: 'startup' })
+    await session.callModel(REQUEST, () => Promise.reject(new Error('overloaded'))).catch(() => undefined)
+    expect(contents(await sent(session)).join()).toContain('the rules')
+  })
+
+  test('the host can add them in the form of its SDK', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('ModelRequest', () => inject('mind the gap'), { name: 'guide' })
+    const request = { model: 'small', messages: [{ parts: ['Hello'] }] }
+    const called = await session.callModel(request, ({ messages }) => messages, {
+      addInjections: (given, injections) => ({
+        ...given,
+        messages: [...given.messages, ...injections.map(({ content }) => ({ parts: [content] }))],
+      }),
+    })
+    expect(called.response).toEqual([
+      { parts: ['Hello'] },
+      { parts: ['<hook-context source="guide">\nmind the gap\n</hook-context>'] },
+    ])
+  })
+
+  test('a host that fails to add them loses none', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    session.register('PostToolUse', () => inject('a passing remark', { ephemeral: true }))
+    await session.fire('PostToolUse', POST)
+    const broken = session.beginModel(REQUEST, {
+      addInjections: () => {
+        throw new Error('no such form')
+      },
+    })
+    await expect(broken).rejects.toThrow('no such form')
+    expect(contents(await sent(session)).join()).toContain('a passing remark')
   })
 
   test.each([
@@ -509,14 +565,14 @@ describe('streams', () => {
     expect(called.response).toEqual(ANSWER)
   })
 
-  test('other deltas are a list, unless the host puts them together', async () => {
+  test('the texts of other deltas are joined too, unless the host puts them together', async () => {
     const session = (await createHooks({ globals: false })).session()
     async function* parts(): AsyncIterable<{ text: string }> {
       yield { text: 'No' }
       yield { text: 'on.' }
     }
     const plain = await session.callModel<unknown, { text: string }>(REQUEST, parts)
-    expect(plain.response).toEqual([{ text: 'No' }, { text: 'on.' }])
+    expect(plain.response).toEqual({ ...ANSWER, deltas: [{ text: 'No' }, { text: 'on.' }] })
     const assemble = (deltas: readonly { text: string }[]) => deltas.map(({ text }) => text).join('')
     const made = await session.callModel(REQUEST, parts, { assemble })
     expect(made.response).toBe('Noon.')

@@ -397,7 +397,8 @@ export interface DiagnosticSink {
 
 /** The one error type. `code` is stable, `message` says what happened and where, `hint` what to do. */
 export class HookError extends Error {
-  override readonly name = 'HookError'
+  /** `AbortError` for ABORTED: programs and SDKs look for that name. */
+  override readonly name: 'HookError' | 'AbortError'
   readonly code: ErrorCode
   readonly hint: string
   /** The hooks' decision (TURN_ABORTED, AGENT_ABORTED), or the hooks that had run by then (ABORTED). */
@@ -409,6 +410,7 @@ export class HookError extends Error {
     more: { hint?: string; cause?: unknown; outcome?: unknown } = {},
   ) {
     super(message, 'cause' in more ? { cause: more.cause } : undefined)
+    this.name = code === 'ABORTED' ? 'AbortError' : 'HookError'
     this.code = code
     this.hint = more.hint ?? ERROR_CODES[code].todo
     this.outcome = more.outcome

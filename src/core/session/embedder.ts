@@ -26,7 +26,10 @@ export interface Embedder {
   readonly approver?: Approver | 'deny'
   /** Shows a message to the user. */
   readonly display?: (message: Message) => void
-  /** Adds durable injections to the conversation. Absent: the embedder reads outcome.injections itself. */
+  /**
+   * Adds durable injections to the conversation. Absent: the session's next model call has them; an embedder that does not
+   * call its model through the session reads outcome.injections.
+   */
   readonly context?: (message: ContextMessage) => void | Promise<void>
   /** Called when an async hook with `asyncRewake` finds something that cannot wait: begin a turn with the message. Absent: the next event delivers it. */
   readonly wake?: (message: ContextMessage) => void | Promise<void>

@@ -123,14 +123,24 @@ export function renderInjection({ source, text }: Injection): string {
   return `<hook-context source="${name}">\n${text.replace(/<(\/?)hook-context/gi, '&lt;$1hook-context')}\n</hook-context>`
 }
 
+/** An injection for the model of an SDK. */
+export interface RenderedInjection extends Injection {
+  /** The text in its `<hook-context>` wrapper. Send this, not `text`. */
+  readonly content: string
+}
+
+export function rendered(injections: readonly Injection[]): readonly RenderedInjection[] {
+  return injections.map((injection) => ({ ...injection, content: renderInjection(injection) }))
+}
+
 /** The request with these injections in its messages. */
 export function withInjections<R extends { readonly messages: readonly unknown[] }>(
   request: R,
-  injections: readonly Injection[],
+  injections: readonly RenderedInjection[],
 ): R {
   let messages = [...request.messages]
   for (const injection of injections) {
-    const content = renderInjection(injection)
+    const { content } = injection
     const appended = injection.appendToLastToolResult ? appendToToolResult(messages, content) : undefined
     messages = appended ?? [...messages, { role: injection.role, content }]
   }

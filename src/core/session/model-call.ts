@@ -25,8 +25,9 @@ import {
   UNBEGUN,
   withDiagnostic,
 } from './begun-call.js'
+import { textOfDeltas } from './delta.js'
 import type { FireResult } from './fire.js'
-import { withInjections } from './injection.js'
+import { type RenderedInjection, rendered, withInjections } from './injection.js'
 
 export interface ModelRequest {
   readonly model: string
@@ -49,7 +50,7 @@ export type RunModel<T, D = never, R extends AnyRequest = ModelRequest> = (
 ) => T | Promise<T> | ModelStream<D, T> | Promise<ModelStream<D, T>>
 
 /** Anything that can be read with `for await`. Before TypeScript 5.6, AsyncIterable had no type for the return value. */
-interface ModelStream<D, T> {
+export interface ModelStream<D, T> {
   [Symbol.asyncIterator](): AsyncIterator<D, T>
 }
 
@@ -63,15 +64,27 @@ type Joined<T, D> = [D] extends [never]
   ? T
   : [D] extends [string]
     ? { readonly role: 'assistant'; readonly content: string }
-    : readonly D[]
+    : { readonly role: 'assistant'; readonly content: string; readonly deltas: readonly D[] }
 
-export type BeginModelOptions = Omit<CallOptions, 'renames'>
+export interface BeginModelOptions<R extends AnyRequest = ModelRequest> extends Omit<CallOptions, 'renames'> {
+  /**
+   * Adds injections in the form that the SDK wants, and returns the request to send. It gets the request as hooks left it, and
+   * is only called if there are injections. Default: each is appended to `messages` as `{ role, content }`.
+   */
+  readonly addInjections?: (request: R & ModelRequest, injections: readonly RenderedInjection[]) => R
+}
 
-export interface CallModelOptions<D, A> extends BeginModelOptions {
+export interface StreamOptions<D, A, R extends AnyRequest = ModelRequest> extends BeginModelOptions<R> {
+  /**
+   * Makes the message from the deltas. Default: the stream's return value, or else the texts joined as an assistant message,
+   * so that a hook sees a word that two deltas share.
+   */
+  readonly assemble?: (deltas: readonly D[]) => A
+}
+
+export interface CallModelOptions<D, A, R extends AnyRequest = ModelRequest> extends StreamOptions<D, A, R> {
   /** Gets each delta of a stream, when the hooks let it pass. */
   readonly onDelta?: (delta: D) => unknown
-  /** Makes the message from the deltas. Default: the stream's return value, or else the texts joined as an assistant message. */
-  readonly assemble?: (deltas: readonly D[]) => A
 }
 
 // ---- what comes back: `outcome` belongs to ModelRequest, `after` to ModelResponse
@@ -155,26 +168,23 @@ export interface ModelSession extends CallSession {
   readonly failed: (error: unknown) => void
 }
 
-const OPTIONS: Checks<BeginModelOptions> = CALL_OPTIONS
-const WHOLE_OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
-  ...OPTIONS,
-  onDelta: isFunction,
-  assemble: isFunction,
-}
+const OPTIONS: Checks<BeginModelOptions> = { ...CALL_OPTIONS, addInjections: isFunction }
+export const STREAM_OPTIONS: Checks<StreamOptions<unknown, unknown>> = { ...OPTIONS, assemble: isFunction }
+const WHOLE_OPTIONS: Checks<CallModelOptions<unknown, unknown>> = { ...STREAM_OPTIONS, onDelta: isFunction }
 
 /** The first half. `what` names the caller in errors. */
 export async function beginModelCall<R extends AnyRequest>(
   session: ModelSession,
   what: string,
   request: R,
-  options: BeginModelOptions,
+  options: BeginModelOptions<R>,
 ): Promise<BegunModel<R>> {
   if (!isObject(request))
     throw new HookError(
       'PAYLOAD_INVALID',
       `${what}: the request must be { model, messages, … }, got ${described(request)}`,
     )
-  checkOptions(what, options, OPTIONS)
+  checkOptions(what, options, OPTIONS as Checks<BeginModelOptions<R>>)
   const { signal, timeout, approver, onOutcome } = options
   const given = viewed(request)
   // The caller could change its object while hooks run, so a copy is judged and sent.
@@ -191,18 +201,22 @@ export async function beginModelCall<R extends AnyRequest>(
     if (outcome.action !== 'continue') return denied(outcome)
     if (given && hasChanged(given)) return denied(outcome, CHANGED)
     const ephemeral = await session.takeEphemeral()
-    const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...injected])
-    const end = modelEnd(session, options, { model: allowed.model, ephemeral, outcome })
+    const judged = withChanges(kept, outcome, changed, given) as R & ModelRequest
+    const end = modelEnd(session, options, { model: judged.model, ephemeral, outcome })
+    let allowed = judged
     try {
       refuseStopped(signal)
       session.refuseClosed()
+      const added = rendered([...ephemeral, ...injected])
+      const add = options.addInjections ?? withInjections
+      if (added.length > 0) allowed = add(judged, added) as R & ModelRequest
     } catch (error) {
       await end.fail(error)
       throw error
     }
     return {
       status: 'run',
-      request: allowed as R & ModelRequest,
+      request: allowed,
       held: session.decides(resolveEvent('ModelResponse')),
       outcome,
       ...(endings(session.track, end) as Ends),
@@ -216,7 +230,7 @@ type Ends = Pick<ModelRunning<ModelRequest>, 'finish' | 'fail' | typeof Symbol.a
 /** The second half: what hooks see of a response. */
 function modelEnd(
   session: ModelSession,
-  { signal, timeout, approver, onOutcome }: BeginModelOptions,
+  { signal, timeout, approver, onOutcome }: CallOptions,
   call: { readonly model: string; readonly ephemeral: readonly Injection[]; readonly outcome: Outcome },
 ) {
   const { model, ephemeral, outcome } = call
@@ -253,10 +267,10 @@ export async function guardModelCall<T, D, R extends AnyRequest, A>(
   session: ModelSession,
   request: R,
   run: RunModel<T, D, R>,
-  options: CallModelOptions<D, A>,
+  options: CallModelOptions<D, A, R>,
 ): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
   checkArgument('callModel: run', run, isFunction)
-  checkOptions('callModel', options, WHOLE_OPTIONS)
+  checkOptions('callModel', options, WHOLE_OPTIONS as Checks<CallModelOptions<D, A, R>>)
   const { onDelta, assemble: _, ...beginning } = options
   const begun = await beginModelCall(session, 'callModel', request, beginning)
   const { status, outcome } = begun
@@ -304,14 +318,14 @@ function withChanges(
   return result as ModelRequest
 }
 
-function isStream<D, T>(value: unknown): value is ModelStream<D, T> {
+export function isStream<D, T>(value: unknown): value is ModelStream<D, T> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
 /** Reads a stream to its end, and passes deltas on at once unless they are held back. */
 async function collect<T, D, A>(
   stream: ModelStream<D, T>,
-  { onDelta, assemble, signal }: CallModelOptions<D, A>,
+  { onDelta, assemble, signal }: Pick<CallModelOptions<D, A>, 'onDelta' | 'assemble' | 'signal'>,
   held: boolean,
 ): Promise<{ response: T | A; deltas: readonly D[] }> {
   const deltas: D[] = []
@@ -319,10 +333,7 @@ async function collect<T, D, A>(
   try {
     for (;;) {
       const next = await unlessAborted(Promise.resolve(iterator.next()), signal, ABORT_GRACE_MS)
-      if (next.done) {
-        const whole = assemble ? assemble(deltas) : (next.value ?? (joined(deltas) as T))
-        return { response: whole, deltas }
-      }
+      if (next.done) return { response: messageOf(deltas, next.value, assemble), deltas }
       refuseStopped(signal)
       deltas.push(next.value)
       if (!held) await onDelta?.(next.value)
@@ -336,7 +347,7 @@ async function collect<T, D, A>(
 const CLOSE_TIMEOUT_MS = 1000
 
 /** Closes the source. A second failure, or a close that never ends, must not replace the first error. */
-async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
+export async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     await inTime(Promise.resolve(iterator.return?.()), CLOSE_TIMEOUT_MS)
   } catch {
@@ -344,8 +355,14 @@ async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
   }
 }
 
-function joined(deltas: readonly unknown[]): unknown {
-  if (deltas.every((delta) => typeof delta === 'string'))
-    return { role: 'assistant', content: deltas.join('') }
-  return deltas
+/** The whole message of a stream that has ended. */
+export function messageOf<T, D, A>(
+  deltas: readonly D[],
+  returned: T,
+  assemble: ((deltas: readonly D[]) => A) | undefined,
+): T | A {
+  if (assemble) return assemble(deltas)
+  if (returned !== undefined && returned !== null) return returned
+  const message = { role: 'assistant', content: textOfDeltas(deltas) }
+  return (deltas.every((delta) => typeof delta === 'string') ? message : { ...message, deltas }) as T
 }

@@ -32,6 +32,7 @@ import {
   type ModelSession,
   type RunModel,
 } from './model-call.js'
+import { type StreamedModel, type StreamModelOptions, streamModelCall } from './model-stream.js'
 import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
 import { type SessionContext, type TurnStatus, Turns } from './session-context.js'
@@ -109,6 +110,8 @@ export class Session implements AsyncDisposable {
   /** Calls that were begun here and have not ended. Made for the first one, because sessions may be many. */
   #begun: Set<Interrupt> | undefined
   #closing: Promise<void> | undefined
+  /** Durable injections of `fire` that wait for a model call. */
+  #fired: readonly Injection[] = []
 
   /** @internal `hooks.session()` makes one. */
   constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
@@ -147,7 +150,9 @@ export class Session implements AsyncDisposable {
     data: object = {},
     options: FireOptions<Own> = {},
   ): Promise<Outcome> {
-    return (await this.#fire(event, data, options)).outcome
+    const { outcome } = await this.#fire(event, data, options)
+    this.#keepFired(outcome)
+    return outcome
   }
 
   /**
@@ -181,15 +186,27 @@ export class Session implements AsyncDisposable {
   callModel<T, D = never, R extends AnyRequest = ModelRequest, A = never>(
     request: R,
     run: RunModel<T, D, R>,
-    options: CallModelOptions<D, A> = {},
+    options: CallModelOptions<D, A, R> = {},
   ): Promise<ModelCallResult<ModelAnswer<T, D, A>>> {
     return guardModelCall(this.#modelCalls(this.#calls()), request, run, options)
+  }
+
+  /**
+   * A guarded model call as an async iterable of the deltas that may be shown. What `hold` keeps back comes when ModelResponse
+   * hooks let the response pass. Hooks run, and the model is called, when the first delta is asked for. `result` has the status.
+   */
+  streamModel<T, D = never, R extends AnyRequest = ModelRequest, A = never>(
+    request: R,
+    run: RunModel<T, D, R>,
+    options: StreamModelOptions<D, A, R> = {},
+  ): StreamedModel<D, ModelAnswer<T, D, A>> {
+    return streamModelCall(this.#modelCalls(this.#tracked()), request, run, options)
   }
 
   /** The first half of callModel: ModelRequest. `finish` fires ModelResponse, and says whether the response may be used. */
   beginModel<R extends AnyRequest = ModelRequest>(
     request: R,
-    options: BeginModelOptions = {},
+    options: BeginModelOptions<R> = {},
   ): Promise<BegunModel<R>> {
     return beginModelCall(this.#modelCalls(this.#tracked()), 'beginModel', request, options)
   }
@@ -380,6 +397,17 @@ export class Session implements AsyncDisposable {
     }))
   }
 
+  /**
+   * The same for events that the embedder fires itself. In memory only: a program that fires an event and ends has its own way
+   * to the model.
+   */
+  #keepFired({ injections, data }: Outcome): void {
+    if (injections.length === 0 || this.#engine.embedder.context) return
+    if (data.hook_event_name === 'ModelRequest') return
+    const durable = injections.filter((one) => !one.ephemeral)
+    this.#fired = [...this.#fired, ...durable].slice(-MAX_FIRED)
+  }
+
   #modelFailed(error: unknown): void {
     this.#context.turns.fail('error')
     tellObservers(this.#context, 'error', { stage: 'llm', message: textOf(error) })
@@ -422,15 +450,17 @@ export class Session implements AsyncDisposable {
     return this.#own
   }
 
-  async #takeEphemeral() {
-    let taken: readonly Injection[] = []
+  async #takeEphemeral(): Promise<readonly Injection[]> {
+    const fired = this.#fired
+    this.#fired = []
     const state = await this.#context.store.load(this.#context.key)
-    if (state.ephemeral.length === 0) return taken
+    if (state.ephemeral.length === 0) return fired
+    let taken: readonly Injection[] = []
     await this.#context.store.update(this.#context.key, (now) => {
       taken = now.ephemeral
       return { ...now, ephemeral: [] }
     })
-    return taken
+    return [...fired, ...taken]
   }
 
   #refuseClosed(): void {
@@ -439,6 +469,9 @@ export class Session implements AsyncDisposable {
 }
 
 const NO_NEWS: readonly Diagnostic[] = []
+
+/** An embedder that never calls a model through the session must not fill its memory. */
+const MAX_FIRED = 100
 
 function payloadBase(options: SessionOptions): Record<string, Json> {
   const base: Record<string, Json> = {}

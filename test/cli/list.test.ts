@@ -127,7 +127,9 @@ it('lists the standard hooks that Claude Code runs itself', async () => {
   const { stdout } = await list()
   expect(stdout).toMatch(/^~\/\.claude\/settings\.json {2}run by Claude Code\n/)
   expect(stdout).toMatch(/\n +\d+ {2}guard {2}PreToolUse {2}Blocks commands /)
-  expect(stdout).toContain('\nno other hooks; Claude Code runs guard and stop of the standard pack\nnext echo ')
+  expect(stdout).toContain(
+    '\nno other hooks; Claude Code runs guard and stop of the standard pack\nnext echo ',
+  )
   const { hooks, packHooks } = JSON.parse((await list('--json')).stdout)
   expect(hooks).toEqual([])
   expect(packHooks).toContainEqual({

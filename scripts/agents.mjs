@@ -2,15 +2,7 @@
 // `node scripts/agents.mjs [NAME…]` fetches them, and prints the folder of each program, for a PATH.
 
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cacheFolder, installPackage, runtimeProgram } from './runtimes.mjs'
@@ -124,8 +116,13 @@ export const AGENTS = {
 
 /** The folder with the agent's program, if it was fetched before. @param {string} name one of AGENTS */
 export function cachedAgent(name) {
-  const bin = join(folderOf(name), 'bin')
-  return existsSync(bin) ? bin : undefined
+  const folder = folderOf(name)
+  const bin = join(folder, 'bin')
+  if (!existsSync(bin)) return undefined
+  const agent = agentNamed(name)
+  // The checkout that fetched it may be gone.
+  if (agent.driver !== undefined) writeProgram(agent, folder, bin)
+  return bin
 }
 
 /** The folder with the agent's program. Throws with the reason if it cannot be fetched. @param {string} name one of AGENTS */
@@ -134,16 +131,16 @@ export function agentFolder(name) {
   if (cached !== undefined) return cached
   const agent = agentNamed(name)
   const folder = folderOf(name)
-  const node = agent.node === undefined ? process.execPath : runtimeProgram(agent.node)
-  const home = join(folder, 'node_modules', agent.package)
   if (agent.beside === undefined) installPackage(`${agent.package}@${agent.version}`, folder)
-  else unpack(agent, folder, home)
-  const file = agent.driver
-    ? fileURLToPath(new URL(agent.driver, import.meta.url))
-    : join(home, agent.file ?? '')
-  if (!existsSync(file))
+  else unpack(agent, folder)
+  if (!existsSync(fileOf(agent, folder)))
     throw new Error(`${agent.package}@${agent.version} has no program for ${platform}-${arch}`)
-  return written(agent, folder, { file, node })
+  // The folder `bin` is there only once all of it is.
+  const [bin, making] = [join(folder, 'bin'), join(folder, `bin.${process.pid}`)]
+  mkdirSync(making, { recursive: true })
+  writeProgram(agent, folder, making)
+  renameSync(making, bin)
+  return bin
 }
 
 /** @param {string} name @returns {Agent} */
@@ -158,8 +155,9 @@ function folderOf(name) {
   return cacheFolder(name, agentNamed(name).version)
 }
 
-/** npm refuses a package with a dependency that does not exist, though its bundle does not need it. @param {Agent} agent @param {string} folder @param {string} home */
-function unpack({ package: name, version, beside = [] }, folder, home) {
+/** npm refuses a package with a dependency that does not exist, though its bundle does not need it. @param {Agent} agent @param {string} folder */
+function unpack({ package: name, version, beside = [] }, folder) {
+  const home = join(folder, 'node_modules', name)
   // npm empties the folder of what it does not know, so the package comes second.
   installPackage(beside, folder)
   mkdirSync(home, { recursive: true })
@@ -177,18 +175,21 @@ function unpack({ package: name, version, beside = [] }, folder, home) {
   if (untarred.status !== 0) throw new Error(`${tarball} could not be unpacked: ${untarred.stderr.trim()}`)
 }
 
-/** The folder `bin` is there only once all of it is. @param {Agent} agent @param {string} folder @param {{ file: string, node: string }} what */
-function written({ program, native, driver }, folder, { file, node }) {
-  const [bin, making] = [join(folder, 'bin'), join(folder, `bin.${process.pid}`)]
-  mkdirSync(making, { recursive: true })
-  if (native) symlinkSync(file, join(making, program))
-  else {
-    const env = driver ? `CARABINER_AGENT_PACKAGES='${join(folder, 'node_modules')}' ` : ''
-    writeFileSync(join(making, program), `#!/bin/sh\n${env}exec '${node}' '${file}' "$@"\n`)
-    chmodSync(join(making, program), 0o755)
-  }
-  renameSync(making, bin)
-  return bin
+/** What is started. @param {Agent} agent @param {string} folder */
+function fileOf({ package: name, file = '', driver }, folder) {
+  return driver ? fileURLToPath(new URL(driver, import.meta.url)) : join(folder, 'node_modules', name, file)
+}
+
+/** @param {Agent} agent @param {string} folder @param {string} bin */
+function writeProgram(agent, folder, bin) {
+  const file = fileOf(agent, folder)
+  const program = join(bin, agent.program)
+  if (agent.native) return symlinkSync(file, program)
+  const node = agent.node === undefined ? process.execPath : runtimeProgram(agent.node)
+  const env = agent.driver ? `CARABINER_AGENT_PACKAGES='${join(folder, 'node_modules')}' ` : ''
+  const draft = `${program}.${process.pid}`
+  writeFileSync(draft, `#!/bin/sh\n${env}exec '${node}' '${file}' "$@"\n`, { mode: 0o755 })
+  renameSync(draft, program)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

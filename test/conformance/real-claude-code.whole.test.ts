@@ -154,11 +154,13 @@ describe.skipIf(binary === undefined)(
         carabiner(stage, 'trust', '--yes')
         carabiner(stage, 'setup', 'claude-code', '--engine', '--with', 'guard')
         startService(stage)
-        // Whatever clip cannot ask the service about fails from now on.
+        // Whatever clip cannot ask the service about fails from now on: the command demands a Node that can be started.
+        const broken = join(stage.home, 'node')
+        writeFileSync(broken, '#!/bin/sh\nexit 99\n', { mode: 0o755 })
         const file = join(stage.home, '.claude/settings.json')
         const settings = readFileSync(file, 'utf8')
         expect(settings).toContain(join(stage.home, '.local/share/carabiner/bin/clip'))
-        writeFileSync(file, settings.replaceAll(process.execPath, '/gone/node'))
+        writeFileSync(file, settings.replaceAll(process.execPath, broken))
       }
       expect(await run('echo forbidden', warm)).toMatchObject(DENIED)
       expect((await run(NO_VERIFY, warm)).reason).toContain('--no-verify')

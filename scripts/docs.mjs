@@ -58,7 +58,7 @@ function hostsPage() {
     list([
       '**runs**: without the hook, the command runs and the file is written. **command**, **file**: with it, they do not. **reason**: the model is told why.',
       '**rewrite**: a changed command runs instead; `refused`: the agent cannot change it, so it does not run. **context**: what a hook says with the prompt, at the start of a session, after a tool or before a tool reaches the model, at once or with a later event that can carry it.',
-      "**subagent**: a subagent's command does not run. **stop**: a refused end keeps the agent going, and not for ever. **ask**: a command that needs a person does not run without one. **with guard**: the guard and other hooks work side by side.",
+      "**subagent**: a subagent's command does not run. **stop**: a refused end keeps the agent going, and not for ever. **ask**: a command that needs a person does not run without one. **with guard**: the guard and other hooks work side by side; `one context`: of the context that several commands give for one event, the model is told one.",
       '**–**: the agent has no way to do it. **?**: the run did not get so far.',
     ]),
     ...proof.flatMap(agentSection),

@@ -24,9 +24,13 @@ export const FACTS = [
 
 const SIGNS = { held: 'yes', failed: 'FAILED', cannot: '–', unknown: '?' }
 
-/** A changed command that is only refused is not a changed command that runs. @param {Fact} fact */
+/** Facts that hold only in part, by words of their texts. @type {Readonly<Record<string, readonly [part: string, sign: string]>>} */
+const PARTS = { rewrite: ['refused', 'refused'], together: ['one context', 'one context'] }
+
+/** @param {Fact} fact */
 function signOf({ name, state, text }) {
-  return name === 'rewrite' && state === 'held' && text.includes('refused') ? 'refused' : SIGNS[state]
+  const [part, sign] = PARTS[name] ?? []
+  return state === 'held' && part && sign && text.includes(part) ? sign : SIGNS[state]
 }
 
 /** A row of cells for each agent, after the headings. @param {readonly ProvenAgent[]} agents @returns {readonly (readonly string[])[]} */

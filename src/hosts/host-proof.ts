@@ -25,6 +25,8 @@ export interface HostProof {
   readonly limit: number
   /** A refused call ends the run, so the model is never told why. */
   readonly endsOnRefusal?: true
+  /** Of the context that several commands give for one event, the model is told only one. */
+  readonly keepsOneContext?: true
   /** After a refused call the program waits for a person, and must be ended. */
   readonly waitsOnRefusal?: true
   /** What is started, and a sentence about it, if it is not the program that people use. */

@@ -45,9 +45,14 @@ export interface Promises {
   readonly hasSubagents: boolean
   /** A refusal ends the run, so that the model is told nothing. */
   readonly endsOnRefusal: boolean
+  /** Of the context that several commands give for one event, the model is told only one. */
+  readonly keepsOneContext: boolean
 }
 
-export function promisesOf({ can }: Pick<Host, 'can'>, { calls, endsOnRefusal }: HostProof): Promises {
+export function promisesOf(
+  { can }: Pick<Host, 'can'>,
+  { calls, endsOnRefusal, keepsOneContext }: HostProof,
+): Promises {
   return {
     can(name, ability) {
       const found =
@@ -60,6 +65,7 @@ export function promisesOf({ can }: Pick<Host, 'can'>, { calls, endsOnRefusal }:
     },
     hasSubagents: calls.subagent !== undefined,
     endsOnRefusal: endsOnRefusal ?? false,
+    keepsOneContext: keepsOneContext ?? false,
   }
 }
 
@@ -195,7 +201,7 @@ function factsOfAsk(seen: Seen): readonly Fact[] {
 }
 
 /** Several commands for one event: an agent, or what setup wrote for it, may lose the answers of all but one. */
-function factsOfTogether(seen: Seen, { can, endsOnRefusal }: Promises): readonly Fact[] {
+function factsOfTogether(seen: Seen, { can, endsOnRefusal, keepsOneContext }: Promises): readonly Fact[] {
   const name = 'together'
   const failed = (text: string): readonly Fact[] => [{ name, state: 'failed', text }]
   if (seen.files.includes(MARKERS.file)) return failed('beside the guard, a hook could not refuse a file')
@@ -206,7 +212,10 @@ function factsOfTogether(seen: Seen, { can, endsOnRefusal }: Promises): readonly
   if (!endsOnRefusal && !wasTold(seen, WORDS.guard))
     return failed('beside other hooks, the guard was not asked')
   const contexts = can('UserPromptSubmit', 'context') ? [WORDS.preferences, WORDS.UserPromptSubmit] : []
-  if (!contexts.every((word) => wasTold(seen, word, 0)))
+  const told = contexts.filter((word) => wasTold(seen, word, 0))
+  if (keepsOneContext && told.length === 1)
+    return [held(name, 'the guard and other hooks work side by side, but one context at a time')]
+  if (told.length < contexts.length)
     return failed('of the context of two hooks, only a part reached the model')
   return [held(name, 'the guard and other hooks work side by side')]
 }

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { MARKERS, WORDS } from '../../src/verify/canary.js'
 import { type Promises, type Seen, TRIALS } from '../../src/verify/facts.js'
 
-const PROMISES: Promises = { can: () => true, hasSubagents: false, endsOnRefusal: false }
+const PROMISES: Promises = {
+  can: () => true,
+  hasSubagents: false,
+  endsOnRefusal: false,
+  keepsOneContext: false,
+}
 
 /** What a run left behind in which the model was told these words, and these files were written. */
 function seen(words: readonly string[], files: readonly string[] = [], hookActed = 2): Seen {
@@ -35,6 +40,12 @@ describe('the guard and other hooks, side by side', () => {
   it('expects no reason of an agent that ends on a refusal, and no context where there is none', () => {
     expect(stateOf(seen([preferences, context]), { ...PROMISES, endsOnRefusal: true })).toEqual(['held'])
     expect(stateOf(seen([deny, guard]), { ...PROMISES, can: () => false })).toEqual(['held'])
+  })
+
+  it('expects one context of an agent that keeps one, and not none', () => {
+    const promises = { ...PROMISES, keepsOneContext: true }
+    expect(stateOf(seen([deny, guard, context]), promises)).toEqual(['held'])
+    expect(stateOf(seen([deny, guard]), promises)).toEqual(['failed'])
   })
 
   it('knows nothing if the hook was never asked', () => {

@@ -20,5 +20,6 @@ export const proof: HostProof = {
       input: { name: 'canary', description: 'canary', prompt, agent_type: 'general-purpose', mode: 'sync' },
     }),
   },
+  keepsOneContext: true,
   bypasses: [LATE_ANSWER],
 }

@@ -73,6 +73,9 @@ export const setup: HostSetup = {
     return names.slice(0, MOST_FILES).map((name) => ({ path: join(folder, name), form }))
   },
   events: EVENTS,
+  notes: [
+    'If several hooks give context for one event, Copilot CLI tells its model only the last. With the engine, that is not the context of preferences.',
+  ],
   problems,
 }
 

@@ -23,9 +23,7 @@ const TITLES = HOSTS.map(({ title }) => title)
 
 /** Titles of other agents in a text. `Cline` is also the start of `Cline 3`, and two agents may have one file. */
 function othersIn(text: string, title: string): readonly string[] {
-  return TITLES.filter(
-    (one) => !title.includes(one) && new RegExp(`\\b${one}\\b`).test(text),
-  )
+  return TITLES.filter((one) => !title.includes(one) && new RegExp(`\\b${one}\\b`).test(text))
 }
 
 async function setUp({ host, setup }: KnownSetup, env: Readonly<Record<string, string>> = {}) {
@@ -65,7 +63,8 @@ async function checkAll(title: string, env: Readonly<Record<string, string>> = {
 describe('alone', () => {
   it.each(SETUPS.map((known) => [known.host.title, known] as const))('%s', async (_, known) => {
     await setUp(known)
-    const first = known.setup.sharesWith === 'copilot' ? SETUPS.find(({ host }) => host.name === 'copilot') : known
+    const first =
+      known.setup.sharesWith === 'copilot' ? SETUPS.find(({ host }) => host.name === 'copilot') : known
     await checkAll(askingName(first ?? known))
   })
 

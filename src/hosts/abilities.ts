@@ -53,7 +53,8 @@ const NEXT: Readonly<Record<string, string>> = {
   PostToolUse: 'UserPromptSubmit',
 }
 
-function can(host: Host, event: string, ability: Ability): boolean {
+/** Whether it lets hooks do that, in general: some agents decide by the payload. */
+export function can(host: Pick<Host, 'can'>, event: string, ability: Ability): boolean {
   const abilities = abilitiesOf(host, { name: event, sentAs: event, data: {} }) ?? []
   return abilities.includes(ability)
 }

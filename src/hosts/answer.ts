@@ -26,7 +26,7 @@ export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): Ho
 
 /** Undefined for an event that the host does not have. */
 export function abilitiesOf(
-  { can }: Host,
+  { can }: Pick<Host, 'can'>,
   event: HostEvent,
   verdict: HostVerdict = NOTHING_SAID,
 ): readonly Ability[] | undefined {

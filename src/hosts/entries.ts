@@ -2,9 +2,10 @@
 
 import { resolveEvent } from '../core/events/events.js'
 import { closesOnFailure } from '../core/hooks/hook.js'
+import { can } from './abilities.js'
 import { claudeCode } from './claude-code/host.js'
 import { ENGINE_EVENTS } from './claude-code/setup.js'
-import type { Host } from './host.js'
+import type { Ability, Host } from './host.js'
 import type { Entry } from './host-setup.js'
 import { limitOf, shareOf } from './hosts.js'
 import { ifGone, ownCommand, WITHOUT_CODE } from './own-command.js'
@@ -15,6 +16,8 @@ interface PackRow {
   readonly event: string
   readonly hook: PackName
   readonly choice: Choice
+  /** What the agent has to let it do. Absent: nothing. */
+  readonly needs?: Ability
   /** Takes part in memory, if that is chosen. */
   readonly remembers?: true
   readonly matcher?: '*'
@@ -77,16 +80,30 @@ export const USUAL_CHOICES = ALL_CHOICES.filter((choice) => !rowOf(choice).isExt
 
 /** The order matters: the reminder comes before the preferences. */
 export const PACK_TABLE: readonly PackRow[] = [
-  { event: 'SessionStart', hook: 'session-start', choice: 'start', remembers: true, timeout: 10 },
-  { event: 'Stop', hook: 'stop', choice: 'stop', remembers: true, timeout: 120 },
+  {
+    event: 'SessionStart',
+    hook: 'session-start',
+    choice: 'start',
+    needs: 'context',
+    remembers: true,
+    timeout: 10,
+  },
+  { event: 'Stop', hook: 'stop', choice: 'stop', needs: 'block', remembers: true, timeout: 120 },
   // The guard also blocks if Node or Carabiner moved and it cannot run.
   { event: 'PreToolUse', hook: 'pre-tool-use', choice: 'guard', matcher: '*', onFailure: 'block' },
   { event: 'PostToolUse', hook: 'post-tool-use', choice: 'memory', remembers: true, matcher: '*' },
-  { event: 'UserPromptSubmit', hook: 'workflow-classification-reminder', choice: 'reminder', timeout: 5 },
+  {
+    event: 'UserPromptSubmit',
+    hook: 'workflow-classification-reminder',
+    choice: 'reminder',
+    needs: 'context',
+    timeout: 5,
+  },
   {
     event: 'UserPromptSubmit',
     hook: 'user-prompt-submit',
     choice: 'preferences',
+    needs: 'context',
     remembers: true,
     timeout: 10,
   },
@@ -115,10 +132,11 @@ const IN_CLAUDE_CODE: Registering = { host: claudeCode, events: ENGINE_EVENTS }
 export function packEntries(
   program: Program,
   chosen: readonly Choice[] = ALL_CHOICES,
-  { host, events } = IN_CLAUDE_CODE,
+  registering = IN_CLAUDE_CODE,
 ): readonly Entry[] {
+  const { host } = registering
   const memory = chosen.includes('memory')
-  const rows = PACK_TABLE.filter(({ choice, event }) => chosen.includes(choice) && events.includes(event))
+  const rows = PACK_TABLE.filter((row) => chosen.includes(row.choice) && canWork(row, memory, registering))
   return rows.map(({ event, hook, matcher, timeout: seconds, onFailure, remembers }) => {
     const timeout = host === claudeCode ? seconds : (seconds ?? limitOf(host, event))
     const words = ['hook', hook, ...asHost(host, timeout), ...(memory && remembers ? ['--memory'] : [])]
@@ -130,6 +148,21 @@ export function packEntries(
       ...(onFailure !== undefined && { onFailure }),
     }
   })
+}
+
+/** Memory needs no more than to be asked. */
+function canWork(row: PackRow, memory: boolean, { host, events }: Registering): boolean {
+  const { event, needs, remembers } = row
+  if (!events.includes(event)) return false
+  return needs === undefined || (memory && remembers === true) || can(host, event, needs)
+}
+
+/** Those of the choices that cannot do anything under the agent. */
+export function idleChoices(chosen: readonly Choice[], registering: Registering): readonly Choice[] {
+  const memory = chosen.includes('memory')
+  return chosen.filter(
+    (choice) => !PACK_TABLE.some((row) => row.choice === choice && canWork(row, memory, registering)),
+  )
 }
 
 /** A payload of another agent may look like Claude Code's. */

@@ -1,5 +1,6 @@
 // The facts of a proof: what each run shows, and what the agent's table promises.
 
+import { can } from '../hosts/abilities.js'
 import type { Ability, Host } from '../hosts/host.js'
 import type { HostProof } from '../hosts/host-proof.js'
 import type { RunResult } from './agent-run.js'
@@ -50,19 +51,11 @@ export interface Promises {
 }
 
 export function promisesOf(
-  { can }: Pick<Host, 'can'>,
+  host: Pick<Host, 'can'>,
   { calls, endsOnRefusal, keepsOneContext }: HostProof,
 ): Promises {
   return {
-    can(name, ability) {
-      const found =
-        typeof can === 'function'
-          ? can({ name, sentAs: name, data: {} }, { action: 'continue', injections: [], messages: [] })
-          : Object.hasOwn(can, name)
-            ? can[name]
-            : undefined
-      return found?.includes(ability) ?? false
-    },
+    can: (event, ability) => can(host, event, ability),
     hasSubagents: calls.subagent !== undefined,
     endsOnRefusal: endsOnRefusal ?? false,
     keepsOneContext: keepsOneContext ?? false,

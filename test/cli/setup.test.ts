@@ -674,3 +674,57 @@ describe('several agents', () => {
     expect([status, JSON.parse(stdout)]).toEqual([0, { cancel: true, errorMessage: expect.any(String) }])
   })
 })
+
+describe('agents that cannot do everything', () => {
+  const setUp = (...args: string[]) => project.call(['setup', ...args])
+
+  it.each([
+    ['cline-core', 'stop', 'Cline 3'],
+    ['goose', 'stop, start, preferences', 'goose'],
+    ['opencode', 'stop', 'opencode'],
+  ])('%s gets no hooks that cannot work there, which is said once', async (agent, idle, title) => {
+    const first = await setUp(agent, '--yes')
+    expect(first.code).toBe(0)
+    expect(first.stdout).toContain(`note ${idle} cannot work under ${title}: left out`)
+    expect(first.stdout).not.toMatch(/# off: .*stop/)
+    const again = await setUp(agent, '--yes')
+    expect(again.stdout).toContain('nothing to do')
+    expect(again.stdout).not.toContain('left out')
+  })
+
+  it('nothing else was asked for: an error', async () => {
+    const { code, stderr } = await setUp('goose', '--only', 'start,preferences')
+    expect(code).toBe(1)
+    expect(stderr).toContain('goose does not let hooks do what start, preferences would do')
+  })
+
+  it('memory needs no more than to be asked', async () => {
+    expect((await setUp('goose', '--with', 'memory')).stdout).not.toContain('left out')
+  })
+})
+
+describe('Copilot CLI and VS Code, which read one file', () => {
+  const file = () => join(project.home, '.copilot/hooks/carabiner.json')
+  const setUp = (...args: string[]) => project.call(['setup', ...args])
+
+  it.each([
+    ['copilot', 'vscode'],
+    ['vscode', 'copilot'],
+  ])('%s, then %s', async (first, second) => {
+    const titles: Record<string, string> = { copilot: 'Copilot CLI', vscode: 'VS Code' }
+    expect((await setUp(first, '--yes')).stdout).toContain(
+      `note ${titles[second]} reads this file too, and runs the same hooks`,
+    )
+    const before = read(file())
+    expect((await setUp(second, '--yes')).stdout).toContain('nothing to do')
+    expect(read(file())).toBe(before)
+    expect(readdirSync(join(project.home, '.copilot/hooks'))).toEqual(['carabiner.json'])
+    expect((await setUp(first, '--remove')).stdout).toContain(
+      `note ${titles[second]} reads this file too, and has no hooks of Carabiner without it either`,
+    )
+    expect(existsSync(file())).toBe(false)
+    const { code, stdout } = await setUp(second, '--remove')
+    expect(code).toBe(0)
+    expect(stdout).toContain('has no hooks of Carabiner')
+  })
+})

@@ -16,7 +16,7 @@ import { fitted } from '../print/fit.js'
 import { columns, counted, labelled, nextLines, shortPath } from '../print/lines.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { CHOICE_OPTIONS, choiceLines, namesChoices, pickedFrom } from '../setup/choice.js'
+import { CHOICE_OPTIONS, choiceLines, hasEngine, namesChoices, pickedFrom } from '../setup/choice.js'
 import { installedAgents, registeredAgents } from '../setup/installed.js'
 import {
   carriedOut,
@@ -222,9 +222,9 @@ function resultLines(results: readonly Result[], paint: Paint): readonly string[
   const done = results.flatMap((result) => ('done' in result ? [result.done] : []))
   const start = done.find((one) => one.start)?.start
   const chosen = ALL_CHOICES.filter((choice) => done.some((one) => one.chosen.includes(choice)))
-  const hasEngine = done.some(({ entries, chosen: own }) => entries.length > own.length)
+  const isEngineOn = done.some(({ entries }) => hasEngine(entries))
   return [
-    ...(chosen.length > 0 || hasEngine ? ['hooks', ...choiceLines(chosen, hasEngine, paint)] : []),
+    ...(chosen.length > 0 || isEngineOn ? ['hooks', ...choiceLines(chosen, isEngineOn, paint)] : []),
     ...results.flatMap((result) => whatBecameOf(result, paint, abilitiesOf(result, paint))),
     ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
   ]

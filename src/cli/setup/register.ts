@@ -9,7 +9,14 @@ import { userHome } from '../../files/homes.js'
 import { searchPath } from '../../files/search-path.js'
 import { realOf } from '../../files/within.js'
 import { abilityFacts } from '../../hosts/abilities.js'
-import { ALL_CHOICES, type Choice, engineEntries, type Program, packEntries } from '../../hosts/entries.js'
+import {
+  ALL_CHOICES,
+  type Choice,
+  engineEntries,
+  idleChoices,
+  type Program,
+  packEntries,
+} from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
 import type { Entry, HostProblem } from '../../hosts/host-setup.js'
 import { ownIn, writtenPlaces } from '../../hosts/registrations.js'
@@ -74,6 +81,8 @@ export interface Wish extends KnownSetup {
   readonly entries: readonly Entry[]
   /** Hooks of the pack to register. */
   readonly chosen: readonly Choice[]
+  /** Hooks that cannot work under the agent. */
+  readonly idle?: readonly Choice[]
   /** The command that makes further changes to the same files. */
   readonly again: string
   readonly notes: readonly string[]
@@ -117,16 +126,24 @@ export async function wishFor(
   const service = { off: options['no-service'], dry, registered: clipsIn(commands) }
   const start = await startOf(program, service, output)
   const registering = registeringOf(known)
+  const idle = idleChoices(picked, registering)
+  if (idle.length === picked.length && !hasEngineEntries)
+    throw new SetupProblem(`${host.title} does not let hooks do what ${idle.join(', ')} would do`)
   const entries = [
     ...packEntries(start.program, picked, registering),
     ...(hasEngineEntries ? engineEntries(start.program, registering) : []),
   ]
   return {
     ...common,
-    chosen: picked,
+    chosen: picked.filter((choice) => !idle.includes(choice)),
+    idle: ALL_CHOICES.filter((choice) => idleChoices([choice], registering).length > 0),
     plan: () => planned(places, entries),
     entries,
-    notes: [...(setup.notes ?? []), ...notesOn(program)],
+    notes: [
+      ...(setup.notes ?? []),
+      ...(idle.length > 0 ? [`${idle.join(', ')} cannot work under ${host.title}: left out`] : []),
+      ...notesOn(program),
+    ],
     start,
     isServiceLeft: start.program.clip === undefined && (await findServices()).some(isRunning),
   }
@@ -355,10 +372,10 @@ function problemsIn({ setup, isProject, remove, plans, again }: Done): readonly 
 type Problem = Pick<HostProblem, 'severity' | 'text' | 'fix'>
 
 function nextOf(done: Done): readonly string[] {
-  const { host, remove, chosen, dry, again, isServiceLeft, changes, written } = done
+  const { host, remove, chosen, idle = [], dry, again, isServiceLeft, changes, written } = done
   if (dry && changes) return ['Leave out --dry-run to write it']
   if (remove) return written ? [`Restart ${host.title}: it runs these hooks until then`] : []
-  const off = ALL_CHOICES.filter((choice) => !chosen.includes(choice))
+  const off = ALL_CHOICES.filter((choice) => !chosen.includes(choice) && !idle.includes(choice))
   const more = `${again} --with ${off[0]}   # off: ${off.join(', ')}`
   return [
     ...(written ? [host.name === 'claude-code' ? RESTART : `Restart ${host.title}`] : []),

@@ -68,12 +68,17 @@ describe('C6: in the package', () => {
         'LICENSE',
         'README.md',
         'SECURITY.md',
+        'clients',
         'dist',
         'docs',
         'examples',
       ],
       ...['package.json', 'schema'],
     ])
-    expect(shipped.filter((path) => /\.(?:cache|tmp)$|build\.json$|^examples\/play/.test(path))).toEqual([])
+    expect(
+      shipped.filter((path) =>
+        /\.(?:cache|tmp)$|build\.json$|^examples\/play|^clients\/.*conformance/.test(path),
+      ),
+    ).toEqual([])
   })
 })

@@ -1,0 +1,139 @@
+// An Amplifier host in Python replaces its hook module with the client: registry, results, mount.
+
+import { describe, expect, it } from 'vitest'
+import { withProgram } from '../cli/program.js'
+import { ROOT } from '../docs/markdown.js'
+import { newcomer, typed } from '../docs/newcomer.js'
+import { isInstalled, LANGUAGES } from './languages.js'
+
+withProgram()
+
+const HOOKS = `mkdir -p ~/.amplifier/hooks
+cp node_modules/carabiner/clients/conformance/hooks/* ~/.amplifier/hooks/
+`
+
+const START = `
+import asyncio, sys, types
+sys.path.insert(0, ${JSON.stringify(`${ROOT}clients/python`)})
+import carabiner
+from carabiner import AsyncCarabiner, HookResult, Hooks
+
+def pre(command):
+    return {"tool_name": "Bash", "tool_input": {"command": command}}
+`
+
+async function python(code: string): Promise<readonly string[]> {
+  const someone = newcomer()
+  const printed = await typed(`${HOOKS}python3 - <<'PY'\n${START}${code}\nPY\n`, someone)
+  someone.remove()
+  return printed.trimEnd().split('\n')
+}
+
+const [language] = LANGUAGES as [(typeof LANGUAGES)[0]]
+
+describe.skipIf(!isInstalled(language))('an Amplifier host', { timeout: 120_000 }, () => {
+  it('gets one HookResult for the hooks of the machine', async () => {
+    const lines = await python(`
+async def main():
+    async with AsyncCarabiner() as client, await client.session() as session:
+        hooks = Hooks(session)
+        for command in ["ls", "forbidden", "rewritten", "deploy", "cached", "enough"]:
+            r = await hooks.emit("tool:pre", pre(command))
+            print(command, r.action, r.reason, r.data and r.data["tool_input"], r.approval_prompt, r.approval_options)
+        r = await hooks.emit("tool:post", {**pre("lint"), "tool_result": "x"})
+        print("post", r.action, r.context_injection, r.context_injection_role, r.user_message, r.user_message_level)
+        r = await hooks.emit("prompt:submit", {"prompt": "homework"})
+        print("prompt", r.action, r.reason)
+        r = await hooks.emit("my:event", {})
+        print("own", r.action)
+        r = await hooks.emit("tool:pre", {"tool_name": "Bash"})
+        print("malformed", r.action)
+        r = await hooks.emit("tool:pre", pre(object()))
+        print("unsendable", r.action)
+    r = await hooks.emit("tool:pre", pre("ls"))
+    print("closed", r.action, r.user_message_level)
+asyncio.run(main())
+`)
+    expect(lines).toEqual([
+      'ls continue None None None None',
+      'forbidden deny forbidden here None None None',
+      "rewritten modify None {'command': 'ls -l'} None None",
+      "deploy ask_user Deploy now? None Deploy now? ['Allow', 'Allow always', 'Deny']",
+      'cached deny {"stdout": "from the cache"} None None None',
+      'enough deny enough for today None None None',
+      'post inject_context two warnings system linted info',
+      'prompt deny no homework',
+      'own continue',
+      'malformed deny',
+      'unsendable deny',
+      'closed deny error',
+    ])
+  })
+
+  it('keeps its handlers: by priority, before the hooks of the machine, and a failure is a deny', async () => {
+    const lines = await python(`
+async def main():
+    async with AsyncCarabiner() as client, await client.session() as session:
+        hooks, order = Hooks(session), []
+        def handler(name, result=None):
+            async def run(event, data):
+                order.append(name)
+                return result or HookResult()
+            return run
+        hooks.register("tool:pre", handler("late"), priority=20, name="late")
+        off = hooks.register("tool:pre", handler("early"), priority=-5, name="early")
+        print((await hooks.emit("tool:pre", pre("ls"))).action, order, hooks.list_handlers())
+        off()
+        changes = hooks.register("tool:pre", handler("m", HookResult("modify", data=pre("forbidden"))))
+        print((await hooks.emit("tool:pre", pre("ls"))).reason)
+        changes()
+        asks = hooks.register("tool:pre", handler("a", HookResult("ask_user", approval_prompt="Sure?")))
+        r = await hooks.emit("tool:pre", pre("rewritten"))
+        print(r.action, r.approval_prompt, r.data["tool_input"])
+        print((await hooks.emit("tool:pre", pre("forbidden"))).action)
+        asks()
+        async def broken(event, data):
+            raise ValueError("oops")
+        hooks.register("tool:pre", broken)
+        print((await hooks.emit("tool:pre", pre("ls"))).reason)
+asyncio.run(main())
+`)
+    expect(lines).toEqual([
+      "continue ['early', 'late'] {'tool:pre': ['early', 'late']}",
+      'forbidden here',
+      "ask_user Sure? {'command': 'ls -l'}",
+      'deny',
+      'The hook broken failed: ValueError: oops',
+    ])
+  })
+
+  it('mounts the file as a module, and gets results of its own class', async () => {
+    const lines = await python(`
+class Theirs:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+models = types.ModuleType("amplifier_core.models")
+models.HookResult = Theirs
+sys.modules["amplifier_core"] = types.ModuleType("amplifier_core")
+sys.modules["amplifier_core.models"] = models
+
+class Registry:
+    def __init__(self):
+        self.handlers = {}
+    def register(self, event, handler, priority=0, name=None):
+        self.handlers[event] = handler
+        return lambda: self.handlers.pop(event)
+
+async def main():
+    coordinator = types.SimpleNamespace(hooks=Registry(), session_id="s-1")
+    unmount = await carabiner.mount(coordinator, {})
+    handler = coordinator.hooks.handlers["tool:pre"]
+    r = await handler("tool:pre", pre("forbidden"))
+    print(type(r).__name__, r.action, r.reason)
+    await unmount()
+    print(coordinator.hooks.handlers, (await handler("tool:pre", pre("ls"))).action)
+asyncio.run(main())
+`)
+    expect(lines).toEqual(['Theirs deny forbidden here', '{} deny'])
+  })
+})

@@ -8,6 +8,8 @@ export interface HostSetup {
   /** The folder of its settings below the home folder, and the variable that names another one. */
   readonly folder: string
   readonly variable?: string
+  /** The variable names another home folder, with this one in it. */
+  readonly isVariableHome?: true
   /** Below that folder. Planned in this order, and written in the opposite one. */
   readonly files: readonly HostFile[]
   /** The same below a project. Undefined if the host has none, or silently skips hooks of projects. */

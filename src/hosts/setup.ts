@@ -31,9 +31,13 @@ export function userPlaces(setup: HostSetup, env: NodeJS.ProcessEnv = callerEnv(
 }
 
 /** The folder of the user's settings. */
-export function userFolder({ variable, folder }: HostSetup, env: NodeJS.ProcessEnv = callerEnv()): string {
+export function userFolder(
+  { variable, folder, isVariableHome }: HostSetup,
+  env: NodeJS.ProcessEnv = callerEnv(),
+): string {
   const named = variable === undefined ? undefined : env[variable]
-  return named ? callerPath(named) : join(userHome(), folder)
+  if (!named) return join(userHome(), folder)
+  return isVariableHome ? join(callerPath(named), folder) : callerPath(named)
 }
 
 /** The files for all users of a project. */

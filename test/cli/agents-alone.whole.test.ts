@@ -1,6 +1,7 @@
 // Each agent that setup knows, set up alone: what the commands say about it names this agent, and is true.
 
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HOSTS } from '../../src/hosts/hosts.js'
 import { askingName } from '../../src/hosts/registrations.js'
@@ -68,12 +69,22 @@ describe('alone', () => {
     await checkAll(askingName(first ?? known))
   })
 
-  it('Codex in the folder that CODEX_HOME names', async () => {
-    const known = SETUPS.find(({ host }) => host.name === 'codex') as KnownSetup
-    const env = { CODEX_HOME: `${project.home}/elsewhere` }
-    await setUp(known, env)
-    await checkAll('Codex', env)
-  })
+  const MOVED = SETUPS.filter(({ setup }) => setup.variable !== undefined)
+  it.each(MOVED.map((known) => [known.host.title, known.setup.variable ?? '', known] as const))(
+    '%s in the folder that %s names',
+    async (title, variable, known) => {
+      const env = { [variable]: `${project.home}/elsewhere` }
+      await setUp(known, env)
+      const { folder, isVariableHome } = known.setup
+      expect(existsSync(join(project.home, folder))).toBe(false)
+      expect(existsSync(join(project.home, 'elsewhere', isVariableHome ? folder : ''))).toBe(true)
+      await checkAll(title === 'Copilot CLI' ? askingName(known) : title, env)
+      await setUp(known, env)
+      const removal = await call(['remove', '--yes'], env)
+      const script = readFileSync(/restore sh (\S+)/.exec(removal.stdout)?.[1] ?? '', 'utf8')
+      expect(script.replaceAll("'", '')).toContain(`${variable}=${project.home}/elsewhere `)
+    },
+  )
 })
 
 describe('together', () => {

@@ -157,7 +157,7 @@ export function setupAgain({ host, setup, place, commands }: Registration): read
     files.some(({ name }) => place.path === join(base, own, name))
   const isProject = setup.project !== undefined && folder !== home && isIn(folder, setup.project)
   const isUsual = isProject || setup.variable === undefined || isIn(home, setup)
-  const where = isUsual ? [] : ['env', `${setup.variable}=${dirname(place.path)}`]
+  const where = isUsual ? [] : ['env', `${setup.variable}=${namedFolder(setup, place.path)}`]
   const words = [...where, 'carabiner', 'setup', host.name, ...(isProject ? ['--project'] : [])]
   const names = choicesIn(commands).join(',')
   if (hasEngine(commands)) words.push('--engine', ...(names === '' ? [] : ['--with', names]))
@@ -167,6 +167,13 @@ export function setupAgain({ host, setup, place, commands }: Registration): read
 }
 
 type Words = readonly string[]
+
+/** What the agent's variable has to name for it to have this file. */
+function namedFolder({ files, folder, isVariableHome }: HostSetup, path: string): string {
+  const below = files.map(({ name }) => join(isVariableHome ? folder : '', name))
+  const end = below.find((one) => path.endsWith(join('/', one)))
+  return end === undefined ? dirname(path) : path.slice(0, -end.length - 1)
+}
 
 // ---- asking ---------------------------------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ export const setup: HostSetup = {
   standing: 'proven',
   programs: ['gemini'],
   folder: '.gemini',
+  variable: 'GEMINI_CLI_HOME',
+  isVariableHome: true,
   files: [{ name: 'settings.json', form }],
   events: EVENTS,
   problems,

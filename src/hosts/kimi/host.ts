@@ -7,6 +7,7 @@ export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
   guarded: ['.kimi/config.toml', '.kimi-code/config.toml'],
+  moved: { variable: 'KIMI_CODE_HOME', folder: '.kimi-code' },
   setup: () => import('./setup.js'),
   hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),

@@ -22,6 +22,7 @@ export const setup: HostSetup = {
   standing: 'proven',
   programs: ['kimi'],
   folder: '.kimi-code',
+  variable: 'KIMI_CODE_HOME',
   files: [{ name: 'config.toml', form }],
   events: {
     SessionStart: 'SessionStart',

@@ -10,6 +10,7 @@ export const qwen: Host<'qwen'> = {
   name: 'qwen',
   title: 'Qwen Code',
   guarded: ['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
+  moved: { variable: 'QWEN_HOME', folder: '.qwen' },
   setup: () => import('./setup.js'),
   hooks: () => import('./hook-file.js'),
   proof: () => import('./proof.js'),

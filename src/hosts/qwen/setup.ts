@@ -1,6 +1,7 @@
 // Qwen Code: hooks in settings.json, in Gemini CLI's layout with Claude Code's names, with milliseconds.
 
 import { join } from 'node:path'
+import { callerPath } from '../../files/caller.js'
 import type { HostSetup } from '../host-setup.js'
 import { groupItem, jsonForm } from '../json-form.js'
 import { switchedOff, unread } from '../json-switch.js'
@@ -24,13 +25,15 @@ export const setup: HostSetup = {
   standing: 'proven',
   programs: ['qwen'],
   folder: '.qwen',
+  variable: 'QWEN_HOME',
   files: [FILE],
   project: { folder: '.qwen', files: [FILE] },
   events: EVENTS,
   problems: (scene) => {
-    const { home, folder, project, read } = scene
+    const { home, folder, project, env, read } = scene
     const title = 'Qwen Code'
-    const [user, local] = [home, project].map((one) => join(one, '.qwen/settings.json')) as [string, string]
+    const user = join(env.QWEN_HOME ? callerPath(env.QWEN_HOME) : join(home, '.qwen'), 'settings.json')
+    const local = join(project, '.qwen/settings.json')
     const file = join(folder, 'settings.json')
     const otherwise = file === user ? `${title} does not start` : `${title} empties it`
     return [

@@ -11,6 +11,7 @@ const FLOORS = [
   'cli',
   'verify',
   'service',
+  'adapters',
   'plugins',
   'pack',
   'author',
@@ -274,7 +275,7 @@ describe('no telemetry', () => {
     // They read certificates from node:tls, write to standard output, open a pipe to the parent, and listen to a socket in a
     // folder or on the loopback; none of this leaves the machine.
     const local = [
-      'cli/commands/serve.ts',
+      'cli/resident/streams.ts',
       'runners/module/module-host.ts',
       'service/socket/listener.ts',
       'service/socket/running-services.ts',

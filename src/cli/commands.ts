@@ -21,6 +21,7 @@ export const COMMANDS = {
   migrate: () => import('./commands/migrate.js'),
   hook: () => import('./commands/hook.js'),
   serve: () => import('./commands/serve.js'),
+  mcp: () => import('./commands/mcp.js'),
   setup: () => import('./commands/setup.js'),
   service: () => import('./commands/service.js'),
   verify: () => import('./commands/verify.js'),

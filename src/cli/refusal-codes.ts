@@ -38,6 +38,10 @@ export const REFUSAL_CODES = {
     means: 'No program of the agents that should be proven is in PATH.',
     todo: 'Install the agent, or add the folder of its program to PATH.',
   },
+  SERVER_UNUSABLE: {
+    means: 'The MCP server that carabiner mcp should guard cannot be started.',
+    todo: 'Run its command without carabiner mcp -- to see what is wrong, or correct the address.',
+  },
   DOCS_MISSING: {
     means: 'The pages of the documentation are missing from this installation.',
     todo: 'Install Carabiner again.',

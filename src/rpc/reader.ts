@@ -27,6 +27,7 @@ export class LineReader {
   #partialBytes = 0
   #skipping = false
   #stopped = false
+  #held = false
 
   constructor(input: Readable, maxLineBytes: number, handler: LineHandler) {
     this.#input = input
@@ -40,6 +41,17 @@ export class LineReader {
     input.on('data', this.#onData)
     input.on('end', this.#onEnd)
     input.on('close', this.#onEnd)
+  }
+
+  /** Reads nothing more for now: whoever gets the lines cannot take them. */
+  hold(): void {
+    this.#held = true
+    this.#input.pause()
+  }
+
+  release(): void {
+    this.#held = false
+    this.#input.resume()
   }
 
   /** Stops calling the handler. The stream keeps flowing, so that its writer is not blocked. */
@@ -73,7 +85,9 @@ export class LineReader {
   /** A full pipe delivers chunk after chunk in one turn of the event loop. Code with deadlines needs turns too. */
   #rest(): void {
     this.#input.pause()
-    setImmediate(() => this.#input.resume())
+    setImmediate(() => {
+      if (!this.#held) this.#input.resume()
+    })
   }
 
   #take(data: Buffer | string): void {

@@ -143,10 +143,12 @@ describe('the catalogue', () => {
     expect(resolveEvent(name)).toMatchObject({ name, custom: false })
   })
 
-  it('knows ModelRequest, ModelResponse, and nothing beyond the 33 of Claude Code', () => {
+  it('knows ModelRequest, ModelResponse, ToolsListed, and nothing beyond the 33 of Claude Code', () => {
     const names = knownEvents().map((kind) => kind.name)
     expect(CLAUDE_CODE_EVENTS).toHaveLength(33)
-    expect([...names].sort()).toEqual([...CLAUDE_CODE_EVENTS, 'ModelRequest', 'ModelResponse'].sort())
+    expect([...names].sort()).toEqual(
+      [...CLAUDE_CODE_EVENTS, 'ModelRequest', 'ModelResponse', 'ToolsListed'].sort(),
+    )
     expect(names).toEqual(Object.keys(CATALOGUE))
   })
 

@@ -601,6 +601,18 @@ export const CATALOGUE = {
     onFailure: 'deny',
     sample: { field: 'content', value: { answer: '%s' } },
   },
+  ToolsListed: {
+    when: 'before an agent sees the tools of an MCP server',
+    aliases: [],
+    matcher: 'mcp_server_name',
+    required: { mcp_server_name: 'string', tools: 'list' },
+    optional: {},
+    deny: 'block',
+    denyMeans: 'the agent sees none of these tools, and cannot call them',
+    onFailure: 'deny',
+    notInClaudeCode: true,
+    sample: { field: 'tools', value: [{ name: 'search', description: '%s' }] },
+  },
   ConfigChange: {
     when: 'before a changed configuration is applied',
     aliases: [],

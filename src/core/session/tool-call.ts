@@ -32,6 +32,8 @@ export interface ToolCall {
   readonly input: object
   /** The model's id of the call. */
   readonly id?: string
+  /** More fields of its events, such as `mcp_server`. */
+  readonly fields?: Data
 }
 
 /**
@@ -129,7 +131,12 @@ export async function beginToolCall<C extends ToolCall>(
   const { name, input, id } = call
   const given = viewed(input)
   const seenInput = given ? given.view : input
-  const base = { tool_name: name, tool_input: seenInput, ...(id !== undefined && { tool_use_id: id }) }
+  const base = {
+    ...call.fields,
+    tool_name: name,
+    tool_input: seenInput,
+    ...(id !== undefined && { tool_use_id: id }),
+  }
   const begin = async ({ outcome, open }: FireResult): Promise<BegunTool<C['input']>> => {
     await onOutcome?.('PreToolUse', outcome)
     refuseAborted(outcome)
@@ -235,6 +242,8 @@ function checkCall(what: string, call: ToolCall): void {
         ? `input must be an object, got ${described(call.input)}`
         : call.id !== undefined && typeof call.id !== 'string'
           ? `id must be a string, got ${described(call.id)}`
-          : undefined
+          : call.fields !== undefined && !isObject(call.fields)
+            ? `fields must be an object, got ${described(call.fields)}`
+            : undefined
   if (wrong !== undefined) throw new HookError('PAYLOAD_INVALID', `${what}: ${wrong}`)
 }

@@ -203,8 +203,14 @@ const HEADERS = ['content-type', 'mcp-session-id', 'location', 'www-authenticate
 const BODILESS: ReadonlySet<number> = new Set([202, 204, 205, 304])
 
 export class HttpFetch {
+  readonly #mostBytes: (contentType: string) => number
   #agent: Agent | undefined
   #closed = false
+
+  /** `mostBytes`: of one answer. */
+  constructor(mostBytes: (contentType: string) => number = () => MOST_MESSAGE_BYTES) {
+    this.#mostBytes = mostBytes
+  }
 
   /** Calls `ended`, with what went wrong, when nothing more can arrive. Does not follow redirects. The global fetch would share its sockets and obey variables that a project can set. */
   async request(target: string | URL, init: RequestInit, ended: (why?: string) => void): Promise<Response> {
@@ -234,7 +240,7 @@ export class HttpFetch {
       why = textOf(error)
     })
     incoming.once('close', () => ended(why))
-    return responseOf(incoming)
+    return responseOf(incoming, this.#mostBytes(incoming.headers['content-type'] ?? ''))
   }
 
   /** Destroys idle and busy sockets. */
@@ -244,7 +250,7 @@ export class HttpFetch {
   }
 }
 
-function responseOf(incoming: IncomingMessage): Response {
+function responseOf(incoming: IncomingMessage, mostBytes: number): Response {
   const { statusCode: status = 0, headers: given } = incoming
   const encoding = given['content-encoding'] ?? 'identity'
   if (status < 200 || status > 599 || encoding !== 'identity') {
@@ -260,13 +266,13 @@ function responseOf(incoming: IncomingMessage): Response {
     const value = given[name]
     if (typeof value === 'string') headers.set(name, value)
   }
-  if (!BODILESS.has(status)) return new Response(boundedBody(incoming), { status, headers })
+  if (!BODILESS.has(status)) return new Response(boundedBody(incoming, mostBytes), { status, headers })
   incoming.resume()
   return new Response(null, { status, headers })
 }
 
-function boundedBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  let left = MOST_MESSAGE_BYTES
+function boundedBody(incoming: IncomingMessage, mostBytes: number): ReadableStream<Uint8Array> {
+  let left = mostBytes
   let open = true
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -279,12 +285,17 @@ function boundedBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
       }
       incoming.on('data', (chunk: Buffer) => {
         left -= chunk.length
-        if (left < 0) finish(new Error(`its answer is larger than ${MOST_MESSAGE_BYTES} bytes`))
+        if (left < 0) finish(new Error(`its answer is larger than ${mostBytes} bytes`))
         else if (open) controller.enqueue(new Uint8Array(chunk))
+        // Nobody reads it now, and a flood would fill the memory.
+        if (open && (controller.desiredSize ?? 0) <= 0) incoming.pause()
       })
       incoming.on('end', () => finish())
       incoming.on('error', finish)
       incoming.on('close', () => finish(new Error('the connection was lost')))
+    },
+    pull() {
+      incoming.resume()
     },
     cancel() {
       open = false

@@ -13,7 +13,7 @@ let loaded: Promise<Sdk> | undefined
 export function loadSdk(): Promise<Sdk> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined
-    throw notLoaded(error)
+    throw notLoaded(error, 'hooks of type mcp_tool')
   })
   return loaded
 }
@@ -46,9 +46,10 @@ async function load() {
   }
 }
 
-function notLoaded(error: unknown): HookError {
+/** `who` cannot do without it. */
+export function notLoaded(error: unknown, who: string): HookError {
   const text = isMissingPackage(error) ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
-  return new HookError('HOOK_NOT_STARTED', `The library ${PACKAGE} ${text}; hooks of type mcp_tool need it`, {
+  return new HookError('HOOK_NOT_STARTED', `The library ${PACKAGE} ${text}; ${who} need it`, {
     hint: `npm install ${PACKAGE}@1`,
     cause: error,
   })

@@ -322,6 +322,7 @@ describe('exit code 2', () => {
       'TaskCompleted',
       'Elicitation',
       'ElicitationResult',
+      'ToolsListed',
       'ConfigChange',
       'WorktreeCreate',
     ])
@@ -589,6 +590,7 @@ describe('verdicts', () => {
       'TaskCompleted',
       'Elicitation',
       'ElicitationResult',
+      'ToolsListed',
       'ConfigChange',
     ])
     // Another word belongs there, but whoever says this means it (≠C).

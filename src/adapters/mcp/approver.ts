@@ -1,0 +1,54 @@
+// A hook's question to a person: in the client's own dialog if it has one (elicitation), else through the queue of approvals.
+
+import { queueApprover } from '../../asking/queue-approver.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import type { Question } from '../../core/hooks/outcome.js'
+import { ALLOWS_ALWAYS, type Approver, denyOf, type Reply } from '../../core/verdict/approval.js'
+import { approvalsIn } from '../../store/file-stores.js'
+import type { Reply as RpcReply } from './relay.js'
+
+export interface AskingClient {
+  /** Whether the client can show a form to its user. */
+  readonly asks: () => boolean
+  readonly ask: (method: string, params: Json, signal: AbortSignal) => Promise<RpcReply>
+}
+
+/** Most clients give up on a call after a minute. The question stays open, and the same call can be tried again. */
+const PATIENCE_MS = 50_000
+
+export function mcpApprover(client: AskingClient, project: string, log: (text: string) => void): Approver {
+  return async (question, signal) => {
+    if (client.asks()) return askClient(client, question, signal)
+    const queue = await approvalsIn({ onTrouble: log })
+    const approver = queueApprover({ queue, project, waitUntil: performance.now() + PATIENCE_MS })
+    return approver(question, signal)
+  }
+}
+
+async function askClient(client: AskingClient, question: Question, signal: AbortSignal): Promise<Reply> {
+  // "Always" needs a proof that only our own terminal can give.
+  const options = question.options.filter((option) => !ALLOWS_ALWAYS.test(option))
+  const decision = { type: 'string', title: 'Decision', enum: options }
+  const params = {
+    message: textFor(question),
+    requestedSchema: { type: 'object', properties: { decision }, required: ['decision'] },
+  }
+  const reply = await client.ask('elicitation/create', params, signal)
+  const refused = (reason: string): Reply => ({ option: denyOf(question), reason, by: 'default' })
+  if (!('result' in reply)) return refused(`the client could not ask: ${reply.error.message}`)
+  const { action, content } = isObject(reply.result) ? reply.result : {}
+  const chosen = isObject(content) ? content.decision : undefined
+  if (action === 'accept' && typeof chosen === 'string') return { option: chosen, by: 'person' }
+  return { option: denyOf(question), by: 'person' }
+}
+
+/** The most of a call that a dialog shows. */
+const LONGEST_CALL = 2000
+
+function textFor({ asks, call }: Question): string {
+  const about = JSON.stringify(call.tool_input ?? call, null, 2)
+  const input = about.length > LONGEST_CALL ? `${about.slice(0, LONGEST_CALL)}…` : about
+  const name = typeof call.tool_name === 'string' ? [call.tool_name] : []
+  const reasons = asks.map(({ hook, prompt, reason }) => `${prompt}${reason ? ` ${reason}` : ''} (${hook})`)
+  return [...reasons, ...name, input].join('\n')
+}

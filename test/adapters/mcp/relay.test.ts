@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest'
+import { failure, type Judges, Relay } from '../../../src/adapters/mcp/relay.js'
+import type { Json } from '../../../src/core/base/json.js'
+
+interface Message {
+  readonly id?: unknown
+  readonly method?: string
+  readonly params?: Json
+  readonly result?: Json
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+/** A relay between two lists of lines. */
+function relayed(
+  { client = {}, server = {} }: { client?: Judges; server?: Judges } = {},
+  timeoutMs = 60_000,
+) {
+  const toClient: string[] = []
+  const toServer: string[] = []
+  const logged: string[] = []
+  const relay = new Relay({
+    client: { send: (line) => toClient.push(line) },
+    server: { send: (line) => toServer.push(line) },
+    judges: { client, server },
+    timeoutMs,
+    log: (text) => logged.push(text),
+  })
+  return {
+    relay,
+    toClient,
+    toServer,
+    logged,
+    client: (message: object | string) => relay.fromClient(textOf(message)),
+    server: (message: object | string) => relay.fromServer(textOf(message)),
+    answers: () => toClient.map((line) => JSON.parse(line) as Message),
+    sent: () => toServer.map((line) => JSON.parse(line) as Message),
+    end: () => relay.clientGone('the test is over'),
+  }
+}
+
+function textOf(message: object | string): string {
+  return typeof message === 'string' ? message : JSON.stringify(message)
+}
+
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add' } }
+const turns = async () => {
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+}
+
+describe('messages that nobody judges', () => {
+  it.each([
+    '{"jsonrpc": "2.0", "id": 1, "method": "a/method/of/tomorrow", "params": {"big": 12345678901234567890}}',
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0.50}}',
+    '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}',
+  ])('pass from the client to the server, byte for byte: %s', (line) => {
+    const { relay, toServer, end } = relayed()
+    relay.fromClient(line)
+    expect(toServer).toEqual([line])
+    end()
+  })
+
+  it('pass from the server to the client, and back', () => {
+    const { server, client, toClient, toServer, end } = relayed()
+    const asked = '{"jsonrpc":"2.0","id":"r-1","method":"roots/list"}'
+    const answer = '{"result":{"roots":[]},"jsonrpc":"2.0","id":"r-1"}'
+    server(asked)
+    client(answer)
+    expect([toClient, toServer]).toEqual([[asked], [answer]])
+    end()
+  })
+
+  it('gives a reply back as it was written', () => {
+    const { client, server, toClient, end } = relayed()
+    client({ jsonrpc: '2.0', id: 7, method: 'ping' })
+    server('{"result": {}, "jsonrpc":"2.0", "id":7}')
+    expect(toClient).toEqual(['{"result": {}, "jsonrpc":"2.0", "id":7}'])
+    end()
+  })
+
+  it('judges each part of a batch', async () => {
+    const judged: unknown[] = []
+    const judge = async (params: Json | undefined) => {
+      judged.push(params)
+      return { result: 'judged' }
+    }
+    const { client, answers, sent, end } = relayed({ client: { 'tools/call': judge } })
+    client([CALL, { jsonrpc: '2.0', id: 2, method: 'ping' }])
+    await turns()
+    expect(judged).toEqual([{ name: 'add' }])
+    expect(sent().map(({ method }) => method)).toEqual(['ping'])
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: 1, result: 'judged' }])
+    end()
+  })
+})
+
+describe('what could be read in two ways', () => {
+  it('is refused: a key that occurs twice', () => {
+    const { client, answers, toServer, end } = relayed()
+    client('{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}')
+    expect(answers()[0]).toMatchObject({ id: 1, error: { code: -32600 } })
+    expect(toServer).toEqual([])
+    end()
+  })
+
+  it('is one line for every program: carriage returns do not pass', () => {
+    const { client, toServer, end } = relayed()
+    client('{"jsonrpc":"2.0","id":1,"method":"ping","params":\r{"a":1}\r}\r')
+    expect(toServer).toEqual(['{"jsonrpc":"2.0","id":1,"method":"ping","params": {"a":1} }'])
+    end()
+  })
+
+  it('is refused: an id that is in use', () => {
+    const { client, answers, toServer, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    client(CALL)
+    expect(answers()[0]?.error?.message).toContain('still in progress')
+    expect(toServer).toHaveLength(1)
+    end()
+  })
+
+  it.each(['nonsense', '{"jsonrpc":"2.0","id":1', '[]', '{"jsonrpc":"2.0","id":{},"method":"ping"}'])(
+    'is never passed on: %s',
+    (line) => {
+      const { client, server, toServer, toClient, answers, logged, end } = relayed()
+      client(line)
+      expect(answers()[0]?.error).toBeDefined()
+      toClient.length = 0
+      server(line)
+      expect([toServer, toClient]).toEqual([[], []])
+      expect(logged).not.toEqual([])
+      end()
+    },
+  )
+})
+
+describe('a server that lies about ids', () => {
+  it('reaches nobody with an id that nobody waits for', () => {
+    const { client, server, toClient, logged, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    for (const id of ['1', 2, null, '']) server({ jsonrpc: '2.0', id, result: {} })
+    expect(toClient).toEqual([])
+    expect(logged.join()).toContain('no request waits for it')
+    end()
+  })
+
+  it('answers once', () => {
+    const { client, server, answers, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    server({ jsonrpc: '2.0', id: 1, result: 'first' })
+    server({ jsonrpc: '2.0', id: 1, result: 'second' })
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: 1, result: 'first' }])
+    end()
+  })
+
+  it('cannot answer a call that is still being judged', async () => {
+    let decide = (_: unknown) => {}
+    const decided = new Promise((resolve) => {
+      decide = resolve
+    })
+    const judge = async () => {
+      await decided
+      return { result: 'refused' }
+    }
+    const { client, server, answers, end } = relayed({ client: { 'tools/call': judge } })
+    client(CALL)
+    server({ jsonrpc: '2.0', id: 1, result: 'forged' })
+    expect(answers()).toEqual([])
+    decide(undefined)
+    await turns()
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: 1, result: 'refused' }])
+    end()
+  })
+
+  it('fails the request whose reply cannot be read', () => {
+    const { client, server, answers, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    server({ jsonrpc: '2.0', id: 1 })
+    expect(answers()[0]?.error?.message).toContain('cannot be read')
+    end()
+  })
+})
+
+describe('a judge', () => {
+  it('sends the request on with other params, and changes the reply', async () => {
+    const { client, server, sent, answers, end } = relayed({
+      client: {
+        'tools/call': async (_, { forward }) => {
+          const reply = await forward({ name: 'subtract' })
+          return 'result' in reply ? { result: [reply.result] } : reply
+        },
+      },
+    })
+    client(CALL)
+    expect(sent()).toEqual([{ ...CALL, params: { name: 'subtract' } }])
+    server({ jsonrpc: '2.0', id: 1, result: 5 })
+    await turns()
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: 1, result: [5] }])
+    end()
+  })
+
+  it('that fails lets nothing pass', async () => {
+    const { client, toServer, answers, end } = relayed({
+      client: {
+        'tools/call': async () => {
+          throw new Error('out of order')
+        },
+      },
+    })
+    client(CALL)
+    await turns()
+    expect(toServer).toEqual([])
+    expect(answers()[0]?.error?.message).toContain('out of order')
+    end()
+  })
+
+  it('learns of a cancelled request, and the server does not hear of one that it never had', async () => {
+    const seen: unknown[] = []
+    const { client, toServer, toClient, end } = relayed({
+      client: {
+        'tools/call': async (_, { signal, forward }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          seen.push(await forward())
+          return failure('late')
+        },
+      },
+    })
+    client(CALL)
+    client({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    await turns()
+    expect(seen).toEqual([failure('The request was cancelled')])
+    expect([toServer, toClient]).toEqual([[], []])
+    end()
+  })
+})
+
+describe('cancelling', () => {
+  it('reaches the server, and a late reply reaches nobody', () => {
+    const { client, server, toClient, sent, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    client({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    server({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(sent().map(({ method }) => method)).toEqual(['ping', 'notifications/cancelled'])
+    expect(toClient).toEqual([])
+    end()
+  })
+
+  it('of a request of the server reaches the client', () => {
+    const { server, toClient, end } = relayed()
+    server({ jsonrpc: '2.0', id: 1, method: 'roots/list' })
+    server({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    expect(toClient).toHaveLength(2)
+    end()
+  })
+})
+
+describe('an end', () => {
+  it('of the server fails what waits for it, and what comes later', async () => {
+    const judges = {
+      'tools/call': async (_: unknown, { forward }: { forward(): Promise<never> }) => forward(),
+    }
+    const { client, relay, answers, end } = relayed({ client: judges as unknown as Judges })
+    client(CALL)
+    client({ jsonrpc: '2.0', id: 2, method: 'ping' })
+    relay.serverGone('The server exited with code 1')
+    client({ jsonrpc: '2.0', id: 3, method: 'ping' })
+    await relay.answered()
+    expect(answers().map(({ id, error }) => [id, error?.message])).toEqual(
+      expect.arrayContaining([1, 2, 3].map((id) => [id, 'The server exited with code 1'])),
+    )
+    end()
+  })
+
+  it('of the client ends judges', async () => {
+    let aborted = false
+    const { client, relay, toClient } = relayed({
+      client: {
+        'tools/call': async (_, { signal, forward }) => {
+          const reply = await forward()
+          aborted = signal.aborted
+          return reply
+        },
+      },
+    })
+    client(CALL)
+    relay.clientGone('gone')
+    await turns()
+    expect(aborted).toBe(true)
+    expect(toClient).toEqual([])
+  })
+
+  it('of a line that was too long fails everything that it may have answered', () => {
+    const { client, relay, answers, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    relay.lostReply('The server sent too much')
+    expect(answers()[0]?.error?.message).toBe('The server sent too much')
+    end()
+  })
+})
+
+describe('requests of our own', () => {
+  it('are answered by the client alone', async () => {
+    const { relay, server, client, toServer, answers, end } = relayed()
+    const asked = relay.askClient('elicitation/create', { message: 'May it?' }, new AbortController().signal)
+    const { id } = answers()[0] ?? {}
+    server({ jsonrpc: '2.0', id, result: { action: 'accept' } })
+    client({ jsonrpc: '2.0', id, result: { action: 'decline' } })
+    expect(await asked).toMatchObject({ result: { action: 'decline' } })
+    expect(toServer).toEqual([])
+    end()
+  })
+
+  it('are taken back', async () => {
+    const { relay, answers, end } = relayed()
+    const controller = new AbortController()
+    const asked = relay.askClient('elicitation/create', {}, controller.signal)
+    controller.abort()
+    expect(await asked).toEqual(failure('the question was cancelled'))
+    expect(answers().map(({ method }) => method)).toEqual(['elicitation/create', 'notifications/cancelled'])
+    end()
+  })
+})
+
+describe('limits', () => {
+  it('a server cannot make the client answer thousands of requests at a time', () => {
+    const { server, toClient, sent, end } = relayed()
+    for (let id = 0; id < 300; id++) server({ jsonrpc: '2.0', id, method: 'roots/list' })
+    expect(toClient).toHaveLength(256)
+    expect(sent().at(-1)?.error?.message).toContain('Too many')
+    end()
+  })
+})

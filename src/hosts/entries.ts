@@ -8,7 +8,7 @@ import { ENGINE_EVENTS } from './claude-code/setup.js'
 import type { Ability, Host } from './host.js'
 import type { Entry } from './host-setup.js'
 import { limitOf, shareOf } from './hosts.js'
-import { ifGone, ownCommand, WITHOUT_CODE } from './own-command.js'
+import { ifGone, OR_CLOSED, ownCommand, WITHOUT_CODE } from './own-command.js'
 import { type PackName, packName } from './pack-names.js'
 
 /** A standard hook as Claude Code should run it. */
@@ -142,7 +142,7 @@ export function packEntries(
     const words = ['hook', hook, ...asHost(host, timeout), ...(memory && remembers ? ['--memory'] : [])]
     return {
       event,
-      command: commandLine(program, event, words),
+      command: commandLine(program, registering, event, words),
       ...(matcher !== undefined && { matcher }),
       ...(timeout !== undefined && { timeout }),
       ...(onFailure !== undefined && { onFailure }),
@@ -172,13 +172,14 @@ function asHost(host: Host, timeout: number | undefined): readonly string[] {
 }
 
 /** Entries for the project's hooks, one per event. */
-export function engineEntries(program: Program, { host, events } = IN_CLAUDE_CODE): readonly Entry[] {
+export function engineEntries(program: Program, registering = IN_CLAUDE_CODE): readonly Entry[] {
+  const { host, events } = registering
   return events.map((event) => {
     const timeout = limitOf(host, event)
     const words = ['fire', '--as', host.name, '--timeout', String(shareOf(timeout)), event]
     return {
       event,
-      command: commandLine(program, event, words),
+      command: commandLine(program, registering, event, words),
       timeout,
       ...(isGate(event) && { onFailure: 'block' }),
     }
@@ -192,12 +193,19 @@ function isGate(event: string): boolean {
 
 /**
  * For a shell. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. If
- * a file of it is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start.
+ * a file of it is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start. If a file is
+ * damaged, Node exits with 1, after which they go on as well. Claude Code does not: it is told so in the entry.
  */
-function commandLine({ clip, node, script }: Program, event: string, words: readonly string[]): string {
+function commandLine(
+  { clip, node, script }: Program,
+  { host }: Registering,
+  event: string,
+  words: readonly string[],
+): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
   const files = [...(clip === undefined ? [] : [clip]), node, script].map(quoted)
-  return [ifGone(files, isGate(event) ? 2 : 1), ...WITHOUT_CODE, ...files, ...words].join(' ')
+  const line = [ifGone(files, isGate(event) ? 2 : 1), ...WITHOUT_CODE, ...files, ...words].join(' ')
+  return isGate(event) && host !== claudeCode ? line + OR_CLOSED : line
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ export function ifGone(quotedFiles: readonly string[], exit: 1 | 2): string {
   return `${tests.join(' && ')} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' sh ${quotedFiles.join(' ')};`
 }
 
+/** What a command of a gate ends with: whatever goes wrong is a refusal. */
+export const OR_CLOSED = ' || exit 2'
+
 /** A dollar or backtick that is not escaped would run something else. */
 const QUOTED = '"(?:[^"\\\\$`]|\\\\.)*"'
 const IF_GONE = new RegExp(
@@ -51,7 +54,7 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   // Copilot has one command for each shell.
   const { type = 'command', args, command = handler.bash } = handler
   if (typeof command !== 'string' || type !== 'command' || args !== undefined) return undefined
-  const all = wordsOf(command.replace(IF_GONE, ''))
+  const all = wordsOf(withoutFrame(command))
   if (!all) return undefined
   const plain = all.slice(WITHOUT_CODE.every((word, i) => all[i] === word) ? WITHOUT_CODE.length : 0)
   const clip = isNode(plain[1]) && baseName(plain[0]) === CLIP ? plain[0] : undefined
@@ -61,6 +64,11 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (!/^carabiner(?:\.js)?$/.test(baseName(script))) return undefined
   const called = callIn(rest)
   return called && { ...called, script, node, clip }
+}
+
+function withoutFrame(command: string): string {
+  const rest = command.replace(IF_GONE, '')
+  return rest.endsWith(OR_CLOSED) ? rest.slice(0, -OR_CLOSED.length) : rest
 }
 
 function callIn([call, ...words]: readonly string[]): Pick<OwnCommand, 'call' | 'name' | 'host'> | undefined {

@@ -5,7 +5,7 @@ import { canonicalEvent } from '../core/events/events.js'
 import { isOurs } from './entries.js'
 import { hostText, problemsOf } from './host-problems.js'
 import type { Form, FormCommand, HostProblem, HostSetup } from './host-setup.js'
-import { type OwnCommand, ownCommand } from './own-command.js'
+import { looseCall, type OwnCommand, ownCommand } from './own-command.js'
 import { type HostPlace, placeOf, userPlaces } from './setup.js'
 import { recordedFiles } from './setup-record.js'
 import { allSetups, type KnownSetup, sharerOf } from './setups.js'
@@ -91,11 +91,16 @@ export interface Registration extends KnownSetup {
   readonly problems: readonly HostProblem[]
 }
 
+/** Also one that somebody wrote by hand. */
+function isCallOfOurs({ command }: FormCommand): boolean {
+  return isOurs({ command }) || looseCall(command) !== undefined
+}
+
 export function registrationsIn(all: readonly AgentFile[], project: string): readonly Registration[] {
   return [false, true].flatMap((isProject) => {
     const here = all.filter((file) => file.isProject === isProject)
     return [...new Set(here.map(({ host }) => host))].flatMap((host): readonly Registration[] => {
-      const files = here.filter((file) => file.host === host && ownIn(file.commands).length > 0)
+      const files = here.filter((file) => file.host === host && file.commands.some(isCallOfOurs))
       const [first] = files
       if (!first) return []
       const problems = problemsOf(first.setup, { project, isProject })

@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { namesIn } from '../files/folder.js'
 import { ifThere } from '../files/if-there.js'
 import { nonce } from '../files/nonce.js'
 import { readPlain } from '../files/plain-file.js'
@@ -113,6 +114,7 @@ export function replaceSettings({ path, real, stats, mode }: SettingsFile, text:
   const draft = join(dirname(real), `.${basename(real)}.${nonce()}.tmp`)
   try {
     for (const folder of missingAbove(real)) mkdirSync(folder)
+    removeOldDrafts(real)
     writeDraft(draft, text, stats, mode)
     renameSync(draft, real)
   } catch (error) {
@@ -133,6 +135,19 @@ function writeDraft(draft: string, text: string, stats: Stats | undefined, mode 
     fsyncSync(fd)
   } finally {
     closeSync(fd)
+  }
+}
+
+/** Left by a setup that was killed. A younger one may belong to somebody who is at work. */
+const DRAFT_MS = 60_000
+
+function removeOldDrafts(real: string): void {
+  const start = `.${basename(real)}.`
+  for (const name of namesIn(dirname(real))) {
+    if (!name.startsWith(start) || !/^[0-9a-f]{16}\.tmp$/.test(name.slice(start.length))) continue
+    const draft = join(dirname(real), name)
+    const stats = ifThere(() => lstatSync(draft))
+    if (stats?.isFile() && Date.now() - stats.mtimeMs > DRAFT_MS) removeDraft(draft)
   }
 }
 

@@ -1,8 +1,10 @@
 // Registers hooks in the files of a host, and removes them again: first a plan that can be shown, then the change.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callerEnv, callerPath } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
+import { ifThere } from '../files/if-there.js'
 import { isOurs } from './entries.js'
 import type { Entry, Form, HostFile, HostSetup, IsOut } from './host-setup.js'
 import { isDead } from './own-command.js'
@@ -133,6 +135,18 @@ export async function carryOut(
       replaceSettings(file, after)
     }
     return { backup }
+  })
+}
+
+/** Gives a file back what it had before the plan was carried out, unless somebody has changed it since. */
+export async function undo(plan: Plan): Promise<void> {
+  const { file, after, installed } = plan
+  await new SetupRecord(file.real).alone((save) => {
+    if (ifThere(() => readFileSync(file.real, 'utf8')) !== after) return
+    if (file.text === undefined)
+      deleteSettings(file, after === undefined ? [] : recordOf(plan, after).folders)
+    else replaceSettings(file, file.text)
+    save(installed ?? null)
   })
 }
 

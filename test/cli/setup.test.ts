@@ -1,16 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { switched } from '../../src/cli/setup/choice.js'
+import { foreignHome } from '../../src/cli/setup/foreign-home.js'
 import { lastingPath } from '../../src/cli/setup/register.js'
 import { ALL_CHOICES, USUAL_CHOICES } from '../../src/hosts/entries.js'
 import { engineEntries, packEntries } from '../hosts/grouped.js'
@@ -726,5 +730,43 @@ describe('Copilot CLI and VS Code, which read one file', () => {
     const { code, stdout } = await setUp(second, '--remove')
     expect(code).toBe(0)
     expect(stdout).toContain('has no hooks of Carabiner')
+  })
+})
+
+describe('a setup that cannot be finished', () => {
+  it('of two files leaves both as they were', async () => {
+    const folder = join(project.home, '.codex')
+    mkdirSync(folder, { recursive: true })
+    // A draft beside it would have a name that is too long.
+    const target = join(project.home, 'x'.repeat(240))
+    writeFileSync(target, '{}')
+    symlinkSync(target, join(folder, 'hooks.json'))
+    writeFileSync(join(folder, 'config.toml'), 'model = "x"\n')
+    const { code, stderr } = await project.call(['setup', 'codex', '--yes'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('cannot be written')
+    expect(read(join(folder, 'config.toml'))).toBe('model = "x"\n')
+    expect(read(target)).toBe('{}')
+  })
+
+  it('may have left a draft, which the next one removes', async () => {
+    userFile('{}')
+    const [old, young] = ['a', 'b'].map((letter) =>
+      `${user()}`.replace(/settings\.json$/, `.settings.json.${letter.repeat(16)}.tmp`),
+    ) as [string, string]
+    for (const draft of [old, young]) writeFileSync(draft, '{"ha')
+    utimesSync(old, 0, 0)
+    await setup('--only', 'guard')
+    expect([existsSync(old), existsSync(young)]).toEqual([false, true])
+  })
+
+  it('because root works in the home of somebody else', () => {
+    const { uid } = statSync(project.home)
+    if (uid === 0) chownSync(project.home, 1000, 1000)
+    expect(foreignHome(project.home, 0)).toMatch(/^Root runs this, but .* belongs to another user/)
+    expect(foreignHome(project.home, 1000)).toBeUndefined()
+    expect(foreignHome('/', 0)).toBeUndefined()
+    expect(foreignHome(project.home, undefined)).toBeUndefined()
+    if (uid === 0) chownSync(project.home, 0, 0)
   })
 })

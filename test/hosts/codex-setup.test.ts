@@ -127,3 +127,25 @@ it('trusts hooks by both paths if the folder is a link', () => {
   const paths = new Set(Object.keys(state).map((key) => key.split(':')[0]))
   expect(paths).toEqual(new Set([join(root, 'link', 'hooks.json'), join(root, 'real', 'hooks.json')]))
 })
+
+describe('hooks that somebody wrote by hand', () => {
+  const by = (command: string, more: object = {}) =>
+    JSON.stringify({ hooks: { PreToolUse: [{ ...more, hooks: [{ type: 'command', command }] }] } })
+  const key = '/h/.codex/hooks.json:pre_tool_use:0:0'
+  const untrusted = ['broken: Codex does not trust 1 of its hooks, and skips them without a word']
+
+  it.each([
+    by('carabiner fire --as codex PreToolUse'),
+    by('carabiner fire --as codex PreToolUse', { matcher: 'Bash' }),
+    by('cd /x && carabiner hook pre-tool-use'),
+  ])('are told until Codex trusts them: %s', (text) => {
+    const files = new Map([['/h/.codex/hooks.json', text]])
+    expect(told(files)).toEqual(untrusted)
+    files.set(CONFIG, `[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = "sha256:abc"\n`)
+    expect(told(files)).toEqual([])
+  })
+
+  it('that call somebody else are not our concern', () => {
+    expect(told(new Map([['/h/.codex/hooks.json', by('theirs')]]))).toEqual([])
+  })
+})

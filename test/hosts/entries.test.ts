@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { CATALOGUE } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ENGINE_EVENTS } from '../../src/hosts/claude-code/setup.js'
+import { codex } from '../../src/hosts/codex/host.js'
+import { engineEntries as ownEntries } from '../../src/hosts/entries.js'
 import {
   filesOf,
   formerCall,
@@ -161,5 +163,18 @@ describe('a program of which something is gone', () => {
       ])
       writeFileSync(file, '#!/bin/sh\necho ran\n', { mode: 0o755 })
     }
+  })
+
+  it.each(SHELLS)('or damaged, closes the gates of agents that would go on, in %s', (shell) => {
+    const program = { node: process.execPath, script: join(folder, 'carabiner.js') }
+    const events = ['PreToolUse', 'Stop']
+    const entries = ownEntries(program, { host: codex, events })
+    const run = () =>
+      entries.map(({ command }) => spawnSync(shell, ['-c', command], { encoding: 'utf8' }).status)
+    writeFileSync(program.script, 'if (true) {')
+    expect(run()).toEqual([2, 1])
+    writeFileSync(program.script, 'process.exit(0)')
+    expect(run()).toEqual([0, 0])
+    for (const one of entries) expect(ownCommand(one)).toMatchObject({ ...program, host: 'codex' })
   })
 })

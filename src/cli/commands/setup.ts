@@ -1,6 +1,7 @@
 // `carabiner setup`: registers hooks with agents, and takes them out again. Says what each hook does, and asks which.
 
 import { didYouMean, visible } from '../../core/base/text.js'
+import { userHome } from '../../files/homes.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
@@ -17,6 +18,7 @@ import { columns, counted, labelled, nextLines, shortPath } from '../print/lines
 import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { CHOICE_OPTIONS, choiceLines, hasEngine, namesChoices, pickedFrom } from '../setup/choice.js'
+import { foreignHome } from '../setup/foreign-home.js'
 import { installedAgents, registeredAgents } from '../setup/installed.js'
 import {
   carriedOut,
@@ -73,6 +75,7 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals }, output, context) {
     checkOptions(options, positionals)
     if (options.remove && !options['dry-run']) checkPerson('Removing the guard')
+    if (!options['dry-run'] && !options.project) checkOwner()
     const [only, ...more] = await Promise.all([...new Set(positionals)].map(namedSetup))
     try {
       if (!only) return await setUpFound(options, output, context.signal)
@@ -106,6 +109,12 @@ async function namedSetup(name: string): Promise<KnownSetup> {
   const host = hostNamed(name)
   if (host?.setup) return { host, setup: await setupOf(host) }
   throw usage(`There is no agent ${JSON.stringify(name)}${didYouMean(name, NAMES)}`, choiceOf(NAMES))
+}
+
+/** With sudo, files in the home of somebody else would become root's, and the agent could not read them. */
+function checkOwner(): void {
+  const why = foreignHome(userHome(), process.getuid?.())
+  if (why !== undefined) throw refusalOf(new SetupProblem(why, 'Run it as that user, without sudo.'))
 }
 
 function refusalOf({ message, hint }: SetupProblem): Refusal {

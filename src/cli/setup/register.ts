@@ -29,6 +29,7 @@ import {
   planPrune,
   planRemove,
   projectPlaces,
+  undo,
   userPlaces,
 } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
@@ -257,11 +258,19 @@ export async function carriedOut(wish: Wish): Promise<Done> {
 
 /** Writes the last file first: it lets the host run what the others register. False if a file changed meanwhile: plan again. */
 async function isWritten(wish: Wish, plans: readonly Plan[], backups: string[]): Promise<boolean> {
-  for (const [i, plan] of [...plans.entries()].reverse()) {
-    if (!plan.changes) continue
-    const done = await carryOut(plan, () => wish.plan()[i] as Plan)
-    if (!done) return false
-    if (done.backup !== undefined) backups.push(done.backup)
+  const written: Plan[] = []
+  try {
+    for (const [i, plan] of [...plans.entries()].reverse()) {
+      if (!plan.changes) continue
+      const done = await carryOut(plan, () => wish.plan()[i] as Plan)
+      if (!done) return false
+      written.push(plan)
+      if (done.backup !== undefined) backups.push(done.backup)
+    }
+  } catch (error) {
+    // The message says that nothing was changed.
+    for (const plan of written.reverse()) await undo(plan)
+    throw error
   }
   return true
 }

@@ -7,7 +7,7 @@ import { JsonText } from '../../files/json-text.js'
 import { realOf } from '../../files/within.js'
 import type { Form, FormPlace, HostProblem, HostScene, HostSetup } from '../host-setup.js'
 import { groupItem, jsonForm } from '../json-form.js'
-import { ownCommand } from '../own-command.js'
+import { looseCall, ownCommand } from '../own-command.js'
 import { SetupProblem } from '../setup-problem.js'
 import { type TomlTable, tomlForm, tomlValues } from '../toml-form.js'
 import { rejection } from './hooks-file.js'
@@ -66,23 +66,29 @@ function trustedHashes({ file, earlier }: FormPlace): readonly TomlTable[] {
 interface Hash {
   readonly key: string
   readonly hash: string
+  /** Somebody wrote it by hand, so that the hash may cover more than ours does. */
+  readonly isLoose: boolean
 }
 
-function hashes(path: string, text = ''): readonly Hash[] {
+/** Of hooks that setup wrote, and with `isLoose` also of those by hand that call Carabiner. */
+function hashes(path: string, text = '', isLoose = false): readonly Hash[] {
   const parsed = new JsonText(text).parse()
   const events = 'value' in parsed && isObject(parsed.value) ? parsed.value.hooks : undefined
   // Codex follows links in CODEX_HOME, but not in the folder that it has without it: a hook may go by either name.
   const paths = new Set([path, join(realOf(dirname(path)), HOOKS)])
   return Object.entries(isObject(events) ? events : {}).flatMap(([event, groups]) =>
     (Array.isArray(groups) ? groups : []).flatMap((group, i) =>
-      (isObject(group) && Array.isArray(group.hooks) ? group.hooks : []).flatMap((handler, j) =>
-        isObject(handler) && ownCommand(handler)
-          ? [...paths].map((one) => ({
-              key: [one, snake(event), i, j].join(':'),
-              hash: hashOf(event, handler),
-            }))
-          : [],
-      ),
+      (isObject(group) && Array.isArray(group.hooks) ? group.hooks : []).flatMap((handler, j) => {
+        if (!isObject(handler)) return []
+        const isOwn = ownCommand(handler) !== undefined
+        const isCall = typeof handler.command === 'string' && looseCall(handler.command) !== undefined
+        if (!isOwn && !(isLoose && isCall)) return []
+        return [...paths].map((one) => ({
+          key: [one, snake(event), i, j].join(':'),
+          hash: hashOf(event, handler),
+          isLoose: !isOwn || Object.keys(group).length > 1 || Object.keys(handler).length !== 3,
+        }))
+      }),
     ),
   )
 }
@@ -118,7 +124,7 @@ function problems({ folder, project, read }: HostScene): readonly HostProblem[] 
   return [
     ...(why
       ? [{ ...why, severity: 'broken' as const, file: hooksFile, text: `${why.text}${REJECTED}` }]
-      : untrusted(hooksFile, hashes(hooksFile, hooksText), values)),
+      : untrusted(hooksFile, hashes(hooksFile, hooksText, true), values)),
     ...switchedOff(config, values, 'at all'),
     ...(isTrusted(values, project) && local !== config
       ? switchedOff(local, tomlValues(read(local) ?? ''), 'in this project')
@@ -147,7 +153,8 @@ function untrusted(file: string, wanted: readonly Hash[], { hooks: table }: Valu
   const missing = names(
     wanted.filter((one) => {
       const state = stateOf(one)
-      return !isObject(state) || state.trusted_hash !== one.hash
+      if (!isObject(state)) return true
+      return one.isLoose ? typeof state.trusted_hash !== 'string' : state.trusted_hash !== one.hash
     }),
   ).size
   const off = names(
@@ -159,7 +166,15 @@ function untrusted(file: string, wanted: readonly Hash[], { hooks: table }: Valu
   const broken = { severity: 'broken', file } as const
   return [
     ...(missing > 0
-      ? [{ ...broken, text: `Codex does not trust ${missing} of its hooks, and skips them without a word` }]
+      ? [
+          {
+            ...broken,
+            text: `Codex does not trust ${missing} of its hooks, and skips them without a word`,
+            ...(wanted.some(({ isLoose }) => isLoose) && {
+              fix: 'Type /hooks in Codex and trust them, or remove those that you wrote by hand and type carabiner setup codex.',
+            }),
+          },
+        ]
       : []),
     ...(off > 0 ? [{ ...broken, text: `${off} of its hooks are disabled in Codex, which skips them` }] : []),
   ]

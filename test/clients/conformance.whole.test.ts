@@ -1,6 +1,7 @@
 // Every client passes the same cases: clients/conformance/cases.json, played by a small program in its language.
 
-import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Project, programFile, withProgram } from '../cli/program.js'
@@ -76,7 +77,9 @@ describe.each(LANGUAGES)('the client in $name', { timeout: 120_000 }, (language)
   if (!isThere) console.warn(`SKIPPED: the client in ${language.name} needs ${language.needs}`)
   let player: readonly string[] = []
   beforeAll(() => {
-    if (isThere) player = language.player()
+    const scratch = mkdtempSync(join(tmpdir(), 'carabiner-client-'))
+    if (isThere) player = language.player(scratch)
+    return () => rmSync(scratch, { recursive: true })
   }, 300_000)
 
   it.for(cases)('$name', async (one, { skip }) => {

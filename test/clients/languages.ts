@@ -1,6 +1,6 @@
 // The clients in other languages: what each needs, and how its programs are started.
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ROOT } from '../docs/markdown.js'
 
@@ -10,8 +10,10 @@ export interface Language {
   readonly needs: string
   /** Of clients/. */
   readonly folder: string
-  /** How the program that plays a case is started. Builds it first, if it has to be built. */
-  readonly player: () => readonly string[]
+  /** How the program that plays a case is started. Builds it first in `scratch`, if it has to be built. */
+  readonly player: (scratch: string) => readonly string[]
+  /** Variables that its toolchain needs in a new home. */
+  readonly env?: () => Readonly<Record<string, string>>
   /** For the README: the language of its blocks, the end of a file's name, and the command that runs the file. */
   readonly snippet?: {
     readonly block: string
@@ -39,6 +41,19 @@ export const LANGUAGES: readonly Language[] = [
     needs: 'python3',
     folder: 'python',
     player: () => ['python3', join(folder('python'), 'conformance.py'), 'asyncio'],
+  },
+  {
+    name: 'go',
+    needs: 'go',
+    folder: 'go',
+    player: (scratch) => {
+      const file = join(scratch, 'player')
+      execFileSync('go', ['build', '-o', file, './conformance'], { cwd: folder('go') })
+      return [file]
+    },
+    // Or the standard library would be compiled once more for each home.
+    env: () => ({ GOCACHE: execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim() }),
+    snippet: { block: 'go', extension: 'go', run: (file) => `go run ${file}` },
   },
 ]
 

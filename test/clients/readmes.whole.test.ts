@@ -20,7 +20,7 @@ describe.each(withReadme)('clients/$folder/README.md', { timeout: 300_000 }, (la
   it('runs as it stands', async ({ expect, skip }) => {
     skip(!isInstalled(language), `needs ${language.needs}`)
     expect(ran.filter(({ language: one }) => one === name).length).toBeGreaterThan(2)
-    const someone = newcomer()
+    const someone = newcomer(language.env?.())
     for (const { language: one, text, output = '', line } of ran) {
       const file = `agent.${extension}`
       if (one === name) writeFileSync(join(someone.project, file), text)

@@ -24,7 +24,7 @@ export interface Newcomer {
 }
 
 /** The examples are there, `carabiner` is on the path, nothing is configured. */
-export function newcomer(): Newcomer {
+export function newcomer(more: Readonly<Record<string, string>> = {}): Newcomer {
   const folder = mkdtempSync(join(tmpdir(), 'carabiner-docs-'))
   const [bin, home, project] = ['bin', 'home', 'project'].map((name) => join(folder, name)) as [
     string,
@@ -39,7 +39,7 @@ export function newcomer(): Newcomer {
   chmodSync(join(bin, 'carabiner'), 0o755)
   symlinkSync(`${ROOT}examples`, join(project, 'examples'))
   installPackages(project)
-  const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' }
+  const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1', ...more }
   return { project, env, remove: () => removeAll(folder) }
 }
 

@@ -1,0 +1,3 @@
+module carabiner
+
+go 1.19

@@ -47,6 +47,7 @@ export default defineConfig({
       { find: /^carabiner$/, replacement: here('./src/index.ts') },
       { find: /^carabiner\/author$/, replacement: here('./src/author/index.ts') },
       { find: /^carabiner\/core$/, replacement: here('./src/core/index.ts') },
+      { find: /^carabiner\/([\w-]+)$/, replacement: here('./src/adapters/$1.ts') },
     ],
   },
   test: {

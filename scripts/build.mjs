@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const [{ bundle }, { bundleLibrary }, { inputsDigest, keepUpToDate }] = await Promise.all([
+const [{ bundle }, { bundleLibrary, ENTRY_NAMES }, { inputsDigest, keepUpToDate }] = await Promise.all([
   import('./bundle.mjs'),
   import('./library.mjs'),
   import('./output.mjs'),
@@ -32,7 +32,7 @@ await keepUpToDate({
   folder: here('dist'),
   work: here('.build'),
   // The id comes last: no service of the old program may have the new id.
-  entries: ['core/index.js', 'author/index.js', 'index.js', 'bin/carabiner.js', 'bin/build-id'],
+  entries: [...ENTRY_NAMES.toReversed().map((name) => `${name}.js`), 'bin/carabiner.js', 'bin/build-id'],
   inputs: () => inputsDigest(INPUTS.map(here), process.version),
   make: async (next) => {
     await Promise.all([declarations(next), bundleLibrary(next), bundle(join(next, 'bin'))])
@@ -46,7 +46,7 @@ async function declarations(next) {
   await promisify(execFile)(process.execPath, args).catch((error) => {
     throw new Error(`The types cannot be written\n${error.stdout}${error.stderr}`)
   })
-  const used = reachable(['index', 'core/index', 'author/index'].map((name) => join(next, `${name}.d.ts`)))
+  const used = reachable(ENTRY_NAMES.map((name) => join(next, `${name}.d.ts`)))
   for (const path of readdirSync(next, { recursive: true, encoding: 'utf8' }).map((name) => join(next, name)))
     if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path)
 }

@@ -1,9 +1,10 @@
-// npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables, and docs/hosts.md from
-// the recorded proof. A test compares without writing.
+// npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables, docs/hosts.md from the
+// recorded proof, and docs/sdks.md from the capabilities of adapters. A test compares without writing.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ENTRY_NAMES } from './library.mjs'
 import { factRows } from './proof-table.mjs'
 import { source } from './source.mjs'
 
@@ -27,6 +28,14 @@ const setups = await allSetups()
 /** @type {typeof import('../src/hosts/abilities.js')} */
 const { abilityFacts } = await source('hosts/abilities.ts')
 
+/** Adapters by the name of their export. @type {readonly { name: string, capabilities: import('../src/adapters/capabilities.js').Capabilities }[]} */
+const adapters = await Promise.all(
+  ENTRY_NAMES.flatMap((entry) => /^adapters\/(.+)$/.exec(entry)?.[1] ?? []).map(async (name) => {
+    const { capabilities } = await source(`adapters/${name}.ts`)
+    return { name, capabilities }
+  }),
+)
+
 /** What `npm run proof -- --all --record` wrote. @type {readonly import('./proof-table.mjs').ProvenAgent[]} */
 const proof = JSON.parse(readFileSync(new URL('../test/verify/proof.json', import.meta.url), 'utf8'))
 
@@ -43,6 +52,7 @@ export function pages() {
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/protocol.md': protocolPage(),
     'docs/hosts.md': hostsPage(),
+    'docs/sdks.md': sdksPage(),
   }
 }
 
@@ -110,6 +120,72 @@ function agentSection({ title, version, facts, bypasses, note }) {
       ...bypasses.map((text) => `Known way around: ${text}.`),
     ]),
   ]
+}
+
+// ---- SDKs -----------------------------------------------------------------------------------------------------
+
+/** @typedef {import('../src/adapters/capabilities.js').Capabilities} Capabilities */
+
+const SITUATIONS = /** @type {const} */ ([
+  ['deny', 'a tool call is refused, and the model is told why'],
+  ['rewrite', 'the input of a tool, its result, a request or a response is changed'],
+  ['inject', 'text of hooks reaches the model'],
+  ['ask', "a hook's question suspends the agent in the SDK's own way"],
+  ['respond', 'a hook answers instead of a tool or the model'],
+  ['streaming', 'nothing of a response is shown before hooks have judged it'],
+  ['parallel', 'calls of one response are judged each for itself'],
+  ['abort', 'an abort ends hooks and the call, and hooks see that it was interrupted'],
+  ['subagents', 'calls of a subagent are judged as its own'],
+  ['errors', 'hooks and the model see the error of a tool'],
+])
+
+function sdksPage() {
+  return page([
+    '# SDKs',
+    made('the adapters in src/adapters'),
+    'Put hooks into an agent that is built with an SDK. Each adapter is an export of this package, and the SDK is an optional peer: install it yourself. [Sessions](write/sessions.md) are for agents without an SDK.',
+    table(
+      [
+        '',
+        ...adapters.map(
+          ({ name, capabilities }) =>
+            `[${capabilities.sdk}](#${anchor(capabilities.sdk)})<br>${code(`carabiner/${name}`)}`,
+        ),
+      ],
+      SITUATIONS.map(([situation]) => [
+        situation,
+        ...adapters.map(({ capabilities }) =>
+          capabilities[situation].works ? (capabilities[situation].note ? 'yes, see below' : 'yes') : 'no',
+        ),
+      ]),
+    ),
+    list(SITUATIONS.map(([situation, means]) => `**${situation}**: ${means}.`)),
+    'Every answer was tried inside the SDK’s own agent loop, with each version that is named here.',
+    ...adapters.flatMap(sdkSection),
+  ])
+}
+
+/** @param {{ name: string, capabilities: Capabilities }} adapter */
+function sdkSection({ name, capabilities }) {
+  const notes = SITUATIONS.flatMap(([situation]) => {
+    const { works, note } = capabilities[situation]
+    return note === undefined && works
+      ? []
+      : [`**${situation}**: ${works ? '' : 'no; '}${note ?? 'not possible'}.`]
+  })
+  return [
+    `## ${capabilities.sdk}`,
+    `${code(`carabiner/${name}`)}, for ${code(capabilities.package)}; tried with ${capabilities.versions.join(', ')}.`,
+    ...(notes.length > 0 ? [list(notes)] : []),
+  ]
+}
+
+/** @param {string} title */
+function anchor(title) {
+  return title
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replace(/ /g, '-')
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------

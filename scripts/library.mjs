@@ -1,16 +1,18 @@
-// Bundles the three entries of the library into a folder. There are few files, because each one slows down the import.
+// Bundles the entries of the library into a folder. There are few files, because each one slows down the import.
 
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { LATE_BUILTINS, lateFunctions } from './bundle.mjs'
 
 const source = (/** @type {string} */ path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
-const ENTRIES = {
-  index: source('index.ts'),
-  'core/index': source('core/index.ts'),
-  'author/index': source('author/index.ts'),
-}
+/** What package.json exports, as paths below src/ without their ending: `index`, `core/index`, `adapters/ai-sdk`. */
+export const ENTRY_NAMES = Object.values(
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).exports,
+).flatMap((entry) => /^\.\/dist\/(.+)\.js$/.exec(entry.default ?? '')?.[1] ?? [])
+
+const ENTRIES = Object.fromEntries(ENTRY_NAMES.map((name) => [name, source(`${name}.ts`)]))
 
 /**
  * Shared chunks keep one `globalHooks` and one `HookError`, whichever entries a program imports. Their names carry a

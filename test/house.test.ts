@@ -15,6 +15,7 @@ const FLOORS = [
   'plugins',
   'pack',
   'author',
+  'adapters',
   'runtime.ts',
   'hooks.ts',
   'configuration.ts',

@@ -77,7 +77,7 @@ export type {
   ModelRequest,
   RunModel,
 } from './session/model-call.js'
-export type { StreamedModel, StreamModelOptions } from './session/model-stream.js'
+export type { Hold, StreamedModel, StreamModelOptions } from './session/model-stream.js'
 export {
   buildRegistry,
   type EmitOptions,

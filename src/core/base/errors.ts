@@ -118,6 +118,11 @@ export const ERROR_CODES = {
     means: 'carabiner serve has no such method.',
     todo: 'Correct the name; carabiner docs protocol lists the methods.',
   },
+  CALL_DENIED: {
+    means:
+      'A tool or model call inside an SDK was refused by a hook or a person, or needs an approval that nobody could give.',
+    todo: 'Nothing, if the refusal is right. The message is the reason, and error.outcome names the hook.',
+  },
   TURN_ABORTED: {
     means: 'A hook answered abort_turn: the current turn ends.',
     todo: 'End the turn and show the reason. error.outcome names the hook.',

@@ -1,7 +1,16 @@
 // Anthropic Messages: POST …/messages.
 
 import type { Data, Json } from '../../core/base/json.js'
-import { listOf, type Protocol, type StreamEvent, type Turn, textsIn } from './protocol.js'
+import {
+  callsOf,
+  deltasOf,
+  listOf,
+  type Protocol,
+  type StreamEvent,
+  type Turn,
+  textOf,
+  textsIn,
+} from './protocol.js'
 
 const USAGE = {
   input_tokens: 10,
@@ -23,37 +32,38 @@ export const anthropicMessages: Protocol = {
     hasTools: listOf(body.tools).length > 1,
   }),
   reply(turn, { model, stream }, id) {
-    const block = blockOf(turn, id)
+    const blocks = blocksOf(turn, id)
     const message = {
       id: `msg_${id}`,
       type: 'message',
       role: 'assistant',
       model,
-      content: [block],
-      stop_reason: 'call' in turn ? 'tool_use' : 'end_turn',
+      content: blocks,
+      stop_reason: callsOf(turn).length > 0 ? 'tool_use' : 'end_turn',
       stop_sequence: null,
       usage: USAGE,
     }
-    return stream ? { events: eventsOf(message, block) } : { json: message }
+    return stream ? { events: eventsOf(message, blocks, deltasOf(turn)) } : { json: message }
   },
 }
 
-function blockOf(turn: Turn, id: string): Data {
-  if (!('call' in turn)) return { type: 'text', text: turn.text }
-  return { type: 'tool_use', id: `toolu_${id}`, name: turn.call.name, input: turn.call.input }
+function blocksOf(turn: Turn, id: string): readonly Data[] {
+  const calls = callsOf(turn)
+  if (calls.length === 0) return [{ type: 'text', text: textOf(turn) }]
+  return calls.map(({ name, input }, index) => ({
+    type: 'tool_use',
+    id: `toolu_${id}_${index}`,
+    name,
+    input,
+  }))
 }
 
-function eventsOf(message: Data, block: Data): readonly StreamEvent[] {
-  const isText = block.type === 'text'
-  const events: readonly (Data & { readonly type: string })[] = [
+type TypedData = Data & { readonly type: string }
+
+function eventsOf(message: Data, blocks: readonly Data[], texts: readonly string[]): readonly StreamEvent[] {
+  const events: readonly TypedData[] = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
-    {
-      type: 'content_block_start',
-      index: 0,
-      content_block: isText ? { ...block, text: '' } : { ...block, input: {} },
-    },
-    { type: 'content_block_delta', index: 0, delta: deltaOf(block, isText) },
-    { type: 'content_block_stop', index: 0 },
+    ...blocks.flatMap((block, index) => blockEvents(block, index, texts)),
     {
       type: 'message_delta',
       delta: { stop_reason: message.stop_reason as Json, stop_sequence: null },
@@ -64,8 +74,18 @@ function eventsOf(message: Data, block: Data): readonly StreamEvent[] {
   return events.map((data) => ({ name: data.type, data }))
 }
 
-function deltaOf({ text, input }: Data, isText: boolean): Data {
-  return isText
-    ? { type: 'text_delta', text: text as Json }
-    : { type: 'input_json_delta', partial_json: JSON.stringify(input) }
+function blockEvents(block: Data, index: number, texts: readonly string[]): readonly TypedData[] {
+  const isText = block.type === 'text'
+  const deltas: readonly Data[] = isText
+    ? texts.map((text) => ({ type: 'text_delta', text }))
+    : [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
+  return [
+    {
+      type: 'content_block_start',
+      index,
+      content_block: isText ? { ...block, text: '' } : { ...block, input: {} },
+    },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ]
 }

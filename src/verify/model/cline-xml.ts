@@ -1,7 +1,7 @@
 // Cline's calls: tools are described in the prompt, and a call is XML in the model's text.
 
 import type { Data } from '../../core/base/json.js'
-import { listOf, type Turn, textsIn } from './protocol.js'
+import { callsOf, listOf, type Turn, textOf, textsIn } from './protocol.js'
 
 /** Every agent with this form has the tool, which alone ends a task. */
 const END = 'attempt_completion'
@@ -14,7 +14,7 @@ export function describesTools(body: Data): boolean {
 }
 
 export function xmlOf(turn: Turn): string {
-  const { name, input } = 'call' in turn ? turn.call : { name: END, input: { result: turn.text } }
+  const { name, input } = callsOf(turn)[0] ?? { name: END, input: { result: textOf(turn) } }
   const fields = typeof input === 'string' ? { input } : input
   const lines = Object.entries(fields).map(([key, value]) => `<${key}>${textsIn(value) || value}</${key}>`)
   return [`<${name}>`, ...lines, `</${name}>`].join('\n')

@@ -1,7 +1,7 @@
 // Gemini generateContent: POST …/models/MODEL:generateContent and :streamGenerateContent.
 
 import type { Data } from '../../core/base/json.js'
-import { listOf, type Protocol, textsIn } from './protocol.js'
+import { callsOf, deltasOf, listOf, type Protocol, textOf, textsIn } from './protocol.js'
 
 const CALL = /\/models\/([^/:]+):(stream)?generateContent$/i
 
@@ -18,13 +18,17 @@ export const geminiContent: Protocol = {
     hasTools: listOf(body.tools).length > 0,
   }),
   reply(turn, { model, stream }) {
-    const part: Data =
-      'call' in turn ? { functionCall: { name: turn.call.name, args: turn.call.input } } : { text: turn.text }
-    const json = {
-      candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+    const answer = (parts: readonly Data[], isLast: boolean) => ({
+      candidates: [{ index: 0, content: { role: 'model', parts }, ...(isLast && { finishReason: 'STOP' }) }],
       usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
       modelVersion: model,
+    })
+    const calls = callsOf(turn).map(({ name, input }) => ({ functionCall: { name, args: input } }))
+    if (!stream || calls.length > 0) {
+      const json = answer(calls.length > 0 ? calls : [{ text: textOf(turn) }], true)
+      return stream ? { events: [{ data: json }] } : { json }
     }
-    return stream ? { events: [{ data: json }] } : { json }
+    const deltas = deltasOf(turn)
+    return { events: deltas.map((text, at) => ({ data: answer([{ text }], at === deltas.length - 1) })) }
   },
 }

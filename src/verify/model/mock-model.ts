@@ -23,7 +23,10 @@ export type Talk = keyof typeof MARKS
 /** `side`: a title, a summary, a talk of the agent with itself. */
 export type Role = Talk | 'side'
 
-export type Script = Readonly<Partial<Record<Talk, readonly Turn[]>>>
+/** The turns of each talk, or the turn that answers a request. */
+export type Script =
+  | Readonly<Partial<Record<Talk, readonly Turn[]>>>
+  | ((request: { readonly path: string; readonly body: string }) => Turn)
 
 export interface Request {
   readonly protocol: string
@@ -90,10 +93,16 @@ export class MockModel {
   ): void {
     const protocol = known === openaiChat && describesTools(body) ? clineXml : known
     const asked = protocol.read(body, path)
-    const role = roleOf(asked)
+    const script = this.#script
+    const role = typeof script === 'function' ? 'main' : roleOf(asked)
     const turn = role === 'side' ? 0 : turnsSince(MARKS[role], asked)
     this.requests.push({ protocol: protocol.name, role, turn, body: text })
-    const says = role === 'side' ? LAST : (this.#script[role]?.[turn] ?? LAST)
+    const says =
+      typeof script === 'function'
+        ? script({ path, body: text })
+        : role === 'side'
+          ? LAST
+          : (script[role]?.[turn] ?? LAST)
     if (role === 'main' && says === LAST) this.isOver = true
     write(response, protocol.reply(says, asked, `${process.pid}_${this.requests.length}`))
   }

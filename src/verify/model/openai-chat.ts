@@ -2,7 +2,17 @@
 
 import type { Data } from '../../core/base/json.js'
 import { describesTools, xmlOf } from './cline-xml.js'
-import { inputText, listOf, type Protocol, type Reply, type Turn, textsIn } from './protocol.js'
+import {
+  callsOf,
+  deltasOf,
+  inputText,
+  listOf,
+  type Protocol,
+  type Reply,
+  type Turn,
+  textOf,
+  textsIn,
+} from './protocol.js'
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
@@ -38,11 +48,12 @@ function completion(
   { model, stream }: { readonly model: string; readonly stream: boolean },
   id: string,
 ): Reply {
-  const message = messageOf(turn, id)
-  const finish_reason = 'call' in turn ? 'tool_calls' : 'stop'
+  const calls = toolCallsOf(turn, id)
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop'
   const common = { id: `chatcmpl_${id}`, created: 1, model }
   if (!stream) {
-    const choice = { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }
+    const message: Data = calls.length > 0 ? { content: null, tool_calls: calls } : { content: textOf(turn) }
+    const choice = { index: 0, message: { role: 'assistant', ...message }, finish_reason }
     return { json: { ...common, object: 'chat.completion', choices: [choice], usage: USAGE } }
   }
   const chunk = (delta: Data, finish: string | null) => ({
@@ -52,9 +63,11 @@ function completion(
       choices: [{ index: 0, delta, finish_reason: finish }],
     },
   })
+  const said: readonly Data[] =
+    calls.length > 0 ? [{ tool_calls: calls }] : deltasOf(turn).map((content) => ({ content }))
   return {
     events: [
-      chunk({ role: 'assistant', ...message }, null),
+      ...said.map((delta) => chunk({ role: 'assistant', ...delta }, null)),
       chunk({}, finish_reason),
       { data: { ...common, object: 'chat.completion.chunk', choices: [], usage: USAGE } },
       { data: '[DONE]' },
@@ -62,9 +75,9 @@ function completion(
   }
 }
 
-function messageOf(turn: Turn, id: string): Data {
-  if (!('call' in turn)) return { content: turn.text }
-  const { call } = turn
-  const made = { name: call.name, arguments: inputText(call) }
-  return { tool_calls: [{ index: 0, id: `call_${id}`, type: 'function', function: made }] }
+function toolCallsOf(turn: Turn, id: string): readonly Data[] {
+  return callsOf(turn).map((call, index) => {
+    const made = { name: call.name, arguments: inputText(call) }
+    return { index, id: `call_${id}_${index}`, type: 'function', function: made }
+  })
 }

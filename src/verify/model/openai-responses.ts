@@ -1,7 +1,17 @@
 // OpenAI Responses: POST …/responses.
 
-import type { Data } from '../../core/base/json.js'
-import { inputText, listOf, type Protocol, type Said, type Turn, textsIn } from './protocol.js'
+import type { Data, Json } from '../../core/base/json.js'
+import type { ProofCall } from '../../hosts/host-proof.js'
+import {
+  callsOf,
+  inputText,
+  listOf,
+  type Protocol,
+  type Said,
+  type Turn,
+  textOf,
+  textsIn,
+} from './protocol.js'
 
 const USAGE = {
   input_tokens: 10,
@@ -24,14 +34,23 @@ export const openaiResponses: Protocol = {
     hasTools: listOf(body.tools).length > 0,
   }),
   reply(turn, { model, stream }, id) {
-    const item = itemOf(turn, id)
+    const items = itemsOf(turn, id)
     const response = { id: `resp_${id}`, object: 'response', model, status: 'completed', usage: USAGE }
-    const whole = { ...response, output: [item] }
+    const whole = { ...response, output: items }
     if (!stream) return { json: whole }
     const events: readonly (Data & { readonly type: string })[] = [
       { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
-      { type: 'response.output_item.added', output_index: 0, item },
-      { type: 'response.output_item.done', output_index: 0, item },
+      ...items.flatMap((item, output_index) => [
+        { type: 'response.output_item.added', output_index, item },
+        ...(('deltas' in turn && turn.deltas) || []).map((delta) => ({
+          type: 'response.output_text.delta',
+          item_id: item.id as Json,
+          output_index,
+          content_index: 0,
+          delta,
+        })),
+        { type: 'response.output_item.done', output_index, item },
+      ]),
       { type: 'response.completed', response: whole },
     ]
     return { events: events.map((data) => ({ name: data.type, data })) }
@@ -43,12 +62,14 @@ function said(item: Data): Said {
   return { by: isOwn ? 'model' : 'user', text: textsIn(item) }
 }
 
-function itemOf(turn: Turn, id: string): Data {
-  if (!('call' in turn)) {
-    const content = [{ type: 'output_text', text: turn.text, annotations: [] }]
-    return { type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed', content }
-  }
-  const { call } = turn
+function itemsOf(turn: Turn, id: string): readonly Data[] {
+  const calls = callsOf(turn)
+  if (calls.length > 0) return calls.map((call, index) => callItem(call, `${id}_${index}`))
+  const content = [{ type: 'output_text', text: textOf(turn), annotations: [] }]
+  return [{ type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed', content }]
+}
+
+function callItem(call: ProofCall, id: string): Data {
   const { name, namespace } = call
   const common = { call_id: `call_${id}`, name, ...(namespace && { namespace }), status: 'completed' }
   return typeof call.input === 'string'

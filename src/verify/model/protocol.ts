@@ -3,8 +3,23 @@
 import type { Data, Json } from '../../core/base/json.js'
 import type { ProofCall } from '../../hosts/host-proof.js'
 
-/** One answer of the model: a tool call, or text that ends its turn. */
-export type Turn = { readonly call: ProofCall } | { readonly text: string }
+/** One answer of the model: a tool call, calls at once, or text that ends its turn. A stream sends the text in these deltas. */
+export type Turn =
+  | { readonly call: ProofCall }
+  | { readonly calls: readonly ProofCall[] }
+  | { readonly text: string; readonly deltas?: readonly string[] }
+
+export function callsOf(turn: Turn): readonly ProofCall[] {
+  return 'calls' in turn ? turn.calls : 'call' in turn ? [turn.call] : []
+}
+
+export function textOf(turn: Turn): string {
+  return 'text' in turn ? turn.text : ''
+}
+
+export function deltasOf(turn: Turn): readonly string[] {
+  return 'text' in turn ? (turn.deltas ?? [turn.text]) : []
+}
 
 /** A request of an agent. */
 export interface Asked {

@@ -1,0 +1,48 @@
+// What adapters share: calls that an SDK asks about before it runs them, a person's answer, and a refusal as an error.
+
+import { isDeepStrictEqual } from 'node:util'
+import { type BegunTool, HookError, type Outcome, type Question, type Session } from '../core/index.js'
+
+interface Call {
+  readonly name: string
+  readonly input: object
+  readonly id: string
+}
+
+type Entry = readonly [Call, Promise<BegunTool>]
+const begun = new WeakMap<Session, Map<string, Entry>>()
+
+/** PreToolUse runs once for a call, however often the SDK asks about it. An id with another input is another call. */
+export function beginOnce(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
+  const calls = begun.get(session) ?? new Map<string, Entry>()
+  begun.set(session, calls)
+  const [known, judged] = calls.get(call.id) ?? []
+  if (judged && known?.name === call.name && isDeepStrictEqual(known.input, call.input)) return judged
+  const beginning = session.beginTool(call, { signal })
+  calls.set(call.id, [call, beginning])
+  return beginning
+}
+
+/** The same for a call that is about to run: it is forgotten here, so that the next one is judged anew. */
+export function takeBegun(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
+  const taken = beginOnce(session, call, signal)
+  begun.get(session)?.delete(call.id)
+  return taken
+}
+
+/** The option that stands for a person's yes to this one call, or for a no. */
+export function replyTo({ options }: Question, isAllowed: boolean): string {
+  const fitting = isAllowed ? /^allow\b(?!.*\balways\b)/i : /^deny\b/i
+  return options.find((option) => fitting.test(option)) ?? 'Deny'
+}
+
+/** For SDKs that pass a refusal on as an error: the model or the program is told the reason. */
+export function refused({
+  reason = 'Denied by a hook',
+  outcome,
+}: {
+  readonly reason?: string | undefined
+  readonly outcome: Outcome
+}): HookError {
+  return new HookError('CALL_DENIED', reason, { outcome })
+}

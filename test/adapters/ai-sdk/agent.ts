@@ -1,0 +1,68 @@
+// An agent of the AI SDK, for the contract of adapters.
+
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import {
+  generateText,
+  jsonSchema,
+  type ModelMessage,
+  stepCountIs,
+  streamText,
+  type ToolSet,
+  tool,
+  wrapLanguageModel,
+} from 'ai'
+import { hooksMiddleware, wrapTools } from 'carabiner/ai-sdk'
+import { type AgentRun, playScenes } from '../scenes.js'
+
+const inputSchema = jsonSchema<{ at: string }>({
+  type: 'object',
+  properties: { at: { type: 'string' } },
+  required: ['at'],
+})
+
+async function runAgent(run: AgentRun): Promise<string> {
+  const { session, baseURL, prompt, streaming, signal, tools, approve } = run
+  const model = createOpenAICompatible({ name: 'mock', baseURL })('mock-model')
+  const made: ToolSet = Object.fromEntries(
+    tools.map(({ name, run }) => [
+      name,
+      tool({ inputSchema, execute: (input, { abortSignal }) => run(input, abortSignal) }),
+    ]),
+  )
+  const settings = {
+    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
+    tools: wrapTools(session, made),
+    stopWhen: stepCountIs(5),
+    abortSignal: signal,
+    maxRetries: 0,
+  }
+  const messages: ModelMessage[] = [{ role: 'user', content: prompt }]
+  for (;;) {
+    const result = streaming
+      ? await streamed({ ...settings, messages }, run.show)
+      : await generateText({ ...settings, messages })
+    messages.push(...result.response.messages)
+    const parts = result.content as readonly { type: string; approvalId?: string }[]
+    const asked = parts.filter(({ type }) => type === 'tool-approval-request')
+    if (asked.length === 0) return result.text
+    const content = asked.map(({ approvalId }) => ({
+      type: 'tool-approval-response',
+      approvalId,
+      approved: approve,
+    }))
+    messages.push({ role: 'tool', content } as unknown as ModelMessage)
+  }
+}
+
+async function streamed(settings: Parameters<typeof streamText>[0], show: (text: string) => void) {
+  const result = streamText({ ...settings, onError: () => {} })
+  for await (const part of result.fullStream) {
+    if (part.type === 'text-delta') show(part.text)
+    if (part.type === 'error') throw part.error
+    if (part.type === 'abort') throw new DOMException('the stream was aborted', 'AbortError')
+  }
+  const { content, text, response } = result
+  return { content: await content, text: await text, response: await response }
+}
+
+await playScenes(runAgent)

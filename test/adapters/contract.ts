@@ -1,0 +1,174 @@
+// The contract of adapters: every scene, streamed and not, inside the SDK's own agent loop, with a mock model on the loopback.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MockModel } from '../../src/verify/model/mock-model.js'
+import { type Played, SCENES, type SceneName } from './scenes.js'
+import { type SdkProject, sdkProject } from './sdk-project.js'
+
+/** What happened, and the requests that reached the model. */
+export interface Seen extends Played {
+  readonly requests: readonly string[]
+}
+
+type Expectation = (seen: Seen, streaming: boolean) => void
+
+interface Adapter {
+  /** The folder of its agent, below test/adapters: `agent.ts`, and a folder with a lock file for each version. */
+  readonly name: string
+  readonly version: string
+  /** The Node that this version needs. */
+  readonly node?: string
+  /** Where the SDK cannot do what the contract says, and its `capabilities` say so. */
+  readonly differs?: Readonly<Partial<Record<SceneName, Expectation>>>
+  readonly leftOut?: readonly SceneName[]
+}
+
+const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
+  plain({ ran, requests, text }) {
+    expect(ran).toEqual(['look a'])
+    expect(requests).toHaveLength(2)
+    expect(requests[1]).toContain('saw a')
+    expect(text).toBe('All done.')
+  },
+  deny({ ran, requests, text }) {
+    expect(ran).toEqual([])
+    expect(requests[1]).toContain('not this way')
+    expect(text).toBe('All done.')
+  },
+  rewrite({ ran, requests }) {
+    expect(ran).toEqual(['look b'])
+    expect(requests[1]).toContain('saw b')
+  },
+  'rewrite a result'({ ran, requests }) {
+    expect(ran).toEqual(['look a'])
+    expect(requests[1]).toContain('saw nothing')
+    expect(requests[1]).not.toContain('saw a')
+  },
+  inject({ requests, text }) {
+    expect(requests[0]).toContain('mind the gap')
+    expect(requests[1]).toContain('it rains')
+    expect(text).toBe('All done.')
+  },
+  'ask, yes'({ ran, events, requests, text }) {
+    expect(ran).toEqual(['look a'])
+    expect(named(events)).toEqual(['PreToolUse', 'PostToolUse'])
+    expect(requests[1]).toContain('saw a')
+    expect(text).toBe('All done.')
+  },
+  'ask, no'({ ran, events, requests }) {
+    expect(ran).toEqual([])
+    expect(named(events)).toEqual(['PreToolUse'])
+    expect(requests[1]).not.toContain('saw a')
+  },
+  respond({ ran, requests }) {
+    expect(ran).toEqual([])
+    expect(requests[1]).toContain('from the cache')
+  },
+  'respond for the model'({ requests, text, shown }, streaming) {
+    expect(requests).toEqual([])
+    expect(text).toBe('cached answer')
+    if (streaming) expect(shown).toBe('cached answer')
+  },
+  'deny a request'({ requests, error }) {
+    expect(requests).toEqual([])
+    expect(error?.message).toContain('over budget')
+  },
+  'deny a response'({ text, shown, error }) {
+    expect(error?.message).toContain('a secret')
+    expect(`${text}${shown}`).not.toContain('pass')
+  },
+  'rewrite a response'({ text, shown }) {
+    expect(text).toBe('redacted')
+    expect(shown).not.toContain('pass')
+  },
+  parallel({ ran, requests, text }) {
+    expect([...ran].sort()).toEqual(['look D', 'meet a', 'meet b'])
+    for (const result of ['met at a', 'met at b', 'not to c', 'saw D', 'e is known'])
+      expect(requests[1]).toContain(result)
+    expect(text).toBe('All done.')
+  },
+  abort({ ran, requests, events, error }) {
+    expect(ran).toEqual(['wait a'])
+    expect(requests).toHaveLength(1)
+    expect(error?.name).toBe('AbortError')
+    expect(events.at(-1)).toMatchObject({ hook_event_name: 'PostToolUseFailure', is_interrupt: true })
+  },
+  'tool error'({ ran, requests, events, text }) {
+    expect(ran).toEqual(['fail a'])
+    expect(events.at(-1)).toMatchObject({ hook_event_name: 'PostToolUseFailure', error: 'no such place' })
+    expect(requests[1]).toContain('no such place')
+    expect(text).toBe('All done.')
+  },
+  subagent({ ran, requests, events, text }) {
+    expect(ran).toEqual(['helper the river'])
+    expect(events).toContainEqual(expect.objectContaining({ tool_name: 'look', agent_id: 'helper-1' }))
+    expect(requests[2]).toContain('no helper looks')
+    expect(requests[3]).toContain('The helper is done.')
+    expect(text).toBe('All done.')
+  },
+}
+
+const named = (events: Seen['events']) => events.map(({ hook_event_name }) => hook_event_name)
+
+export function contract(adapter: Adapter): void {
+  const { name, version, node, differs = {}, leftOut = [] } = adapter
+  const agent = `test/adapters/${name}/agent.ts`
+  let project: SdkProject | undefined
+  try {
+    project = sdkProject(`${name}/${version}`, node)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    console.error(`SKIPPED: ${name} ${version} cannot be installed: ${why}`)
+  }
+
+  describe.skipIf(!project)(`${name} ${version}`, () => {
+    const seen = new Map<string, Seen>()
+    const names = (Object.keys(SCENES) as SceneName[]).filter((scene) => !leftOut.includes(scene))
+    const wanted = [false, true].flatMap((streaming) => names.map((scene) => ({ name: scene, streaming })))
+
+    beforeAll(async () => {
+      const requests = wanted.map((): string[] => [])
+      const model = new MockModel(({ path, body }) => {
+        const at = Number(path.split('/')[1])
+        const turns = SCENES[wanted[at]?.name ?? 'plain'].turns
+        requests[at]?.push(body)
+        return turns[(requests[at]?.length ?? 0) - 1] ?? { text: 'nothing more to say' }
+      })
+      const port = await model.start()
+      const scenes = wanted.map((scene, at) => ({ ...scene, baseURL: `http://127.0.0.1:${port}/${at}` }))
+      try {
+        const lines = (await project?.run(agent, JSON.stringify(scenes)))?.trim().split('\n') ?? []
+        for (const [at, { name: scene, streaming }] of wanted.entries()) {
+          const played = JSON.parse(lines[at] ?? '{}') as Played
+          seen.set(`${scene} ${streaming}`, { ...played, requests: requests[at] ?? [] })
+        }
+      } finally {
+        await model.stop()
+      }
+    })
+    afterAll(() => project?.[Symbol.dispose]())
+
+    it.each(wanted)('$name, streaming: $streaming', ({ name: scene, streaming }) => {
+      const expectation = differs[scene] ?? CONTRACT[scene]
+      expectation(seen.get(`${scene} ${streaming}`) as Seen, streaming)
+    })
+
+    it('type-checks: the adapter itself, and an agent with the declarations of the package', () => {
+      project?.add('src/core', 'src/adapters', 'test/adapters/scenes.ts', agent)
+      expect(project?.check(`src/adapters/${name}.ts`, agent)).toBe('')
+    })
+
+    it('is a version that the adapter names', () => {
+      const lock = fileURLToPath(new URL(`./${name}/${version}/package.json`, import.meta.url))
+      const source = readFileSync(
+        fileURLToPath(new URL(`../../src/adapters/${name}.ts`, import.meta.url)),
+        'utf8',
+      )
+      const [, sdk = ''] = /package: '([^']+)'/.exec(source) ?? []
+      expect(source).toContain(JSON.parse(readFileSync(join(lock), 'utf8')).dependencies[sdk])
+    })
+  })
+}

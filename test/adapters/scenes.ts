@@ -1,0 +1,229 @@
+// The situations that every adapter must handle: what the model says, which hooks there are, and how an agent plays them.
+// An agent of an SDK calls playScenes() with a function that runs the SDK's own loop.
+
+import { askUser, createHooks, type Data, deny, inject, modify, respond, type Session } from 'carabiner'
+
+/** A tool as every SDK can have it. Its input is `{ at: string }`. */
+export interface TestTool {
+  readonly name: string
+  readonly run: (input: { readonly at: string }, signal: AbortSignal | undefined) => Promise<string>
+}
+
+export interface AgentRun {
+  readonly session: Session
+  /** Of the mock model, without a path of a protocol. */
+  readonly baseURL: string
+  readonly prompt: string
+  readonly streaming: boolean
+  readonly signal: AbortSignal
+  readonly tools: readonly TestTool[]
+  /** What a person answers if the SDK suspends the agent. */
+  readonly approve: boolean
+  /** Call it with every text that a person would see before the answer is complete. */
+  readonly show: (text: string) => void
+}
+
+/** Runs the SDK's own loop to its end, and returns the last text. Throws what the SDK throws. */
+export type RunAgent = (run: AgentRun) => Promise<string>
+
+/** What happened in a scene. */
+export interface Played {
+  readonly text?: string
+  readonly shown: string
+  readonly error?: { readonly name: string; readonly message: string }
+  /** Tools that ran, with the place they ran for. */
+  readonly ran: readonly string[]
+  /** Tool events that hooks saw. */
+  readonly events: readonly Data[]
+}
+
+type Turn =
+  | { readonly calls: readonly Call[] }
+  | { readonly text: string; readonly deltas: readonly string[] }
+interface Call {
+  readonly name: string
+  readonly input: { readonly at: string }
+}
+
+interface Scene {
+  /** What the model says, request for request. */
+  readonly turns: readonly Turn[]
+  readonly hooks?: (session: Session) => void
+  /** The person says no. */
+  readonly refuses?: true
+}
+
+const call = (name: string, at = 'a'): Call => ({ name, input: { at } })
+const calls = (...made: readonly Call[]): Turn => ({ calls: made })
+const says = (...deltas: readonly string[]): Turn => ({ text: deltas.join(''), deltas })
+const DONE = says('All ', 'done.')
+const LOOK = [calls(call('look')), DONE]
+const SECRET = says('the pass', 'word is x')
+const contentOf = (response: unknown) => String((response as Data).content)
+
+export const SCENES = {
+  plain: { turns: LOOK },
+  deny: { turns: LOOK, hooks: (session) => session.register('PreToolUse', () => deny('not this way')) },
+  rewrite: {
+    turns: LOOK,
+    hooks: (session) => session.register('PreToolUse', () => modify({ tool_input: { at: 'b' } })),
+  },
+  'rewrite a result': {
+    turns: LOOK,
+    hooks: (session) => session.register('PostToolUse', () => modify({ tool_response: 'saw nothing' })),
+  },
+  inject: {
+    turns: LOOK,
+    hooks(session) {
+      session.register('ModelRequest', () => inject('mind the gap'))
+      session.register('PostToolUse', () => inject('it rains'))
+    },
+  },
+  'ask, yes': { turns: LOOK, hooks: (session) => session.register('PreToolUse', () => askUser('really?')) },
+  'ask, no': {
+    turns: LOOK,
+    hooks: (session) => session.register('PreToolUse', () => askUser('really?')),
+    refuses: true,
+  },
+  respond: {
+    turns: LOOK,
+    hooks: (session) => session.register('PreToolUse', () => respond('from the cache')),
+  },
+  'respond for the model': {
+    turns: [],
+    hooks: (session) =>
+      session.register('ModelRequest', () => respond({ role: 'assistant', content: 'cached answer' })),
+  },
+  'deny a request': {
+    turns: [],
+    hooks: (session) => session.register('ModelRequest', () => deny('over budget')),
+  },
+  'deny a response': {
+    turns: [SECRET],
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        contentOf(response).includes('password') ? deny('a secret') : undefined,
+      ),
+  },
+  'rewrite a response': {
+    turns: [SECRET],
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        modify({ response: { ...(response as Data), content: 'redacted' } }),
+      ),
+  },
+  parallel: {
+    turns: [
+      calls(call('meet', 'a'), call('meet', 'b'), call('look', 'c'), call('look', 'd'), call('look', 'e')),
+      DONE,
+    ],
+    hooks: (session) =>
+      session.register('PreToolUse', (_, { tool_input }) => {
+        const { at } = tool_input as { at?: string }
+        if (at === 'c') return deny('not to c')
+        if (at === 'd') return modify({ tool_input: { at: 'D' } })
+        return at === 'e' ? respond('e is known') : undefined
+      }),
+  },
+  abort: { turns: [calls(call('wait')), DONE] },
+  'tool error': { turns: [calls(call('fail')), DONE] },
+  subagent: {
+    turns: [calls(call('helper', 'the river')), calls(call('look')), says('The helper ', 'is done.'), DONE],
+    hooks: (session) =>
+      session.register('PreToolUse', (_, { agent_id, tool_name }) =>
+        agent_id === 'helper-1' && tool_name === 'look' ? deny('no helper looks') : undefined,
+      ),
+  },
+} satisfies Record<string, Scene>
+
+export type SceneName = keyof typeof SCENES
+
+/** Reads the scenes to play from standard input, and prints a line for each. */
+export async function playScenes(runAgent: RunAgent): Promise<void> {
+  let text = ''
+  for await (const some of process.stdin) text += some
+  const wanted = JSON.parse(text) as readonly { name: SceneName; streaming: boolean; baseURL: string }[]
+  for (const { name, streaming, baseURL } of wanted)
+    console.log(JSON.stringify(await played(runAgent, name, streaming, baseURL)))
+}
+
+async function played(
+  runAgent: RunAgent,
+  name: SceneName,
+  streaming: boolean,
+  baseURL: string,
+): Promise<Played> {
+  const scene: Scene = SCENES[name]
+  const hooks = await createHooks({ globals: false })
+  const session = hooks.session()
+  const events: Data[] = []
+  for (const event of ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
+    session.register(event, (_, data) => void events.push(data as unknown as Data))
+  scene.hooks?.(session)
+  const controller = new AbortController()
+  const ran: string[] = []
+  let shown = ''
+  const run: AgentRun = {
+    ...{ session, baseURL, streaming, signal: controller.signal, approve: !scene.refuses },
+    prompt: 'Please look.',
+    tools: toolsOf(
+      ran,
+      () => controller.abort(),
+      (prompt) => runAgent(asHelper(run, prompt)),
+    ),
+    show: (some) => {
+      shown += some
+    },
+  }
+  try {
+    const text = await runAgent(run)
+    return { text, shown, ran, events }
+  } catch (error) {
+    const { name, message } = error as Error
+    return { shown, ran, events, error: { name, message } }
+  } finally {
+    await hooks.close()
+  }
+}
+
+function asHelper(run: AgentRun, prompt: string): AgentRun {
+  return { ...run, prompt, session: run.session.child({ agentId: 'helper-1', agentType: 'helper' }) }
+}
+
+function toolsOf(
+  ran: string[],
+  abort: () => void,
+  help: (prompt: string) => Promise<string>,
+): readonly TestTool[] {
+  let here = 0
+  let meet = () => {}
+  const met = new Promise<void>((resolve) => {
+    meet = resolve
+  })
+  const runs: Readonly<Record<string, TestTool['run']>> = {
+    look: async ({ at }) => `saw ${at}`,
+    // Ends only if two calls run at the same time.
+    async meet({ at }) {
+      here++
+      if (here === 2) meet()
+      await met
+      return `met at ${at}`
+    },
+    fail: async () => {
+      throw new Error('no such place')
+    },
+    wait: (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new DOMException('stopped waiting', 'AbortError')))
+        abort()
+      }),
+    helper: ({ at }) => help(at),
+  }
+  return Object.entries(runs).map(([name, run]) => ({
+    name,
+    run: (input, signal) => {
+      ran.push(`${name} ${input.at}`)
+      return run(input, signal)
+    },
+  }))
+}

@@ -1,0 +1,130 @@
+// A project with one SDK and this package in it, as somebody has it who installed both.
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { cacheFolder, runtimeProgram } from '../../scripts/runtimes.mjs'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+export interface SdkProject extends Disposable {
+  readonly folder: string
+  /** Copies files of this repository there, to the same paths. */
+  add(...paths: readonly string[]): void
+  /** Type-checks files strictly, with the declarations of libraries (`skipLibCheck: false`). Returns what tsc complains about. */
+  check(...paths: readonly string[]): string
+  /** Runs a TypeScript program of this repository there, gives it a text, and returns what it printed. */
+  run(path: string, input?: string): Promise<string>
+}
+
+/**
+ * `lock` is a folder with package.json and package-lock.json, below test/adapters. Its packages are installed once, and kept
+ * in a cache. Throws with the reason if they cannot be installed.
+ */
+export function sdkProject(lock: string, node = 'node@20'): SdkProject {
+  const program = runtimeProgram(node)
+  // Below the packages, so that the copy of Carabiner finds the SDK as it would find it in a project.
+  const folder = mkdtempSync(join(installed(join(ROOT, 'test/adapters', lock)), 'project-'))
+  const home = join(folder, 'node_modules/carabiner')
+  for (const name of ['dist', 'package.json']) cpSync(join(ROOT, name), join(home, name), { recursive: true })
+  for (const name of [...Object.keys(MANIFEST.dependencies), '@types/node']) {
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules', name), link)
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const add = (...paths: readonly string[]) => {
+    for (const path of paths) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
+  }
+  return {
+    folder,
+    add,
+    check(...paths) {
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: STRICT, files: paths }))
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+      return ourComplaints(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout)
+    },
+    async run(path, input = '') {
+      const outfile = join(folder, 'program.mjs')
+      await build({
+        entryPoints: [join(ROOT, path)],
+        outfile,
+        bundle: true,
+        packages: 'external',
+        platform: 'node',
+        format: 'esm',
+      })
+      return printed(spawn(program, [outfile], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] }), input)
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+const STRICT = {
+  ...{
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    target: 'es2022',
+    // Most SDKs need types of browsers.
+    lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+  },
+  ...{ types: ['node'], strict: true, skipLibCheck: false, noEmit: true },
+}
+
+/** Errors in an SDK's own declarations are there without us. Lines that belong to an error are indented. */
+function ourComplaints(text: string): string {
+  const complaints = text.split(/\n(?=\S)/)
+  return complaints
+    .filter((one) => !/^[^(]*\/node_modules\/(?!carabiner\/)[^(]*\(/.test(one))
+    .join('\n')
+    .trim()
+}
+
+/** The cached folder with the packages of a lock file. */
+function installed(lock: string): string {
+  const files = ['package.json', 'package-lock.json']
+  const digest = createHash('sha256')
+  for (const file of files) digest.update(readFileSync(join(lock, file)))
+  const folder = cacheFolder('sdks', digest.digest('hex').slice(0, 16))
+  if (existsSync(folder)) return folder
+  mkdirSync(dirname(folder), { recursive: true })
+  const making = mkdtempSync(`${folder}-`)
+  for (const file of files) cpSync(join(lock, file), join(making, file))
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--fetch-retries=1'], {
+    cwd: making,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    renameSync(making, folder)
+  } catch (error) {
+    // Another process was faster.
+    rmSync(making, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+  }
+  return folder
+}
+
+async function printed(child: ReturnType<typeof spawn>, input: string): Promise<string> {
+  let text = ''
+  child.stdout?.setEncoding('utf8').on('data', (some) => {
+    text += some
+  })
+  child.stdin?.end(input)
+  const status = await new Promise((resolve) => child.once('close', resolve))
+  if (status !== 0) throw new Error(`the program ended with ${status}\n${text}`)
+  return text
+}

@@ -1,14 +1,12 @@
 // What a proof of `carabiner verify` depends on, and whether the last one is still good.
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import type { Json } from '../core/base/json.js'
-import { callerEnv } from '../files/caller.js'
-import { userHome } from '../files/homes.js'
 import { ifThere } from '../files/if-there.js'
 import type { ListedHook } from '../hooks.js'
 import { hostNamed, type KnownHost } from '../hosts/hosts.js'
+import { writtenPlaces } from '../hosts/registrations.js'
 import { setupOf } from '../hosts/setups.js'
 import { agentsOf, programStamp } from '../verify/agents.js'
 import {
@@ -36,13 +34,11 @@ export async function circumstancesOf(
   }
 }
 
-/** The commands that the agent would run, whatever else its settings say. */
+/** The commands that the agent would run, in the user's files and in projects that setup wrote to. */
 async function configurationOf(host: KnownHost): Promise<string> {
   if (!host.setup) return ''
-  const { folder, variable, files } = await setupOf(host)
-  const base = (variable && callerEnv()[variable]) || join(userHome(), folder)
-  const found = files.map(({ name, form }): Json => {
-    const text = textOf(join(base, name))
+  const found = writtenPlaces({ host, setup: await setupOf(host) }).map(({ path, form }): Json => {
+    const text = textOf(path)
     return text === undefined ? null : form.commands(text).map(({ event = '', command }) => [event, command])
   })
   return digest(found)

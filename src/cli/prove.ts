@@ -14,7 +14,7 @@ import { Interruption } from './interruption.js'
 import { type Output, plainData } from './output.js'
 import { counted, labelled, oneLine } from './print/lines.js'
 import { withProgress } from './print/progress.js'
-import { type Paint, painter } from './print/terminal.js'
+import { isTerminal, type Paint, painter } from './print/terminal.js'
 import { circumstancesOf } from './proof-state.js'
 import { EXIT } from './refusal.js'
 import { sourcesOf } from './sources.js'
@@ -89,7 +89,7 @@ async function factsOf({ host, proof, program = '' }: Agent, way: Way): Promise<
       quick: options.quick,
       setUp: (env, project, pack) => setUp(host, env, { project, pack }),
       inside: (file) => [process.execPath, script(), 'verify', '--inside', file],
-      during: (trial, work) => withProgress(`${host.title}: ${trial}`, output, work),
+      during: (trial, work) => during(`${host.title}: ${trial}`, output, work),
       signal,
       ...(options.keep !== undefined && { keep: callerPath(options.keep) }),
     }))
@@ -100,6 +100,14 @@ async function factsOf({ host, proof, program = '' }: Agent, way: Way): Promise<
   }
   return facts
 }
+
+/** Off a terminal, minutes would pass without a word. */
+async function during<T>(what: string, output: Output, work: () => Promise<T>): Promise<T> {
+  if (!output.json && !isTerminal(STDERR)) await output.complain([`${what} …`])
+  return withProgress(what, output, work)
+}
+
+const STDERR = 2
 
 /** Carabiner could not be registered in a fresh home. */
 class SetupFailed extends Error {}

@@ -660,6 +660,21 @@ describe('several agents', () => {
     )
   })
 
+  it('--all --remove --project takes out those of the project, and no others', async () => {
+    const call = (...args: string[]) => project.call(['setup', ...args])
+    await call('codex', '--only', 'guard')
+    await call('cursor', 'claude-code', '--only', 'guard', '--project')
+    const { code, stdout } = await call('--all', '--remove', '--project')
+    expect(code).toBe(0)
+    expect(stdout).toContain('found 2 agents')
+    expect(stdout).not.toContain('Codex')
+    expect(existsSync(join(project.home, '.codex/hooks.json'))).toBe(true)
+    expect(existsSync(join(project.folder, '.cursor/hooks.json'))).toBe(false)
+    expect((await call('--all', '--remove', '--project')).stdout).toBe(
+      'No agent has hooks of Carabiner in this project.\n',
+    )
+  })
+
   it('are said to be missing', async () => {
     expect((await call()).stdout).toContain('No agent was found on this machine.')
   })

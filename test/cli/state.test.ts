@@ -1,6 +1,10 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { version } from '../../src/cli/version.js'
+import { digest } from '../../src/core/base/digest.js'
+import { programStamp } from '../../src/verify/agents.js'
+import { keepProof, type ProofRecord } from '../../src/verify/proof-record.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -286,4 +290,64 @@ it('says when everything is bypassed', async () => {
   const { stdout } = await project.call([], { env: { CARABINER_OFF: '1' } })
   expect(stdout).toContain('broken bypassed')
   expect(stdout).toContain('next unset CARABINER_OFF')
+})
+
+describe('the last proof', () => {
+  const proofOf = (circumstances: object, more: Partial<ProofRecord> = {}): ProofRecord => ({
+    host: 'claude-code',
+    title: 'Claude Code',
+    version: '2.0.0',
+    at: Date.UTC(2026, 1, 3),
+    quick: false,
+    network: 'none',
+    facts: [{ name: 'command', state: 'held', text: 'with the hook, the command does not run' }],
+    bypasses: [],
+    circumstances: { ...now(), ...circumstances },
+    ...more,
+  })
+
+  const claude = () => join(project.home, 'bin/claude')
+  const now = () => ({
+    program: programStamp(claude()) ?? '',
+    configuration: digest([null]),
+    hooks: digest([]),
+    carabiner: version,
+  })
+
+  async function shown(circumstances: object, more: Partial<ProofRecord> = {}): Promise<string> {
+    mkdirSync(join(project.home, 'bin'), { recursive: true })
+    writeFileSync(claude(), '#!/bin/sh\n', { mode: 0o755 })
+    vi.stubEnv('CARABINER_HOME', join(project.home, '.local/share/carabiner'))
+    keepProof(proofOf(circumstances, more))
+    vi.unstubAllEnvs()
+    return (await project.call([], { env: { PATH: join(project.home, 'bin') } })).stdout
+  }
+
+  it('is shown with its date', async () => {
+    expect(await shown({})).toContain('  proven: Claude Code 2.0.0, 2026-02-03, 1 fact held\n')
+  })
+
+  it('is said to be quick', async () => {
+    expect(await shown({}, { quick: true })).toContain(
+      '1 fact held; only a quick proof: carabiner verify claude-code shows the rest\n',
+    )
+  })
+
+  it.each([
+    ['program', 'the agent was updated'],
+    ['configuration', "the agent's own hook settings changed"],
+    ['hooks', 'your hooks changed'],
+    ['carabiner', 'Carabiner was updated'],
+  ])('is stale if the %s changed', async (what, why) => {
+    expect(await shown({ [what]: 'other' })).toContain(
+      `stale proof: Claude Code 2.0.0, 2026-02-03; since then ${why}: carabiner verify claude-code\n`,
+    )
+  })
+
+  it('that did not hold is told first of all', async () => {
+    const facts = [{ name: 'command', state: 'failed', text: 'it ran' }] as const
+    expect(await shown({}, { facts })).toContain(
+      'not proven: Claude Code 2.0.0, 2026-02-03; carabiner verify claude-code shows why\n',
+    )
+  })
 })

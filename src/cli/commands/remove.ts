@@ -87,8 +87,10 @@ function foundData({ settings, kept, service, left }: Found) {
 function foundLines({ settings, kept, service, left }: Found, paint: Paint): readonly string[] {
   const rows = [
     ...settings.map(({ plan, commands }) => {
-      const hooks = counted(ownIn(commands).length, 'hook')
-      return `  ${visible(shortPath(plan.file.path))}: ${hooks} of Carabiner`
+      // A file that only makes an agent trust the hooks has none.
+      const { length } = ownIn(commands)
+      const what = length === 0 ? 'entries' : counted(length, 'hook')
+      return `  ${visible(shortPath(plan.file.path))}: ${what} of Carabiner`
     }),
     ...kept.map(
       ({ folder, names, files }) =>

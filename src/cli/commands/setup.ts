@@ -5,7 +5,7 @@ import { userHome } from '../../files/homes.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
-import { userPlaces } from '../../hosts/setup.js'
+import { type HostPlace, userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup, SETUP_HOSTS, setupOf } from '../../hosts/setups.js'
 import { type Command, choiceOf, type Options } from '../command.js'
@@ -27,6 +27,7 @@ import {
   linesOf,
   nextLinesOf,
   type Picking,
+  placesInProject,
   shortLinesOf,
   wishFor,
 } from '../setup/register.js'
@@ -152,9 +153,10 @@ async function setUpMany(agents: readonly KnownSetup[], options: Given, output: 
 /** Nobody named them: a person sees all of it first, is asked once, and then sees what the agents really do. */
 async function setUpFound(given: Given, output: Output, signal: AbortSignal | undefined): Promise<number> {
   const isTaken = given.remove || given.prune
-  const agents = await (isTaken ? registeredAgents() : installedAgents())
-  if (agents.length === 0) return noAgent(isTaken, output)
-  if (!output.json) await output.print(foundLines(agents, isTaken, painter(1)))
+  const agents = await (isTaken ? registeredAgents(given.project) : installedAgents())
+  if (agents.length === 0) return noAgent(given, output)
+  const placesOf = given.project ? placesInProject : isTaken ? writtenPlaces : placesOfUser
+  if (!output.json) await output.print(foundLines(agents, placesOf, painter(1)))
   const options = { ...given, everywhere: isTaken && !given.project }
   if (options.all || options.yes || options['dry-run']) return setUpMany(agents, options, output)
   const preview = await resultsOf(agents, { ...options, 'dry-run': true }, output)
@@ -266,8 +268,10 @@ function problemLines(problem: SetupProblem, paint: Paint): readonly string[] {
   ]
 }
 
-async function noAgent(isTaken: boolean, output: Output): Promise<number> {
-  if (isTaken) return output.result({ agents: [] }, () => ['No agent has hooks of Carabiner.'])
+async function noAgent({ remove, prune, project }: Given, output: Output): Promise<number> {
+  const where = project ? ' in this project' : ''
+  if (remove || prune)
+    return output.result({ agents: [] }, () => [`No agent has hooks of Carabiner${where}.`])
   const names = (await allSetups()).map(({ host }) => host.name)
   return output.result({ agents: [] }, () => [
     'No agent was found on this machine.',
@@ -275,12 +279,20 @@ async function noAgent(isTaken: boolean, output: Output): Promise<number> {
   ])
 }
 
-function foundLines(agents: readonly KnownSetup[], isTaken: boolean, paint: Paint): readonly string[] {
+function placesOfUser({ setup }: KnownSetup): readonly HostPlace[] {
+  return userPlaces(setup)
+}
+
+function foundLines(
+  agents: readonly KnownSetup[],
+  placesOf: (known: KnownSetup) => readonly HostPlace[],
+  paint: Paint,
+): readonly string[] {
   const rows = columns(
     agents.map(({ host, setup }) => [
       `  ${host.title}`,
       host.name,
-      (isTaken ? writtenPlaces({ host, setup }) : userPlaces(setup))
+      placesOf({ host, setup })
         .map(({ path }) => visible(shortPath(path)))
         .join(', '),
       setup.standing === 'proven' ? '' : 'documented, not proven',

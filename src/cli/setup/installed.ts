@@ -5,10 +5,11 @@ import { join, relative, sep } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import { isProgram, searchPath } from '../../files/search-path.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
-import { planRemove, userFolder, userPlaces } from '../../hosts/setup.js'
+import { type HostPlace, planRemove, userFolder, userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { allSetups, type KnownSetup } from '../../hosts/setups.js'
 import { projectOf } from '../sources.js'
+import { placesInProject } from './register.js'
 
 /** Those whose program is in PATH, or whose settings are there. */
 export async function installedAgents(): Promise<readonly KnownSetup[]> {
@@ -36,9 +37,14 @@ function isThere(folder: string, all: readonly KnownSetup[]): boolean {
   return names.length === 0 || names.some((name) => !others.includes(name))
 }
 
-/** Those with hooks of ours, installed or not: in the user's files, or in projects that setup has a record of. */
-export async function registeredAgents(): Promise<readonly KnownSetup[]> {
-  return withoutSharers((await allSetups()).filter(hasOurs), () => false)
+/**
+ * Those with hooks of ours, installed or not: in the user's files, or in projects that setup has a record of. `isHere`: only
+ * in the project here.
+ */
+export async function registeredAgents(isHere: boolean): Promise<readonly KnownSetup[]> {
+  const all = await allSetups()
+  if (isHere) return all.filter((known) => placesInProject(known).some(isOursIn))
+  return withoutSharers(all.filter(hasOurs), () => false)
 }
 
 /** A file of ours that two agents read does not show which of them is there. */
@@ -57,13 +63,15 @@ function filesOf({ host, setup }: KnownSetup): string {
 }
 
 function hasOurs(known: KnownSetup): boolean {
-  return writtenPlaces(known).some((place) => {
-    try {
-      return planRemove(place).changes
-    } catch (error) {
-      // Removing them says what is wrong with the file.
-      if (error instanceof SetupProblem) return true
-      throw error
-    }
-  })
+  return writtenPlaces(known).some(isOursIn)
+}
+
+function isOursIn(place: HostPlace): boolean {
+  try {
+    return planRemove(place).changes
+  } catch (error) {
+    // Removing them says what is wrong with the file.
+    if (error instanceof SetupProblem) return true
+    throw error
+  }
 }

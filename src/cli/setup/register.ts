@@ -167,8 +167,8 @@ function planned(places: readonly HostPlace[], entries: readonly Entry[]): reado
 
 function placesFor(known: KnownSetup, { project: isProject, remove }: Wanted): readonly HostPlace[] {
   const { host, setup } = known
-  const places = isProject ? projectPlaces(setup, settingsProject(known)) : userPlaces(setup)
-  if (places && places.length > 0) return places
+  const places = isProject ? placesInProject(known) : userPlaces(setup)
+  if (places.length > 0) return places
   throw isProject
     ? new SetupProblem(
         `${host.title} does not reliably run hooks that are registered in a project`,
@@ -180,6 +180,11 @@ function placesFor(known: KnownSetup, { project: isProject, remove }: Wanted): r
         `${host.title} has no settings for all projects`,
         `In a project, type carabiner setup ${host.name} --project${remove ? ' --remove' : ''}.`,
       )
+}
+
+/** The files of the project here. None if the agent does not reliably run hooks of projects. */
+export function placesInProject(known: KnownSetup): readonly HostPlace[] {
+  return projectPlaces(known.setup, settingsProject(known)) ?? []
 }
 
 /** An agent takes the folder that it is started in: one with settings of its own is meant, whatever is further up. */

@@ -26,8 +26,18 @@ export function beginOnce(session: Session, call: Call, signal?: AbortSignal): P
 /** The same for a call that is about to run: it is forgotten here, so that the next one is judged anew. */
 export function takeBegun(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
   const taken = beginOnce(session, call, signal)
-  begun.get(session)?.delete(call.id)
+  forgetBegun(session, call.id)
   return taken
+}
+
+/** For an SDK that calls a tool again where it was interrupted: forget the call when it has ended. */
+export function forgetBegun(session: Session, id: string): void {
+  begun.get(session)?.delete(id)
+}
+
+/** The call with this id, if it was begun and is not forgotten. */
+export function knownBegun(session: Session, id: string): Promise<BegunTool> | undefined {
+  return begun.get(session)?.get(id)?.[1]
 }
 
 /** The option that stands for a person's yes to this one call, or for a no. */

@@ -1,0 +1,332 @@
+// Hooks in the OpenAI Agents SDK (npm: @openai/agents): around its function tools, around its models, and in its interruptions.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  FunctionTool,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  RunToolApprovalItem,
+  Tool,
+} from '@openai/agents'
+import {
+  type Data,
+  type Hold,
+  HookError,
+  type Json,
+  type Question,
+  type RenderedInjection,
+  type Reply,
+  type Session,
+} from '../core/index.js'
+import { beginOnce, forgetBegun, knownBegun, refused, replyTo } from './begun-calls.js'
+import { type Capabilities, WORKS } from './capabilities.js'
+import { saidIn, unlessRefused } from './response.js'
+
+export const capabilities: Capabilities = {
+  sdk: 'OpenAI Agents SDK',
+  package: '@openai/agents',
+  versions: ['0.14.0', '0.20.0'],
+  deny: {
+    works: true,
+    note: 'function tools, also of MCP servers (`getAllMcpTools`) and agents as tools; `wrapTools` refuses shell, computer and patch tools, and hosted tools run at the provider',
+  },
+  rewrite: WORKS,
+  inject: { works: true, note: 'needs `wrapModel`; as system or user messages at the end' },
+  ask: { works: true, note: 'an interruption; `runApprovals` answers it' },
+  respond: WORKS,
+  streaming: WORKS,
+  parallel: WORKS,
+  abort: { works: true, note: 'a streamed run ends without an error, and is `cancelled`' },
+  subagents: {
+    works: true,
+    note: 'an agent as a tool fires SubagentStart and SubagentStop; a handoff is a tool call in the response, for ModelResponse hooks; give other agents `session.child()`',
+  },
+  errors: {
+    works: true,
+    note: 'with `errorFunction: seenError()`; otherwise hooks see the text that the SDK makes of the error',
+  },
+}
+
+// ---- tools ------------------------------------------------------------------------------------------------------
+
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of any tool
+type AnyTool = Tool<any>
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of any function tool
+type AnyFunctionTool = FunctionTool<any, any, any>
+
+/** Each call of these tools is judged. Hosted tools run elsewhere, and stay as they are. */
+export function wrapTools<T extends AnyTool>(session: Session, tools: readonly T[]): T[] {
+  return tools.map((tool) => {
+    if (tool.type === 'hosted_tool') return tool
+    if (tool.type === 'function') return wrapTool(session, tool as AnyFunctionTool) as T
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `wrapTools: hooks cannot judge ${tool.name}, a tool of type ${tool.type}`,
+    )
+  })
+}
+
+function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
+  const { name } = tool
+  const isAgent = 'on' in tool
+  return {
+    ...tool,
+    // Older versions ask again when somebody has answered.
+    needsApproval: async (context, input, id = '') => {
+      if (context.isToolApproved({ toolName: name, callId: id }) !== undefined) return true
+      const { status } = await beginOnce(session, { name, input: asInput(input), id })
+      return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
+    },
+    invoke: async (context, text, details) => {
+      const { toolCall, signal, resumeState } = (details ?? {}) as Details
+      const id = toolCall?.callId ?? ''
+      const input = asInput(parsed(text))
+      let call = await beginOnce(session, { name, input, id }, signal)
+      if (call.status === 'needs_approval' && context.isToolApproved({ toolName: name, callId: id }))
+        call = await call.answer(replyTo(call.question, true))
+      if (call.status !== 'run') forgetBegun(session, id)
+      if (call.status === 'responded') return call.result
+      if (call.status !== 'run') return call.reason
+      const judged = isDeepStrictEqual(call.input, input) ? text : JSON.stringify(asGiven(call.input))
+      const failure: Failure = {}
+      let result: unknown
+      try {
+        if (isAgent && resumeState === undefined) await startAgent(session, name, id)
+        result = await failures.run(failure, () => tool.invoke(context, judged, details))
+      } catch (error) {
+        forgetBegun(session, id)
+        await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
+        if (error instanceof HookError && error.code === 'CALL_DENIED') return error.message
+        throw error
+      }
+      // The agent in this tool was interrupted. The SDK calls the tool again when somebody has answered.
+      if (isAgent && result === '') return result
+      forgetBegun(session, id)
+      if (isAgent) await endAgent(session, name, id, result)
+      if (typeof result === 'string' && FAILED.test(result)) failure.error ??= result
+      if (failure.error !== undefined) {
+        await call.fail(failure.error)
+        return result
+      }
+      const ended = await call.finish(result)
+      return ended.status === 'failed' ? ended.reason : ended.result
+    },
+  }
+}
+
+interface Details {
+  readonly toolCall?: { readonly callId: string }
+  readonly signal?: AbortSignal
+  readonly resumeState?: string
+}
+
+/** Hooks judge an object. A tool without parameters gets a text. */
+function asInput(given: unknown): Data {
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
+    ? (given as Data)
+    : { input: given as Json }
+}
+
+function asGiven(input: Data): unknown {
+  return isDeepStrictEqual(Object.keys(input), ['input']) ? input.input : input
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+// ---- errors of tools, and agents as tools
+
+interface Failure {
+  error?: unknown
+}
+
+const failures = new AsyncLocalStorage<Failure>()
+
+/** What the SDK tells the model if a tool has no `errorFunction`. */
+const FAILED = /^An error occurred while running the tool\. Please try again\./
+
+/** For `errorFunction` of tool(): hooks see the error itself. `tell` makes the text for the model, by default the error's own. */
+export function seenError(
+  tell: (context: never, error: unknown) => string | Promise<string> = (_, error) => String(error),
+) {
+  return (context: unknown, error: unknown): string | Promise<string> => {
+    const failure = failures.getStore()
+    if (failure) failure.error = error
+    return tell(context as never, error)
+  }
+}
+
+async function startAgent(session: Session, agent_type: string, agent_id: string): Promise<void> {
+  const outcome = await session.fire('SubagentStart', { agent_type, agent_id })
+  if (outcome.action !== 'continue') throw refused({ reason: outcome.reason, outcome })
+}
+
+async function endAgent(
+  session: Session,
+  agent_type: string,
+  agent_id: string,
+  result: unknown,
+): Promise<void> {
+  await session.fire('SubagentStop', { agent_type, agent_id, last_assistant_message: String(result) })
+}
+
+// ---- interruptions ----------------------------------------------------------------------------------------------
+
+interface Interrupted {
+  readonly interruptions: readonly RunToolApprovalItem[]
+  readonly state: {
+    approve(item: RunToolApprovalItem): void
+    reject(item: RunToolApprovalItem, options?: { message?: string }): void
+  }
+}
+
+/** A yes, a no, or an option of the question. There is no question if the tool itself asks, and no hook. */
+type Answer = (item: RunToolApprovalItem, question: Question | undefined) => Answered | Promise<Answered>
+type Answered = boolean | Reply
+
+/** Answers every interruption of a run. Then call `run(agent, result.state)`. */
+export async function runApprovals(session: Session, result: Interrupted, answer: Answer): Promise<void> {
+  const { interruptions, state } = result
+  for (const item of interruptions) {
+    const { callId } = item.rawItem as { callId?: string }
+    let call = await knownBegun(session, callId ?? '')
+    if (call?.status !== 'needs_approval') {
+      const said = await answer(item, undefined)
+      if (said === true || (typeof said === 'string' && /^allow/i.test(said))) state.approve(item)
+      else state.reject(item)
+      continue
+    }
+    while (call.status === 'needs_approval') {
+      const said = await answer(item, call.question)
+      call = await call.answer(typeof said === 'boolean' ? replyTo(call.question, said) : said)
+    }
+    if (call.status === 'denied') {
+      forgetBegun(session, callId ?? '')
+      state.reject(item, { message: call.reason })
+    } else state.approve(item)
+  }
+}
+
+// ---- models -----------------------------------------------------------------------------------------------------
+
+interface ModelOptions {
+  /** What hooks see as the model. The SDK does not say which one it is. */
+  readonly name?: string
+  readonly hold?: Hold
+}
+
+/** Each call of this model is judged. Hooks see the response as `{ role, content, tool_calls? }`. */
+export function wrapModel(session: Session, model: Model, options: ModelOptions = {}): Model {
+  const { name = model.constructor.name, hold = 'all' } = options
+  const wrapped: Pick<Model, 'getResponse' | 'getStreamedResponse'> = {
+    async getResponse(request) {
+      let made: ModelResponse | undefined
+      const run = async (judged: Request) => {
+        made = await model.getResponse(restored(request, judged))
+        return messageOf(made.output as readonly Item[])
+      }
+      const called = await session.callModel(requestOf(name, request), run, optionsOf(request))
+      if (called.response === undefined) throw refused(called)
+      if (made && called.status === 'ok' && !called.after.modified) return made
+      return { usage: NOTHING, ...made, output: itemsOf(called.response as Json) } as unknown as ModelResponse
+    },
+    async *getStreamedResponse(request) {
+      let end: Event['response']
+      const streamed = session.streamModel(
+        requestOf(name, request),
+        (judged: Request) => model.getStreamedResponse(restored(request, judged)) as AsyncIterable<Event>,
+        {
+          ...optionsOf(request),
+          hold,
+          assemble: (events) => {
+            end = events.findLast(({ type }) => type === 'response_done')?.response
+            return messageOf(end?.output ?? [])
+          },
+          deltasOf: (response) => eventsOf(response, end),
+        },
+      )
+      yield* streamed as AsyncIterable<never>
+      await unlessRefused(streamed.result)
+    },
+  }
+  return Object.assign(Object.create(model), wrapped)
+}
+
+interface Item {
+  readonly type?: string
+  readonly callId?: string
+  readonly name?: string
+  readonly arguments?: string
+  readonly content?: readonly { readonly type: string; readonly text?: string }[]
+}
+interface Event {
+  readonly type: string
+  readonly response?: { readonly output: readonly Item[] }
+}
+type Request = ReturnType<typeof requestOf>
+
+function requestOf(model: string, { systemInstructions, input, tools, modelSettings }: ModelRequest) {
+  const system = systemInstructions === undefined ? [] : [{ role: 'system', content: systemInstructions }]
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+  return { model, messages: [...system, ...items] as readonly object[], tools, options: modelSettings }
+}
+
+function restored(request: ModelRequest, { messages, tools, options }: Request): ModelRequest {
+  const [first, ...rest] = messages as readonly { role?: string; content?: unknown }[]
+  const hasSystem = request.systemInstructions !== undefined && first?.role === 'system'
+  const { systemInstructions: _, ...given } = request
+  return {
+    ...given,
+    ...(hasSystem && { systemInstructions: String(first.content) }),
+    input: (hasSystem ? rest : messages) as never,
+    tools: tools as never,
+    modelSettings: options as never,
+  }
+}
+
+function optionsOf({ signal }: ModelRequest) {
+  const addInjections = (request: Request, injections: readonly RenderedInjection[]): Request => {
+    const added = injections.map(({ role, content }) => ({
+      role: role === 'system' ? role : 'user',
+      content,
+    }))
+    return { ...request, messages: [...request.messages, ...added] }
+  }
+  return { ...(signal && { signal }), addInjections }
+}
+
+/** A response as hooks see it. */
+function messageOf(output: readonly Item[]) {
+  const parts = output.flatMap(({ type, content = [] }) => (type === 'message' || !type ? content : []))
+  const calls = output.filter(({ type }) => type === 'function_call')
+  const tool_calls = calls.map(({ callId: id, name, arguments: input }) => ({ id, name, input }))
+  const content = parts.map(({ type, text = '' }) => (type === 'output_text' ? text : '')).join('')
+  return { role: 'assistant', content, ...(calls.length > 0 && { tool_calls }) }
+}
+
+const NOTHING = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+
+/** The other way round, for a response that a hook gave or changed. */
+function itemsOf(response: Json): readonly object[] {
+  const { text, calls } = saidIn(response)
+  const content = [{ type: 'output_text', text }]
+  return [
+    ...(text === '' ? [] : [{ type: 'message', role: 'assistant', status: 'completed', content }]),
+    ...calls.map(({ id, name, input }) => ({ type: 'function_call', callId: id, name, arguments: input })),
+  ]
+}
+
+function* eventsOf(response: Json, end: Event['response']): Iterable<Event> {
+  const { text } = saidIn(response)
+  yield { type: 'response_started' }
+  if (text !== '') yield { type: 'output_text_delta', delta: text } as Event
+  const whole = { id: '', usage: NOTHING, ...end, output: itemsOf(response) as readonly Item[] }
+  yield { type: 'response_done', response: whole }
+}

@@ -70,29 +70,35 @@ const OTHER_PLACES: Readonly<Record<Field, readonly string[]>> = {
   ],
 }
 
-/**
- * The parts of a call whose input does not have the field that hooks look at. Undefined if it has it; empty if it is nowhere.
- */
+/** Undefined if hooks see in the field that they look at what the call does, and it does nothing else. Empty if it is nowhere. */
 function usualParts(tool: HostTool, own: Json | undefined): readonly ToolCall[] | undefined {
   const field = fieldOf(tool)
   const input = renamed(objectOf(own), tool.fields ?? {})
-  return isTold(input, field) ? undefined : partsIn(input, field, tool)
+  const calls = callsIn(input, field, tool)
+  return calls.length === 1 && isTold(input, field) ? undefined : calls
 }
 
-function partsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[] {
-  const { [field]: told, args } = input
-  const words = isText(told) ? [told] : told
-  if (field === 'command' && isTexts(words)) return [{ input: { ...input, command: commandOf(words, args) } }]
-  const place = [field, ...OTHER_PLACES[field]].find((name) => isText(input[name]) || isList(input[name]))
-  if (place === undefined) return []
-  const { [place]: found, ...rest } = input
-  const parts = (isList(found) ? found : [found]).map((one) => {
-    if (isText(one)) return [{ input: { ...rest, [field]: one } }]
-    const each = isObject(one) ? renamed(one as Data, tool.fields ?? {}) : { [field]: one ?? null }
-    return isTold(each, field) ? [{ input: each }] : partsIn(each, field, tool)
-  })
-  // One that hides what it does hides it in all of them.
-  return parts.some((calls) => calls.length === 0) ? [] : parts.flat()
+/** A call for every place that says what to do: nobody knows which one the tool reads. */
+function callsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[] {
+  const told: ToolCall[] = []
+  const listed: (readonly ToolCall[])[] = []
+  for (const place of [field, ...OTHER_PLACES[field]]) {
+    const { [place]: found, ...rest } = input
+    const words = isText(found) ? [found] : found
+    if (place === 'command' && isTexts(words))
+      told.push({ input: isTold(input, field) ? input : { ...input, command: commandOf(words, input.args) } })
+    else if (isText(found)) told.push({ input: { ...rest, [field]: found } })
+    else if (isList(found))
+      listed.push(
+        ...found.map((one) => {
+          if (isText(one)) return [{ input: { ...rest, [field]: one } }]
+          return isObject(one) ? callsIn(renamed(one as Data, tool.fields ?? {}), field, tool) : []
+        }),
+      )
+  }
+  // What is listed may belong to the one file that is told. Otherwise, one that hides what it does hides it in all of them.
+  const isHidden = told.length === 0 && listed.some((calls) => calls.length === 0)
+  return isHidden ? [] : [...told, ...listed.flat()]
 }
 
 /** Whether hooks find it. Arguments beside a command would be hidden. */
@@ -133,9 +139,11 @@ function renamed(input: Data, fields: Readonly<Record<string, string>>): Data {
     const canonical = Object.hasOwn(fields, key) ? (fields[key] as string) : key
     return [canonical, value] as const
   })
-  const names = entries.map(([key]) => key)
-  const twice = names.find((key, at) => names.indexOf(key) !== at)
-  if (twice !== undefined) throw new Error(`its input has two names for ${twice}`)
+  const known = new Set<string>()
+  for (const [key] of entries) {
+    if (known.has(key)) throw new Error(`its input has two names for ${key}`)
+    known.add(key)
+  }
   return Object.fromEntries(entries)
 }
 

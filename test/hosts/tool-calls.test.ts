@@ -153,6 +153,38 @@ describe('what a tool call does', () => {
   })
 })
 
+describe('a call that says in several places what to do', () => {
+  const LISTS = ['commands', 'paths', 'files', 'include', 'operations', 'replacements']
+  const CASES = HOSTS.flatMap((host) =>
+    Object.entries(host.tools ?? {})
+      .filter(([, tool]) => tool.parts === undefined)
+      .map(([name, tool]) => ({ host: host.name, name, tool })),
+  )
+
+  it.each(CASES)('hides none of them from hooks: $host $name', ({ host, name, tool }) => {
+    const field = tool.names.includes('Bash') ? 'command' : 'file_path'
+    const own = Object.entries(tool.fields ?? {}).find(([, canonical]) => canonical === field)?.[0] ?? field
+    for (const list of LISTS.filter((one) => (one === 'commands') === (field === 'command'))) {
+      for (const item of ['/secret', { [own]: '/secret' }]) {
+        const seen = calls(host, name, { [own]: '/harmless', [list]: [item] }).map(
+          ([, input]) => (input as Data)[field],
+        )
+        expect(seen).toEqual(['/harmless', '/secret'])
+      }
+    }
+  })
+
+  it('is one call if what is listed names no file of its own', () => {
+    const input = { file_path: '/a', edits: [{ old_string: 'x', new_string: 'y' }] }
+    expect(calls('gemini', 'replace', input)).toEqual([['Edit', input]])
+  })
+
+  it('is read in a time that grows with its size', () => {
+    const input = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`key${at}`, at]))
+    expect(calls('codex', 'Bash', { ...input, command: 'ls' })).toHaveLength(1)
+  })
+})
+
 describe('a changed input goes back in the terms of the agent', () => {
   const answer = (host: HostName, tool: string, input: Data, changed: Data) => {
     const event = read(host, tool, input)

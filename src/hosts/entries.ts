@@ -2,13 +2,14 @@
 
 import { resolveEvent } from '../core/events/events.js'
 import { closesOnFailure } from '../core/hooks/hook.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import { can } from './abilities.js'
 import { claudeCode } from './claude-code/host.js'
 import { ENGINE_EVENTS } from './claude-code/setup.js'
 import type { Ability, Host } from './host.js'
 import type { Entry } from './host-setup.js'
 import { limitOf, shareOf } from './hosts.js'
-import { ifGone, OR_CLOSED, ownCommand, WITHOUT_CODE } from './own-command.js'
+import { ANSWERS_OR_REFUSES, ifGone, ownCommand, WITHOUT_CODE } from './own-command.js'
 import { type PackName, packName } from './pack-names.js'
 
 /** A standard hook as Claude Code should run it. */
@@ -142,7 +143,7 @@ export function packEntries(
     const words = ['hook', hook, ...asHost(host, timeout), ...(memory && remembers ? ['--memory'] : [])]
     return {
       event,
-      command: commandLine(program, registering, event, words),
+      command: commandLine(program, host, event, words),
       ...(matcher !== undefined && { matcher }),
       ...(timeout !== undefined && { timeout }),
       ...(onFailure !== undefined && { onFailure }),
@@ -172,14 +173,13 @@ function asHost(host: Host, timeout: number | undefined): readonly string[] {
 }
 
 /** Entries for the project's hooks, one per event. */
-export function engineEntries(program: Program, registering = IN_CLAUDE_CODE): readonly Entry[] {
-  const { host, events } = registering
+export function engineEntries(program: Program, { host, events } = IN_CLAUDE_CODE): readonly Entry[] {
   return events.map((event) => {
     const timeout = limitOf(host, event)
     const words = ['fire', '--as', host.name, '--timeout', String(shareOf(timeout)), event]
     return {
       event,
-      command: commandLine(program, registering, event, words),
+      command: commandLine(program, host, event, words),
       timeout,
       ...(isGate(event) && { onFailure: 'block' }),
     }
@@ -193,19 +193,19 @@ function isGate(event: string): boolean {
 
 /**
  * For a shell. All paths are in double quotes. Clears variables that load code into Node, because a project may set them. If
- * a file of it is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start. If a file is
- * damaged, Node exits with 1, after which they go on as well. Claude Code does not: it is told so in the entry.
+ * a file of it is gone, says so in one sentence, and closes gates: many agents go on if a hook cannot start.
  */
 function commandLine(
   { clip, node, script }: Program,
-  { host }: Registering,
+  host: Host,
   event: string,
   words: readonly string[],
 ): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
   const files = [...(clip === undefined ? [] : [clip]), node, script].map(quoted)
-  const line = [ifGone(files, isGate(event) ? 2 : 1), ...WITHOUT_CODE, ...files, ...words].join(' ')
-  return isGate(event) && host !== claudeCode ? line + OR_CLOSED : line
+  // Claude Code is told by `onFailure`.
+  const runner = isGate(event) && host !== claudeCode ? ANSWERS_OR_REFUSES.map(shellQuoted) : []
+  return [ifGone(files, isGate(event) ? 2 : 1), ...WITHOUT_CODE, ...runner, ...files, ...words].join(' ')
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------

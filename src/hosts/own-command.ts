@@ -23,8 +23,16 @@ export function ifGone(quotedFiles: readonly string[], exit: 1 | 2): string {
   return `${tests.join(' && ')} || exec sh -c 'echo "${GONE}" >&2; exit ${exit}' sh ${quotedFiles.join(' ')};`
 }
 
-/** What a command of a gate ends with: whatever goes wrong is a refusal. */
-export const OR_CLOSED = ' || exit 2'
+/**
+ * Runs a gate's program, whose words follow, and refuses if it does not come to an answer: many agents go on after a program
+ * that crashed, or was killed for want of memory. An answer has the exit code 0 or 2.
+ */
+export const ANSWERS_OR_REFUSES: readonly string[] = [
+  '/bin/sh',
+  '-c',
+  '"$@" || { code=$?; [ $code -eq 2 ] || echo "Carabiner ended with $code before it could answer, so this is refused. Run carabiner doctor." >&2; exit 2; }',
+  'sh',
+]
 
 /** A dollar or backtick that is not escaped would run something else. */
 const QUOTED = '"(?:[^"\\\\$`]|\\\\.)*"'
@@ -54,9 +62,9 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   // Copilot has one command for each shell.
   const { type = 'command', args, command = handler.bash } = handler
   if (typeof command !== 'string' || type !== 'command' || args !== undefined) return undefined
-  const all = wordsOf(withoutFrame(command))
+  const all = wordsOf(command.replace(IF_GONE, ''))
   if (!all) return undefined
-  const plain = all.slice(WITHOUT_CODE.every((word, i) => all[i] === word) ? WITHOUT_CODE.length : 0)
+  const plain = after(ANSWERS_OR_REFUSES, after(WITHOUT_CODE, all))
   const clip = isNode(plain[1]) && baseName(plain[0]) === CLIP ? plain[0] : undefined
   const words = clip === undefined ? plain : plain.slice(1)
   const node = isNode(words[0]) ? words[0] : undefined
@@ -66,9 +74,9 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   return called && { ...called, script, node, clip }
 }
 
-function withoutFrame(command: string): string {
-  const rest = command.replace(IF_GONE, '')
-  return rest.endsWith(OR_CLOSED) ? rest.slice(0, -OR_CLOSED.length) : rest
+/** The words after these, if they begin with them. */
+function after(first: readonly string[], words: readonly string[]): readonly string[] {
+  return first.every((word, i) => words[i] === word) ? words.slice(first.length) : words
 }
 
 function callIn([call, ...words]: readonly string[]): Pick<OwnCommand, 'call' | 'name' | 'host'> | undefined {

@@ -1,6 +1,7 @@
 // A relative path in a command, and whether it leads somewhere from one folder and nowhere from another.
 
 import { readdirSync } from 'node:fs'
+import { RE2JS } from 're2js'
 import { pathAt, typeAt } from './file-reading.js'
 import type { Piece } from './word-pieces.js'
 
@@ -10,7 +11,7 @@ export interface RelativePath {
   /** The part before the first wildcard, up to its last slash. Empty for the folder itself. */
   readonly head: string
   /** Matches names in `head`. Undefined if `head` is the whole path. */
-  readonly names: RegExp | undefined
+  readonly names: ((name: string) => boolean) | undefined
   /** A name without a slash or an extension counts only if it is a file: it may be an ordinary word. */
   readonly isLoose: boolean
 }
@@ -38,8 +39,8 @@ function isEmpty(path: string): boolean {
   return path.split('/').every((name) => name === '' || name === '.' || name === '..')
 }
 
-/** For the first name with a wildcard. What follows it is not looked at. */
-function namesOf(pieces: readonly Piece[]): RegExp {
+/** For the first name with a wildcard. What follows it is not looked at. In linear time: a stranger chose the wildcards. */
+function namesOf(pieces: readonly Piece[]): NonNullable<RelativePath['names']> {
   let pattern = ''
   for (const { text, kind } of pieces) {
     const [name = ''] = text.split('/', 1)
@@ -48,8 +49,9 @@ function namesOf(pieces: readonly Piece[]): RegExp {
     else if (!pattern.endsWith('.*')) pattern += '.*'
     if (kind === 'known' && name !== text) break
   }
-  const hidden = pattern.startsWith('\\.') ? '' : '(?!\\.)'
-  return new RegExp(`^${hidden}${pattern}$`, 's')
+  const whole = RE2JS.compile(pattern, RE2JS.DOTALL)
+  const isHidden = pattern.startsWith('\\.')
+  return (name) => (isHidden || !name.startsWith('.')) && whole.matches(name)
 }
 
 /** Whether it finds something in the project, but nothing in the folder where a hook starts. */
@@ -59,7 +61,7 @@ export function isLost(path: RelativePath, projectDir: string, cwd: string): boo
 
 function leadsSomewhere({ head, names }: RelativePath, folder: string, isLoose: boolean): boolean {
   const at = pathAt(folder, head)
-  if (names) return namesIn(at).some((name) => names.test(name))
+  if (names) return namesIn(at).some(names)
   const type = typeAt(at)
   if (type !== 'folder') return type !== undefined
   if (isLoose && !head.includes('/')) return false

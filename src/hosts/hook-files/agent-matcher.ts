@@ -135,12 +135,18 @@ function onFile(change: FileEvent['change'], globs: readonly string[] | undefine
   }
 }
 
-/** `**` crosses folders, `*` does not. A pattern without a slash is about the name of the file. */
+/** `**` crosses folders, `*` does not. A pattern without a slash is about the name of the file. One that cannot be read accepts every file. */
 function fileTest(glob: string): (path: string) => boolean {
   const source = glob
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replace(/\*\*\/?|\*|\?/g, (sign) => (sign === '?' ? '[^/]' : sign === '*' ? '[^/]*' : '.*'))
     .replace(/\\\{([^}]*)\\\}/g, (_, inner: string) => `(?:${inner.split(',').join('|')})`)
-  const pattern = new RegExp(`(?:^|/)${source}$`)
-  return (path) => pattern.test(path.replaceAll('\\', '/'))
+  // A pattern of a file must not take long for any path, as `*a*a*a*b` would with backtracking.
+  let matcher: Matcher | null = null
+  try {
+    matcher = compileMatcher(`(?:^|/)${source}$`)
+  } catch {
+    return () => true
+  }
+  return (path) => matcher?.test(path.replaceAll('\\', '/')) ?? true
 }

@@ -98,8 +98,9 @@ function answer(given: Reply, { event, ours }: Sent): Reply {
   const said = objectIn(reply.stdout)
   const isGate = event === 'PreToolUse' || event === 'PermissionRequest'
   if (isGate && reply.code === 2) return denied(event, reply, said)
-  if (event === 'PreToolUse' && reply.code !== 0 && reply.code !== null && !said) {
-    return refused(reply, reply.stderr, `its command exited with ${reply.code}`)
+  if (event === 'PreToolUse' && reply.code !== 0 && reply.code !== null) {
+    const reason = said && firstText(said, 'permissionDecisionReason', 'message', 'reason')
+    return { ...refused(reply, reason, reply.stderr, `its command exited with ${reply.code}`), stdout: '' }
   }
   if (!said || isObject(said.hookSpecificOutput)) return reply
   const { permissionDecision, behavior, decision, modifiedArgs, modifiedResult, interrupt } = said

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../core/base/json.js'
 import type { Reply } from '../../systems/claude-code/decode.js'
+import { closingAmong, entriesIn } from '../../systems/closing.js'
 import { type HookFile, named, resultText, type Sent } from '../hook-files/hook-file.js'
 import { firstText, inClaudeTerms, objectIn, refused, verdictIn, without } from '../hook-files/spoken.js'
 import { definedFields } from '../host.js'
@@ -57,8 +58,10 @@ function payload({ event, as, data, tool, input, now, sessionId }: Sent) {
 /** JSON counts on every exit code. Without it, any code but 0 and 1 refuses. */
 function answer(reply: Reply, { event, data, ours }: Sent): Reply {
   const text = reply.stdout.trim() || reply.stderr.trim()
-  const said = objectIn(text)
+  const said = objectIn(text) ?? objectIn(unquoted(text))
   if (!said) {
+    // A refusal among other lines stays one.
+    if (reply.code === 0 && closingAmong(entriesIn(text)) !== undefined) return reply
     if (reply.code === 0) return { ...inClaudeTerms(event, { message: text }, {}, reply), code: 0 }
     if (reply.code === 1 || reply.code === null || text === '') return reply
     return refused(reply, text)
@@ -79,4 +82,14 @@ function answer(reply: Reply, { event, data, ours }: Sent): Reply {
   const more = Object.keys(rest).length > 0 ? { hookSpecificOutput: rest } : {}
   const code = reply.code === 2 && !verdict ? 2 : 0
   return inClaudeTerms(event, spoken, { ...without(said, ...taken), ...more }, { ...reply, code })
+}
+
+/** Gemini CLI also takes an answer that is JSON in a JSON string. */
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return ''
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return ''
+  }
 }

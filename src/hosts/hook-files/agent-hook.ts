@@ -81,7 +81,8 @@ export function hookIn(
     ...(timeout !== undefined && { timeout }),
     ...(dir !== undefined && { dir }),
     ...(handler.env !== undefined && { env: handler.env }),
-    ...(handler.failClosed === true && { failsClosed: true }),
+    // A text was meant as a yes, too: only what says no leaves the gate open.
+    ...(![undefined, null, false, 'false', 0].includes(handler.failClosed as never) && { failsClosed: true }),
     ...((handler.enabled === false || group?.enabled === false) && { isOff: true }),
     ...(group?.sequential === true && { isSequential: true }),
     ...(Array.isArray(handler.patterns) && { files: handler.patterns.filter(isText) }),
@@ -119,8 +120,9 @@ function matcherOf(handler: Fields, group: Fields | undefined): unknown {
 const PER_SECOND = 1000
 
 function secondsOf(agent: AgentSystem, handler: Fields, type: string): unknown {
-  const { timeoutSec, timeout_ms: ms, timeout } = handler
-  if (timeoutSec !== undefined) return timeoutSec
+  const { timeoutSec, timeout_ms: ms, timeout: given } = handler
+  const timeout = given ?? undefined
+  if (timeoutSec !== undefined && timeoutSec !== null) return timeoutSec
   if (typeof ms === 'number') return ms / PER_SECOND
   // 0 switches the timeout off there; here the longest one is the default.
   if (agent.layout === 'triggers' && timeout === 0) return undefined

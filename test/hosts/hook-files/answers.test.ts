@@ -89,6 +89,17 @@ describe('a deny before a tool', () => {
       },
     ],
     ['copilot', 'by any exit code', { code: 1, err: 'why' }],
+    [
+      'copilot',
+      'by any exit code, whatever it prints',
+      { code: 1, out: { permissionDecision: 'allow' }, err: 'why' },
+    ],
+    [
+      'gemini',
+      'in a JSON string',
+      { out: JSON.stringify(JSON.stringify({ decision: 'deny', reason: 'why' })) },
+    ],
+    ['gemini', 'after another line', { out: `log\n${JSON.stringify({ decision: 'deny', reason: 'why' })}` }],
     ['gemini', 'in its own words', { out: { decision: 'deny', reason: 'why' } }],
     ['gemini', 'on stderr', { code: 2, err: JSON.stringify({ decision: 'block', reason: 'why' }) }],
     ['gemini', 'by exit code 3, with the reason on stdout', { code: 3, out: 'why' }],

@@ -73,14 +73,19 @@ function hostsPage() {
     ]),
     ...proof.flatMap(agentSection),
     '## Every agent that setup knows',
-    'The name is what you type: `carabiner setup codex`. The file is where hooks are registered, in your home folder or in a project. What an agent cannot do is never let through: the call is denied, or the reason says what to do instead.',
+    'The name is what you type: `carabiner setup codex`. The file is where hooks are registered, in your home folder or in a project. What an agent cannot do is never let through: the call is denied, or the reason says what to do instead. **a question**: a hook asks a person in the agent’s own dialog, or through `carabiner approvals`, with a deny until then. **a refused prompt**: whether a hook can keep a prompt from the model.',
     table(
-      ['agent', 'name', 'proven', 'file', 'hooks cannot', 'in another way'],
+      ['agent', 'name', 'proven', 'file', 'a question', 'a refused prompt', 'hooks cannot', 'in another way'],
       byTitle(setups).map((known) => setupRow(known)),
     ),
     `Not proven: \`carabiner setup\` registers hooks as the agent's documents say, and what it sends and reads is tested. Nobody has started it here.`,
   ])
 }
+
+/** @satisfies {import('../src/hosts/abilities.js').Wish} */
+const ASK = 'ask a person'
+/** @satisfies {import('../src/hosts/abilities.js').Wish} */
+const PROMPT = 'deny a prompt'
 
 /** @param {readonly import('../src/hosts/setups.js').KnownSetup[]} known */
 function byTitle(known) {
@@ -92,13 +97,17 @@ function setupRow({ host, setup }) {
   const { folder, files, project } = setup
   const place =
     files.length > 0 ? { root: '~/', folder, files } : { root: '', folder: '', files: [], ...project }
-  const facts = abilityFacts(host)
+  const all = abilityFacts(host)
+  const told = (/** @type {string} */ wish) => all.find((fact) => fact.wish === wish)?.text ?? ''
+  const facts = all.filter(({ wish }) => wish !== ASK && wish !== PROMPT)
   const wishes = (/** @type {string} */ how) => facts.filter((fact) => fact.how === how)
   return [
     host.title,
     code(host.name),
-    setup.standing === 'proven' ? 'yes' : 'no',
+    host.proof ? 'yes' : 'no',
     place.files.map(({ name }) => code(`${place.root}${posix.join(place.folder, name)}`)).join(', '),
+    told(ASK).startsWith('yes') ? 'its own dialog' : 'approvals',
+    told(PROMPT),
     wishes('no')
       .map(({ wish }) => wish)
       .join(', ') || '–',
@@ -109,12 +118,14 @@ function setupRow({ host, setup }) {
 }
 
 /** @param {import('./proof-table.mjs').ProvenAgent} agent */
-function agentSection({ title, version, facts, bypasses, note }) {
+function agentSection({ title, version, date, facts, bypasses, note }) {
   const worth = facts.filter(({ name, state }) => state !== 'held' || name === 'rewrite' || name === 'stop')
   return [
     `## ${title}`,
     list([
-      ...(version === undefined ? [] : [`Version ${version}.`]),
+      ...(version === undefined
+        ? []
+        : [`Version ${version}${date === undefined ? '' : `, proven on ${date}`}.`]),
       ...(note === undefined ? [] : [`${capital(note)}.`]),
       ...worth.map(({ text }) => `${capital(text)}.`),
       ...bypasses.map((text) => `Known way around: ${text}.`),

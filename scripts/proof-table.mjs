@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{ name: string, state: 'held' | 'failed' | 'cannot' | 'unknown', text: string }} Fact
- * @typedef {{ host: string, title: string, version?: string, ok?: boolean, facts: readonly Fact[], bypasses: readonly string[], note?: string }} ProvenAgent
+ * @typedef {{ host: string, title: string, version?: string, at?: number, date?: string, ok?: boolean, facts: readonly Fact[], bypasses: readonly string[], note?: string }} ProvenAgent
  */
 
 /** The facts in their order, with their headings. @type {readonly (readonly [name: string, heading: string])[]} */

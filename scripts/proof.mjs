@@ -101,10 +101,11 @@ function recorded(agents) {
   const before = JSON.parse(readFileSync(RECORD, 'utf8'))
   const others = before.filter(({ title }) => !agents.some((agent) => agent.title === title))
   const all = [...others, ...agents].sort((a, b) => a.title.localeCompare(b.title, 'en'))
-  return all.map(({ host, title, version, facts, bypasses, note }) => ({
+  return all.map(({ host, title, version, at, date, facts, bypasses, note }) => ({
     host,
     title,
     version,
+    date: at === undefined ? date : new Date(at).toISOString().slice(0, 10),
     facts,
     bypasses,
     ...(note !== undefined && { note }),

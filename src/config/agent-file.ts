@@ -195,7 +195,7 @@ function shellOf(agent: AgentSystem, { isWindowsOnly, windows, args }: AgentHook
 
 // ---- switches and oddities ------------------------------------------------------------------------------------
 
-/** `disableAllHooks` of Copilot, `hooksConfig` of Gemini CLI. */
+/** `disableAllHooks` of Copilot CLI, `hooksConfig` of Gemini CLI. */
 function isSwitchedOff(value: unknown, { handler }: FoundEntry): boolean {
   if (!isObject(value)) return false
   const { disableAllHooks, hooksConfig } = value

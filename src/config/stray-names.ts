@@ -51,7 +51,7 @@ export function knownEvent(name: string): EventKind | undefined {
   return kind?.custom ? undefined : kind
 }
 
-/** Events of Cursor, Gemini CLI, Copilot and Kiro that have a different name here. */
+/** Events of Cursor, Gemini CLI, Copilot CLI and Kiro that have a different name here. */
 const FOREIGN: Readonly<Record<string, string>> = {
   beforeShellExecution: 'PreToolUse',
   beforeMCPExecution: 'PreToolUse',

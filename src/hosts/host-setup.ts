@@ -1,8 +1,6 @@
 // How Carabiner is registered with a host: which files, in which form, for which events.
 
 export interface HostSetup {
-  /** `proven`: hooks were seen to block in the real agent. `documented`: only its documents say so. */
-  readonly standing: 'proven' | 'documented'
   /** Programs in PATH that show that it is installed. */
   readonly programs: readonly string[]
   /** The folder of its settings below the home folder, and the variable that names another one. */

@@ -66,7 +66,7 @@ export interface Host<Name extends string = string> extends Agent<Name> {
   /** How to register Carabiner with it. */
   readonly setup?: () => Promise<{ readonly setup: HostSetup }>
 
-  /** How to prove that its hooks hold. */
+  /** How to prove that its hooks hold. Without it, only its documents say so. */
   readonly proof?: () => Promise<{ readonly proof: HostProof }>
 
   /** It runs a command once, however many of its settings files have it for the event. Of other agents that is not known. */

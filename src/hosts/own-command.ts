@@ -59,7 +59,7 @@ export interface OwnCommand {
 /** Undefined if the handler is not ours: a command that does anything more belongs to somebody else. Other fields may have changed. */
 export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (!isObject(handler)) return undefined
-  // Copilot has one command for each shell.
+  // Copilot CLI has one command for each shell.
   const { type = 'command', args, command = handler.bash } = handler
   if (typeof command !== 'string' || type !== 'command' || args !== undefined) return undefined
   const all = wordsOf(command.replace(IF_GONE, ''))

@@ -295,7 +295,7 @@ function foundLines(
       placesOf({ host, setup })
         .map(({ path }) => visible(shortPath(path)))
         .join(', '),
-      setup.standing === 'proven' ? '' : 'documented, not proven',
+      host.proof ? '' : 'documented, not proven',
     ]),
   )
   return [

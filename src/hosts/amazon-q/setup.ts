@@ -21,7 +21,6 @@ const form = jsonFile({
 })
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['q'],
   folder: '.aws/amazonq',
   files: [{ name: 'cli-agents/carabiner.json', form }],

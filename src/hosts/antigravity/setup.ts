@@ -17,7 +17,6 @@ const form = jsonForm({
 const FILE = { name: 'hooks.json', form }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['agy'],
   folder: '.gemini/config',
   files: [FILE],

@@ -45,7 +45,6 @@ export function groupOf({ matcher, command, timeout, onFailure }: Entry): Group 
 const FILE = { name: 'settings.json', form: claudeSettings }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['claude'],
   folder: '.claude',
   variable: 'CLAUDE_CONFIG_DIR',

@@ -99,7 +99,6 @@ export default {
 const FILE = { name: 'plugins/carabiner.js', form: pluginFile('cline-core', BINDINGS) }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['cline'],
   folder: '.cline',
   files: [FILE],

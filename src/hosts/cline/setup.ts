@@ -26,7 +26,6 @@ const FILES = Object.entries(EVENTS).map(
 )
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['cline'],
   folder: '.cline',
   files: [],

@@ -214,7 +214,6 @@ function inBoth(file: string, { hooks: table }: Values): readonly HostProblem[] 
 }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['codex'],
   folder: '.codex',
   variable: 'CODEX_HOME',

@@ -61,7 +61,6 @@ function problems(scene: HostScene): readonly HostProblem[] {
 }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['copilot'],
   folder: '.copilot',
   variable: 'COPILOT_HOME',

@@ -17,7 +17,6 @@ const form = jsonForm({
 const FILE = { name: 'crush.json', form }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['crush'],
   folder: '.config/crush',
   files: [FILE],

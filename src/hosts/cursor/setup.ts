@@ -29,7 +29,6 @@ const form = jsonForm({
 const FILE = { name: 'hooks.json', form }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['cursor', 'cursor-agent'],
   folder: '.cursor',
   files: [FILE],

@@ -20,7 +20,6 @@ const EVENTS = Object.fromEntries(
 const FILE = { name: 'hooks.json', form: jsonForm({ events: EVENTS, item: groupItem({ unit: 1 }) }) }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['droid'],
   folder: '.factory',
   files: [FILE],

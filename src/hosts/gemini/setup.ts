@@ -46,7 +46,6 @@ function problems(scene: HostScene): readonly HostProblem[] {
 }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['gemini'],
   folder: '.gemini',
   variable: 'GEMINI_CLI_HOME',

@@ -22,7 +22,6 @@ const FILE = {
 }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['goose'],
   folder: '.agents/plugins',
   files: [FILE],

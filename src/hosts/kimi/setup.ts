@@ -19,7 +19,6 @@ const form = tomlForm({
 })
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['kimi'],
   folder: '.kimi-code',
   variable: 'KIMI_CODE_HOME',

@@ -95,7 +95,6 @@ function problems({ folder, read }: HostScene): readonly HostProblem[] {
 }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['kiro', 'kiro-cli'],
   folder: '.kiro',
   files: [FILE],

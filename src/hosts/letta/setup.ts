@@ -39,7 +39,6 @@ function problems(scene: HostScene): readonly HostProblem[] {
 }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['letta'],
   folder: '.letta',
   files: [USER_FILE],

@@ -90,7 +90,6 @@ export const Carabiner = async ({ client, directory }) => {
 const FILE = { name: 'plugins/carabiner.js', form: pluginFile('opencode', BINDINGS) }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['opencode'],
   folder: '.config/opencode',
   files: [FILE],

@@ -14,7 +14,6 @@ const item = groupItem({ unit: 1, group: { matcher: '*' } })
 const FILE = { name: 'hooks.json', form: jsonForm({ events: EVENTS, item }) }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['openhands'],
   folder: '.openhands',
   files: [FILE],

@@ -78,7 +78,6 @@ export default function (pi) {
 `
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['pi'],
   folder: '.pi/agent',
   variable: 'PI_CODING_AGENT_DIR',

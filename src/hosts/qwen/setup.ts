@@ -22,7 +22,6 @@ const EVENTS = Object.fromEntries(
 const FILE = { name: 'settings.json', form: jsonForm({ events: EVENTS, item: groupItem({ unit: 1000 }) }) }
 
 export const setup: HostSetup = {
-  standing: 'proven',
   programs: ['qwen'],
   folder: '.qwen',
   variable: 'QWEN_HOME',

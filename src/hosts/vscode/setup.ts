@@ -6,7 +6,6 @@ import type { HostSetup } from '../host-setup.js'
 import { switchedOff } from '../json-switch.js'
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['code'],
   // Unlike Copilot CLI, it reads no variable.
   folder: copilot.folder,

@@ -14,7 +14,6 @@ const form = jsonForm({ events: EVENTS, item: ({ command }) => ({ command, show_
 const FILE = { name: 'hooks.json', form }
 
 export const setup: HostSetup = {
-  standing: 'documented',
   programs: ['windsurf'],
   folder: '.codeium/windsurf',
   files: [FILE],

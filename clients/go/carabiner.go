@@ -565,9 +565,11 @@ func (c *Client) approve(id int, params json.RawMessage) {
 		defer withdraw()
 		reply, err := c.ask(ctx, params)
 		c.mu.Lock()
+		_, isAwaited := c.asking[id]
 		delete(c.asking, id)
 		c.mu.Unlock()
 		switch {
+		case !isAwaited:
 		case err != nil:
 			text := "The approver failed: " + err.Error()
 			c.send(map[string]any{"id": id, "error": map[string]any{"code": -32000, "message": text}})

@@ -276,7 +276,8 @@ class _Engine:
             self._lines.put(_line({"method": "cancel", "params": {"id": number}}))
 
     def reply(self, number: int, result: Optional[Reply], error: Optional[BaseException] = None) -> None:
-        self._questions.pop(number, None)
+        if self._questions.pop(number, None) is None:
+            return  # nobody waits for it any more
         try:
             told = {"unanswered": "The host has no answer"} if result is None else result
             line = _line({"id": number, "result": told})

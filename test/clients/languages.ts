@@ -8,6 +8,8 @@ export interface Language {
   readonly name: string
   /** The program of its toolchain. Tests are skipped where it is missing, and say so. */
   readonly needs: string
+  /** A command that shows that the rest of it is there. */
+  readonly proof?: string
   /** Of clients/. */
   readonly folder: string
   /** How the program that plays a case is started. Builds it first in `scratch`, if it has to be built. */
@@ -55,8 +57,21 @@ export const LANGUAGES: readonly Language[] = [
     env: () => ({ GOCACHE: execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim() }),
     snippet: { block: 'go', extension: 'go', run: (file) => `go run ${file}` },
   },
+  {
+    name: 'elixir',
+    needs: 'elixir',
+    proof: "elixir -e ':jiffy.encode(1)'",
+    folder: 'elixir',
+    player: (scratch) => {
+      execFileSync('elixirc', ['-o', scratch, 'carabiner.ex'], { cwd: folder('elixir') })
+      return ['elixir', '-pa', scratch, join(folder('elixir'), 'conformance.exs')]
+    },
+    // Or Elixir warns about texts in latin1.
+    env: () => ({ LC_ALL: 'C.UTF-8' }),
+    snippet: { block: 'elixir', extension: 'exs', run: (file) => `elixir -r carabiner.ex ${file}` },
+  },
 ]
 
-export function isInstalled({ needs }: Language): boolean {
-  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', needs]).status === 0
+export function isInstalled({ needs, proof = `command -v ${needs}` }: Language): boolean {
+  return spawnSync('sh', ['-c', proof]).status === 0
 }

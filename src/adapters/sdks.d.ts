@@ -39,3 +39,53 @@ declare module '@openai/agents' {
     getStreamedResponse(request: ModelRequest): AsyncIterable<object>
   }
 }
+
+declare module '@langchain/langgraph' {
+  export function getConfig(): {
+    readonly configurable?: Readonly<Record<string, unknown>>
+    readonly metadata?: Readonly<Record<string, unknown>>
+  }
+  export function interrupt(value: unknown): unknown
+  export function isGraphInterrupt(error: unknown): boolean
+  export function pushMessage(message: object, options: { readonly stateKey: null }): void
+}
+
+declare module 'langchain' {
+  export interface BaseMessage {
+    id?: string
+    readonly type: string
+    readonly content: unknown
+    readonly text: string
+  }
+  interface MessageClass<M, F> {
+    new (fields: F): M
+    isInstance(value: unknown): value is M
+  }
+  export interface AIMessage extends BaseMessage {
+    readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly args: object }[]
+    readonly usage_metadata?: object
+    readonly response_metadata?: object
+  }
+  export interface ToolMessage extends BaseMessage {
+    readonly status?: string
+    readonly artifact?: unknown
+  }
+  export const AIMessage: MessageClass<AIMessage, object>
+  export const ToolMessage: MessageClass<ToolMessage, object>
+  export const HumanMessage: MessageClass<BaseMessage, object | string>
+  export const SystemMessage: MessageClass<BaseMessage, object>
+  export interface AgentMiddleware {
+    readonly name: string
+  }
+  export function createMiddleware(middleware: {
+    readonly name: string
+    readonly wrapToolCall: (request: object, handler: unknown) => never
+    readonly wrapModelCall: (request: object, handler: unknown) => never
+  }): AgentMiddleware
+}
+
+declare module '@langchain/core/runnables' {
+  export class RunnableBinding {
+    constructor(fields: { readonly bound: unknown; readonly kwargs: object; readonly config: object })
+  }
+}

@@ -1,0 +1,48 @@
+// An agent of LangChain, for the contract of adapters.
+
+import { Command, MemorySaver } from '@langchain/langgraph'
+import { ChatOpenAI } from '@langchain/openai'
+import { hooksMiddleware } from 'carabiner/langchain'
+import { createAgent, tool } from 'langchain'
+import { z } from 'zod'
+import { type AgentRun, playScenes } from '../scenes.js'
+
+const schema = z.object({ at: z.string() })
+
+async function runAgent(run: AgentRun): Promise<string> {
+  const { session, baseURL, prompt, streaming, signal, tools, approve } = run
+  const agent = createAgent({
+    model: new ChatOpenAI({ model: 'mock-model', apiKey: 'none', maxRetries: 0, configuration: { baseURL } }),
+    tools: tools.map(({ name, run }) =>
+      tool((input, config) => run(schema.parse(input), config.signal), { name, description: name, schema }),
+    ),
+    middleware: [hooksMiddleware(session)],
+    checkpointer: new MemorySaver(),
+  })
+  const config = { configurable: { thread_id: session.id }, signal }
+  const once = async (input: Parameters<typeof agent.invoke>[0]): Promise<State> => {
+    if (!streaming) return (await agent.invoke(input, config)) as State
+    let state: State = { messages: [] }
+    for await (const [mode, chunk] of await agent.stream(input, {
+      ...config,
+      streamMode: ['messages', 'values'],
+    })) {
+      if (mode === 'values') state = chunk as State
+      else if (chunk[0].type === 'ai') run.show(chunk[0].text)
+    }
+    return state
+  }
+  let state = await once({ messages: [{ role: 'user', content: prompt }] })
+  while (state.__interrupt__) {
+    const decision = { type: approve ? 'approve' : 'reject' }
+    state = await once(new Command({ resume: { decisions: [decision] } }))
+  }
+  return state.messages.at(-1)?.text ?? ''
+}
+
+interface State {
+  readonly messages: readonly { readonly text: string }[]
+  readonly __interrupt__?: readonly unknown[]
+}
+
+await playScenes(runAgent)

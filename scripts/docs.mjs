@@ -186,7 +186,7 @@ function sdkSection({ name, capabilities }) {
   })
   return [
     `## ${capabilities.sdk}`,
-    `${code(`carabiner/${name}`)}, for ${code(capabilities.package)}; tried with ${capabilities.versions.join(', ')}.`,
+    `${code(`carabiner/${name}`)}, for ${code(capabilities.package)}; tried with ${capabilities.versions.join(', ')}. [Example](../examples/sdks/${name}/README.md).`,
     ...(notes.length > 0 ? [list(notes)] : []),
   ]
 }

@@ -15,7 +15,6 @@ const FLOORS = [
   'plugins',
   'pack',
   'author',
-  'adapters',
   'runtime.ts',
   'hooks.ts',
   'configuration.ts',

@@ -8,6 +8,8 @@ import { MockModel } from '../../src/verify/model/mock-model.js'
 import { type Played, SCENES, type SceneName } from './scenes.js'
 import { type SdkProject, sdkProject } from './sdk-project.js'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
 /** What happened, and the requests that reached the model. */
 export interface Seen extends Played {
   readonly requests: readonly string[]
@@ -24,6 +26,8 @@ interface Adapter {
   /** Where the SDK cannot do what the contract says, and its `capabilities` say so. */
   readonly differs?: Readonly<Partial<Record<SceneName, Expectation>>>
   readonly leftOut?: readonly SceneName[]
+  /** The example of examples/sdks does not run with this version. */
+  readonly noExample?: true
 }
 
 const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
@@ -114,7 +118,7 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
 const named = (events: Seen['events']) => events.map(({ hook_event_name }) => hook_event_name)
 
 export function contract(adapter: Adapter): void {
-  const { name, version, node, differs = {}, leftOut = [] } = adapter
+  const { name, version, node, differs = {}, leftOut = [], noExample } = adapter
   const agent = `test/adapters/${name}/agent.ts`
   let project: SdkProject | undefined
   try {
@@ -161,14 +165,20 @@ export function contract(adapter: Adapter): void {
       expect(project?.check(`src/adapters/${name}.ts`, agent)).toBe('')
     })
 
+    it.skipIf(noExample)('the example prints what its README shows', async () => {
+      const example = `examples/sdks/${name}`
+      const readme = readFileSync(join(ROOT, example, 'README.md'), 'utf8')
+      const [, shown] = /^```text\n([\s\S]*?)^```$/m.exec(readme) ?? []
+      expect(await project?.run(`${example}/agent.mjs`)).toBe(shown)
+    })
+
     it('is a version that the adapter names', () => {
-      const lock = fileURLToPath(new URL(`./${name}/${version}/package.json`, import.meta.url))
-      const source = readFileSync(
-        fileURLToPath(new URL(`../../src/adapters/${name}.ts`, import.meta.url)),
-        'utf8',
+      const { dependencies } = JSON.parse(
+        readFileSync(join(ROOT, 'test/adapters', name, version, 'package.json'), 'utf8'),
       )
+      const source = readFileSync(join(ROOT, 'src/adapters', `${name}.ts`), 'utf8')
       const [, sdk = ''] = /package: '([^']+)'/.exec(source) ?? []
-      expect(source).toContain(JSON.parse(readFileSync(join(lock), 'utf8')).dependencies[sdk])
+      expect(source).toContain(`'${dependencies[sdk]}'`)
     })
   })
 }

@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -40,7 +41,8 @@ export function sdkProject(lock: string, node = 'node@20'): SdkProject {
   // Below the packages, so that the copy of Carabiner finds the SDK as it would find it in a project.
   const folder = mkdtempSync(join(installed(join(ROOT, 'test/adapters', lock)), 'project-'))
   const home = join(folder, 'node_modules/carabiner')
-  for (const name of ['dist', 'package.json']) cpSync(join(ROOT, name), join(home, name), { recursive: true })
+  mkdirSync(home, { recursive: true })
+  execFileSync('tar', ['-xzf', packed(), '-C', home, '--strip-components=1'])
   for (const name of [...Object.keys(MANIFEST.dependencies), '@types/node']) {
     const link = join(folder, 'node_modules', name)
     mkdirSync(dirname(link), { recursive: true })
@@ -92,6 +94,22 @@ function ourComplaints(text: string): string {
     .filter((one) => !/^[^(]*\/node_modules\/(?!carabiner\/)[^(]*\(/.test(one))
     .join('\n')
     .trim()
+}
+
+let tarball: string | undefined
+
+/** The package as it would be published; it must have been built. */
+function packed(): string {
+  if (tarball === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'carabiner-packed-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+    const [{ filename }] = JSON.parse(
+      execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    )
+    tarball = join(folder, filename)
+  }
+  return tarball
 }
 
 /** The cached folder with the packages of a lock file. */

@@ -11,7 +11,7 @@ import {
   tool,
   wrapLanguageModel,
 } from 'ai'
-import { hooksMiddleware, wrapTools } from 'carabiner/ai-sdk'
+import { hooksMiddleware, toolApproval, wrapTools } from 'carabiner/ai-sdk'
 import { type AgentRun, playScenes } from '../scenes.js'
 
 const inputSchema = jsonSchema<{ at: string }>({
@@ -35,6 +35,8 @@ async function runAgent(run: AgentRun): Promise<string> {
     stopWhen: stepCountIs(5),
     abortSignal: signal,
     maxRetries: 0,
+    // 7 asks this first; without it, it asks the tools, as 6 does.
+    ...(streaming && { toolApproval: toolApproval(session) }),
   }
   const messages: ModelMessage[] = [{ role: 'user', content: prompt }]
   for (;;) {

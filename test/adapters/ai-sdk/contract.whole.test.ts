@@ -4,6 +4,7 @@ import { contract } from '../contract.js'
 contract({
   name: 'ai-sdk',
   version: '5',
+  noExample: true,
   differs: {
     // There is no approval flow: the call fails, and the model is told the question.
     'ask, yes': ({ ran, requests }) => {

@@ -53,7 +53,7 @@ export class Interruption {
 }
 
 /** How a caller was interrupted. A caller that is gone without a signal counts as hung up. */
-export function interruptedBy({ reason }: AbortSignal): Refusal {
+function interruptedBy({ reason }: AbortSignal): Refusal {
   return interrupted(Object.hasOwn(SIGNALS, String(reason)) ? (reason as SignalName) : 'SIGHUP')
 }
 

@@ -129,7 +129,7 @@ class Toml {
   }
 
   #pair(table: Table): void {
-    const { line } = { line: this.#line }
+    const line = this.#line
     const keys = this.#keys()
     this.#must('=')
     const last = keys.at(-1) as string
@@ -199,7 +199,7 @@ class Toml {
   #inline(depth: number): Table {
     const table: Table = new Map()
     for (this.#skip(); !this.#takes('}'); this.#skip()) {
-      const { line } = { line: this.#line }
+      const line = this.#line
       const keys = this.#keys()
       this.#must('=')
       this.#tableAt(table, keys.slice(0, -1)).set(keys.at(-1) as string, {

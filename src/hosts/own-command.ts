@@ -1,9 +1,8 @@
-// Carabiner's own commands in the settings of agents, from any installation, and the folder of Claude Code's settings.
+// Carabiner's own commands in the settings of agents, from any installation.
 
 import { statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
 import { isObject } from '../core/base/json.js'
-import { callerPath } from '../files/caller.js'
 import { ifThere } from '../files/if-there.js'
 
 /** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
@@ -167,10 +166,6 @@ export function isGone(path: string): boolean {
   } catch {
     return false
   }
-}
-
-export function userSettingsFolder(home: string, env: NodeJS.ProcessEnv): string {
-  return env.CLAUDE_CONFIG_DIR ? callerPath(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
 }
 
 const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y

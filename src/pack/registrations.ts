@@ -6,14 +6,8 @@ import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
-import {
-  filesOf,
-  isDead,
-  isGone,
-  type OwnCommand,
-  ownCommand,
-  userSettingsFolder,
-} from '../hosts/own-command.js'
+import { userSettingsFolder } from '../hosts/claude-code/user-folder.js'
+import { filesOf, isDead, isGone, type OwnCommand, ownCommand } from '../hosts/own-command.js'
 import { programEnvironment } from '../shell/own-environment.js'
 import { bounded, inline } from './answer.js'
 import type { PackContext, ThisProgram } from './pack-hook.js'

@@ -36,7 +36,7 @@ export interface RunResult {
   readonly ms: number
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly protocol: string
   readonly role: Role
   readonly turn: number
@@ -57,7 +57,7 @@ export function resultFile(path: string): string {
   return `${path}.result`
 }
 
-export async function runAgent(run: AgentRun): Promise<RunResult> {
+async function runAgent(run: AgentRun): Promise<RunResult> {
   const model = new MockModel(run.script)
   const started = performance.now()
   await model.start(run.port)

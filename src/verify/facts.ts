@@ -19,7 +19,7 @@ export interface Fact {
   readonly text: string
 }
 
-export type FactName =
+type FactName =
   | 'runs'
   | 'command'
   | 'reason'

@@ -24,6 +24,7 @@ import { ownCommand } from '../../src/hosts/own-command.js'
 import { carryOut, type HostPlace, type Plan, planInstall, planRemove } from '../../src/hosts/setup.js'
 import { SetupProblem } from '../../src/hosts/setup-problem.js'
 import { allSetups, type KnownSetup, registeringOf } from '../../src/hosts/setups.js'
+import { sample } from '../property/runs.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 const PROGRAM = { node: '/opt/my node/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }
@@ -40,14 +41,14 @@ function filesOf({ setup }: KnownSetup): readonly HostFile[] {
   return setup.files.length > 0 ? setup.files : (setup.project?.files ?? [])
 }
 
-function placesIn(known: KnownSetup): readonly HostPlace[] {
+function placesIn(known: KnownSetup, files = filesOf(known)): readonly HostPlace[] {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-setups-')))
   vi.stubEnv('CARABINER_HOME', join(root, 'carabiner'))
   onTestFinished(() => {
     vi.unstubAllEnvs()
     removeAll(root)
   })
-  return filesOf(known).map(({ name, form, mode }) => ({
+  return files.map(({ name, form, mode }) => ({
     path: join(root, 'agent', name),
     within: [root],
     form,
@@ -259,6 +260,66 @@ describe.each(SETUPS.map((known) => [known.host.name, known] as const))(
       writeFileSync(place.path, '')
       expect(await carryOut(plan, () => planRemove(place))).toBeUndefined()
       expect(readFileSync(place.path, 'utf8')).toBe('')
+    })
+  },
+)
+
+/** As 0.1.0 and later versions wrote commands, and as people write them by hand. */
+const OLDER: Readonly<Record<string, (words: string) => string>> = {
+  'without a check of its files': (words) =>
+    `NODE_OPTIONS= NODE_PATH= "/old/node" "/old/carabiner.js" ${words}`,
+  'with clip': (words) => `NODE_OPTIONS= NODE_PATH= "/old/clip" "/old/node" "/old/carabiner.js" ${words}`,
+  'without variables': (words) => `"/old/node" "/old/carabiner.js" ${words}`,
+  'by hand': (words) => `npx --yes carabiner@1 ${words}`,
+}
+
+describe.each(SETUPS.map((known) => [known.host.name, known] as const))('%s, set up before', (_, known) => {
+  const entries = entriesFor(known)
+
+  it.each(sample(Object.keys(OLDER)))('%s: one setup replaces all of it', async (shape) => {
+    const places = placesIn(known)
+    await written(() => planAll(places, entries))
+    const fresh = texts(places)
+    for (const { path } of places) removeAll(path)
+    removeAll(process.env.CARABINER_HOME ?? '')
+    const before = entries.map((entry) => {
+      const { call = '', name = '', host = '' } = ownCommand(entry) ?? {}
+      const words = call === 'fire' ? `fire ${name} --as ${host}` : `hook ${name} --as ${host}`
+      return { ...entry, command: OLDER[shape]?.(words) ?? '' }
+    })
+    await written(() => planAll(places, before))
+    removeAll(process.env.CARABINER_HOME ?? '')
+    await written(() => planAll(places, entries))
+    expect(texts(places)).toEqual(fresh)
+  })
+
+  it('by another user: the files of each are their own', async () => {
+    const [mine, theirs] = [placesIn(known), placesIn(known)]
+    await written(() => planAll(mine, entries))
+    const before = texts(mine)
+    await written(() => planAll(theirs, entries))
+    await written(() => theirs.map((place) => planRemove(place)))
+    expect(texts(mine)).toEqual(before)
+    expect(texts(theirs)).toEqual(theirs.map(() => undefined))
+  })
+})
+
+const IN_PROJECTS = SETUPS.filter(({ setup }) => setup.project !== undefined)
+
+describe.each(IN_PROJECTS.map((known) => [known.host.name, known] as const))(
+  '%s, in a project',
+  (_, known) => {
+    it('writes all of it, reads it again, and leaves nothing behind', async () => {
+      const places = placesIn(known, known.setup.project?.files)
+      const entries = entriesFor(known)
+      await written(() => planAll(places, entries))
+      const found = places.flatMap((place, i) => place.form.commands(texts(places)[i] ?? ''))
+      expect(new Set(found.map(({ command }) => command))).toEqual(
+        new Set(entries.map(({ command }) => command)),
+      )
+      expect(await written(() => planAll(places, entries))).toBe(false)
+      await written(() => places.map((place) => planRemove(place)))
+      expect(texts(places)).toEqual(places.map(() => undefined))
     })
   },
 )

@@ -7,7 +7,7 @@ import { JsonText, under } from '../../files/json-text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { managedSettings } from '../../files/project-env.js'
 import { realOf } from '../../files/within.js'
-import { userSettingsFolder } from '../own-command.js'
+import { userSettingsFolder } from './user-folder.js'
 
 export interface HooksOff {
   /** Absent if an environment variable does it. */

@@ -18,7 +18,7 @@ export const MODEL = 'mock-model'
 /** Words that tell the talks of an agent apart: each prompt contains the one of its talk. */
 export const MARKS = { main: 'carabiner-main-talk', subagent: 'carabiner-subagent-talk' } as const
 
-export type Talk = keyof typeof MARKS
+type Talk = keyof typeof MARKS
 
 /** `side`: a title, a summary, a talk of the agent with itself. */
 export type Role = Talk | 'side'

@@ -2,7 +2,9 @@
 
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
-import { callerPath } from '../files/caller.js'
+import { callerFolder, callerPath } from '../files/caller.js'
+import { problemsOf } from '../hosts/host-problems.js'
+import type { HostProblem } from '../hosts/host-setup.js'
 import type { KnownHost } from '../hosts/hosts.js'
 import { SETUP_HOSTS, setupOf } from '../hosts/setups.js'
 import { type Agent, fits, versionOf } from '../verify/agents.js'
@@ -34,18 +36,33 @@ export async function proveAgents(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const interruption = new Interruption(signal)
-  const records: ProofRecord[] = []
+  const proofs: Proof[] = []
   const around = enclosure()
   try {
     for (const agent of agents) {
       const record = await proven(agent, { around, options, output, signal: interruption.signal })
-      records.push(record)
-      if (!output.json) await output.print(recordLines(record, painter(1)))
+      const proof = { record, problems: await problemsHere(agent.host) }
+      proofs.push(proof)
+      if (!output.json) await output.print(proofLines(proof, painter(1)))
     }
   } finally {
     interruption.end(false)
   }
-  return tell(records, around, output)
+  return tell(proofs, around, output)
+}
+
+interface Proof {
+  readonly record: ProofRecord
+  /** What keeps hooks from running under the user's own settings, which no trial had. */
+  readonly problems: readonly HostProblem[]
+}
+
+async function problemsHere(host: KnownHost): Promise<readonly HostProblem[]> {
+  if (!SETUP_HOSTS.includes(host)) return []
+  const setup = await setupOf(host)
+  const isProject = setup.files.length === 0
+  const found = problemsOf(setup, { project: callerFolder(), isProject })
+  return found.filter(({ severity }) => severity === 'broken')
 }
 
 interface Way {
@@ -153,8 +170,8 @@ async function setUp(
 
 // ---- printing -------------------------------------------------------------------------------------------------
 
-function recordLines(found: ProofRecord, paint: Paint): readonly string[] {
-  const { title, version, facts, bypasses, note } = plainData(found)
+function proofLines({ record, problems }: Proof, paint: Paint): readonly string[] {
+  const { title, version, facts, bypasses, note } = plainData(record)
   return [
     paint.bold(`${title}${version === undefined ? '' : ` ${version}`}`),
     ...facts.flatMap(({ state, text }) =>
@@ -162,7 +179,13 @@ function recordLines(found: ProofRecord, paint: Paint): readonly string[] {
     ),
     ...(note === undefined ? [] : labelled('note   ', note, paint.yellow, 2)),
     ...bypasses.flatMap((text) => labelled('known  ', `way around: ${text}`, paint.yellow, 2)),
+    ...plainData(problems).flatMap((problem) => labelled('BROKEN ', problemText(problem), paint.red, 2)),
   ]
+}
+
+function problemText({ file, line, text, fix }: HostProblem): string {
+  const where = [file, line].filter((part) => part !== undefined).join(':')
+  return ['under your own settings,', where && `${where}:`, `${text}.`, fix].filter(Boolean).join(' ')
 }
 
 const STATES: Readonly<Record<FactState, { readonly label: string; readonly colour: keyof Paint }>> = {
@@ -172,24 +195,32 @@ const STATES: Readonly<Record<FactState, { readonly label: string; readonly colo
   unknown: { label: 'unknown', colour: 'yellow' },
 }
 
-async function tell(records: readonly ProofRecord[], around: Enclosure, output: Output): Promise<number> {
-  const isGood = records.every(({ facts }) => isProven(facts))
+async function tell(proofs: readonly Proof[], around: Enclosure, output: Output): Promise<number> {
+  const isGood = proofs.every(isGoodHere)
   if (output.json) {
-    const agents = records.map(({ circumstances: _, network: __, ...record }) => ({
-      ...record,
-      ok: isProven(record.facts),
-    }))
+    const agents = proofs.map((proof) => {
+      const { circumstances: _, network: __, ...record } = proof.record
+      return { ...record, ok: isGoodHere(proof), problems: proof.problems }
+    })
     await output.document({ ok: isGood, network: around.network, agents })
   } else {
     const paint = painter(1)
-    await output.print([...labelled('network', around.network, paint.dim), verdict(records, paint)])
+    await output.print([...labelled('network', around.network, paint.dim), verdict(proofs, paint)])
   }
   return isGood ? EXIT.ok : EXIT.failed
 }
 
-function verdict(records: readonly ProofRecord[], paint: Paint): string {
-  const bad = records.filter(({ facts }) => !isProven(facts)).map(({ title }) => title)
-  const facts = records.flatMap((record) => record.facts)
-  if (bad.length > 0) return paint.red(`not proven: ${bad.join(', ')}`)
+function isGoodHere({ record, problems }: Proof): boolean {
+  return isProven(record.facts) && problems.length === 0
+}
+
+function verdict(proofs: readonly Proof[], paint: Paint): string {
+  const titles = (some: readonly Proof[]) => some.map(({ record }) => record.title).join(', ')
+  const bad = proofs.filter(({ record }) => !isProven(record.facts))
+  if (bad.length > 0) return paint.red(`not proven: ${titles(bad)}`)
+  const off = proofs.filter(({ problems }) => problems.length > 0)
+  if (off.length > 0)
+    return paint.red(`proven, but your own settings keep hooks from running: ${titles(off)}`)
+  const facts = proofs.flatMap(({ record }) => record.facts)
   return paint.green(`proven: ${counted(count(facts, 'held'), 'fact')} held`)
 }

@@ -28,13 +28,13 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Starts the installed agent in a fresh home and project, without network, against a mock model on this machine. ' +
     'The model asks for a command and a file; without a hook, both must happen, and with one, neither. Then it looks ' +
-    'at changed commands, context, subagents, refused ends and questions. Your own settings are neither read nor ' +
-    `changed. Without a name: every agent in PATH. Agents: ${NAMES.join(', ')}. The last proof is kept; carabiner ` +
+    'at changed commands, context, subagents, refused ends and questions. Your own settings take no ' +
+    `part; if they keep hooks from running, it says so. Without a name: every agent in PATH. Agents: ${NAMES.join(', ')}. The last proof is kept; carabiner ` +
     'shows it, and says when something has changed since.',
   options: OPTIONS,
   exits: [
     [0, 'every fact held, or is known to be beyond the agent'],
-    [1, 'a fact did not hold, or no agent could be proven'],
+    [1, 'a fact did not hold, no agent could be proven, or your settings switch its hooks off'],
   ],
   examples: [
     {

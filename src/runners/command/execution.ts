@@ -336,13 +336,17 @@ const ASCII_SHARE = 1 / 8
 /** Bytes. In less, a few zeros prove nothing. */
 const SHORTEST_UTF16 = 16
 
-/** The bytes as UTF-16LE if they are UTF-16, recognised by the byte order mark or by zeros in every other byte. */
+/**
+ * The bytes as UTF-16LE if they are UTF-16, recognised by the byte order mark or by zeros in every other byte. JSON in UTF-16
+ * has zeros, so a mark without any is only a stray one.
+ */
 function utf16In(bytes: Buffer): Buffer | undefined {
+  if (!bytes.includes(0)) return undefined
   const [first, second] = bytes
   const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
   if (first === 0xff && second === 0xfe) return even
   if (first === 0xfe && second === 0xff) return Buffer.from(even).swap16()
-  if (even.length < SHORTEST_UTF16 || !bytes.includes(0)) return undefined
+  if (even.length < SHORTEST_UTF16) return undefined
   let [before, after] = [0, 0]
   for (let i = 0; i < even.length; i += 2) {
     if (even[i] === 0) before++

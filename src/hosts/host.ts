@@ -19,6 +19,8 @@ export interface Agent<Name extends string = string> {
   readonly events?: Readonly<Record<string, string | null>>
   /** Its tools that Claude Code also has. Of several for one of Claude Code's, the first is the usual one. */
   readonly tools?: Readonly<Record<string, HostTool>>
+  /** The path that its tools take a text for. Variables, `~` and `file:` are read for every agent. */
+  readonly pathOf?: (text: string) => string
   /** Seconds until it gives up on a hook, in general and by canonical event. */
   readonly timeout: number
   readonly timeouts?: Readonly<Record<string, number>>

@@ -47,6 +47,9 @@ interface PatchedFile {
   readonly lines: string[]
 }
 
+/** Every line counts for so many files at most. */
+const MOST_DOUBTS = 16
+
 /** Agents trim some headers and not others. Lines after one that may be a header count for both files. */
 function filesIn(patch: string): readonly PatchedFile[] {
   const files: PatchedFile[] = []
@@ -62,6 +65,7 @@ function filesIn(patch: string): readonly PatchedFile[] {
         const file: PatchedFile = { kind: kind as PatchedFile['kind'], path: path.trim(), lines: [] }
         files.push(file)
         open = isSure ? [file] : [...open, file]
+        if (open.length > MOST_DOUBTS) throw new Error('too many lines of its patch may begin a file')
       } else if (movedTo !== undefined) {
         for (const file of open) file.movedTo = movedTo.trim()
       } else if (said.startsWith('***') && !MARKS.has(said) && (isSure || LIKE_HEADER.test(said)))

@@ -1,8 +1,11 @@
 // Tool calls of a host as Claude Code would make them, so that one hook on `command` or `file_path` holds under every host.
 
 import { isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
 import { bareLetters } from '../core/events/catalogue.js'
+import { callerEnv } from '../files/caller.js'
+import { userHome } from '../files/homes.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import type { Host, HostCall, HostTool, ToolCall } from './host.js'
 
@@ -34,7 +37,7 @@ export function canonicalCalls(host: Host, data: Data, mustTell: boolean): reado
     throw new Error(`its input has no ${field === 'command' ? 'command' : 'path of a file'}`)
   if (calls.length === 0) return [{ names: tool.names, data }]
   return calls.map((call: ToolCall) => {
-    const input = withAbsolutePaths(call.input, data.cwd)
+    const input = withAbsolutePaths(host, call.input, data.cwd)
     const names = call.tool === undefined ? tool.names : [call.tool]
     const isSame = sameJson(input, own)
     return { names, data: isSame ? data : { ...data, tool_input: input, host_tool_input: own ?? null } }
@@ -52,8 +55,16 @@ export function isInPartsOf(tool: HostTool, own: Json | undefined): boolean {
 
 /** Undefined if the call does one thing, and only its names differ. Empty if nobody can say what it does. */
 function partsOf(tool: HostTool, own: Json | undefined): readonly ToolCall[] | undefined {
-  return tool.parts ? tool.parts(objectOf(own)) : usualParts(tool, own)
+  const calls = tool.parts ? tool.parts(objectOf(own)) : usualParts(tool, own)
+  if (calls && calls.length > MOST_PARTS) throw new Error(TOO_MANY)
+  return calls
 }
+
+/** More would take longer to judge than an agent waits. */
+const MOST_PARTS = 1000
+const TOO_MANY = `it does more than ${MOST_PARTS} things at once`
+/** Each part has all other fields. */
+const MOST_COPIED = 100_000
 
 /** What Claude Code always sends, so hooks look only there. */
 function fieldOf({ names }: HostTool): Field {
@@ -88,13 +99,15 @@ function callsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[]
     if (place === 'command' && isTexts(words))
       told.push({ input: isTold(input, field) ? input : { ...input, command: commandOf(words, input.args) } })
     else if (isText(found)) told.push({ input: { ...rest, [field]: found } })
-    else if (isList(found))
+    else if (isList(found)) {
+      if (found.length * Object.keys(rest).length > MOST_COPIED) throw new Error(TOO_MANY)
       listed.push(
         ...found.map((one) => {
           if (isText(one)) return [{ input: { ...rest, [field]: one } }]
           return isObject(one) ? callsIn(renamed(one as Data, tool.fields ?? {}), field, tool) : []
         }),
       )
+    }
   }
   // What is listed may belong to the one file that is told. Otherwise, one that hides what it does hides it in all of them.
   const isHidden = told.length === 0 && listed.some((calls) => calls.length === 0)
@@ -150,14 +163,30 @@ function renamed(input: Data, fields: Readonly<Record<string, string>>): Data {
 /** Fields that Claude Code always sends as absolute paths. */
 const PATHS: ReadonlySet<string> = new Set(['file_path', 'notebook_path'])
 
-function withAbsolutePaths(input: Data, cwd: Json | undefined): Data {
-  if (typeof cwd !== 'string' || !isAbsolute(cwd)) return input
+function withAbsolutePaths({ pathOf }: Host, input: Data, cwd: Json | undefined): Data {
   const entries = Object.entries(input).map(([key, value]) => {
-    const isPath = PATHS.has(key) && typeof value === 'string' && value !== ''
-    return [key, isPath ? resolve(cwd, value) : value] as const
+    if (!PATHS.has(key) || typeof value !== 'string' || value === '') return [key, value] as const
+    const path = expandedPath(pathOf?.(value) ?? value)
+    return [key, typeof cwd === 'string' && isAbsolute(cwd) ? resolve(cwd, path) : path] as const
   })
   return Object.fromEntries(entries)
 }
+
+/** Many agents write where a shell would, and the others make an odd folder in the project. Hooks judge the worse of both. */
+function expandedPath(path: string): string {
+  if (path.startsWith('file:')) {
+    try {
+      return fileURLToPath(path)
+    } catch {
+      return path
+    }
+  }
+  const env = callerEnv()
+  const known = path.replace(VARIABLE, (written, braced, plain) => env[braced ?? plain] ?? written)
+  return known.replace(/^~(?=\/|$)/, userHome)
+}
+
+const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g
 
 /**
  * A changed input in the host's own terms. `own` is what the host sent, and `seen` is what hooks were shown. A field that no

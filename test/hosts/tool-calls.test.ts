@@ -30,6 +30,9 @@ const PATCH = `*** Begin Patch
 *** Delete File: /etc/d
 *** End Patch`
 
+const patched = (...lines: readonly string[]) => `*** Begin Patch\n${lines.join('\n')}\n*** End Patch`
+const FIRST = ['*** Add File: a', '+x']
+
 describe('what a tool call does', () => {
   it.each<[HostName, string, Data, readonly (readonly [string, Data])[]]>([
     ['copilot', 'create', { path: 'a', file_text: 'x' }, [['Write', { file_path: '/proj/a', content: 'x' }]]],
@@ -82,10 +85,8 @@ describe('what a tool call does', () => {
     expect(calls(host, tool, input)).toEqual(expected)
   })
 
-  const patched = (...lines: readonly string[]) => `*** Begin Patch\n${lines.join('\n')}\n*** End Patch`
   const paths = (input: Data) =>
     calls('codex', 'apply_patch', input).map(([, one]) => (one as Data | undefined)?.file_path)
-  const FIRST = ['*** Add File: a', '+x']
 
   it.each<[string, string]>([
     ['is indented', '  *** Update File: secret'],
@@ -179,10 +180,77 @@ describe('a call that says in several places what to do', () => {
     expect(calls('gemini', 'replace', input)).toEqual([['Edit', input]])
   })
 
+  it.each<[string, HostName, string, Data]>([
+    ['a list', 'cline-core', 'run_commands', { commands: Array(1001).fill('ls') }],
+    [
+      'a list beside many fields',
+      'cline-core',
+      'run_commands',
+      {
+        ...Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, at])),
+        commands: Array(200).fill('ls'),
+      },
+    ],
+    [
+      'a patch',
+      'codex',
+      'apply_patch',
+      { command: patched(...FIRST, ...Array<string>(1001).fill('*** Delete File: b')) },
+    ],
+    [
+      'lines that may begin a file',
+      'codex',
+      'apply_patch',
+      { command: patched(...FIRST, ...Array<string>(20).fill(' *** Add File: b')) },
+    ],
+  ])('is refused if it is too much to judge: %s', (_, host, tool, input) => {
+    expect(() => read(host, tool, input)).toThrow(`a call of ${tool} cannot be read: `)
+  })
+
   it('is read in a time that grows with its size', () => {
     const input = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`key${at}`, at]))
     expect(calls('codex', 'Bash', { ...input, command: 'ls' })).toHaveLength(1)
   })
+})
+
+describe('a path', () => {
+  const path = (host: HostName, tool: string, input: Data) =>
+    (calls(host, tool, input)[0]?.[1] as Data | undefined)?.file_path
+  const home = process.env.HOME ?? ''
+
+  it.each<[string, string]>([
+    ['~/.ssh/keys', `${home}/.ssh/keys`],
+    ['~', home],
+    ['$HOME/.ssh/keys', `${home}/.ssh/keys`],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell writes it
+    ['${HOME}/a', `${home}/a`],
+    ['$NO_SUCH_VARIABLE/a', '/proj/$NO_SUCH_VARIABLE/a'],
+    ['file:///etc/x', '/etc/x'],
+    ['a~b', '/proj/a~b'],
+    ['~other/a', '/proj/~other/a'],
+  ])('is where a shell would find it: %s', (text, found) => {
+    for (const [host, tool] of [
+      ['kimi', 'Write'],
+      ['letta', 'Write'],
+      ['gemini', 'write_file'],
+    ] as const)
+      expect(path(host, tool, { path: text, content: 'x' } as Data)).toBe(found)
+  })
+
+  it('of pi may begin with @', () => {
+    expect(path('pi', 'write', { path: '@/etc/x' })).toBe('/etc/x')
+    expect(path('pi', 'write', { path: '@~/x' })).toBe(`${home}/x`)
+    expect(path('pi', 'write', { path: '@src/x' })).toBe('/proj/src/x')
+    expect(path('copilot', 'create', { path: '@src/x' })).toBe('/proj/@src/x')
+  })
+})
+
+it('what Letta types into an open shell is a command', () => {
+  expect(calls('letta', 'write_stdin', { session_id: 1, chars: 'ls\n' })).toEqual([
+    ['Bash', { session_id: 1, chars: 'ls\n', command: 'ls\n' }],
+  ])
+  expect(calls('letta', 'write_stdin', { session_id: 1, chars: '' })[0]?.[1]).toMatchObject({ command: ':' })
+  expect(() => calls('letta', 'write_stdin', { chars: 5 })).toThrow('cannot be read')
 })
 
 describe('a changed input goes back in the terms of the agent', () => {

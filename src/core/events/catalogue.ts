@@ -154,7 +154,7 @@ const OTHER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
       'terminal',
       'runinterminal',
     ],
-    ...['powershell', 'exec', 'runbash', 'runterminalcmd', 'runshell'],
+    ...['powershell', 'exec', 'runbash', 'runterminalcmd', 'runshell', 'writestdin'],
   ],
   Read: [
     ...['read', 'readfile', 'readfiles', 'readmanyfiles', 'readfilegemini', 'readcode', 'fsread', 'view'],

@@ -1,8 +1,9 @@
 // Letta Code: only exit code 2 is a deny, and JSON is ignored.
 
+import type { Data } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'
 import { gemini } from '../gemini/host.js'
-import { definedFields, type Host, same, tool } from '../host.js'
+import { definedFields, type Host, same, type ToolCall, tool } from '../host.js'
 import { callsOfPatch } from '../patch.js'
 
 export const letta: Host<'letta'> = {
@@ -27,6 +28,8 @@ export const letta: Host<'letta'> = {
     Edit: tool('Edit'),
     ...gemini.tools,
     exec_command: tool('Bash', { cmd: 'command' }),
+    write_stdin: { names: ['Bash'], parts: typedIn },
+    WriteStdin: { names: ['Bash'], parts: typedIn },
     shell_command: tool('Bash'),
     ShellCommand: tool('Bash'),
     shell: tool('Bash'),
@@ -46,4 +49,10 @@ export const letta: Host<'letta'> = {
   can: { PreToolUse: ['block'] },
   answer: byExitCode,
   timeout: 60,
+}
+
+/** What is typed into a shell that is open. Nothing typed only reads, which is what `:` does. */
+function typedIn(input: Data): readonly ToolCall[] {
+  const { chars } = input
+  return [{ input: { ...input, command: chars === undefined || chars === '' ? ':' : chars } }]
 }

@@ -51,6 +51,7 @@ export const pi: Host<'pi'> = {
     write: tool('Write', EDITOR_FIELDS),
     edit,
   },
+  pathOf: (text) => text.replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ').replace(/^@/, ''),
   // Its dialog says no where there is no terminal, but only an extension can open it.
   can: {
     PreToolUse: ['block', 'input'],

@@ -7,6 +7,7 @@ import type {
   Model,
   ModelRequest,
   ModelResponse,
+  RunContext,
   RunToolApprovalItem,
   Tool,
 } from '@openai/agents'
@@ -84,7 +85,7 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
       const id = toolCall?.callId ?? ''
       const input = asInput(parsed(text))
       let call = await beginOnce(session, { name, input, id }, signal)
-      if (call.status === 'needs_approval' && context.isToolApproved({ toolName: name, callId: id }))
+      if (call.status === 'needs_approval' && isApproved(session, context, name, id))
         call = await call.answer(replyTo(call.question, true))
       if (call.status !== 'run') forgetBegun(session, id)
       if (call.status === 'responded') return call.result
@@ -114,6 +115,17 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
       return ended.status === 'failed' ? ended.reason : ended.result
     },
   }
+}
+
+const approved = new WeakMap<Session, Set<string>>()
+
+/** An approval is for one call. The SDK keeps it for every later call with this id, and some models count from 1 again. */
+function isApproved(session: Session, context: RunContext, toolName: string, callId: string): boolean {
+  const known = approved.get(session) ?? new Set()
+  approved.set(session, known)
+  const isNew = !known.has(callId) && context.isToolApproved({ toolName, callId }) === true
+  if (isNew) known.add(callId)
+  return isNew
 }
 
 interface Details {

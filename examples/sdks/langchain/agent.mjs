@@ -1,0 +1,91 @@
+// An agent of LangChain with hooks. Its model is a script, so it runs offline: five tasks, and what hooks do to each.
+
+import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { Command, MemorySaver } from '@langchain/langgraph'
+import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
+import { hooksMiddleware } from 'carabiner/langchain'
+import { AIMessage, createAgent, tool } from 'langchain'
+import { z } from 'zod'
+
+const hooks = await createHooks()
+hooks.register(
+  'PreToolUse',
+  function guard(_event, { tool_input: { command } }) {
+    if (command === 'rm -r build') return deny('Nothing is deleted here.')
+    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
+    if (command === 'git push') return askUser('Push to the remote?')
+    if (command === 'date') return respond('Tuesday')
+  },
+  { matcher: 'shell' },
+)
+hooks.register(
+  'PostToolUse',
+  function linter(_event, { tool_input: { command } }) {
+    if (command === 'npm test') return inject('The linter has two warnings.')
+  },
+  { matcher: 'shell' },
+)
+
+const shell = tool(
+  async ({ command }) => {
+    console.log(`  shell runs:  ${command}`)
+    return 'done'
+  },
+  { name: 'shell', description: 'Runs a command', schema: z.object({ command: z.string() }) },
+)
+
+/** A model that makes one call, and then says what it read. */
+class Scripted extends BaseChatModel {
+  constructor(command) {
+    super({})
+    this.command = command
+  }
+
+  _llmType() {
+    return 'scripted'
+  }
+
+  bindTools() {
+    return this
+  }
+
+  async _generate(messages) {
+    const results = messages.filter(({ type }) => type === 'tool')
+    if (results.length === 0) {
+      console.log(`  model calls: ${this.command}`)
+      const call = { type: 'tool_call', id: 'call-1', name: 'shell', args: { command: this.command } }
+      return answer(new AIMessage({ content: '', tool_calls: [call] }))
+    }
+    for (const { text } of results) console.log(`  model reads: ${text}`)
+    const said = messages.filter(({ type }) => type === 'human')
+    for (const { text } of said.slice(1)) console.log(`  model reads: ${text.split('\n')[1]}`)
+    return answer(new AIMessage('Done.'))
+  }
+}
+
+const answer = (message) => ({ generations: [{ text: message.text, message }] })
+
+for (const [situation, command] of [
+  ['denied', 'rm -r build'],
+  ['rewritten', 'npm install'],
+  ['asked', 'git push'],
+  ['answered', 'date'],
+  ['injected', 'npm test'],
+]) {
+  console.log(situation)
+  const session = hooks.session()
+  const agent = createAgent({
+    model: new Scripted(command),
+    tools: [shell],
+    middleware: [hooksMiddleware(session)],
+    checkpointer: new MemorySaver(),
+  })
+  const config = { configurable: { thread_id: session.id } }
+  let state = await agent.invoke({ messages: [{ role: 'user', content: 'Go on.' }] }, config)
+  while (state.__interrupt__) {
+    console.log('  person says: yes')
+    state = await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }] } }), config)
+  }
+  await session.close()
+}
+await hooks.close()

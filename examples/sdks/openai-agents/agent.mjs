@@ -1,0 +1,83 @@
+// An agent of the OpenAI Agents SDK with hooks. Its model is a script, so it runs offline: five tasks, and what hooks do to each.
+
+import { Agent, Runner, tool } from '@openai/agents'
+import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
+import { runApprovals, seenError, wrapModel, wrapTools } from 'carabiner/openai-agents'
+import { z } from 'zod'
+
+const hooks = await createHooks()
+hooks.register(
+  'PreToolUse',
+  function guard(_event, { tool_input: { command } }) {
+    if (command === 'rm -r build') return deny('Nothing is deleted here.')
+    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
+    if (command === 'git push') return askUser('Push to the remote?')
+    if (command === 'date') return respond('Tuesday')
+  },
+  { matcher: 'shell' },
+)
+hooks.register(
+  'PostToolUse',
+  function linter(_event, { tool_input: { command } }) {
+    if (command === 'npm test') return inject('The linter has two warnings.')
+  },
+  { matcher: 'shell' },
+)
+
+const shell = tool({
+  name: 'shell',
+  description: 'Runs a command',
+  parameters: z.object({ command: z.string() }),
+  errorFunction: seenError(),
+  execute: async ({ command }) => {
+    console.log(`  shell runs:  ${command}`)
+    return 'done'
+  },
+})
+
+const runner = new Runner({ tracingDisabled: true })
+for (const [situation, command] of [
+  ['denied', 'rm -r build'],
+  ['rewritten', 'npm install'],
+  ['asked', 'git push'],
+  ['answered', 'date'],
+  ['injected', 'npm test'],
+]) {
+  console.log(situation)
+  const session = hooks.session()
+  const agent = new Agent({
+    name: 'worker',
+    model: wrapModel(session, scripted(command)),
+    tools: wrapTools(session, [shell]),
+  })
+  let result = await runner.run(agent, 'Go on.')
+  while (result.interruptions.length > 0) {
+    await runApprovals(session, result, () => {
+      console.log('  person says: yes')
+      return true
+    })
+    result = await runner.run(agent, result.state)
+  }
+  await session.close()
+}
+await hooks.close()
+
+/** A model that makes one call, and then says what it read. */
+function scripted(command) {
+  return {
+    async getResponse({ input }) {
+      const usage = { requests: 1, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+      const outputs = input.filter(({ type }) => type === 'function_call_result')
+      if (outputs.length === 0) {
+        console.log(`  model calls: ${command}`)
+        const call = { type: 'function_call', callId: 'call-1', name: 'shell', status: 'completed' }
+        return { usage, output: [{ ...call, arguments: JSON.stringify({ command }) }] }
+      }
+      for (const { output } of outputs) console.log(`  model reads: ${output.text}`)
+      const said = input.filter(({ role }) => role === 'user' || role === 'system')
+      for (const { content } of said.slice(1)) console.log(`  model reads: ${content.split('\n')[1]}`)
+      const content = [{ type: 'output_text', text: 'Done.' }]
+      return { usage, output: [{ type: 'message', role: 'assistant', status: 'completed', content }] }
+    },
+  }
+}

@@ -1,0 +1,81 @@
+// What is special about the OpenAI Agents SDK, beside the contract of adapters.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type SdkProject, sdkProject } from '../sdk-project.js'
+
+describe.each(['0.14', '0.20'])('openai-agents %s', (version) => {
+  let project: SdkProject | undefined
+  let seen: Readonly<Record<string, unknown>> = {}
+  beforeAll(async () => {
+    project = sdkProject(`openai-agents/${version}`)
+    const lines = (await project.run('test/adapters/openai-agents/more.ts')).trim().split('\n')
+    seen = Object.fromEntries(lines.map((line) => JSON.parse(line)))
+  })
+  afterAll(() => project?.[Symbol.dispose]())
+
+  it('keeps 64 equal calls apart', () => {
+    const results = Object.fromEntries(
+      Array.from({ length: 64 }, (_, at) => [`c${at}`, at % 2 ? `no to c${at}` : 'saw a']),
+    )
+    expect(seen['64 equal calls']).toEqual({ ran: 32, judged: 64, ids: 64, results })
+  })
+
+  it('takes a yes, a no and an edit, each for its call', () => {
+    expect(seen['answers one by one']).toEqual({
+      asked: 3,
+      ran: ['a', 'b'],
+      // The edited call is judged again.
+      seen: [
+        'PostToolUse edit',
+        'PostToolUse yes',
+        'PreToolUse edit',
+        'PreToolUse edit',
+        'PreToolUse no',
+        'PreToolUse yes',
+      ],
+      results: { yes: 'saw a', no: 'User denied: really?', edit: 'saw b' },
+    })
+  })
+
+  it('takes an approval that another process asked for', () => {
+    const events = ['PreToolUse c1', 'PostToolUse c1']
+    expect(seen['another process']).toEqual({ ran: ['a'], seen: events, finalOutput: 'done' })
+  })
+
+  it('takes an approval for one call only, even if a later one has the same id', () => {
+    const told = version === '0.14' ? { told: 'really?' } : {}
+    expect(seen['an id that comes again']).toEqual({ ran: ['a'], ...told })
+  })
+
+  it('goes on with an agent as a tool that was interrupted, and judges its call once', () => {
+    expect(seen['an agent as a tool']).toEqual({
+      asked: 1,
+      ran: ['a'],
+      seen: [
+        'PreToolUse outer',
+        'SubagentStart helper',
+        'PreToolUse inner',
+        'PostToolUse inner',
+        'SubagentStop helper',
+        'PostToolUse outer',
+      ],
+      results: { outer: 'helped' },
+    })
+  })
+
+  it('does not start an agent that hooks refuse', () => {
+    expect(seen['an agent that must not start']).toEqual({ ran: [], results: { outer: 'no helpers' } })
+  })
+
+  it('runs no tool if hooks fail or the session is closed', () => {
+    expect(seen['hooks that fail']).toEqual({
+      ran: [],
+      told: { c1: expect.stringContaining('broken') },
+      error: expect.stringContaining('is closed'),
+    })
+  })
+
+  it('refuses tools that hooks cannot judge', () => {
+    expect(seen['tools that hooks cannot judge']).toContain('a tool of type shell')
+  })
+})

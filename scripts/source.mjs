@@ -17,7 +17,8 @@ const missingPackages = {
       return { path, namespace: 'missing' }
     })
     build.onLoad({ filter: /.*/, namespace: 'missing' }, () => ({
-      contents: 'module.exports = new Proxy({}, { get: () => class {} })',
+      // As the prototype, because esbuild copies the module's own names.
+      contents: 'module.exports = Object.create(new Proxy({}, { get: () => class {} }))',
     }))
   },
 }

@@ -89,3 +89,76 @@ declare module '@langchain/core/runnables' {
     constructor(fields: { readonly bound: unknown; readonly kwargs: object; readonly config: object })
   }
 }
+
+declare module '@google/adk' {
+  export interface Part {
+    readonly text?: string
+    readonly thought?: boolean
+    readonly functionCall?: {
+      readonly id?: string
+      readonly name?: string
+      readonly args?: Record<string, unknown>
+    }
+  }
+  export interface LlmRequest {
+    model?: string
+    contents: { role?: string; parts?: Part[] }[]
+    config?: object
+  }
+  export interface LlmResponse {
+    readonly content?: { role?: string; parts?: Part[] }
+    readonly partial?: boolean
+    readonly errorCode?: string
+    readonly errorMessage?: string
+  }
+  export interface BaseTool {
+    readonly name: string
+    checkRequireConfirmation(args: Record<string, unknown>, context?: Context): Promise<boolean>
+  }
+  interface Agent {
+    readonly name: string
+    readonly rootAgent: Agent
+  }
+  export interface InvocationContext {
+    readonly agent?: Agent
+  }
+  export interface Context {
+    readonly invocationContext: InvocationContext
+    readonly eventActions: object
+    readonly actions: { skipSummarization?: boolean; requestedToolConfirmations: Record<string, unknown> }
+    readonly functionCallId?: string
+    readonly abortSignal?: AbortSignal
+    toolConfirmation?: { readonly confirmed: boolean }
+    requestConfirmation(question: { hint?: string }): void
+  }
+  export function isAgentTool(tool: unknown): boolean
+  export abstract class BasePlugin {
+    constructor(name: string)
+    beforeToolCallback(given: object): Promise<Record<string, unknown> | undefined>
+    afterToolCallback(given: object): Promise<Record<string, unknown> | undefined>
+    onToolErrorCallback(given: object): Promise<Record<string, unknown> | undefined>
+    beforeModelCallback(given: object): Promise<LlmResponse | undefined>
+    afterModelCallback(given: object): Promise<LlmResponse | undefined>
+    onModelErrorCallback(given: object): Promise<LlmResponse | undefined>
+  }
+}
+
+declare module '@mastra/core/agent' {
+  export type ToolsInput = Record<string, object>
+}
+
+declare module '@anthropic-ai/claude-agent-sdk' {
+  export interface HookInput {
+    readonly hook_event_name: string
+    readonly agent_id?: string
+    readonly agent_type?: string
+  }
+  export type HookCallback = (
+    input: HookInput,
+    toolUseID: string | undefined,
+    options: { signal: AbortSignal },
+  ) => Promise<object>
+  export interface Options {
+    hooks?: Partial<Record<string, { hooks: HookCallback[]; timeout?: number; onFailure?: 'block' }[]>>
+  }
+}

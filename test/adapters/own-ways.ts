@@ -1,0 +1,44 @@
+// Runs `own-ways.ts` of an adapter: what only its SDK has, in cases that print a line each.
+
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type SdkProject, sdkProject } from './sdk-project.js'
+
+/** What happened in a case. */
+export interface Case {
+  /** Calls that PreToolUse hooks saw, with the subagent that made them. */
+  readonly seen: readonly string[]
+  /** Calls that ran. */
+  readonly ran: readonly string[]
+  /** What the model or the program was told. */
+  readonly answers: readonly string[]
+}
+
+/** `run` gives the program its input. Default: it needs none. */
+export function ownWays(
+  { name, version, node }: { readonly name: string; readonly version: string; readonly node?: string },
+  tests: (played: (name: string) => Case) => void,
+  run = (project: SdkProject, program: string) => project.run(program),
+): void {
+  let project: SdkProject | undefined
+  try {
+    project = sdkProject(`${name}/${version}`, node)
+  } catch (error) {
+    console.error(`SKIPPED: ${name} ${version} cannot be installed: ${String(error)}`)
+  }
+  describe.skipIf(!project)(`${name} ${version}, in its own ways`, () => {
+    const cases = new Map<string, Case>()
+    beforeAll(async () => {
+      const printed = await run(project as SdkProject, `test/adapters/${name}/own-ways.ts`)
+      for (const line of printed.trim().split('\n')) {
+        const { name, ...played } = JSON.parse(line) as Case & { readonly name: string }
+        cases.set(name, played)
+      }
+    }, 600_000)
+    afterAll(() => project?.[Symbol.dispose]())
+    tests((name) => {
+      const played = cases.get(name)
+      if (!played) throw new Error(`there is no case ${name}`)
+      return played
+    })
+  })
+}

@@ -1,28 +1,20 @@
-// Hooks in LangChain and LangGraph (npm: langchain, @langchain/langgraph): a middleware for createAgent and ToolNode, and questions by interrupt().
+// Hooks in LangChain and LangGraph (npm: langchain, @langchain/langgraph): a middleware for createAgent, tools for ToolNode, and questions by interrupt().
 
-import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
-import { RunnableBinding } from '@langchain/core/runnables'
-import { getConfig, interrupt, isGraphInterrupt, pushMessage } from '@langchain/langgraph'
-import {
-  type AgentMiddleware,
-  AIMessage,
-  type BaseMessage,
-  createMiddleware,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from 'langchain'
-import type { Data, Json, Question, RenderedInjection, Reply, Session } from '../core/index.js'
-import { beginOnce, forgetBegun, refused, replyTo } from './begun-calls.js'
+import { getConfig, interrupt, isGraphInterrupt } from '@langchain/langgraph'
+import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
+import type { Data, Json, Question, Reply, Session } from '../core/index.js'
+import { beginOnce, forgetBegun, replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { saidIn } from './response.js'
+import { callModel } from './langchain-model.js'
 
 export const capabilities: Capabilities = {
   sdk: 'LangChain and LangGraph',
   package: 'langchain',
   versions: ['1.0.1', '1.5.14'],
-  deny: WORKS,
+  deny: {
+    works: true,
+    note: '`hooksMiddleware` for `createAgent`; in a graph of your own, `wrapTools` for `ToolNode`, and `session.callModel` for the model',
+  },
   rewrite: WORKS,
   inject: { works: true, note: 'as user messages, because most providers take system messages only first' },
   ask: { works: true, note: '`interrupt()`, so the graph needs a checkpointer' },
@@ -40,93 +32,142 @@ export const capabilities: Capabilities = {
 interface Options {
   /** Asks a person. Default: `interruptApprover`. A question that the `approver` of createHooks() answers does not come here. */
   readonly approver?: (question: Question, request: ToolRequest) => Reply | Promise<Reply>
-  /** `false` if your ToolNode does not handle errors of tools. */
-  readonly handleToolErrors?: boolean
 }
 
-/** Each tool call and model call of the agent is judged. Hooks see a response as `{ role, content, tool_calls? }`. */
+/** For createAgent: each tool call and model call is judged. Hooks see a response as `{ role, content, tool_calls? }`. */
 export function hooksMiddleware(session: Session, options: Options = {}): AgentMiddleware {
   return createMiddleware({
     name: 'CarabinerHooks',
     wrapToolCall: (request, handler) =>
-      callTool(session, options, request as unknown as ToolRequest, handler as never) as never,
-    wrapModelCall: (request, handler) =>
-      callModel(session, request as unknown as ModelRequest, handler as never) as never,
+      callTool(session, options, request as unknown as ToolRequest, {
+        run: handler as never,
+        failed: toolError,
+      }) as never,
+    wrapModelCall: (request, handler) => callModel(session, request as never, handler as never) as never,
   }) as AgentMiddleware
+}
+
+/** For ToolNode in a graph of your own: each call of these tools is judged. */
+export function wrapTools<T extends AnyTool>(
+  session: Session,
+  tools: readonly T[],
+  options: Options = {},
+): T[] {
+  return tools.map((tool) => {
+    const invoke = (toolCall: ToolCall, config: ToolConfig = {}) => {
+      const { state, signal } = config
+      const messages = (Array.isArray(state) ? state : (state as ToolRequest['state'])?.messages) ?? []
+      return callTool(
+        session,
+        options,
+        { toolCall, state: { messages }, runtime: { signal } },
+        {
+          run: (judged) => tool.invoke(judged.toolCall as never, config as never),
+          failed: (error) => {
+            throw error
+          },
+        },
+      )
+    }
+    return Object.assign(Object.create(tool), { invoke })
+  })
 }
 
 // ---- tools ------------------------------------------------------------------------------------------------------
 
-interface ToolRequest {
-  readonly toolCall: { readonly name: string; readonly args: Data; readonly id?: string }
-  readonly state: { readonly messages?: readonly BaseMessage[] }
-  readonly runtime: { readonly signal?: AbortSignal }
+interface ToolCall {
+  readonly name: string
+  readonly args: Data
+  readonly id?: string
 }
-type Handler<R, T> = (request: R) => T | Promise<T>
+interface ToolRequest {
+  readonly toolCall: ToolCall
+  readonly state: { readonly messages?: readonly BaseMessage[] }
+  readonly runtime: { readonly signal?: AbortSignal | undefined }
+}
+interface AnyTool {
+  readonly name: string
+  invoke(input: never, config?: never): Promise<unknown>
+}
+interface ToolConfig {
+  /** A list of messages, or an object that has one. */
+  readonly state?: unknown
+  readonly signal?: AbortSignal
+}
+interface Running {
+  readonly run: (request: ToolRequest) => unknown
+  /** What the SDK does with an error of a tool. */
+  readonly failed: (error: unknown, toolCall: ToolCall) => unknown
+}
 
 /**
- * When a person has answered, LangGraph runs the whole task again. Calls of the task that have ended keep their results, so
+ * When a person has answered, LangGraph runs the whole task again. Calls of the task that have ended keep their ends, so
  * that no tool runs twice.
  */
-const ended = new Map<string, unknown>()
-const MAX_KEPT = 1000
+const ended = new Map<string, () => unknown>()
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest)
+async function callTool(
+  session: Session,
+  { approver = interruptApprover }: Options,
+  request: ToolRequest,
+  { run, failed }: Running,
+): Promise<unknown> {
+  const { toolCall, runtime } = request
+  const { name, args: input, id = '' } = toolCall
+  const { signal } = runtime
+  const key = taskKey(id)
+  const known = ended.get(key)
+  if (known) return known()
+  const end = (how: () => unknown) => {
+    forgetBegun(session, id)
+    keep(ended, key, how)
+    return how()
+  }
+  const say = (content: string, fields: object = {}) =>
+    end(() => new ToolMessage({ ...fields, content, name, tool_call_id: id }))
+
+  let call = await beginOnce(session, { name, input, id }, signal)
+  while (call.status === 'needs_approval') call = await call.answer(await approver(call.question, request))
+  if (call.status === 'responded') return say(asText(call.result))
+  if (call.status !== 'run') return say(call.reason, { status: 'error' })
+  let made: unknown
+  try {
+    made = await run({ ...request, toolCall: { ...toolCall, args: call.input as Data } })
+  } catch (error) {
+    // The tool itself asks somebody. It runs again.
+    if (isGraphInterrupt(error)) throw error
+    forgetBegun(session, id)
+    await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
+    if (signal?.aborted) throw error
+    return end(() => failed(error, toolCall))
+  }
+  const message = ToolMessage.isInstance(made) ? made : undefined
+  if (message?.status === 'error') await call.fail(message.content)
+  else {
+    const { after, result } = await call.finish(message ? message.content : (made as Json))
+    const { status, artifact, id: messageId } = message ?? {}
+    if (after.modified) return say(asText(result as Json), { status, artifact, id: messageId })
+  }
+  return end(() => made)
+}
+
+/** What the SDK tells the model where no middleware wraps the call. With one, the error would end the agent. */
+function toolError(error: unknown, { name, id = '' }: ToolCall): ToolMessage {
+  const isInput = error instanceof Error && error.name === 'ToolInvocationError'
+  const content = isInput ? error.message : `${error}\n Please fix your mistakes.`
+  return new ToolMessage({ content, name, tool_call_id: id, status: 'error' })
 }
 
 function taskKey(id: string): string {
   return `${getConfig()?.configurable?.__pregel_task_id} ${id}`
 }
 
-async function callTool(
-  session: Session,
-  { approver = interruptApprover, handleToolErrors = true }: Options,
-  request: ToolRequest,
-  handler: Handler<ToolRequest, unknown>,
-): Promise<unknown> {
-  const { toolCall, runtime } = request
-  const { name, args: input, id = '' } = toolCall
-  const { signal } = runtime
-  const key = taskKey(id)
-  if (ended.has(key)) return ended.get(key)
-  const answer = (content: string, fields: object = {}) => {
-    forgetBegun(session, id)
-    const message = new ToolMessage({ ...fields, content, name, tool_call_id: id })
-    keep(ended, key, message)
-    return message
-  }
-  let call = await beginOnce(session, { name, input, id }, signal)
-  while (call.status === 'needs_approval') call = await call.answer(await approver(call.question, request))
-  if (call.status === 'responded') return answer(asText(call.result))
-  if (call.status !== 'run') return answer(call.reason, { status: 'error' })
-  let made: unknown
-  try {
-    made = await handler({ ...request, toolCall: { ...toolCall, args: call.input as Data } })
-  } catch (error) {
-    // The tool itself asks somebody. It runs again.
-    if (isGraphInterrupt(error)) throw error
-    forgetBegun(session, id)
-    await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
-    if (signal?.aborted || !handleToolErrors) throw error
-    // The SDK does the same where no middleware wraps the call.
-    const isInput = error instanceof Error && error.name === 'ToolInvocationError'
-    const text = isInput ? error.message : `${error}\n Please fix your mistakes.`
-    return answer(text, { status: 'error' })
-  }
-  forgetBegun(session, id)
-  const message = ToolMessage.isInstance(made) ? made : undefined
-  if (message?.status === 'error') await call.fail(message.content)
-  else {
-    const finished = await call.finish(message ? message.content : (made as Json))
-    const { status, artifact } = message ?? {}
-    if (finished.after.modified)
-      return answer(asText(finished.result as Json), { status, artifact, id: message?.id })
-  }
-  keep(ended, key, made)
-  return made
+const MAX_KEPT = 1000
+
+function keep<T>(map: Map<string, T>, key: string, value: T): void {
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest)
 }
 
 const asText = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -182,155 +223,4 @@ function replyOf(question: Question, given: unknown): Reply {
     ...(message !== undefined && { reason: message }),
     ...(type === 'edit' && { data: { tool_input: editedAction?.args } }),
   }
-}
-
-// ---- models -----------------------------------------------------------------------------------------------------
-
-interface AnyModel {
-  readonly model?: unknown
-  getName?(): string
-}
-interface ModelRequest {
-  readonly model: AnyModel
-  readonly messages: readonly BaseMessage[]
-  readonly systemPrompt?: string
-  readonly tools: readonly { readonly name?: unknown; readonly description?: unknown }[]
-  readonly runtime: { readonly signal?: AbortSignal }
-}
-
-async function callModel(
-  session: Session,
-  request: ModelRequest,
-  handler: Handler<ModelRequest, unknown>,
-): Promise<unknown> {
-  const { model, tools } = request
-  const { signal } = request.runtime
-  const system = request.systemPrompt ? [{ role: 'system', content: request.systemPrompt }] : []
-  const shown = request.messages.map(shownMessage)
-  let injected: readonly RenderedInjection[] = []
-  const call = await session.beginModel(
-    {
-      model: String(model.model ?? model.getName?.() ?? 'model'),
-      messages: [...system, ...shown] as readonly object[],
-      tools: tools.map(({ name, description }) => ({ name, description })),
-    },
-    {
-      ...(signal && { signal }),
-      addInjections: (judged, injections) => {
-        injected = injections
-        return judged
-      },
-    },
-  )
-  if (call.status === 'responded') return streamed(messageOf(call.response))
-  if (call.status !== 'run') throw refused(call)
-  const judged = call.outcome.modified ? restored(request, shown, call.request as never) : request
-  const added = injected.map(({ content }) => new HumanMessage(content))
-  let made: unknown
-  try {
-    made = await handler({
-      ...judged,
-      messages: [...judged.messages, ...added],
-      ...(call.held && { model: unstreamed(model) }),
-    })
-  } catch (error) {
-    await call.fail(error)
-    throw error
-  }
-  const message = AIMessage.isInstance(made) ? made : lastAIMessage(made)
-  const ended = await call.finish(message ? shownMessage(message) : (made as Json))
-  if (ended.status !== 'ok' && ended.status !== 'responded') throw refused(ended)
-  if (ended.after.modified) return streamed(messageOf(ended.response as Json, message))
-  if (call.held && message) streamed(message)
-  return made
-}
-
-/** LangGraph does not stream the tokens of a model with these tags. */
-function unstreamed(model: AnyModel): AnyModel {
-  const {
-    bound = model,
-    kwargs = {},
-    config = {},
-  } = model as { bound?: AnyModel; kwargs?: object; config?: object }
-  const tags = ['nostream', 'langsmith:nostream']
-  return new RunnableBinding({ bound: bound as never, kwargs, config: { ...config, tags } }) as AnyModel
-}
-
-/** A structured response has the message in a list. */
-function lastAIMessage(made: unknown): AIMessage | undefined {
-  const { messages } = made as { messages?: readonly BaseMessage[] }
-  return messages?.find((message) => AIMessage.isInstance(message)) as AIMessage | undefined
-}
-
-const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
-
-function shownMessage(message: BaseMessage): Data {
-  const { content, type } = message
-  const { tool_calls = [], tool_call_id } = message as {
-    tool_calls?: AIMessage['tool_calls']
-    tool_call_id?: string
-  }
-  return {
-    role: ROLES[type] ?? type,
-    content: type === 'ai' ? message.text : (content as Json),
-    ...(tool_calls.length > 0 && {
-      tool_calls: tool_calls.map(({ id, name, args }) => ({ id, name, input: args })),
-    }),
-    ...(tool_call_id !== undefined && { tool_call_id }),
-  } as Data
-}
-
-/** Messages that no hook changed stay as they were. */
-function restored(
-  request: ModelRequest,
-  shown: readonly Data[],
-  judged: { readonly messages: readonly Data[]; readonly tools: readonly { readonly name?: unknown }[] },
-): ModelRequest {
-  const [first, ...rest] = judged.messages
-  const hasSystem = request.systemPrompt !== undefined && first?.role === 'system'
-  const messages = (hasSystem ? rest : judged.messages).map((one) => {
-    const at = shown.findIndex((other) => isDeepStrictEqual(one, other))
-    return request.messages[at] ?? newMessage(one)
-  })
-  const names = new Set(judged.tools.map(({ name }) => name))
-  return {
-    ...request,
-    messages,
-    ...(hasSystem && { systemPrompt: asText(first.content) }),
-    tools: request.tools.filter(({ name }) => names.has(name)),
-  }
-}
-
-function newMessage(message: Data): BaseMessage {
-  const content = message.content as never
-  if (message.role === 'assistant') return messageOf(message)
-  if (message.role === 'system') return new SystemMessage({ content })
-  if (message.role === 'tool') return new ToolMessage({ content, tool_call_id: String(message.tool_call_id) })
-  return new HumanMessage({ content })
-}
-
-/** A response that a hook gave or changed. */
-function messageOf(response: Json, made?: AIMessage): AIMessage {
-  const { text, calls } = saidIn(response)
-  const { id = randomUUID(), usage_metadata, response_metadata } = made ?? {}
-  const tool_calls = calls.map(({ id, name, input }) => ({
-    id,
-    name,
-    args: JSON.parse(input),
-    type: 'tool_call' as const,
-  }))
-  return new AIMessage({
-    content: text,
-    tool_calls,
-    id,
-    ...(usage_metadata && { usage_metadata }),
-    ...(response_metadata && { response_metadata }),
-  })
-}
-
-/** Shows a message that was held back, or that no model gave, in stream mode `messages`. */
-function streamed(message: AIMessage): AIMessage {
-  message.id ??= randomUUID()
-  pushMessage(message, { stateKey: null })
-  return message
 }

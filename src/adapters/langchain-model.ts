@@ -1,0 +1,159 @@
+// Model calls of LangChain agents between their hooks: messages as hooks see them, and responses that wait until they are judged.
+
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { RunnableBinding } from '@langchain/core/runnables'
+import { pushMessage } from '@langchain/langgraph'
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from 'langchain'
+import type { Data, Json, RenderedInjection, Session } from '../core/index.js'
+import { refused } from './begun-calls.js'
+import { saidIn } from './response.js'
+
+interface AnyModel {
+  readonly model?: unknown
+  getName?(): string
+}
+interface ModelRequest {
+  readonly model: AnyModel
+  readonly messages: readonly BaseMessage[]
+  readonly systemPrompt?: string
+  readonly tools: readonly { readonly name?: unknown; readonly description?: unknown }[]
+  readonly runtime: { readonly signal?: AbortSignal }
+}
+
+export async function callModel(
+  session: Session,
+  request: ModelRequest,
+  handler: (request: ModelRequest) => unknown,
+): Promise<unknown> {
+  const { model, tools } = request
+  const { signal } = request.runtime
+  const system = request.systemPrompt ? [{ role: 'system', content: request.systemPrompt }] : []
+  const shown = request.messages.map(shownMessage)
+  let injected: readonly RenderedInjection[] = []
+  const call = await session.beginModel(
+    {
+      model: String(model.model ?? model.getName?.() ?? 'model'),
+      messages: [...system, ...shown] as readonly object[],
+      tools: tools.map(({ name, description }) => ({ name, description })),
+    },
+    {
+      ...(signal && { signal }),
+      addInjections: (judged, injections) => {
+        injected = injections
+        return judged
+      },
+    },
+  )
+  if (call.status === 'responded') return streamed(messageOf(call.response))
+  if (call.status !== 'run') throw refused(call)
+  const judged = call.outcome.modified ? restored(request, shown, call.request as never) : request
+  const added = injected.map(({ content }) => new HumanMessage(content))
+  let made: unknown
+  try {
+    made = await handler({
+      ...judged,
+      messages: [...judged.messages, ...added],
+      ...(call.held && { model: unstreamed(model) }),
+    })
+  } catch (error) {
+    await call.fail(error)
+    throw error
+  }
+  const message = AIMessage.isInstance(made) ? made : lastAIMessage(made)
+  const ended = await call.finish(message ? shownMessage(message) : (made as Json))
+  if (ended.status !== 'ok' && ended.status !== 'responded') throw refused(ended)
+  if (ended.after.modified) return streamed(messageOf(ended.response as Json, message))
+  if (call.held && message) streamed(message)
+  return made
+}
+
+/** LangGraph does not stream the tokens of a model with these tags. */
+function unstreamed(model: AnyModel): AnyModel {
+  const {
+    bound = model,
+    kwargs = {},
+    config = {},
+  } = model as { bound?: AnyModel; kwargs?: object; config?: object }
+  const tags = ['nostream', 'langsmith:nostream']
+  return new RunnableBinding({ bound: bound as never, kwargs, config: { ...config, tags } }) as AnyModel
+}
+
+/** A structured response has the message in a list. */
+function lastAIMessage(made: unknown): AIMessage | undefined {
+  const { messages } = made as { messages?: readonly BaseMessage[] }
+  return messages?.find((message) => AIMessage.isInstance(message)) as AIMessage | undefined
+}
+
+const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
+
+function shownMessage(message: BaseMessage): Data {
+  const { content, type } = message
+  const { tool_calls = [], tool_call_id } = message as {
+    tool_calls?: AIMessage['tool_calls']
+    tool_call_id?: string
+  }
+  return {
+    role: ROLES[type] ?? type,
+    content: type === 'ai' ? message.text : (content as Json),
+    ...(tool_calls.length > 0 && {
+      tool_calls: tool_calls.map(({ id, name, args }) => ({ id, name, input: args })),
+    }),
+    ...(tool_call_id !== undefined && { tool_call_id }),
+  } as Data
+}
+
+/** Messages that no hook changed stay as they were. */
+function restored(
+  request: ModelRequest,
+  shown: readonly Data[],
+  judged: { readonly messages: readonly Data[]; readonly tools: readonly { readonly name?: unknown }[] },
+): ModelRequest {
+  const [first, ...rest] = judged.messages
+  const hasSystem = request.systemPrompt !== undefined && first?.role === 'system'
+  const messages = (hasSystem ? rest : judged.messages).map((one) => {
+    const at = shown.findIndex((other) => isDeepStrictEqual(one, other))
+    return request.messages[at] ?? newMessage(one)
+  })
+  const names = new Set(judged.tools.map(({ name }) => name))
+  return {
+    ...request,
+    messages,
+    ...(hasSystem && { systemPrompt: String(first.content) }),
+    tools: request.tools.filter(({ name }) => names.has(name)),
+  }
+}
+
+function newMessage(message: Data): BaseMessage {
+  const content = message.content as never
+  if (message.role === 'assistant') return messageOf(message)
+  if (message.role === 'system') return new SystemMessage({ content })
+  if (message.role === 'tool') return new ToolMessage({ content, tool_call_id: String(message.tool_call_id) })
+  return new HumanMessage({ content })
+}
+
+/** A response that a hook gave or changed. */
+function messageOf(response: Json, made?: AIMessage): AIMessage {
+  const { text, calls } = saidIn(response)
+  const { id = randomUUID(), usage_metadata, response_metadata } = made ?? {}
+  const tool_calls = calls.map(({ id, name, input }) => ({
+    id,
+    name,
+    args: JSON.parse(input),
+    type: 'tool_call' as const,
+  }))
+  return new AIMessage({
+    content: text,
+    tool_calls,
+    id,
+    ...(usage_metadata && { usage_metadata }),
+    ...(response_metadata && { response_metadata }),
+  })
+}
+
+/** Shows a message that was held back, or that no model gave, in stream mode `messages`. */
+function streamed(message: AIMessage): AIMessage {
+  message.id ??= randomUUID()
+  pushMessage(message, { stateKey: null })
+  return message
+}

@@ -1,0 +1,70 @@
+// What is special about LangChain and LangGraph, beside the contract of adapters.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type SdkProject, sdkProject } from '../sdk-project.js'
+
+describe.each(['1.0', '1.5'])('langchain %s', (version) => {
+  let project: SdkProject | undefined
+  let seen: Readonly<Record<string, unknown>> = {}
+  beforeAll(async () => {
+    project = sdkProject(`langchain/${version}`)
+    const lines = (await project.run('test/adapters/langchain/more.ts')).trim().split('\n')
+    seen = Object.fromEntries(lines.map((line) => JSON.parse(line)))
+  })
+  afterAll(() => project?.[Symbol.dispose]())
+
+  it('keeps 64 equal calls apart', () => {
+    const results = Object.fromEntries(
+      Array.from({ length: 64 }, (_, at) => [`c${at}`, at % 2 ? `no to c${at}` : 'saw a']),
+    )
+    expect(seen['64 equal calls']).toEqual({ ran: 32, judged: 64, ids: 64, results })
+  })
+
+  it('asks about calls of an agent at once, and each answer counts for its call', () => {
+    expect(seen['questions at once in an agent']).toEqual({
+      asked: 2,
+      ran: ['a', 'a'],
+      seen: ['PostToolUse free', 'PostToolUse yes', 'PreToolUse free', 'PreToolUse no', 'PreToolUse yes'],
+      results: { yes: 'saw a', no: 'User denied: really?', free: 'saw a' },
+    })
+  })
+
+  it('keeps answers apart in a ToolNode, and runs no hook and no tool twice', () => {
+    expect(seen['questions at once in a graph']).toEqual({
+      asked: ['yes', 'no'],
+      ran: ['b', 'c'],
+      seen: ['PostToolUse free', 'PostToolUse yes', 'PreToolUse free', 'PreToolUse no', 'PreToolUse yes'],
+      results: { yes: 'saw b', no: 'User denied: really?', free: 'saw c' },
+    })
+  })
+
+  it('asks again if an answer in a ToolNode does not name its call', () => {
+    expect(seen['an answer without a name in a graph']).toEqual({ asksAgain: 1, ran: [] })
+  })
+
+  it('takes an edit', () => {
+    expect(seen['an edit']).toEqual({ ran: ['b'] })
+  })
+
+  it('takes an approval that another process asked for', () => {
+    const events = ['PreToolUse c1', 'PostToolUse c1']
+    expect(seen['another process']).toEqual({ ran: ['a'], seen: events, results: { c1: 'saw a' } })
+  })
+
+  it('leaves errors of tools to the ToolNode', () => {
+    const results = { c1: 'Error: no such place\n Please fix your mistakes.' }
+    expect(seen['an error of a tool in a graph']).toEqual({
+      seen: ['PreToolUse c1', 'PostToolUseFailure c1'],
+      results,
+    })
+  })
+
+  it('runs no tool if hooks fail, the session is closed, or nobody can be asked', () => {
+    expect(seen['hooks that fail']).toEqual({
+      ran: [],
+      told: { c1: expect.stringContaining('broken') },
+      error: expect.stringContaining('is closed'),
+      noSaver: expect.stringContaining('No checkpointer set'),
+    })
+  })
+})

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { callerFolder, callerPath } from '../files/caller.js'
-import { problemsOf } from '../hosts/host-problems.js'
 import type { HostProblem } from '../hosts/host-setup.js'
 import type { KnownHost } from '../hosts/hosts.js'
+import { agentFiles, registrationsIn } from '../hosts/registrations.js'
 import { SETUP_HOSTS, setupOf } from '../hosts/setups.js'
 import { type Agent, fits, versionOf } from '../verify/agents.js'
 import { type Enclosure, enclosure } from '../verify/enclosure.js'
@@ -58,11 +58,10 @@ interface Proof {
 }
 
 async function problemsHere(host: KnownHost): Promise<readonly HostProblem[]> {
-  if (!SETUP_HOSTS.includes(host)) return []
-  const setup = await setupOf(host)
-  const isProject = setup.files.length === 0
-  const found = problemsOf(setup, { project: callerFolder(), isProject })
-  return found.filter(({ severity }) => severity === 'broken')
+  const project = callerFolder()
+  const registrations = registrationsIn(await agentFiles(project), project)
+  const own = registrations.filter((one) => one.host === host)
+  return own.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'broken'))
 }
 
 interface Way {

@@ -205,6 +205,7 @@ const NAMING_AGENTS = [
   'cli/commands/verify.ts',
   'files/agent-shell.ts',
   'hosts/hosts.ts',
+  'hosts/mcp-clients.ts',
   'pack/pre-tool-use/own-program-rule.ts',
   'pack/pre-tool-use/protected-paths.ts',
 ]

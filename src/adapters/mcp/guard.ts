@@ -3,6 +3,7 @@
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { inexactNumber } from '../../core/base/exact-numbers.js'
 import { type Data, isObject, type Json, shapeOf } from '../../core/base/json.js'
+import type { MaybePromise } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Session } from '../../core/session/session.js'
@@ -17,6 +18,8 @@ import { failureIn, refusedResult, toolResultOf, withTexts } from './tool-result
 export interface GuardOptions {
   readonly session: Session
   readonly approver: Approver
+  /** Why nothing can be judged now. */
+  readonly problem: () => MaybePromise<string | undefined>
   /** The name of the server in `mcp__SERVER__TOOL`. Absent: the one that the server gives itself. */
   readonly name: string | undefined
   /** Where the server comes from, for hooks. */
@@ -136,8 +139,7 @@ export class Guard {
 
   async #call(call: ToolCall, exchange: Exchange, form: CallForm): Promise<Reply> {
     try {
-      checkExact(exchange.line)
-      await this.#startTurn()
+      await this.#ready(exchange.line)
       const { session, approver } = this.#options
       const { signal } = exchange
       const begun = await session.beginTool({ ...call, id: String(exchange.id) }, { signal, approver })
@@ -196,7 +198,7 @@ export class Guard {
 
   async #sample(params: Params, exchange: Exchange): Promise<Reply> {
     try {
-      checkExact(exchange.line)
+      await this.#ready(exchange.line)
       const { session, approver } = this.#options
       const how = { signal: exchange.signal, approver }
       const request = modelRequestOf(this.#name, params)
@@ -273,8 +275,7 @@ export class Guard {
     readonly refusal?: string
   }> {
     try {
-      if (line !== undefined) checkExact(line)
-      await this.#startTurn()
+      await this.#ready(line)
       const { session, approver } = this.#options
       const outcome = await session.fire(event, data, { signal, approver })
       if (outcome.action === 'continue') return { outcome }
@@ -284,7 +285,11 @@ export class Guard {
     }
   }
 
-  async #startTurn(): Promise<void> {
+  /** Throws if hooks cannot judge what is in the line. */
+  async #ready(line = ''): Promise<void> {
+    const problem = await this.#options.problem()
+    if (problem !== undefined) throw new Error(problem)
+    checkExact(line)
     if (!this.#hasInjected) return
     this.#hasInjected = false
     await this.#options.session.startTurn()

@@ -84,6 +84,12 @@ export async function proxy(options: ProxyOptions): Promise<string | undefined> 
       projectDir,
       log,
     ),
+    problem: async () => {
+      if (unreadableIn(hooks) === undefined) return undefined
+      // It may have been repaired.
+      await hooks.reload()
+      return unreadableIn(hooks)
+    },
     name: options.name,
     source: options.source,
     onInitialized: (capabilities, answer) => {
@@ -113,6 +119,13 @@ interface End {
 function throttle(to: Pick<Server, 'full'>, from: Pick<Server, 'wait'>): void {
   const full = to.full()
   if (full !== undefined) from.wait(full)
+}
+
+/** A file of hooks that cannot be read may hold the hook that would refuse the call. */
+function unreadableIn({ diagnostics }: Hooks): string | undefined {
+  const lost = diagnostics.find(({ code }) => code === 'config-invalid')
+  if (!lost) return undefined
+  return `${lost.file ?? 'a file of hooks'}${lost.line === undefined ? '' : `:${lost.line}`}: ${lost.text}`
 }
 
 /** Before there were two kinds of elicitation, an empty object meant forms. */

@@ -402,9 +402,10 @@ function withoutReturns(text: string): string {
   return line.includes('\r') ? line.replaceAll('\r', ' ') : line
 }
 
-/** The number 1 and the text "1" are two ids. */
+/** The number 1 and the text "1" are two ids. A list that holds 1 is none. */
 function keyOf(id: unknown): string {
-  return typeof id === 'string' ? `"${id}` : String(id)
+  if (typeof id === 'string') return `"${id}`
+  return typeof id === 'number' ? String(id) : ''
 }
 
 function isId(value: unknown): value is RpcId {

@@ -1,6 +1,7 @@
 // An MCP server at an address: the official SDK's transport, over our own sockets. The user's headers go with every request,
 // and nothing else does.
 
+import { setMaxListeners } from 'node:events'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
@@ -88,6 +89,8 @@ class WatchedFetch {
   }
 
   async request(target: string | URL, init: RequestInit): Promise<Response> {
+    // One signal ends all requests, and there may be many at a time.
+    if (init.signal) setMaxListeners(0, init.signal)
     const id = requestIn(init.body)
     if (id !== undefined) this.#waiting.add(id)
     let resumes = false

@@ -46,6 +46,7 @@ const OPTIONS = {
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the files.' },
   remove: { type: 'boolean', help: 'Remove everything that setup added.' },
+  mcp: { type: 'boolean', help: 'Put the MCP servers of agents without hooks behind carabiner mcp.' },
   prune: { type: 'boolean', help: 'Remove hooks of the pack whose program is gone.', hidden: true },
 } as const
 
@@ -71,12 +72,14 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Only the guard, and lock mode.', line: 'carabiner setup claude-code --only guard,stop' },
     { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup codex gemini --engine' },
+    { does: 'Guard the MCP servers of agents without hooks.', line: 'carabiner setup --mcp --dry-run' },
     { does: 'Remove all of it again.', line: 'carabiner setup --all --remove' },
   ],
   async run({ options, positionals }, output, context) {
     checkOptions(options, positionals)
     if (options.remove && !options['dry-run']) checkPerson('Removing the guard')
     if (!options['dry-run'] && !options.project) checkOwner()
+    if (options.mcp) return (await import('../setup/mcp.js')).setUpMcp(positionals, options, output)
     const [only, ...more] = await Promise.all([...new Set(positionals)].map(namedSetup))
     try {
       if (!only) return await setUpFound(options, output, context.signal)
@@ -94,6 +97,7 @@ type Given = Options<typeof OPTIONS> & { readonly everywhere?: boolean }
 
 function checkOptions(options: Given, names: readonly string[]): void {
   const { user, project, engine, remove, prune, all } = options
+  if (options.mcp) checkMcp(options)
   if (all && names.length > 0) throw usage('Give --all or names of agents, not both')
   if (user && project) throw usage('Give --user or --project, not both')
   if (remove && engine) throw usage('--remove takes everything out; leave out --engine')
@@ -104,6 +108,12 @@ function checkOptions(options: Given, names: readonly string[]): void {
     throw usage('--no-service is for hooks that are registered; leave out the other options')
   if (options.only !== undefined && engine)
     throw usage('Give --only or --engine, not both', 'Use --engine --with NAMES.')
+}
+
+/** Everything else is about hooks that agents run. */
+function checkMcp({ mcp: _, remove: __, yes: ___, 'dry-run': ____, ...others }: Given): void {
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined && value !== false) ?? []
+  if (other !== undefined) throw usage(`Give --mcp without --${other}`)
 }
 
 async function namedSetup(name: string): Promise<KnownSetup> {

@@ -11,11 +11,15 @@ import { claudeCode } from '../../hosts/claude-code/host.js'
 import { userSettings } from '../../hosts/claude-code/settings.js'
 import { setup } from '../../hosts/claude-code/setup.js'
 import { userSettingsFolder } from '../../hosts/claude-code/user-folder.js'
+import { hostText } from '../../hosts/host-problems.js'
 import { HOSTS } from '../../hosts/hosts.js'
+import { MCP_CLIENTS } from '../../hosts/mcp-clients.js'
+import { guardedIn } from '../../hosts/mcp-config.js'
 import { looseCall, ownCommand } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typedTake, typedTrust } from '../print/next-command.js'
+import { mcpFilesOf } from '../setup/mcp.js'
 import { undoOf } from '../why/advice.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
@@ -28,6 +32,7 @@ export async function duplicates(facts: Facts): Promise<Checked> {
     ...elsewhere(wanted(facts), commands, files),
     ...takenOver(facts, commands),
     ...firedTwice(commands),
+    ...judgedTwice(facts, commands),
     ...problems.flatMap(({ agent, ...finding }) => (agent === AGENT ? [] : [finding])),
   ]
   const compared = `${counted(facts.specs.length, 'hook')}, ${counted(files.length, 'settings file')} of agents`
@@ -139,6 +144,29 @@ function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
         fix: `Remove one of them: ${placeOf(second)} or ${placeOf(first)}.`,
       } satisfies Finding,
     ]
+  })
+}
+
+/** An agent that fires MCP calls itself, and has its servers behind the proxy. */
+function judgedTwice({ project }: Facts, commands: readonly AgentCommand[]): readonly Finding[] {
+  return MCP_CLIENTS.flatMap((client) => {
+    const title = HOSTS.find(({ name }) => name === client.host)?.title
+    const firing = commands.find(({ agent, command }) => agent === title && looseCall(command) === 'fire')
+    if (!firing) return []
+    return mcpFilesOf(client, project).flatMap((path): readonly Finding[] => {
+      const text = hostText(path)
+      const names = text === undefined ? [] : guardedIn({ path, text, key: client.key })
+      if (names.length === 0) return []
+      return [
+        {
+          severity: 'warning',
+          code: 'judged-twice',
+          file: path,
+          text: `${names.join(', ')}: ${client.title} runs hooks for MCP tools (${placeOf(firing)}), and so does carabiner mcp: each call is judged twice`,
+          fix: `carabiner setup --mcp ${client.name} --remove`,
+        },
+      ]
+    })
   })
 }
 

@@ -58,6 +58,7 @@ export const FINDING_CODES = [
   'duplicate',
   'runs-elsewhere',
   'nobody-runs',
+  'judged-twice',
   // history
   'failing',
   'slow',

@@ -194,7 +194,7 @@ function settingsProject({ setup }: KnownSetup): string {
 }
 
 /** The Node and script to register, as absolute paths. */
-function thisProgram(): Program {
+export function thisProgram(): Program {
   const [, script = ''] = process.argv
   try {
     const folders = searchPath([projectOf({ project: undefined })]).folders

@@ -137,7 +137,7 @@ describe('a server that lies about ids', () => {
   it('reaches nobody with an id that nobody waits for', () => {
     const { client, server, toClient, logged, end } = relayed()
     client({ jsonrpc: '2.0', id: 1, method: 'ping' })
-    for (const id of ['1', 2, null, '']) server({ jsonrpc: '2.0', id, result: {} })
+    for (const id of ['1', 2, null, '', [1], { id: 1 }, true]) server({ jsonrpc: '2.0', id, result: {} })
     expect(toClient).toEqual([])
     expect(logged.join()).toContain('no request waits for it')
     end()

@@ -1,0 +1,118 @@
+// Where agents keep their MCP servers, one row an agent, and whether their own hooks see the calls of these servers.
+
+import { join } from 'node:path'
+import { namesIn } from '../files/folder.js'
+import type { HostName } from './hosts.js'
+
+export interface McpClient {
+  readonly name: string
+  readonly title: string
+  /** The agent whose hooks judge MCP calls already. A proxy in front of its servers would have them judged twice. */
+  readonly host?: HostName
+  /** The key of the object that holds the servers, by name. */
+  readonly key: string
+  /** Its files that may hold servers, the user's and the project's. */
+  readonly files: (place: McpPlace) => readonly string[]
+  /** The type of an entry that is a program, if the agent wants one. */
+  readonly stdioType?: string
+}
+
+export interface McpPlace {
+  readonly home: string
+  readonly project: string
+  readonly env: NodeJS.ProcessEnv
+  readonly platform: NodeJS.Platform
+}
+
+/** The folder of applications' settings. */
+function settingsHome({ home, env, platform }: McpPlace): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support')
+  if (platform === 'win32') return env.APPDATA ?? join(home, 'AppData', 'Roaming')
+  return env.XDG_CONFIG_HOME || join(home, '.config')
+}
+
+function jsonFilesIn(folder: string): readonly string[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(folder, name))
+}
+
+export const MCP_CLIENTS: readonly McpClient[] = [
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop',
+    key: 'mcpServers',
+    files: (place) => [join(settingsHome(place), 'Claude', 'claude_desktop_config.json')],
+  },
+  {
+    name: 'continue',
+    title: 'Continue',
+    key: 'mcpServers',
+    files: ({ home, project }) =>
+      [home, project].flatMap((folder) => jsonFilesIn(join(folder, '.continue', 'mcpServers'))),
+  },
+  {
+    name: 'lm-studio',
+    title: 'LM Studio',
+    key: 'mcpServers',
+    files: ({ home }) => [join(home, '.lmstudio', 'mcp.json')],
+  },
+  {
+    name: 'roo-code',
+    title: 'Roo Code',
+    key: 'mcpServers',
+    files: ({ project }) => [join(project, '.roo', 'mcp.json')],
+  },
+  {
+    name: 'zed',
+    title: 'Zed',
+    key: 'context_servers',
+    files: ({ home, project, env }) => [
+      join(env.XDG_CONFIG_HOME || join(home, '.config'), 'zed', 'settings.json'),
+      join(project, '.zed', 'settings.json'),
+    ],
+  },
+  {
+    name: 'claude-code',
+    title: 'Claude Code',
+    host: 'claude-code',
+    key: 'mcpServers',
+    files: ({ project }) => [join(project, '.mcp.json')],
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    host: 'cursor',
+    key: 'mcpServers',
+    files: ({ home, project }) => [home, project].map((folder) => join(folder, '.cursor', 'mcp.json')),
+  },
+  {
+    name: 'vscode',
+    title: 'VS Code',
+    host: 'vscode',
+    key: 'servers',
+    stdioType: 'stdio',
+    files: (place) => [
+      join(settingsHome(place), 'Code', 'User', 'mcp.json'),
+      join(place.project, '.vscode', 'mcp.json'),
+    ],
+  },
+  {
+    name: 'windsurf',
+    title: 'Windsurf',
+    host: 'windsurf',
+    key: 'mcpServers',
+    files: ({ home }) => [join(home, '.codeium', 'windsurf', 'mcp_config.json')],
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    host: 'gemini',
+    key: 'mcpServers',
+    files: ({ home, project }) => [home, project].map((folder) => join(folder, '.gemini', 'settings.json')),
+  },
+]
+
+export function mcpClientNamed(name: string): McpClient | undefined {
+  return MCP_CLIENTS.find((client) => client.name === name)
+}

@@ -1,0 +1,198 @@
+// `carabiner mcp` as a process, in front of servers that misbehave, and for clients that vanish.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Project, programFile, withProgram } from '../../cli/program.js'
+
+withProgram()
+
+let project: Project
+const started: ChildProcess[] = []
+
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+  project.remove()
+})
+
+const HOSTILE = fileURLToPath(new URL('./servers/hostile.mjs', import.meta.url))
+
+interface Answer {
+  readonly id?: unknown
+  readonly method?: string
+  readonly result?: { readonly content?: readonly { readonly text: string }[]; readonly isError?: boolean }
+  readonly error?: { readonly message: string }
+}
+
+/** A client over pipes. */
+class RawClient {
+  readonly child: ChildProcess
+  readonly messages: Answer[] = []
+  stderr = ''
+  readonly #waiting = new Map<unknown, (answer: Answer) => void>()
+
+  constructor(fault: string, args: readonly string[] = []) {
+    const server = [process.execPath, HOSTILE, fault, join(project.base, 'pids')]
+    const command = [programFile(), 'mcp', ...args, '--name', 'hostile', '--', ...server]
+    this.child = spawn(process.execPath, command, { cwd: project.folder, env: project.env({}) })
+    started.push(this.child)
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr = `${this.stderr}${text}`.slice(-10_000)
+    })
+    createInterface({ input: this.child.stdout as never }).on('line', (line) => {
+      const message = JSON.parse(line) as Answer
+      if (message.method === undefined) this.messages.push(message)
+      this.#waiting.get(message.id)?.(message)
+    })
+  }
+
+  request(id: number, method: string, params: object = {}): Promise<Answer> {
+    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    return new Promise((resolve) => this.#waiting.set(id, resolve))
+  }
+
+  async call(id = 2): Promise<string> {
+    const { result, error } = await this.request(id, 'tools/call', { name: 'any', arguments: {} })
+    return error?.message ?? result?.content?.map(({ text }) => text).join() ?? ''
+  }
+
+  async ended(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit')
+    return this.child.exitCode
+  }
+}
+
+function pids(): readonly number[] {
+  const file = join(project.base, 'pids')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as number[]) : []
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function allGone(): Promise<void> {
+  expect(pids()).toHaveLength(2)
+  while (pids().some(isAlive)) await setTimeout(10)
+}
+
+describe('a server', () => {
+  it.each([
+    ['dies', 'The MCP server exited with code 7'],
+    ['is killed', 'The MCP server was killed by SIGKILL'],
+    ['closes its output', 'The MCP server closed its output'],
+  ])('that %s fails the calls that wait, and ends the proxy', async (fault, text) => {
+    const client = new RawClient(fault)
+    expect(await client.call()).toBe(text)
+    expect(await client.ended()).toBe(1)
+    await allGone()
+  })
+
+  it.each(['hangs', 'floods with garbage', 'floods without a line', 'floods with notifications'])(
+    'that %s has its call ended in time',
+    async (fault) => {
+      const client = new RawClient(fault, ['--timeout', '2'])
+      expect(await client.call()).toMatch(/did not answer tools\/call within 2 s|more than \d+ bytes/)
+      client.child.stdin?.end()
+      await client.ended()
+      await allGone()
+    },
+    60_000,
+  )
+
+  it('that floods with requests gets most of them back', async () => {
+    const client = new RawClient('floods with requests', ['--timeout', '2'])
+    expect(await client.call()).toContain('did not answer')
+    client.child.stdin?.end()
+    await client.ended()
+  })
+
+  it.each(['lies about ids', 'answers twice', 'sends garbage'])(
+    'that %s reaches only who waits',
+    async (fault) => {
+      const client = new RawClient(fault)
+      expect(await client.call()).toBe('fine')
+      await client.request(3, 'ping')
+      expect(client.messages.map(({ id }) => id)).toEqual([2, 3])
+    },
+  )
+
+  it.each([
+    ['sends too much', 'more than 67108864 bytes'],
+    ['answers nothing that can be read', 'cannot be read'],
+  ])('that %s fails its call, and goes on', async (fault, text) => {
+    const client = new RawClient(fault)
+    expect(await client.call()).toContain(text)
+    expect(await client.request(3, 'ping')).toMatchObject({ result: {} })
+  })
+
+  it('that does not end is ended, with everything that it started', async () => {
+    const client = new RawClient('does not end')
+    expect(await client.call()).toBe('fine')
+    client.child.stdin?.end()
+    expect(await client.ended()).toBe(0)
+    await allGone()
+  })
+})
+
+describe('a client', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('that sends %s leaves nothing behind', async (signal) => {
+    const client = new RawClient('hangs')
+    const call = client.call()
+    await client.request(3, 'ping')
+    client.child.kill(signal)
+    await client.ended()
+    await allGone()
+    void call
+  })
+
+  it('that vanishes in a call takes the server with it', async () => {
+    const client = new RawClient('hangs')
+    void client.call()
+    await client.request(3, 'ping')
+    client.child.stdout?.destroy()
+    client.child.stdin?.destroy()
+    await client.ended()
+    await allGone()
+  })
+
+  it('that does not read stops a flood, and the memory stays', async () => {
+    const client = new RawClient('floods with notifications')
+    await client.request(1, 'ping')
+    client.child.stdout?.pause()
+    void client.call()
+    const memory = () =>
+      Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${client.child.pid}/status`, 'utf8'))?.[1] ?? 0)
+    await setTimeout(1000)
+    const before = memory()
+    await setTimeout(2000)
+    // In kilobytes. A flood would write hundreds of megabytes in this time.
+    expect(memory() - before).toBeLessThan(60_000)
+    client.child.stdout?.destroy()
+    client.child.stdin?.destroy()
+    await client.ended()
+    await allGone()
+  })
+})
+
+describe('hooks', () => {
+  it('that cannot be read close the gate, until they are repaired', async () => {
+    const hooks = project.file('.amplifier/hooks/hooks.json', '{ "hooks": { "PreToolUse": [ { "matcher": ')
+    const client = new RawClient('none')
+    expect(await client.call()).toContain(`${hooks}:1`)
+    project.file('.amplifier/hooks/hooks.json', '{ "hooks": {} }')
+    for (let id = 10; (await client.call(id)) !== 'fine'; id++) await setTimeout(10)
+  })
+})

@@ -1,0 +1,67 @@
+// An MCP server with one fault, which its first argument names. Writes its pid and that of its child to the file in its second.
+
+import { spawn } from 'node:child_process'
+import { closeSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const [, , fault = '', file = ''] = process.argv
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+writeFileSync(file, JSON.stringify([process.pid, child.pid]))
+
+const send = (/** @type {object} */ message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const result = (/** @type {string} */ text) => ({ content: [{ type: 'text', text }] })
+
+/** Writes without end, as fast as it is read. @param {string} line */
+function pour(line) {
+  const more = () => {
+    while (process.stdout.write(line));
+    process.stdout.once('drain', more)
+  }
+  more()
+}
+
+/** @type {Record<string, (id: number) => void>} */
+const FAULTS = {
+  none: (id) => send({ id, result: result('fine') }),
+  dies: () => process.exit(7),
+  'is killed': () => process.kill(process.pid, 'SIGKILL'),
+  hangs: () => {},
+  'closes its output': () => closeSync(1),
+  'floods with garbage': () => pour(`${'garbage '.repeat(1000)}\n`),
+  'floods without a line': () => pour('x'.repeat(65_536)),
+  'floods with notifications': () =>
+    pour(
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(1000) } })}\n`,
+    ),
+  'floods with requests': () => {
+    for (let i = 0; i < 10_000; i++) send({ id: `r${i}`, method: 'roots/list' })
+  },
+  'lies about ids': (id) => {
+    for (const other of [String(id), id + 1, null, { id }, [id]])
+      send({ id: other, result: result('forged') })
+    send({ id, result: result('fine') })
+  },
+  'answers twice': (id) => {
+    send({ id, result: result('fine') })
+    send({ id, result: result('again') })
+  },
+  'sends garbage': (id) => {
+    process.stdout.write('Server ready!\n{"jsonrpc":"2.0","id":\n[1,2]\n"x"\n\n\u0000\n{}\n')
+    send({ id, result: result('fine') })
+  },
+  'sends too much': () =>
+    process.stdout.write(`{"result":"${'x'.repeat(70_000_000)}","jsonrpc":"2.0","id":2}\n`),
+  'answers nothing that can be read': (id) => send({ id }),
+  'does not end': (id) => {
+    process.on('SIGTERM', () => {})
+    setInterval(() => {}, 1000)
+    send({ id, result: result('fine') })
+  },
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line)
+  if (method === 'tools/call') FAULTS[fault]?.(id)
+  else if (id !== undefined) send({ id, result: {} })
+})

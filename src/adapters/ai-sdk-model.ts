@@ -20,6 +20,11 @@ interface Params {
   readonly headers?: unknown
 }
 
+interface Calling {
+  readonly model: Model
+  readonly params: Params
+}
+
 /** For wrapLanguageModel: each model call is judged. Hooks see the response as `{ role, content, tool_calls? }`. */
 export function hooksMiddleware(
   session: Session,
@@ -27,7 +32,8 @@ export function hooksMiddleware(
 ): LanguageModelMiddleware {
   const middleware = {
     specificationVersion: 'v3',
-    wrapGenerate: async ({ model, params }: { readonly model: Model; readonly params: Params }) => {
+    wrapGenerate: async ({ model, params }: Calling) => {
+      if (session.isIdle) return model.doGenerate(params)
       let made: { readonly content: readonly Part[] } | undefined
       let message: object | undefined
       const run = async (request: Request) => {
@@ -41,7 +47,8 @@ export function hooksMiddleware(
       const content = partsOf(called.response as Json)
       return { warnings: [], ...endOf(model, content), ...made, content }
     },
-    wrapStream: async ({ model, params }: { readonly model: Model; readonly params: Params }) => {
+    wrapStream: async ({ model, params }: Calling) => {
+      if (session.isIdle) return model.doStream(params)
       let made: { readonly stream: AsyncIterable<Part> } | undefined
       let end: Part | undefined
       const streamed = session.streamModel(

@@ -2,7 +2,7 @@
 
 import type { ToolSet } from 'ai'
 import type { Session } from '../core/index.js'
-import { beginOnce, refused, replyTo, takeBegun } from './begun-calls.js'
+import { beginOnce, isUnheard, refused, replyTo, takeBegun } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 
 export { hooksMiddleware } from './ai-sdk-model.js'
@@ -55,11 +55,14 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
         typeof needsApproval === 'function'
           ? await needsApproval(input as never, options as never)
           : needsApproval
+      if (wants === true || isUnheard(session, options.toolCallId)) return wants === true
       const { status } = await beginOnce(session, { name, input, id: options.toolCallId })
-      return wants === true || status === 'needs_approval'
+      return status === 'needs_approval'
     },
     execute: async (input: object, options: ExecuteOptions) => {
       const { toolCallId: id, abortSignal, messages } = options
+      const run = (judged: unknown) => last(execute(judged as never, options as never))
+      if (isUnheard(session, id)) return run(input)
       let call = await takeBegun(session, { name, input, id }, abortSignal)
       if (call.status === 'needs_approval' && wasApproved(id, messages))
         call = await call.answer(replyTo(call.question, true))
@@ -67,7 +70,7 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
       if (call.status !== 'run') throw refused(call)
       let result: unknown
       try {
-        result = await last(execute(call.input as never, options as never))
+        result = await run(call.input)
       } catch (error) {
         await (abortSignal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
         throw error

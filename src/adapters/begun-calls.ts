@@ -23,6 +23,11 @@ export function beginOnce(session: Session, call: Call, signal?: AbortSignal): P
   return beginning
 }
 
+/** Whether no hook has seen the call, and none could see it now. */
+export function isUnheard(session: Session, id: string): boolean {
+  return session.isIdle && !begun.get(session)?.has(id)
+}
+
 /** The same for a call that is about to run: it is forgotten here, so that the next one is judged anew. */
 export function takeBegun(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
   const taken = beginOnce(session, call, signal)

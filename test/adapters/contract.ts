@@ -31,7 +31,11 @@ interface Adapter {
 }
 
 const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
-  plain({ ran, requests, text }) {
+  plain(seen) {
+    CONTRACT['no hooks'](seen, false)
+    expect(named(seen.events)).toEqual(['PreToolUse', 'PostToolUse'])
+  },
+  'no hooks'({ ran, requests, text }) {
     expect(ran).toEqual(['look a'])
     expect(requests).toHaveLength(2)
     expect(requests[1]).toContain('saw a')

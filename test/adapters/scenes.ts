@@ -51,6 +51,8 @@ interface Scene {
   readonly hooks?: (session: Session) => void
   /** The person says no. */
   readonly refuses?: true
+  /** No hook sees what happens. */
+  readonly unwatched?: true
 }
 
 const call = (name: string, at = 'a'): Call => ({ name, input: { at } })
@@ -63,6 +65,7 @@ const contentOf = (response: unknown) => String((response as Data).content)
 
 export const SCENES = {
   plain: { turns: LOOK },
+  'no hooks': { turns: LOOK, unwatched: true },
   deny: { turns: LOOK, hooks: (session) => session.register('PreToolUse', () => deny('not this way')) },
   rewrite: {
     turns: LOOK,
@@ -157,8 +160,8 @@ async function played(
   const hooks = await createHooks({ globals: false })
   const session = hooks.session()
   const events: Data[] = []
-  for (const event of ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
-    session.register(event, (_, data) => void events.push(data as unknown as Data))
+  const watched = scene.unwatched ? [] : (['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
+  for (const event of watched) session.register(event, (_, data) => void events.push(data as unknown as Data))
   scene.hooks?.(session)
   const controller = new AbortController()
   const ran: string[] = []

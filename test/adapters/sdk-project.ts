@@ -1,23 +1,13 @@
 // A project with one SDK and this package in it, as somebody has it who installed both.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { cacheFolder, runtimeProgram } from '../../scripts/runtimes.mjs'
+import { runtimeProgram } from '../../scripts/runtimes.mjs'
+import { sdkPackages } from '../../scripts/sdks.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -39,7 +29,7 @@ export interface SdkProject extends Disposable {
 export function sdkProject(lock: string, node = 'node@20'): SdkProject {
   const program = runtimeProgram(node)
   // Below the packages, so that the copy of Carabiner finds the SDK as it would find it in a project.
-  const folder = mkdtempSync(join(installed(join(ROOT, 'test/adapters', lock)), 'project-'))
+  const folder = mkdtempSync(join(sdkPackages(lock), 'project-'))
   const home = join(folder, 'node_modules/carabiner')
   mkdirSync(home, { recursive: true })
   execFileSync('tar', ['-xzf', packed(), '-C', home, '--strip-components=1'])
@@ -110,30 +100,6 @@ function packed(): string {
     tarball = join(folder, filename)
   }
   return tarball
-}
-
-/** The cached folder with the packages of a lock file. */
-function installed(lock: string): string {
-  const files = ['package.json', 'package-lock.json']
-  const digest = createHash('sha256')
-  for (const file of files) digest.update(readFileSync(join(lock, file)))
-  const folder = cacheFolder('sdks', digest.digest('hex').slice(0, 16))
-  if (existsSync(folder)) return folder
-  mkdirSync(dirname(folder), { recursive: true })
-  const making = mkdtempSync(`${folder}-`)
-  for (const file of files) cpSync(join(lock, file), join(making, file))
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--fetch-retries=1'], {
-    cwd: making,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  try {
-    renameSync(making, folder)
-  } catch (error) {
-    // Another process was faster.
-    rmSync(making, { recursive: true, force: true })
-    if (!existsSync(folder)) throw error
-  }
-  return folder
 }
 
 async function printed(child: ReturnType<typeof spawn>, input: string): Promise<string> {

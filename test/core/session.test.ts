@@ -1,5 +1,6 @@
 // A session: whose hooks run, what it remembers between events, and what it does when it is closed.
 
+import { tmpdir } from 'node:os'
 import {
   createHooks,
   type Data,
@@ -1122,5 +1123,45 @@ describe('what makes a session', () => {
     expect(() => hooks.session(options as never)).toThrow(
       expect.objectContaining({ code: 'OPTIONS_INVALID' }),
     )
+  })
+})
+
+describe('isIdle: nothing could notice a call', () => {
+  test('without hooks, until one is registered here or everywhere', async () => {
+    const hooks = await createHooks({ globals: false })
+    const session = hooks.session()
+    expect(session.isIdle).toBe(true)
+    const off = hooks.register('PostToolUse', () => undefined)
+    expect(session.isIdle).toBe(false)
+    off()
+    expect(session.isIdle).toBe(true)
+    session.register('Stop', () => undefined)
+    expect([session.isIdle, session.child({ agentId: 'a' }).isIdle]).toEqual([false, false])
+  })
+
+  test.each<[string, HooksOptions]>([
+    ['an audit', { audit: memoryAudit() }],
+    ['a store that may know hooks of skills', { store: new MemoryStore() }],
+    ['a project, whose files of hooks may change', { projectDir: tmpdir() }],
+  ])('not with %s', async (_, options) => {
+    const hooks = await createHooks({ globals: false, ...options })
+    expect(hooks.session().isIdle).toBe(false)
+    await hooks.close()
+  })
+
+  test.each([{ ephemeral: true }, { ephemeral: false }])('not while an injection waits: %o', async (more) => {
+    const session = (await createHooks({ globals: false })).session()
+    const off = session.register('PostToolUse', () => inject('a remark', more))
+    await session.fire('PostToolUse', { ...BASH, tool_response: 'ok' })
+    off()
+    expect(session.isIdle).toBe(false)
+    await session.callModel({ model: 'small', messages: [] }, () => 'Noon.')
+    expect(session.isIdle).toBe(true)
+  })
+
+  test('not when it is closed: the call must be refused', async () => {
+    const session = (await createHooks({ globals: false })).session()
+    await session.close()
+    expect(session.isIdle).toBe(false)
   })
 })

@@ -36,7 +36,7 @@ import { type StreamedModel, type StreamModelOptions, streamModelCall } from './
 import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
 import { type SessionContext, type TurnStatus, Turns } from './session-context.js'
-import type { SessionState, Skills } from './session-store.js'
+import { hasPending, type SessionState, type Skills } from './session-store.js'
 import { SkillLayer, skillsOf } from './skills.js'
 import {
   type BegunTool,
@@ -209,6 +209,19 @@ export class Session implements AsyncDisposable {
     options: BeginModelOptions<R> = {},
   ): Promise<BegunModel<R>> {
     return beginModelCall(this.#modelCalls(this.#tracked()), 'beginModel', request, options)
+  }
+
+  /**
+   * Whether nothing could notice a call that begins now: there is no hook, no file of hooks and no audit, and nothing waits for
+   * a model call. Then an adapter leaves the call to its SDK.
+   */
+  get isIdle(): boolean {
+    const { embedder, recordsAll, configured } = this.#engine
+    if (this.closed || embedder.store || recordsAll || configured.version > 0) return false
+    if (this.#snapshot().all().length > 0 || this.#fired.length > 0) return false
+    const state = this.#context.store.load(this.#context.key)
+    if (isPromise(state) || state.skills.length > 0 || state.lost !== '') return false
+    return state.ephemeral.length === 0 && !hasPending(state)
   }
 
   /** A hook of this session and its children. */

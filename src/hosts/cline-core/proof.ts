@@ -14,6 +14,12 @@ const BYPASSES = [
   `if plugins take longer than 4 seconds to load, on a busy machine, Cline 3 goes on without them: set ${IMPORT_LIMIT}=60000`,
 ]
 
+/** Users may raise the limit that `BYPASSES` is about. */
+function env(): Readonly<Record<string, string>> {
+  const limit = process.env[IMPORT_LIMIT]
+  return limit === undefined ? {} : { [IMPORT_LIMIT]: limit }
+}
+
 export const proof: HostProof = {
   program: 'cline',
   versions: '3.',
@@ -32,11 +38,7 @@ export const proof: HostProof = {
       },
     })}\n`,
   }),
-  // Users may raise the limit that `bypasses` is about.
-  env: (): Readonly<Record<string, string>> => {
-    const limit = process.env[IMPORT_LIMIT]
-    return limit === undefined ? {} : { [IMPORT_LIMIT]: limit }
-  },
+  env,
   arguments: (prompt) => ['--json', '-t', '80', prompt],
   calls: CALLS,
   bypasses: BYPASSES,
@@ -47,6 +49,7 @@ export const proof: HostProof = {
       note: 'only the core of Cline 3 was started, by a program of ours; with cline 3 in PATH, carabiner verify cline-core starts that',
     },
     limit: 60,
+    env,
     arguments: (prompt, { url }) => [url, prompt],
     calls: CALLS,
     bypasses: BYPASSES,

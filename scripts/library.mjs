@@ -69,7 +69,8 @@ function byEntries() {
   /** @type {Map<string, Set<string>> | undefined} */
   let users
   return (/** @type {string} */ id, /** @type {Graph} */ graph) => {
-    if (Object.values(ENTRIES).includes(id)) return null
+    // Whoever imports one adapter may not have the SDKs of the others.
+    if (Object.values(ENTRIES).includes(id) || id.startsWith(source('adapters/'))) return null
     users ??= usersOf(graph)
     const names = users.get(id) ?? new Set()
     if (names.has('index')) names.delete('late')

@@ -57,6 +57,8 @@ export function sdkProject(lock: string, node = 'node@20'): SdkProject {
         outfile,
         bundle: true,
         packages: 'external',
+        // Without the paths of this repository: it must import the package.
+        tsconfigRaw: {},
         platform: 'node',
         format: 'esm',
       })

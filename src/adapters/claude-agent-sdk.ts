@@ -13,7 +13,7 @@ const NO_MODEL = 'the SDK has no hook around model calls'
 export const capabilities: Capabilities = {
   sdk: 'Claude Agent SDK',
   package: '@anthropic-ai/claude-agent-sdk',
-  versions: ['0.3.325'],
+  versions: ['0.3.322', '0.3.325'],
   deny: { works: true, note: `tools, prompts and the end of a turn; ${NO_MODEL}` },
   rewrite: { works: true, note: `inputs and results of tools; ${NO_MODEL}` },
   inject: {
@@ -34,7 +34,7 @@ export const capabilities: Capabilities = {
 
 type SdkHooks = NonNullable<Options['hooks']>
 
-/** The engine limits the time of hooks and of questions. The SDK would let a call pass that it no longer waits for. */
+/** The engine limits hooks and questions itself. The SDK refuses a call that it no longer waits for. */
 const PATIENCE_SECONDS = 24 * 60 * 60
 
 /** All events of the SDK reach the hooks of this session; those of a subagent reach a child of it. */

@@ -8,7 +8,7 @@ import { type Capabilities, WORKS } from './capabilities.js'
 export const capabilities: Capabilities = {
   sdk: 'Mastra',
   package: '@mastra/core',
-  versions: ['1.71.0'],
+  versions: ['1.60.0', '1.71.0'],
   deny: { works: true, note: 'a tool error with the reason; models as in the AI SDK' },
   rewrite: WORKS,
   inject: { works: true, note: 'needs a model with `hooksMiddleware` of `carabiner/ai-sdk`' },

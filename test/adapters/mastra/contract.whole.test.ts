@@ -1,3 +1,3 @@
 import { contract } from '../contract.js'
 
-contract({ name: 'mastra', version: '1', node: 'node@22' })
+for (const version of ['1.60', '1.71']) contract({ name: 'mastra', version, node: 'node@22' })

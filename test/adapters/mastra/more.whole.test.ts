@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ownWays } from '../own-ways.js'
+import { moreCases } from '../more-cases.js'
 
-ownWays({ name: 'mastra', version: '1', node: 'node@22' }, (played) => {
+moreCases({ name: 'mastra', version: '1.71', node: 'node@22' }, (played) => {
   it('tells two questions about equal calls apart', () => {
     const { seen, ran, answers } = played('two questions')
     expect(seen).toEqual(['look', 'look'])

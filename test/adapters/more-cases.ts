@@ -1,4 +1,4 @@
-// Runs `own-ways.ts` of an adapter: what only its SDK has, in cases that print a line each.
+// Runs `more.ts` of an adapter, whose cases print a line each: what only its SDK has.
 
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type SdkProject, sdkProject } from './sdk-project.js'
@@ -14,7 +14,7 @@ export interface Case {
 }
 
 /** `run` gives the program its input. Default: it needs none. */
-export function ownWays(
+export function moreCases(
   { name, version, node }: { readonly name: string; readonly version: string; readonly node?: string },
   tests: (played: (name: string) => Case) => void,
   run = (project: SdkProject, program: string) => project.run(program),
@@ -25,10 +25,10 @@ export function ownWays(
   } catch (error) {
     console.error(`SKIPPED: ${name} ${version} cannot be installed: ${String(error)}`)
   }
-  describe.skipIf(!project)(`${name} ${version}, in its own ways`, () => {
+  describe.skipIf(!project)(`${name} ${version}, beside the contract`, () => {
     const cases = new Map<string, Case>()
     beforeAll(async () => {
-      const printed = await run(project as SdkProject, `test/adapters/${name}/own-ways.ts`)
+      const printed = await run(project as SdkProject, `test/adapters/${name}/more.ts`)
       for (const line of printed.trim().split('\n')) {
         const { name, ...played } = JSON.parse(line) as Case & { readonly name: string }
         cases.set(name, played)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { MockModel } from '../../../src/verify/model/mock-model.js'
 import type { Turn } from '../../../src/verify/model/protocol.js'
-import { ownWays } from '../own-ways.js'
+import { moreCases } from '../more-cases.js'
 
 const LOOK = { name: 'mcp__test__look', input: { at: 'a' } }
 const AGENT = {
@@ -18,8 +18,8 @@ function scripted({ path, body }: { readonly path: string; readonly body: string
   return { calls: Array.from({ length: name === 'many calls' ? 64 : 1 }, () => LOOK) }
 }
 
-ownWays(
-  { name: 'claude-agent-sdk', version: '0.3' },
+moreCases(
+  { name: 'claude-agent-sdk', version: '0.3.325' },
   (played) => {
     it('judges the calls of a subagent as its own', () => {
       const { seen, ran } = played('subagent')

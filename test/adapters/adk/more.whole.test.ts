@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ownWays } from '../own-ways.js'
+import { moreCases } from '../more-cases.js'
 
-ownWays({ name: 'adk', version: '2' }, (played) => {
+moreCases({ name: 'adk', version: '2' }, (played) => {
   it('judges the calls of a sub-agent as its own', () => {
     const { seen, ran } = played('handoff')
     expect(seen).toEqual(['transfer_to_agent', 'look helper'])

@@ -657,6 +657,19 @@ describe('duplicates', () => {
 })
 
 describe('Carabiner in an agent', () => {
+  it('an agent that fires MCP calls itself, and has its servers behind the proxy', async () => {
+    const script = scene.write('bin/carabiner.js', '')
+    const command = `"${process.execPath}" "${script}" fire PreToolUse --as claude-code`
+    scene.write('.claude/settings.json', configured([command], 'PreToolUse', '*'))
+    const args = [script, 'mcp', '--name', 'files', '--', 'npx', 'files']
+    const file = scene.write('.mcp.json', { mcpServers: { files: { command: process.execPath, args } } })
+    expect(await scene.only('judged-twice')).toMatchObject({
+      severity: 'warning',
+      file,
+      fix: 'carabiner setup --mcp claude-code --remove',
+    })
+  })
+
   it('in two files for the same event', async () => {
     const script = scene.write('bin/carabiner.js', '')
     const fire = configured(

@@ -195,4 +195,15 @@ describe('hooks', () => {
     project.file('.amplifier/hooks/hooks.json', '{ "hooks": {} }')
     for (let id = 10; (await client.call(id)) !== 'fine'; id++) await setTimeout(10)
   })
+
+  it('that ask are answered through the queue, and the same call is tried again', async () => {
+    project.file('ask.mjs', 'console.log(JSON.stringify({ action: "ask_user", approvalPrompt: "May it?" }))')
+    project.hooks({ PreToolUse: [['mcp__hostile__any', 'node ask.mjs']] })
+    const client = new RawClient('none', ['--trust-all'])
+    const refused = await client.call()
+    const [id = ''] = await project.openIds()
+    expect(refused).toContain(`carabiner approvals allow ${id}`)
+    await project.call(['approvals', 'allow', id])
+    expect(await client.call(3)).toBe('fine')
+  })
 })

@@ -3,7 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import { JsonText, under } from '../files/json-text.js'
 import type { Program } from './entries.js'
-import { type Edit, edited, layoutOf, rewritten } from './json-edit.js'
+import { type Edit, edited, layoutOf, rewritten } from './forms/json-edit.js'
 import { SetupProblem } from './setup-problem.js'
 
 /** One entry: a program, or an address. */

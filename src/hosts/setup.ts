@@ -6,9 +6,9 @@ import { callerEnv, callerPath } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
 import { ifThere } from '../files/if-there.js'
 import { isOurs } from './entries.js'
+import { changedProblem } from './forms/own-file.js'
 import type { Entry, Form, HostFile, HostSetup, IsOut } from './host-setup.js'
 import { isDead } from './own-command.js'
-import { changedProblem } from './own-file.js'
 import {
   deleteSettings,
   missingAbove,

@@ -1,7 +1,7 @@
 // Amazon Q: hooks belong to an agent of its own kind, so setup writes one.
 
+import { jsonFile } from '../forms/own-file.js'
 import type { HostSetup } from '../host-setup.js'
-import { jsonFile } from '../own-file.js'
 
 const EVENTS = {
   SessionStart: 'agentSpawn',

@@ -1,7 +1,7 @@
 // Antigravity: hooks.json, with groups for tools and a plain list for Stop.
 
+import { groupItem, jsonForm } from '../forms/json-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
 
 const EVENTS = { PreToolUse: 'PreToolUse', PostToolUse: 'PostToolUse', Stop: 'Stop' }
 

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { CATALOGUE } from '../../core/events/catalogue.js'
+import { jsonForm } from '../forms/json-form.js'
 import type { Entry, HostSetup } from '../host-setup.js'
-import { jsonForm } from '../json-form.js'
 import { hooksOff } from './hooks-off.js'
 
 /** Events of the catalogue that get no entry, and why. */

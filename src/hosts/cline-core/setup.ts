@@ -1,7 +1,7 @@
 // Cline 3: a plugin of ours. Its hook files could refuse, too, but that would end the whole run.
 
+import { pluginFile } from '../forms/plugin-file.js'
 import type { HostSetup } from '../host-setup.js'
-import { pluginFile } from '../plugin-file.js'
 
 const BINDINGS = `
 function read(answer) {

@@ -1,7 +1,7 @@
 // Cline 2: an executable for each event in a folder of the project. It has no such folder for all projects.
 
+import { scriptFile } from '../forms/script-file.js'
 import type { HostFile, HostSetup } from '../host-setup.js'
-import { scriptFile } from '../script-file.js'
 
 const EVENTS = {
   SessionStart: 'TaskStart',

@@ -3,7 +3,7 @@
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { type JsonPath, JsonText, under } from '../../files/json-text.js'
-import { isStrict } from '../json-switch.js'
+import { isStrict } from '../forms/json-switch.js'
 
 export interface Rejection {
   readonly line: number

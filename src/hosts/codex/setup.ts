@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { JsonText } from '../../files/json-text.js'
 import { realOf } from '../../files/within.js'
+import { groupItem, jsonForm } from '../forms/json-form.js'
+import { type TomlTable, tomlForm, tomlValues } from '../forms/toml-form.js'
 import type { Form, FormPlace, HostProblem, HostScene, HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
 import { looseCall, ownCommand } from '../own-command.js'
 import { SetupProblem } from '../setup-problem.js'
-import { type TomlTable, tomlForm, tomlValues } from '../toml-form.js'
 import { rejection } from './hooks-file.js'
 
 const EVENTS = Object.fromEntries(

@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { namesIn } from '../../files/folder.js'
+import { settingIn, switchedOff } from '../forms/json-switch.js'
+import { jsonFile } from '../forms/own-file.js'
 import type { HostProblem, HostScene, HostSetup } from '../host-setup.js'
-import { settingIn, switchedOff } from '../json-switch.js'
-import { jsonFile } from '../own-file.js'
 
 const EVENTS = {
   SessionStart: 'sessionStart',

@@ -1,7 +1,7 @@
 // Crush: crush.json with a list of hooks. Only tools raise an event.
 
+import { jsonForm } from '../forms/json-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { jsonForm } from '../json-form.js'
 
 const EVENTS = { PreToolUse: 'PreToolUse' }
 

@@ -1,7 +1,7 @@
 // Cursor: hooks.json with a list for each event. A gate says that it is closed if its command fails.
 
+import { jsonForm } from '../forms/json-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { jsonForm } from '../json-form.js'
 
 const EVENTS = {
   SessionStart: 'sessionStart',

@@ -1,9 +1,9 @@
 // Gemini CLI: hooks in settings.json, with milliseconds. In a project it loads them only from folders that it trusts.
 
 import { join } from 'node:path'
+import { groupItem, jsonForm } from '../forms/json-form.js'
+import { settingIn, switchedOff, unread, whereOf } from '../forms/json-switch.js'
 import type { HostProblem, HostScene, HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
-import { settingIn, switchedOff, unread, whereOf } from '../json-switch.js'
 
 const EVENTS = {
   SessionStart: 'SessionStart',

@@ -1,8 +1,8 @@
 // goose: a plugin with hooks.json in Claude Code's layout, with seconds.
 
+import { groupItem } from '../forms/json-form.js'
+import { jsonFile } from '../forms/own-file.js'
 import type { HostSetup } from '../host-setup.js'
-import { groupItem } from '../json-form.js'
-import { jsonFile } from '../own-file.js'
 
 const EVENTS = Object.fromEntries(
   [

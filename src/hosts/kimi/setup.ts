@@ -1,7 +1,7 @@
 // Kimi Code: tables [[hooks]] in config.toml, with seconds.
 
+import { tomlForm } from '../forms/toml-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { tomlForm } from '../toml-form.js'
 
 const HEADER = '[[hooks]]'
 

@@ -1,9 +1,9 @@
 // Letta Code: hooks in settings.json, in Claude Code's layout, with milliseconds and a matcher. Only tools raise events.
 
 import { join } from 'node:path'
+import { groupItem, jsonForm } from '../forms/json-form.js'
+import { settingIn, switchedOff, unread } from '../forms/json-switch.js'
 import type { HostProblem, HostScene, HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
-import { settingIn, switchedOff, unread } from '../json-switch.js'
 
 const EVENTS = { PreToolUse: 'PreToolUse', PostToolUse: 'PostToolUse' }
 

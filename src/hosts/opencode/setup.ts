@@ -1,7 +1,7 @@
 // opencode: a plugin of ours in its folder of plugins.
 
+import { pluginFile } from '../forms/plugin-file.js'
 import type { HostSetup } from '../host-setup.js'
-import { pluginFile } from '../plugin-file.js'
 
 const BINDINGS = `
 /** What a session was told when it began, until its next prompt can carry it. */

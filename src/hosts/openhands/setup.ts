@@ -1,7 +1,7 @@
 // OpenHands: hooks.json in Claude Code's layout, with seconds.
 
+import { groupItem, jsonForm } from '../forms/json-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
 
 const EVENTS = Object.fromEntries(
   ['SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'].map((event) => [

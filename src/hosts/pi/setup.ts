@@ -1,7 +1,7 @@
 // pi: an extension of ours in its folder of extensions. Those of projects are silently skipped unless somebody approves them.
 
+import { pluginFile } from '../forms/plugin-file.js'
 import type { HostSetup } from '../host-setup.js'
-import { pluginFile } from '../plugin-file.js'
 
 const BINDINGS = `
 /** What the session was told when it began, until its next prompt can carry it. */

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { callerPath } from '../../files/caller.js'
+import { groupItem, jsonForm } from '../forms/json-form.js'
+import { switchedOff, unread } from '../forms/json-switch.js'
 import type { HostSetup } from '../host-setup.js'
-import { groupItem, jsonForm } from '../json-form.js'
-import { switchedOff, unread } from '../json-switch.js'
 
 const EVENTS = Object.fromEntries(
   [

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { setup as copilot } from '../copilot/setup.js'
+import { switchedOff } from '../forms/json-switch.js'
 import type { HostSetup } from '../host-setup.js'
-import { switchedOff } from '../json-switch.js'
 
 export const setup: HostSetup = {
   programs: ['code'],

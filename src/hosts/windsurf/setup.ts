@@ -1,7 +1,7 @@
 // Windsurf: hooks.json with a list for each event. It has no time-out, and an event for each kind of tool.
 
+import { jsonForm } from '../forms/json-form.js'
 import type { HostSetup } from '../host-setup.js'
-import { jsonForm } from '../json-form.js'
 
 const EVENTS = {
   UserPromptSubmit: 'pre_user_prompt',

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { knownEvent } from '../../config/stray-names.js'
 import { isObject } from '../../core/base/json.js'
 import { type JsonPath, JsonText, type Spot, under } from '../../files/json-text.js'
-import { appended, type Edit, edited, layoutOf, pushed, removed } from '../../hosts/json-edit.js'
+import { appended, type Edit, edited, layoutOf, pushed, removed } from '../../hosts/forms/json-edit.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import type { Fields } from './migration-files.js'
 

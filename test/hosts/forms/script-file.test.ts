@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { setup } from '../../src/hosts/cline/setup.js'
-import type { Entry } from '../../src/hosts/host-setup.js'
+import { setup } from '../../../src/hosts/cline/setup.js'
+import type { Entry } from '../../../src/hosts/host-setup.js'
 
 const FILE = setup.project?.files.find(({ name }) => name === 'UserPromptSubmit')
 

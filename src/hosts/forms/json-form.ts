@@ -1,9 +1,9 @@
 // Our entries in a JSON file with lists of hooks by event. Everything else in it stays exactly as it is.
 
 import { isDeepStrictEqual } from 'node:util'
-import { textOf } from '../core/base/errors.js'
-import { frozenCopy, isObject } from '../core/base/json.js'
-import { type JsonPath, JsonText, type Spot, under } from '../files/json-text.js'
+import { textOf } from '../../core/base/errors.js'
+import { frozenCopy, isObject } from '../../core/base/json.js'
+import { type JsonPath, JsonText, type Spot, under } from '../../files/json-text.js'
 import {
   type Entry,
   type Form,
@@ -11,10 +11,10 @@ import {
   type HostSetup,
   type IsOut,
   ownNames,
-} from './host-setup.js'
+} from '../host-setup.js'
+import { ownCommand } from '../own-command.js'
+import { SetupProblem } from '../setup-problem.js'
 import { appended, type Edit, edited, layoutOf, prepended, pushed, removed } from './json-edit.js'
-import { ownCommand } from './own-command.js'
-import { SetupProblem } from './setup-problem.js'
 
 const MARK = '\uFEFF'
 const HOOKS = under(null, 'hooks')

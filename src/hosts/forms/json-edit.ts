@@ -1,6 +1,6 @@
 // Edits the text of a JSON file and leaves everything else as it is: comments, order, indentation, line ends.
 
-import type { Spot } from '../files/json-text.js'
+import type { Spot } from '../../files/json-text.js'
 
 /** A replacement for the text between two positions. */
 export interface Edit {

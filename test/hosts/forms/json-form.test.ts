@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { setup } from '../../src/hosts/claude-code/setup.js'
-import { isOurs } from '../../src/hosts/entries.js'
-import type { Entry, Form } from '../../src/hosts/host-setup.js'
-import { SetupProblem } from '../../src/hosts/setup-problem.js'
-import { engineEntries, packEntries } from './grouped.js'
+import { setup } from '../../../src/hosts/claude-code/setup.js'
+import { isOurs } from '../../../src/hosts/entries.js'
+import type { Entry, Form } from '../../../src/hosts/host-setup.js'
+import { SetupProblem } from '../../../src/hosts/setup-problem.js'
+import { engineEntries, packEntries } from '../grouped.js'
 
 const FILE = '/home/u/.claude/settings.json'
 const PROGRAM = { node: '/opt/my node/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonText, type Spot, under } from '../../src/files/json-text.js'
-import { appended, edited, layoutOf, prepended, pushed, removed } from '../../src/hosts/json-edit.js'
+import { JsonText, type Spot, under } from '../../../src/files/json-text.js'
+import { appended, edited, layoutOf, prepended, pushed, removed } from '../../../src/hosts/forms/json-edit.js'
 
 const KEY = under(null, 'a')
 

@@ -1,11 +1,11 @@
 // The generated plugins of opencode, pi and Cline 3, loaded as the agents load them, over commands that answer as Carabiner would.
 
 import { describe, expect, it, vi } from 'vitest'
-import { PLUGIN_MARK } from '../../src/hosts/answer.js'
-import { setup as clineCore } from '../../src/hosts/cline-core/setup.js'
-import type { Entry, HostSetup } from '../../src/hosts/host-setup.js'
-import { setup as opencode } from '../../src/hosts/opencode/setup.js'
-import { setup as pi } from '../../src/hosts/pi/setup.js'
+import { PLUGIN_MARK } from '../../../src/hosts/answer.js'
+import { setup as clineCore } from '../../../src/hosts/cline-core/setup.js'
+import type { Entry, HostSetup } from '../../../src/hosts/host-setup.js'
+import { setup as opencode } from '../../../src/hosts/opencode/setup.js'
+import { setup as pi } from '../../../src/hosts/pi/setup.js'
 
 type Answers = Readonly<Record<string, object | string>>
 type Called = (...args: readonly unknown[]) => Promise<unknown>

@@ -1,8 +1,8 @@
 // A file that is entirely ours: setup writes all of it, and removal deletes it.
 
-import type { Entry, Form, FormCommand, FormPlace } from './host-setup.js'
+import type { Entry, Form, FormCommand, FormPlace } from '../host-setup.js'
+import { SetupProblem } from '../setup-problem.js'
 import { type JsonLists, jsonForm } from './json-form.js'
-import { SetupProblem } from './setup-problem.js'
 
 export interface OwnFile {
   readonly text: (entries: readonly Entry[], at: FormPlace) => string

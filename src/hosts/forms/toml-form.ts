@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'smol-toml'
-import { textOf } from '../core/base/errors.js'
-import type { Entry, Form, FormCommand, FormPlace, IsOut } from './host-setup.js'
-import { SetupProblem } from './setup-problem.js'
+import { textOf } from '../../core/base/errors.js'
+import type { Entry, Form, FormCommand, FormPlace, IsOut } from '../host-setup.js'
+import { SetupProblem } from '../setup-problem.js'
 
 export interface TomlTables {
   /** The tables to add. */

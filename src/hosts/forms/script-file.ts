@@ -1,6 +1,6 @@
 // An executable of ours for one event, where an agent wants a file for each.
 
-import type { Entry, Form } from './host-setup.js'
+import type { Entry, Form } from '../host-setup.js'
 import { ownFile } from './own-file.js'
 
 export interface Script {

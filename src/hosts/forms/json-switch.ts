@@ -1,9 +1,9 @@
 // Settings in JSON by which hosts switch hooks off, and files that a host cannot read itself.
 
 import { join } from 'node:path'
-import { isObject } from '../core/base/json.js'
-import { type JsonPath, JsonText, under, withoutComments } from '../files/json-text.js'
-import type { HostProblem, HostScene } from './host-setup.js'
+import { isObject } from '../../core/base/json.js'
+import { type JsonPath, JsonText, under, withoutComments } from '../../files/json-text.js'
+import type { HostProblem, HostScene } from '../host-setup.js'
 
 /** The value of a setting, and where it stands. */
 export interface Setting {

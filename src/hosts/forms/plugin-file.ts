@@ -1,10 +1,10 @@
 // A plugin that runs inside an agent: a few lines that pass each event on to our commands, and apply their answers.
 
-import { isObject } from '../core/base/json.js'
-import { resolveEvent } from '../core/events/events.js'
-import { closesOnFailure } from '../core/hooks/hook.js'
-import { PLUGIN_MARK } from './answer.js'
-import type { Entry, Form, FormCommand } from './host-setup.js'
+import { isObject } from '../../core/base/json.js'
+import { resolveEvent } from '../../core/events/events.js'
+import { closesOnFailure } from '../../core/hooks/hook.js'
+import { PLUGIN_MARK } from '../answer.js'
+import type { Entry, Form, FormCommand } from '../host-setup.js'
 import { ownFile } from './own-file.js'
 
 /**

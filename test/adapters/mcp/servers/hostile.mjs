@@ -65,3 +65,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'tools/call') FAULTS[fault]?.(id)
   else if (id !== undefined) send({ id, result: {} })
 })
+
+// A test that kills the proxy must leave nothing behind.
+process.stdin.on('end', () => {
+  if (fault === 'does not end') return
+  child.kill()
+  process.exit()
+})

@@ -79,6 +79,7 @@ export class HooksPlugin extends BasePlugin {
     const session = this.#sessionOf(toolContext.invocationContext)
     const { functionCallId: id = '', toolConfirmation, abortSignal: signal } = toolContext
     const waiting = within(this.#waiting, session)
+    if (session.isIdle && !waiting.has(id)) return undefined
     // Only a call that goes on has a confirmation. Another call may have the id of one that nobody answered.
     const asked = toolConfirmation && waiting.get(id)
     waiting.delete(id)
@@ -129,6 +130,7 @@ export class HooksPlugin extends BasePlugin {
   override async beforeModelCallback(given: ModelCall & { llmRequest: LlmRequest }): Promise<Answer> {
     const { callbackContext, llmRequest } = given
     const session = this.#sessionOf(callbackContext.invocationContext)
+    if (session.isIdle) return undefined
     const { model = '', contents, config = {} } = llmRequest
     const added: Contents = []
     const addInjections = <R>(request: R, injections: readonly RenderedInjection[]): R => {

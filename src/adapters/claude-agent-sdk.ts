@@ -49,6 +49,7 @@ export function sdkHooks(session: Session): SdkHooks {
   }
   const callback: HookCallback = async (input, _toolUseId, { signal }) => {
     try {
+      if (session.isIdle) return {}
       const event = eventFrom('claude-code', input)
       const outcomes: Outcome[] = []
       for (const part of event.parts) outcomes.push(await sessionOf(input).fire(event.name, part, { signal }))

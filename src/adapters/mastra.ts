@@ -56,6 +56,7 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
     const { suspend, resumeData } = agent ?? workflow ?? context
     const id = toolCallId ?? workflow?.runId ?? ''
     const waiting = waitingIn(session)
+    if (session.isIdle && !waiting.has(id)) return run(input, context)
     const asked = resumeData === undefined ? undefined : waiting.get(id)
     waiting.delete(id)
     let call: BegunTool = asked ?? (await session.beginTool({ name, input, id }, { signal }))

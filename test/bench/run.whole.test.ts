@@ -15,7 +15,9 @@ const run = (...args: string[]) =>
 
 it('prints every question as JSON', { timeout: 600_000 }, () => {
   const { benches } = JSON.parse(run('--json'))
-  expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
+  const names = benches.map((bench: { name: string }) => bench.name)
+  // Those of SDKs are only there if their packages can be installed.
+  expect(names.filter((name: string) => !name.endsWith('without hooks / bare'))).toEqual([
     'audit, batches of 100 / bare append',
     'audit, single records / bare append',
     'session.fire, a command hook, with audit / without',

@@ -26,6 +26,7 @@ export async function callModel(
   request: ModelRequest,
   handler: (request: ModelRequest) => unknown,
 ): Promise<unknown> {
+  if (session.isIdle) return handler(request)
   const { model, tools } = request
   const { signal } = request.runtime
   const system = request.systemPrompt ? [{ role: 'system', content: request.systemPrompt }] : []

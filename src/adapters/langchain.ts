@@ -3,7 +3,7 @@
 import { getConfig, interrupt, isGraphInterrupt } from '@langchain/langgraph'
 import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
 import type { Data, Json, Question, Reply, Session } from '../core/index.js'
-import { beginOnce, forgetBegun, replyTo } from './begun-calls.js'
+import { beginOnce, forgetBegun, isUnheard, replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 import { callModel } from './langchain-model.js'
 
@@ -118,6 +118,7 @@ async function callTool(
   const key = taskKey(id)
   const known = ended.get(key)
   if (known) return known()
+  if (isUnheard(session, id)) return unheard(request, { run, failed })
   const end = (how: () => unknown) => {
     forgetBegun(session, id)
     keep(ended, key, how)
@@ -149,6 +150,15 @@ async function callTool(
     if (after.modified) return say(asText(result as Json), { status, artifact, id: messageId })
   }
   return end(() => made)
+}
+
+async function unheard(request: ToolRequest, { run, failed }: Running): Promise<unknown> {
+  try {
+    return await run(request)
+  } catch (error) {
+    if (isGraphInterrupt(error) || request.runtime.signal?.aborted) throw error
+    return failed(error, request.toolCall)
+  }
 }
 
 /** What the SDK tells the model where no middleware wraps the call. With one, the error would end the agent. */

@@ -21,7 +21,7 @@ import {
   type Reply,
   type Session,
 } from '../core/index.js'
-import { beginOnce, forgetBegun, knownBegun, refused, replyTo } from './begun-calls.js'
+import { beginOnce, forgetBegun, isUnheard, knownBegun, refused, replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 import { saidIn, unlessRefused } from './response.js'
 
@@ -77,12 +77,14 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
     // Older versions ask again when somebody has answered.
     needsApproval: async (context, input, id = '') => {
       if (context.isToolApproved({ toolName: name, callId: id }) !== undefined) return true
+      if (isUnheard(session, id)) return tool.needsApproval(context, input, id)
       const { status } = await beginOnce(session, { name, input: asInput(input), id })
       return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
     },
     invoke: async (context, text, details) => {
       const { toolCall, signal, resumeState } = (details ?? {}) as Details
       const id = toolCall?.callId ?? ''
+      if (isUnheard(session, id)) return tool.invoke(context, text, details)
       const input = asInput(parsed(text))
       let call = await beginOnce(session, { name, input, id }, signal)
       if (call.status === 'needs_approval' && isApproved(session, context, name, id))
@@ -239,6 +241,7 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
   const { name = model.constructor.name, hold = 'all' } = options
   const wrapped: Pick<Model, 'getResponse' | 'getStreamedResponse'> = {
     async getResponse(request) {
+      if (session.isIdle) return model.getResponse(request)
       let made: ModelResponse | undefined
       const run = async (judged: Request) => {
         made = await model.getResponse(restored(request, judged))
@@ -249,24 +252,26 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
       if (made && called.status === 'ok' && !called.after.modified) return made
       return { usage: NOTHING, ...made, output: itemsOf(called.response as Json) } as unknown as ModelResponse
     },
-    async *getStreamedResponse(request) {
-      let end: Event['response']
-      const streamed = session.streamModel(
-        requestOf(name, request),
-        (judged: Request) => model.getStreamedResponse(restored(request, judged)) as AsyncIterable<Event>,
-        {
-          ...optionsOf(request),
-          hold,
-          assemble: (events) => {
-            end = events.findLast(({ type }) => type === 'response_done')?.response
-            return messageOf(end?.output ?? [])
-          },
-          deltasOf: (response) => eventsOf(response, end),
+    getStreamedResponse: (request) =>
+      session.isIdle ? model.getStreamedResponse(request) : (judgedEvents(request) as AsyncIterable<never>),
+  }
+  async function* judgedEvents(request: ModelRequest): AsyncGenerator<Event> {
+    let end: Event['response']
+    const streamed = session.streamModel(
+      requestOf(name, request),
+      (judged: Request) => model.getStreamedResponse(restored(request, judged)) as AsyncIterable<Event>,
+      {
+        ...optionsOf(request),
+        hold,
+        assemble: (events) => {
+          end = events.findLast(({ type }) => type === 'response_done')?.response
+          return messageOf(end?.output ?? [{ content: events.map(partOf) }])
         },
-      )
-      yield* streamed as AsyncIterable<never>
-      await unlessRefused(streamed.result)
-    },
+        deltasOf: (response) => eventsOf(response, end),
+      },
+    )
+    yield* streamed
+    await unlessRefused(streamed.result)
   }
   return Object.assign(Object.create(model), wrapped)
 }
@@ -281,6 +286,7 @@ interface Item {
 interface Event {
   readonly type: string
   readonly response?: { readonly output: readonly Item[] }
+  readonly delta?: string
 }
 type Request = ReturnType<typeof requestOf>
 
@@ -314,6 +320,11 @@ function optionsOf({ signal }: ModelRequest) {
   return { ...(signal && { signal }), addInjections }
 }
 
+/** For a stream that breaks off before it has said what the whole response is. */
+function partOf({ type, delta }: Event) {
+  return { type: 'output_text', text: type === 'output_text_delta' ? (delta ?? '') : '' }
+}
+
 /** A response as hooks see it. */
 function messageOf(output: readonly Item[]) {
   const parts = output.flatMap(({ type, content = [] }) => (type === 'message' || !type ? content : []))
@@ -338,7 +349,7 @@ function itemsOf(response: Json): readonly object[] {
 function* eventsOf(response: Json, end: Event['response']): Iterable<Event> {
   const { text } = saidIn(response)
   yield { type: 'response_started' }
-  if (text !== '') yield { type: 'output_text_delta', delta: text } as Event
+  if (text !== '') yield { type: 'output_text_delta', delta: text }
   const whole = { id: '', usage: NOTHING, ...end, output: itemsOf(response) as readonly Item[] }
   yield { type: 'response_done', response: whole }
 }

@@ -175,7 +175,7 @@ export class Relay {
 
   #receive(from: Side, to: Side, text: string): void {
     const line = text.includes('\r') ? withoutReturns(text) : text
-    const message = readMessage(line)
+    const message = unequivocal(readMessage(line), line)
     switch (message?.type) {
       case 'request':
         this.#request(from, to, message, line)
@@ -196,7 +196,7 @@ export class Relay {
 
   #request(from: Side, to: Side, message: Extract<Message, { type: 'request' }>, line: string): void {
     const { id, method, params } = message
-    const refusal = this.#refusalOf(from, to, id, line)
+    const refusal = this.#refusalOf(from, to, id)
     if (refusal) {
       from.peer.send(replyLine(id, refusal))
       return
@@ -207,11 +207,7 @@ export class Relay {
     else this.#send(to, waiting, line)
   }
 
-  #refusalOf(from: Side, to: Side, id: RpcId, line: string): Reply | undefined {
-    // The other side may read another of the two than we have judged.
-    const { repeated } = shapeOf(line)
-    if (repeated !== undefined)
-      return failure(`An object in it has the key ${shown(repeated)} twice`, RPC_CODES.invalidRequest)
+  #refusalOf(from: Side, to: Side, id: RpcId): Reply | undefined {
     if (from.waiting.has(keyOf(id)))
       return failure('A request with this id is still in progress', RPC_CODES.invalidRequest)
     if (from.waiting.size >= MOST_WAITING[from.name]) return failure('Too many requests are in progress')
@@ -300,7 +296,7 @@ export class Relay {
       () => `A line of the ${from.name} was skipped, since ${why}: ${line.slice(0, 200)}`,
     )
     if (replyTo !== undefined) this.#reply(to, replyTo, failure(`The reply cannot be read: ${why}`))
-    else if (from.name === 'client')
+    else if (from.name === 'client' || id !== undefined)
       from.peer.send(replyLine(id ?? null, failure(`The line was skipped, since ${why}`, code)))
   }
 
@@ -366,6 +362,62 @@ export class Relay {
   }
 }
 
+// ---- messages that another program may read differently --------------------------------------------------------
+
+/** Far more than any message needs, and far less than would overflow a stack. */
+const DEEPEST = 500
+
+/** The message, unless the other side may read another one in the same line than we judge. */
+function unequivocal(message: Message | undefined, line: string): Message | undefined {
+  if (message === undefined || message.type === 'malformed') return message
+  const { isTooDeep, repeated } = shapeOf(line, DEEPEST)
+  if ('method' in message) {
+    const why = isTooDeep ? TOO_DEEP : problemOf(message, line, repeated)
+    const id = 'id' in message ? message.id : undefined
+    return why === undefined ? message : { type: 'malformed', why, id }
+  }
+  return isTooDeep ? { type: 'malformed', why: TOO_DEEP, replyTo: message.id } : message
+}
+
+const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
+
+function problemOf(
+  { type, method }: Extract<Message, { type: 'request' | 'notification' }>,
+  line: string,
+  repeated: string | undefined,
+): string | undefined {
+  if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
+  const odd = oddKey(line)
+  if (odd !== undefined) return `some programs take its key ${shown(odd)} for ${shown(folded(odd))}`
+  // Some servers would carry it out, and nobody would have judged it.
+  if (type === 'notification' && !method.startsWith('notifications/')) return `${shown(method)} needs an id`
+  return undefined
+}
+
+/** Keys of the protocol that decide what is judged. */
+const KEYS = [
+  ...['jsonrpc', 'id', 'method', 'params', 'name', 'arguments', 'uri', '_meta', 'task'],
+  ...['messages', 'systemPrompt', 'message', 'requestedSchema', 'mode', 'url'],
+]
+const KNOWN: ReadonlySet<string> = new Set(KEYS)
+const BY_FOLDED: ReadonlyMap<string, string> = new Map(KEYS.map((key) => [key.toLowerCase(), key]))
+const ANY_CASE = new RegExp(`"(${KEYS.join('|')})"\\s*:`, 'giu')
+
+/** A key of the message that programs which ignore case, such as many in Go, take for one of the protocol's. */
+function oddKey(line: string): string | undefined {
+  const isPlain =
+    !line.includes('\\u') && [...line.matchAll(ANY_CASE)].every(([, key = '']) => KNOWN.has(key))
+  if (isPlain) return undefined
+  const message = JSON.parse(line) as Readonly<Record<string, unknown>>
+  const objects = [message, message.params].filter(isObject)
+  return objects.flatMap((one) => Object.keys(one)).find((key) => !KNOWN.has(key) && folded(key) !== key)
+}
+
+/** The protocol's key, if only its case differs; otherwise the key. */
+function folded(key: string): string {
+  return BY_FOLDED.get(key.normalize('NFKC').toLowerCase()) ?? key
+}
+
 // ---- text -----------------------------------------------------------------------------------------------------
 
 export function failure(message: string, code: number = RPC_CODES.serverError): Reply {
@@ -420,7 +472,7 @@ function tokenIn(params: Json | undefined): string | undefined {
 
 /** One revision of the protocol has batches. */
 function batchIn(line: string): readonly unknown[] | undefined {
-  if (!/^\s*\[\s*\{/.test(line)) return undefined
+  if (!/^\s*\[\s*\{/.test(line) || shapeOf(line, DEEPEST).isTooDeep) return undefined
   try {
     return JSON.parse(line) as unknown[]
   } catch {

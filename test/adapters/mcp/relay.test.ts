@@ -102,6 +102,65 @@ describe('what could be read in two ways', () => {
     end()
   })
 
+  it.each([
+    '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"add"}}',
+    '{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"add"}}',
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add"},"id":null}',
+    '[{"jsonrpc":"2.0","method":"tools/call","params":{"name":"add"}}]',
+    '{"jsonrpc":"2.0","method":"a/method/of/tomorrow"}',
+    '{"jsonrpc":"2.0","method":"notifications/x","params":{"a":1,"a":2}}',
+  ])('is refused: a request without an id, and a notification with a key twice: %s', (line) => {
+    const { client, server, toServer, toClient, answers, end } = relayed()
+    client(line)
+    expect(toServer).toEqual([])
+    expect(answers()).toMatchObject([{ id: null, error: { code: -32600 } }])
+    toClient.length = 0
+    server(line)
+    expect(toClient).toEqual([])
+    end()
+  })
+
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"add"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","Arguments":{}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","NAME":"sub"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","argument\u017f":{}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","\\u004eame":"sub"}}',
+  ])('is refused: a key that only differs in case: %s', (line) => {
+    const { client, toServer, answers, end } = relayed()
+    client(line)
+    expect(toServer).toEqual([])
+    expect(answers()).toMatchObject([{ id: 1, error: { code: -32600 } }])
+    end()
+  })
+
+  it('is not: any key of the arguments', () => {
+    const { client, toServer, end } = relayed()
+    const call = {
+      ...CALL,
+      params: { name: 'add', arguments: { Method: 'GET', URL: 'x', umlaut: 'Ü\u0000' } },
+    }
+    client(call)
+    expect(toServer).toEqual([JSON.stringify(call)])
+    end()
+  })
+
+  const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  it('is refused: what is nested deeply', () => {
+    const { client, server, toServer, answers, end } = relayed()
+    client(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${DEEP}}}`)
+    client(`[{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":${DEEP}}}]`)
+    expect(toServer).toEqual([])
+    client({ jsonrpc: '2.0', id: 3, method: 'ping' })
+    server(`{"jsonrpc":"2.0","id":3,"error":${DEEP}}`)
+    expect(answers().map(({ id, error }) => [id, error !== undefined])).toEqual([
+      [1, true],
+      [null, true],
+      [3, true],
+    ])
+    end()
+  })
+
   it('is one line for every program: carriage returns do not pass', () => {
     const { client, toServer, end } = relayed()
     client('{"jsonrpc":"2.0","id":1,"method":"ping","params":\r{"a":1}\r}\r')

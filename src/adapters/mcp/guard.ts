@@ -155,6 +155,10 @@ export class Guard {
       const why = form.failure(reply.result)
       const ended = why === undefined ? await begun.finish(reply.result) : await begun.fail(why)
       const all = [...told, ...this.#textsOf(ended.after)]
+      // A server could hide a result from hooks by padding it.
+      const { hooks, diagnostics } = ended.after
+      if (hooks.length > 0 && diagnostics.some(({ code }) => code === 'result-not-json'))
+        return form.refused('The result is not passed on, because hooks could not see the whole of it', all)
       const replaced = 'result' in ended && ended.after.modified
       if (!replaced) return all.length === 0 ? reply : { result: form.told(reply.result, all) }
       return form.responded(ended.result as Json, all)

@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import type { Data } from '../../../src/core/base/json.js'
+import type { Hooks } from '../../../src/hooks.js'
 import { connected, inThisProcess, testServer } from './scene.js'
 
 const ADD = { name: 'add', arguments: { a: 1, b: 2 } }
@@ -384,6 +385,22 @@ describe('everything else', () => {
     })
     expect((content as { text: string }[])[0]?.text === large).toBe(true)
     expect(seen).toEqual([1, 'working'])
+  })
+
+  it('passes: a result with more values than hooks can be shown, but not if a hook looks at results', async () => {
+    const server = testServer({ tools: [], resources: [], prompts: [] })
+    server.registerTool('many', {}, () => ({
+      content: [{ type: 'text', text: 'a secret' }],
+      _meta: { padding: Array<number>(1_000_001).fill(0) },
+    }))
+    const call = async (look: (hooks: Hooks) => unknown) => {
+      await using scene = await connected({ start: inThisProcess(server), hooks: look })
+      return scene.text('many')
+    }
+    expect(await call(() => {})).toBe('a secret')
+    expect(await call((hooks) => hooks.register('PostToolUse', () => {}))).toContain(
+      'could not see the whole',
+    )
   })
 
   it('takes the name that the server gives itself, if there is no other', async () => {

@@ -12,8 +12,12 @@ interface Call {
 type Entry = readonly [Call, Promise<BegunTool>]
 const begun = new WeakMap<Session, Map<string, Entry>>()
 
-/** PreToolUse runs once for a call, however often the SDK asks about it. An id with another input is another call. */
+/**
+ * PreToolUse runs once for a call, however often the SDK asks about it. An id with another input is another call, and so
+ * is every call without an id.
+ */
 export function beginOnce(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
+  if (call.id === '') return session.beginTool(call, { signal })
   const calls = begun.get(session) ?? new Map<string, Entry>()
   begun.set(session, calls)
   const [known, judged] = calls.get(call.id) ?? []

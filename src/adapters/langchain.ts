@@ -1,5 +1,6 @@
 // Hooks in LangChain and LangGraph (npm: langchain, @langchain/langgraph): a middleware for createAgent, tools for ToolNode, and questions by interrupt().
 
+import { isDeepStrictEqual } from 'node:util'
 import { getConfig, interrupt, isGraphInterrupt } from '@langchain/langgraph'
 import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
 import type { Data, Json, Question, Reply, Session } from '../core/index.js'
@@ -31,7 +32,7 @@ export const capabilities: Capabilities = {
 
 interface Options {
   /** Asks a person. Default: `interruptApprover`. A question that the `approver` of createHooks() answers does not come here. */
-  readonly approver?: (question: Question, request: ToolRequest) => Reply | Promise<Reply>
+  readonly approver?: (question: Question, request: AskedRequest) => Reply | Promise<Reply>
 }
 
 /** For createAgent: each tool call and model call is judged. Hooks see a response as `{ role, content, tool_calls? }`. */
@@ -85,6 +86,9 @@ interface ToolRequest {
   readonly state: { readonly messages?: readonly BaseMessage[] }
   readonly runtime: { readonly signal?: AbortSignal | undefined }
 }
+interface AskedRequest extends ToolRequest {
+  readonly session: Session
+}
 interface AnyTool {
   readonly name: string
   invoke(input: never, config?: never): Promise<unknown>
@@ -102,9 +106,14 @@ interface Running {
 
 /**
  * When a person has answered, LangGraph runs the whole task again. Calls of the task that have ended keep their ends, so
- * that no tool runs twice.
+ * that no tool runs twice. A call outside a task never runs again, so its end is not kept.
  */
-const ended = new Map<string, () => unknown>()
+const endedIn = new WeakMap<Session, Map<string, Ended>>()
+
+interface Ended {
+  readonly toolCall: ToolCall
+  readonly how: () => unknown
+}
 
 async function callTool(
   session: Session,
@@ -116,19 +125,24 @@ async function callTool(
   const { name, args: input, id = '' } = toolCall
   const { signal } = runtime
   const key = taskKey(id)
-  const known = ended.get(key)
-  if (known) return known()
+  const known = recall(endedIn, session, key)
+  if (known && isSame(known.toolCall, toolCall)) return known.how()
   if (isUnheard(session, id)) return unheard(request, { run, failed })
   const end = (how: () => unknown) => {
     forgetBegun(session, id)
-    keep(ended, key, how)
+    keep(endedIn, session, key, { toolCall, how })
     return how()
   }
   const say = (content: string, fields: object = {}) =>
     end(() => new ToolMessage({ ...fields, content, name, tool_call_id: id }))
 
-  let call = await beginOnce(session, { name, input, id }, signal)
-  while (call.status === 'needs_approval') call = await call.answer(await approver(call.question, request))
+  const begin =
+    key === undefined
+      ? session.beginTool({ name, input, id }, { signal })
+      : beginOnce(session, { name, input, id }, signal)
+  let call = await begin
+  while (call.status === 'needs_approval')
+    call = await call.answer(await approver(call.question, { ...request, session }))
   if (call.status === 'responded') return say(asText(call.result))
   if (call.status !== 'run') return say(call.reason, { status: 'error' })
   let made: unknown
@@ -168,14 +182,28 @@ function toolError(error: unknown, { name, id = '' }: ToolCall): ToolMessage {
   return new ToolMessage({ content, name, tool_call_id: id, status: 'error' })
 }
 
-function taskKey(id: string): string {
-  return `${getConfig()?.configurable?.__pregel_task_id} ${id}`
+function isSame(one: ToolCall, other: ToolCall): boolean {
+  return one.name === other.name && isDeepStrictEqual(one.args, other.args)
+}
+
+/** The call within the task that runs it. There is none outside a graph, and for a call without an id. */
+function taskKey(id: string): string | undefined {
+  const task: unknown = getConfig()?.configurable?.__pregel_task_id
+  return task === undefined || id === '' ? undefined : `${task} ${id}`
+}
+
+type Kept<T> = WeakMap<Session, Map<string, T>>
+
+function recall<T>(kept: Kept<T>, session: Session, key: string | undefined): T | undefined {
+  return key === undefined ? undefined : kept.get(session)?.get(key)
 }
 
 const MAX_KEPT = 1000
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  map.set(key, value)
+function keep<T>(kept: Kept<T>, session: Session, key: string | undefined, value: T): void {
+  if (key === undefined) return
+  const map = kept.get(session) ?? new Map<string, T>()
+  kept.set(session, map.set(key, value))
   const [oldest] = map.keys()
   if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest)
 }
@@ -185,14 +213,14 @@ const asText = (value: Json | undefined) => (typeof value === 'string' ? value :
 // ---- questions --------------------------------------------------------------------------------------------------
 
 /** Answers by task and call. A task gets the answers to all its calls in one order, and its calls come in another. */
-const answers = new Map<string, unknown>()
+const answersIn = new WeakMap<Session, Map<string, unknown>>()
 
 /**
  * Suspends the graph. The value is that of humanInTheLoopMiddleware, with the hook's question and the id of the call. Resume
  * with `{ decisions: [decision] }` or an option of the question. If a node runs several calls at once, as a
  * ToolNode in a graph of your own does, resume with `{ [toolCallId]: answer }`.
  */
-export function interruptApprover(question: Question, { toolCall, state }: ToolRequest): Reply {
+export function interruptApprover(question: Question, { session, toolCall, state }: AskedRequest): Reply {
   const { name, args, id = '' } = toolCall
   const description = question.asks.map(({ prompt }) => prompt).join('\n')
   const value = {
@@ -204,16 +232,17 @@ export function interruptApprover(question: Question, { toolCall, state }: ToolR
   const path: unknown = getConfig()?.metadata?.langgraph_path
   const asking = state.messages?.findLast((message) => AIMessage.isInstance(message)) as AIMessage | undefined
   const isAlone = (Array.isArray(path) && path[0] === '__pregel_push') || asking?.tool_calls?.length === 1
+  const key = taskKey(id)
   for (;;) {
-    const known = answers.get(taskKey(id))
-    if (known !== undefined) {
-      answers.delete(taskKey(id))
+    const known = recall(answersIn, session, key)
+    if (key !== undefined && known !== undefined) {
+      answersIn.get(session)?.delete(key)
       return replyOf(question, known)
     }
     const given: unknown = interrupt(value)
     if (isAlone) return replyOf(question, given)
     if (typeof given !== 'object' || given === null) continue
-    for (const [call, answer] of Object.entries(given)) keep(answers, taskKey(call), answer)
+    for (const [call, answer] of Object.entries(given)) keep(answersIn, session, taskKey(call), answer)
   }
 }
 

@@ -95,7 +95,7 @@ async function fresh() {
       .compile({ checkpointer })
   const agent = (checkpointer: BaseCheckpointSaver, ...said: readonly AIMessage[]) =>
     createAgent({ model: new Scripted(said), tools, middleware: [hooksMiddleware(session)], checkpointer })
-  return { hooks, session, ran, seen, graph, agent }
+  return { hooks, session, ran, seen, tools, graph, agent }
 }
 
 const calling = (...tool_calls: readonly ReturnType<typeof call>[]) =>
@@ -164,6 +164,42 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     await made.invoke(START_INPUT, THREAD)
     const state = (await made.invoke(new Command({ resume: decide('approve') }), THREAD)) as unknown as State
     return { asksAgain: state.__interrupt__?.length, ran }
+  },
+  async 'calls with one id outside a graph'() {
+    const { session, ran, seen, tools } = await fresh()
+    session.register('PreToolUse', (_, { tool_input }) =>
+      (tool_input as { at?: string }).at === 'b' ? deny('not to b') : undefined,
+    )
+    const [look] = wrapTools(session, tools)
+    const other = await fresh()
+    const [looks] = wrapTools(other.session, other.tools)
+    const told = [
+      await look?.invoke(call('look', 'c1')),
+      await look?.invoke(call('look', 'c1', 'b')),
+      await look?.invoke(call('look', 'c1')),
+      await looks?.invoke(call('look', 'c1', 'c')),
+    ]
+    const pre = [...seen, ...other.seen].filter((one) => one.startsWith('PreToolUse')).length
+    return { told: told.map((one) => (one as Said).text), ran: [...ran, ...other.ran], pre }
+  },
+  async 'a checkpoint that another session goes on from'() {
+    const checkpointer = new MemorySaver()
+    const one = await fresh()
+    const twoCalls = calling(call('look', 'c1'), call('look', 'ask', 'b'))
+    const asks = ({ session }: typeof one) =>
+      session.register('PreToolUse', (_, { tool_use_id }) =>
+        tool_use_id === 'ask' ? askUser('really?') : undefined,
+      )
+    asks(one)
+    await one.graph(checkpointer, twoCalls).invoke(START_INPUT, THREAD)
+    const two = await fresh()
+    asks(two)
+    two.session.register('PreToolUse', (_, { tool_use_id }) =>
+      tool_use_id === 'c1' ? deny('not here') : undefined,
+    )
+    const resume = { ask: decide('approve') }
+    const state = await two.graph(checkpointer, twoCalls).invoke(new Command({ resume }), THREAD)
+    return { ran: [...one.ran, ...two.ran], results: results(state as unknown as State) }
   },
   async 'an edit'() {
     const { session, ran, agent } = await fresh()

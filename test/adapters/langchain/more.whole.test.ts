@@ -42,6 +42,21 @@ describe.each(['1.0', '1.5'])('langchain %s', (version) => {
     expect(seen['an answer without a name in a graph']).toEqual({ asksAgain: 1, ran: [] })
   })
 
+  it('judges every call outside a graph, also one whose id was there before', () => {
+    expect(seen['calls with one id outside a graph']).toEqual({
+      told: ['saw a', 'not to b', 'saw a', 'saw c'],
+      ran: ['a', 'a', 'c'],
+      pre: 4,
+    })
+  })
+
+  it('gives no session a result of another one', () => {
+    expect(seen['a checkpoint that another session goes on from']).toEqual({
+      ran: ['a', 'b'],
+      results: { c1: 'not here', ask: 'saw b' },
+    })
+  })
+
   it('takes an edit', () => {
     expect(seen['an edit']).toEqual({ ran: ['b'] })
   })

@@ -1,5 +1,6 @@
 // Hooks in Mastra (npm: @mastra/core): around its tools. For its models, see hooksMiddleware of carabiner/ai-sdk.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { ToolsInput } from '@mastra/core/agent'
 import type { BegunTool, Question, Session } from '../core/index.js'
 import { refused, replyTo } from './begun-calls.js'
@@ -54,11 +55,17 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
   const execute: Execute = async (input, context = {}) => {
     const { abortSignal: signal, agent, workflow, toolCallId = agent?.toolCallId } = context
     const { suspend, resumeData } = agent ?? workflow ?? context
-    const id = toolCallId ?? workflow?.runId ?? ''
+    // Steps of a workflow have no ids of their own.
+    const id = toolCallId ?? (workflow ? `${workflow.runId} ${name}` : '')
     const waiting = waitingIn(session)
     if (session.isIdle && !waiting.has(id)) return run(input, context)
-    const asked = resumeData === undefined ? undefined : waiting.get(id)
+    const kept = resumeData === undefined ? undefined : waiting.get(id)
     waiting.delete(id)
+    // An answer counts for the very call that was asked about.
+    const asked = kept?.name === name && isDeepStrictEqual(kept.input, input) ? kept.call : undefined
+    const keep = () => {
+      if (id !== '') waiting.set(id, { call, name, input })
+    }
     let call: BegunTool = asked ?? (await session.beginTool({ name, input, id }, { signal }))
     let passed = context
     if (asked?.status === 'needs_approval') {
@@ -67,8 +74,8 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
     }
     if (call.status === 'responded') return call.result
     // A model can put `resumeData` into its call. Then nobody could tell its answer from a person's.
-    if (call.status === 'needs_approval' && suspend && resumeData === undefined) {
-      waiting.set(id, call)
+    if (call.status === 'needs_approval' && suspend && resumeData === undefined && id !== '') {
+      keep()
       return suspend({ question: call.reason }, { resumeSchema: APPROVAL })
     }
     if (call.status !== 'run') throw refused(call)
@@ -81,12 +88,12 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
     try {
       result = await run(call.input, suspend ? withResumable(passed, { suspend: suspendTool }) : passed)
     } catch (error) {
-      if (isSuspended) waiting.set(id, call)
+      if (isSuspended) keep()
       else await call.fail(error)
       throw error
     }
     if (isSuspended) {
-      waiting.set(id, call)
+      keep()
       return result
     }
     const ended = await call.finish(result)
@@ -98,15 +105,22 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
 
 /** The question of a hook that waits for `approveToolCall` or `declineToolCall`. */
 export function questionOf(session: Session, toolCallId: string): Question | undefined {
-  const call = waitingIn(session).get(toolCallId)
+  const call = waitingIn(session).get(toolCallId)?.call
   return call?.status === 'needs_approval' ? call.question : undefined
 }
 
-/** Calls that Mastra has suspended, by their ids. */
-const suspended = new WeakMap<Session, Map<string, BegunTool>>()
+/** A call that Mastra has suspended. */
+interface Suspended {
+  readonly call: BegunTool
+  readonly name: string
+  readonly input: object
+}
 
-function waitingIn(session: Session): Map<string, BegunTool> {
-  const waiting = suspended.get(session) ?? new Map<string, BegunTool>()
+/** By their ids. */
+const suspended = new WeakMap<Session, Map<string, Suspended>>()
+
+function waitingIn(session: Session): Map<string, Suspended> {
+  const waiting = suspended.get(session) ?? new Map<string, Suspended>()
   suspended.set(session, waiting)
   return waiting
 }

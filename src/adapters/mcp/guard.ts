@@ -191,6 +191,8 @@ export class Guard {
     )
     const told = this.#textsOf(outcome)
     if (refusal !== undefined) return failure([refusal, ...told].join('\n'))
+    if (outcome.modified)
+      return failure('A hook changed this prompt, which cannot be passed on to the server')
     const reply = await exchange.forward()
     if (told.length === 0 || !('result' in reply) || !isObject(reply.result)) return reply
     const messages = Array.isArray(reply.result.messages) ? (reply.result.messages as Json[]) : []
@@ -237,9 +239,14 @@ export class Guard {
     const { action, content } = outcome.host ?? {}
     if (refusal !== undefined) return { result: { action: action === 'cancel' ? 'cancel' : 'decline' } }
     if (action === 'accept') return { result: { action, ...(content !== undefined && { content }) } }
-    const { message: text, requested_schema: schema } = outcome.data
+    const { message: text, requested_schema: schema, elicitation_id: asId, ...more } = outcome.data as Params
     const changed = outcome.modified
-      ? ({ ...params, message: text, ...(schema !== undefined && { requestedSchema: schema }) } as Json)
+      ? ({
+          ...params,
+          message: text,
+          ...texts({ mode: more.mode, url: more.url, elicitationId: asId }),
+          ...(schema !== undefined && { requestedSchema: schema }),
+        } as Json)
       : undefined
     const reply = asJudged(await exchange.forward(changed))
     if (!('result' in reply) || !isObject(reply.result)) return reply

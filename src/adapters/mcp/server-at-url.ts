@@ -75,8 +75,17 @@ class WatchedFetch {
   }
 
   receive(message: JSONRPCMessage): void {
-    if (!('method' in message)) this.#waiting.delete(message.id as RpcId)
-    this.#events.line(JSON.stringify(message))
+    const isReply = !('method' in message)
+    let line: string
+    try {
+      line = JSON.stringify(message)
+    } catch (error) {
+      // It is nested too deeply.
+      if (isReply) this.#answer(message.id as RpcId, `The reply cannot be read: ${textOf(error)}`)
+      return
+    }
+    if (isReply) this.#waiting.delete(message.id as RpcId)
+    this.#events.line(line)
   }
 
   /** Nobody else would answer the request. */

@@ -282,6 +282,17 @@ describe('resources and prompts', () => {
     expect(scene.reached.prompts).toEqual(['Ada'])
     expect(seen.slice(0, 2)).toEqual(['mcp__tests__greet', 'mcp_prompt'])
   })
+
+  it('is refused if a hook changes it, since the server could not be told', async () => {
+    await using scene = await connected({
+      hooks: (hooks) =>
+        hooks.register('UserPromptExpansion', () => ({ action: 'modify', data: { prompt: 'Be kind' } })),
+    })
+    await expect(scene.client.getPrompt({ name: 'greet', arguments: { who: 'Ada' } })).rejects.toThrow(
+      'A hook changed this prompt',
+    )
+    expect(scene.reached.prompts).toEqual([])
+  })
 })
 
 describe('requests of the server', () => {
@@ -353,6 +364,21 @@ describe('requests of the server', () => {
     expect(await scene.text('elicit')).toBe('{"action":"accept","content":{"name":"Ada"}}')
     expect(await scene.text('elicit')).toBe('{"action":"decline"}')
     expect(seen.slice(0, 2)).toEqual(['Your name?', 'tests'])
+  })
+
+  it('to the person get the words of a hook', async () => {
+    const asked: string[] = []
+    await using scene = await connected({
+      capabilities: { elicitation: {} },
+      hooks: (hooks) =>
+        hooks.register('Elicitation', () => ({ action: 'modify', data: { message: 'Your first name?' } })),
+    })
+    scene.client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params.message)
+      return { action: 'decline' }
+    })
+    await scene.text('elicit')
+    expect(asked).toEqual(['Your first name?'])
   })
 
   it('to the person can be declined without asking', async () => {

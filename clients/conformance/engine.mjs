@@ -1,6 +1,8 @@
 // An engine that misbehaves: `node engine.mjs WAY serve --stdio` answers hello and session.open as carabiner does, and
 // everything else in its own way. For the cases of cases.json that a real engine cannot be brought to.
 
+import { spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const [, , way] = process.argv
@@ -50,7 +52,27 @@ const WAYS = {
   'no-outcome': { 'tool.begin': ({ id }) => send({ id, result: run({ outcome: undefined }) }) },
   'null-result': { 'tool.begin': ({ id }) => send({ id, result: null }) },
   'bare-error': { 'tool.begin': ({ id }) => send({ id, error: { code: -32000, message: 'no' } }) },
+  'error-text': { 'tool.begin': ({ id }) => send({ id, error: 'no' }) },
+  'error-null': { 'tool.begin': ({ id }) => send({ id, error: null, result: run() }) },
+  'error-odd': {
+    'tool.begin': ({ id }) => send({ id, error: { message: [], data: { code: 5, hint: {} } } }),
+  },
+  // Hello has the id 1, which some languages hold for equal to true.
+  'true-id': { hello: () => send({ id: true, result: hello }) },
   dies: { 'tool.begin': () => process.exit(3) },
+  'closes-output': {
+    'tool.begin': ({ id }) => {
+      if (asked === undefined) closeSync(1)
+      asked = id
+    },
+  },
+  // The child keeps both pipes until the client closes standard input.
+  'leaves-a-child': {
+    'tool.begin': () => {
+      spawn('sh', ['-c', 'cat >&2; exit'], { stdio: ['inherit', 'inherit', 'ignore'] })
+      process.exit(3)
+    },
+  },
   'dies-half-way': {
     'tool.begin': ({ id }) => {
       const line = JSON.stringify({ jsonrpc: '2.0', id, result: run() })

@@ -103,6 +103,8 @@ defmodule Carabiner do
   @protocol 1
   @deadline 900_000
   @retry 10
+  @look 1_000
+  @is_gone 3
 
   @type result(value) :: {:ok, value} | {:error, Error.t()}
 
@@ -457,7 +459,8 @@ defmodule Carabiner do
         {:ok,
          Port.open({:spawn_executable, path}, [
            :binary,
-           :exit_status,
+           # With :exit_status, a port is silent about the end of its output while the program lives.
+           :eof,
            :use_stdio,
            :hide,
            args: args
@@ -467,6 +470,7 @@ defmodule Carabiner do
 
   defp first_state(port, codec, options) do
     server = self()
+    Process.send_after(server, :look, @look)
 
     %{
       port: port,
@@ -506,8 +510,9 @@ defmodule Carabiner do
   defp await_hello(%{port: port} = state) do
     receive do
       {^port, _} = message -> greeted(handle_info(message, state))
+      {_look, {:exit_status, _}} = message -> greeted(handle_info(message, state))
       {:deadline, _} = message -> greeted(handle_info(message, state))
-      :flush -> greeted(handle_info(:flush, state))
+      timer when timer in [:flush, :look] -> greeted(handle_info(timer, state))
     end
   end
 
@@ -547,19 +552,28 @@ defmodule Carabiner do
     end
   end
 
-  def handle_info({port, {:exit_status, status}}, %{port: port} = state) do
-    hint = "What it printed to standard error says why."
+  def handle_info({port, :eof}, %{port: port} = state), do: gone(state)
+  def handle_info({:EXIT, port, _}, %{port: port} = state), do: gone(state)
 
-    stop(state, %Error{
-      code: "ENGINE_ENDED",
-      message: "carabiner has ended with status #{status}",
-      hint: hint
-    })
+  # A child of the engine may keep the pipe open when the engine has ended. So while somebody waits, look for the engine.
+  def handle_info(:look, state) do
+    Process.send_after(self(), :look, @look)
+    shell = System.find_executable("sh")
+
+    with true <- shell != nil and state.waiting != %{},
+         {:os_pid, pid} <- Port.info(state.port, :os_pid) do
+      # That of another user may not be signalled, and is there.
+      script = "LC_ALL=C; case $(kill -0 #{pid} 2>&1) in *'No such'*) exit #{@is_gone}; esac"
+      Port.open({:spawn_executable, shell}, [:exit_status, args: ["-c", script]])
+    end
+
+    {:noreply, state}
+  rescue
+    # No process can be started now.
+    ErlangError -> {:noreply, state}
   end
 
-  def handle_info({:EXIT, port, _}, %{port: port} = state) do
-    stop(state, %Error{code: "ENGINE_ENDED", message: "carabiner has ended"})
-  end
+  def handle_info({_look, {:exit_status, @is_gone}}, state), do: gone(state)
 
   def handle_info({:deadline, id}, state) do
     error = %Error{code: "DEADLINE", message: "There was no answer in time"}
@@ -586,6 +600,11 @@ defmodule Carabiner do
   @impl true
   def terminate(_reason, state) do
     ended(state, %Error{code: "CLOSED", message: "The client is closed"})
+  end
+
+  defp gone(state) do
+    hint = "What it printed to standard error says why."
+    stop(state, %Error{code: "ENGINE_ENDED", message: "carabiner has ended", hint: hint})
   end
 
   defp stop(state, error), do: {:stop, {:shutdown, error}, ended(state, error)}
@@ -699,7 +718,7 @@ defmodule Carabiner do
       {:ok, %{"method" => method} = message} ->
         {:cont, {:noreply, asked(state, method, message)}}
 
-      {:ok, %{"id" => id} = message} when id != nil ->
+      {:ok, %{"id" => id} = message} when is_integer(id) ->
         {:cont, {:noreply, answered(state, id, message)}}
 
       _ ->
@@ -722,15 +741,17 @@ defmodule Carabiner do
   end
 
   defp reply_of(%{"error" => error}) do
-    data = if is_map(error["data"]), do: error["data"], else: %{}
-    code = data["code"] || "ENGINE_INVALID"
-
-    {:error,
-     %Error{code: code, message: error["message"] || "", hint: data["hint"] || "", data: data}}
+    told = if is_map(error), do: error, else: %{}
+    data = if is_map(told["data"]), do: told["data"], else: %{}
+    code = text(data["code"], "ENGINE_INVALID")
+    message = text(told["message"], "The request failed: #{inspect(error)}")
+    {:error, %Error{code: code, message: message, hint: text(data["hint"], ""), data: data}}
   end
 
   defp reply_of(%{"result" => result}), do: {:ok, result}
   defp reply_of(_), do: {:error, Error.invalid("an answer without a result")}
+
+  defp text(value, default), do: if(is_binary(value), do: value, else: default)
 
   # A call that began although nobody waits has to end, too.
   defp end_late(state, method, %{"status" => "run", "call" => call}) do
@@ -745,7 +766,7 @@ defmodule Carabiner do
          "id" => id,
          "params" => %{"question" => question}
        })
-       when is_function(approver, 1) do
+       when is_function(approver, 1) and is_integer(id) do
     server = self()
 
     {pid, ref} =

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/exec"
@@ -29,6 +30,9 @@ const DefaultDeadline = 15 * time.Minute
 
 // closing is how long the engine may take to end its hooks, before it is killed.
 const closing = 15 * time.Second
+
+// ending is how long may pass between the end of the engine and the end of its pipes.
+const ending = time.Second
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
 
@@ -209,6 +213,7 @@ type Client struct {
 	command *exec.Cmd
 	lines   chan []byte
 	stop    chan struct{} // the writer closes standard input
+	hasRead chan struct{} // standard output has ended
 	exited  chan struct{}
 	ended   chan struct{} // end is set
 
@@ -238,10 +243,7 @@ type message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	} `json:"error"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // Start starts carabiner and greets it. Close the client when the agent ends.
@@ -262,6 +264,7 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 		options: options,
 		lines:   make(chan []byte),
 		stop:    make(chan struct{}),
+		hasRead: make(chan struct{}),
 		exited:  make(chan struct{}),
 		ended:   make(chan struct{}),
 		waiting: map[int]*request{},
@@ -301,7 +304,7 @@ func (c *Client) start() error {
 			select {
 			case line := <-c.lines:
 				if _, err := stdin.Write(line); err != nil {
-					<-c.stop // the reader finds the end
+					c.lost("standard input")
 					return
 				}
 			case <-c.stop:
@@ -310,6 +313,7 @@ func (c *Client) start() error {
 		}
 	}()
 	go c.read(bufio.NewReaderSize(stdout, 1<<16))
+	go c.watch(stdout)
 	go c.callBack()
 	return nil
 }
@@ -458,14 +462,35 @@ func (c *Client) read(stdout *bufio.Reader) {
 			break
 		}
 	}
-	err := c.command.Wait()
+	close(c.hasRead)
+	c.lost("standard output")
+}
+
+// watch finds the end of the engine. The reader cannot, while a child of the engine keeps the pipe open.
+func (c *Client) watch(stdout io.Closer) {
 	text := "carabiner has ended"
-	if err != nil {
-		text += ": " + err.Error()
+	// Wait of the command would close the pipe before all of it was read.
+	if state, err := c.command.Process.Wait(); err == nil {
+		text += ": " + state.String()
+	}
+	select {
+	case <-c.hasRead:
+	case <-time.After(ending):
 	}
 	c.finish(&Error{Code: ErrEngineEnded.Code, Message: text, Hint: "What it printed to standard error says why."})
 	c.closed.Do(func() { close(c.stop) })
 	close(c.exited)
+	_ = stdout.Close()
+}
+
+// lost ends an engine that lives on without a pipe, and so answers nothing more. If it has ended, watch says how.
+func (c *Client) lost(pipe string) {
+	select {
+	case <-c.exited:
+	case <-time.After(ending):
+		c.finish(&Error{Code: ErrEngineEnded.Code, Message: "carabiner has closed its " + pipe})
+		_ = c.Close()
+	}
 }
 
 func (c *Client) take(line []byte) *Error {
@@ -500,17 +525,30 @@ func (c *Client) answered(id int, m message) {
 	switch {
 	case sent == nil:
 	case m.Error != nil:
-		var about struct{ Code, Hint string }
-		_ = json.Unmarshal(m.Error.Data, &about)
-		if about.Code == "" {
-			about.Code = ErrEngineInvalid.Code
-		}
-		sent.answer <- answer{err: &Error{about.Code, m.Error.Message, about.Hint, m.Error.Data}}
+		sent.answer <- answer{err: errorOf(m.Error)}
 	case isLate:
 		c.endLate(sent.method, m.Result)
 	default:
 		sent.answer <- answer{result: m.Result}
 	}
+}
+
+// errorOf reads an error of any shape: what is missing or of the wrong type stays empty.
+func errorOf(raw json.RawMessage) *Error {
+	var told struct {
+		Message string
+		Data    json.RawMessage
+	}
+	var about struct{ Code, Hint string }
+	_ = json.Unmarshal(raw, &told)
+	_ = json.Unmarshal(told.Data, &about)
+	if told.Message == "" {
+		told.Message = "The request failed: " + string(raw)
+	}
+	if about.Code == "" {
+		about.Code = ErrEngineInvalid.Code
+	}
+	return &Error{about.Code, told.Message, about.Hint, told.Data}
 }
 
 // endLate ends a call that began although nobody waits.

@@ -49,6 +49,9 @@ DEADLINE = 900.0
 _CLOSING = 15.0
 """Seconds that the engine gets to end its hooks, before it is killed."""
 
+_ENDING = 1.0
+"""Seconds that may pass between the end of the engine and the end of its pipes."""
+
 Json = Any
 Data = Dict[str, Any]
 _log = logging.getLogger("carabiner")
@@ -84,10 +87,14 @@ class AgentAborted(TurnAborted):
     """A hook ends the agent."""
 
 
-def _error(reply: Mapping[str, Any]) -> CarabinerError:
+def _error(reply: Json) -> CarabinerError:
+    if not isinstance(reply, dict):
+        return _invalid(f"the error {reply!r}")
     data = reply.get("data")
     about: Data = data if isinstance(data, dict) else {}
-    code = str(about.get("code", "ENGINE_INVALID"))
+    code = about.get("code")
+    if not isinstance(code, str):
+        code = "ENGINE_INVALID"
     kinds = {"TURN_ABORTED": TurnAborted, "AGENT_ABORTED": AgentAborted}
     kind = kinds.get(code, CarabinerError)
     return kind(code, str(reply.get("message", "The request failed")), str(about.get("hint", "")), about)
@@ -224,7 +231,7 @@ class _Request:
 
 
 class _Engine:
-    """One `carabiner serve --stdio`: threads that write and read, and the requests that wait."""
+    """One `carabiner serve --stdio`: threads that write, read and watch it, and the requests that wait."""
 
     def __init__(
         self,
@@ -240,6 +247,7 @@ class _Engine:
         self._questions: Dict[int, Asked] = {}
         self._end: Optional[CarabinerError] = None
         self._lines: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
+        self._has_read = threading.Event()
         try:
             # A session of its own: Ctrl+C at the terminal is for the agent.
             self._process = subprocess.Popen(
@@ -252,7 +260,7 @@ class _Engine:
         except OSError as error:
             hint = "Install it with `npm install -g carabiner`, or name it with `program`."
             raise EngineGone("ENGINE_MISSING", f"{command[0]} cannot be started: {error}", hint) from error
-        for work in (self._write, self._read):
+        for work in (self._write, self._read, self._watch):
             threading.Thread(target=work, name="carabiner", daemon=True).start()
 
     def request(self, method: str, params: Data) -> _Request:
@@ -301,6 +309,7 @@ class _Engine:
     def _write(self) -> None:
         stdin = self._process.stdin
         assert stdin is not None
+        is_lost = False
         try:
             while True:
                 line = self._lines.get()
@@ -309,11 +318,13 @@ class _Engine:
                 stdin.write(line)
                 stdin.flush()
         except OSError:
-            pass  # the reader finds the end
+            is_lost = True
         try:
             stdin.close()
         except OSError:
             pass
+        if is_lost:
+            self._lost("standard input")
 
     def _read(self) -> None:
         stdout = self._process.stdout
@@ -329,11 +340,25 @@ class _Engine:
         if problem is not None:
             self._finish(problem)
             self._process.kill()
+        self._has_read.set()
+        self._lost("standard output")
+        stdout.close()
+
+    def _watch(self) -> None:
+        """The reader cannot find the end of the engine while a child of it keeps the pipe open."""
         status = self._process.wait()
+        self._has_read.wait(_ENDING)
         said = f"carabiner has ended with status {status}"
         self._finish(EngineGone("ENGINE_ENDED", said, "What it printed to standard error says why."))
         self._lines.put(None)
-        stdout.close()
+
+    def _lost(self, pipe: str) -> None:
+        """An engine that lives on without a pipe answers nothing more. If it has ended, _watch says how."""
+        try:
+            self._process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            self._finish(EngineGone("ENGINE_ENDED", f"carabiner has closed its {pipe}"))
+            self.close()
 
     def _take(self, line: bytes) -> None:
         try:
@@ -344,7 +369,7 @@ class _Engine:
             raise _invalid("a line that is not an object")
         if "method" in message:
             self._told(message)
-        elif isinstance(message.get("id"), int):
+        elif _is_id(message.get("id")):
             self._answered(message["id"], message)
         else:
             raise _invalid(str(message.get("error", "an answer without an id")))
@@ -375,7 +400,7 @@ class _Engine:
     def _told(self, message: Data) -> None:
         method, number = message["method"], message.get("id")
         params: Data = message.get("params") or {}
-        if method == "approve" and isinstance(number, int) and self._ask:
+        if method == "approve" and _is_id(number) and self._ask:
             asked = Asked(params["question"], params["session"], params.get("call"))
             self._questions[number] = asked
             self._ask(number, asked)
@@ -405,6 +430,10 @@ class _Engine:
     def _gone(error: CarabinerError) -> CarabinerError:
         """A new one for each request: a traceback belongs to one raise."""
         return type(error)(error.code, str(error), error.hint, error.data)
+
+
+def _is_id(value: Json) -> bool:
+    return type(value) is int  # True would be 1
 
 
 def _line(message: Data) -> bytes:

@@ -13,12 +13,13 @@ import asyncio
 import itertools
 import json
 import logging
+import os
 import queue
 import subprocess
 import threading
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from types import TracebackType
 from typing import (
     Any,
@@ -248,6 +249,7 @@ class _Engine:
         self._end: Optional[CarabinerError] = None
         self._lines: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
         self._has_read = threading.Event()
+        self._owner = os.getpid()
         try:
             # A session of its own: Ctrl+C at the terminal is for the agent.
             self._process = subprocess.Popen(
@@ -264,6 +266,8 @@ class _Engine:
             threading.Thread(target=work, name="carabiner", daemon=True).start()
 
     def request(self, method: str, params: Data) -> _Request:
+        if os.getpid() != self._owner:  # its threads are not in a fork, and its lock may be held for ever
+            raise CarabinerError("CLOSED", "The client belongs to another process. Start one after the fork.")
         request = _Request(method, Future())
         request.answer.set_running_or_notify_cancel()  # asyncio must not cancel what the reader answers
         with self._lock:
@@ -296,6 +300,8 @@ class _Engine:
         self._lines.put(line)
 
     def close(self) -> None:
+        if os.getpid() != self._owner:
+            return
         self._finish(CarabinerError("CLOSED", "The client is closed"))
         self._lines.put(None)
         try:
@@ -1332,7 +1338,8 @@ class Hooks:
         return found
 
     async def emit(self, event: str, data: Optional[Data] = None) -> HookResult:
-        """One result of all hooks: deny wins, then ask_user, inject_context, modify."""
+        """One result of all hooks: deny wins, then ask_user, inject_context, modify. `data`, if there is any, is what to
+        go on with, whatever the action: a hook may change a call that another one asks about."""
         current: Data = {**self._defaults, **(data or {})}
         results: List[HookResult] = []
         ordered = sorted((one for one in self._handlers if one.event == event), key=lambda one: one.priority)
@@ -1433,9 +1440,11 @@ async def mount(coordinator: Any, config: Optional[Data] = None) -> Callable[[],
     client = await AsyncCarabiner(**{"host": "amplifier", **given}).open()
     try:
         session = await client.session(id=getattr(coordinator, "session_id", None))
+        asks = await _can_ask(coordinator.hooks)
+        late: List[HookResult] = []
 
         async def handler(event: str, data: Data) -> Any:
-            return _for_amplifier(await judge(session, event, data))
+            return _for_amplifier(_one_action(event, await judge(session, event, data), asks, late))
 
         off = [coordinator.hooks.register(event, handler, priority=1000, name="carabiner") for event in events]
     except BaseException:
@@ -1451,10 +1460,45 @@ async def mount(coordinator: Any, config: Optional[Data] = None) -> Callable[[],
     return unmount
 
 
+async def _can_ask(registry: Any) -> bool:
+    """Early registries of Amplifier drop ask_user and let the call run."""
+
+    async def ask(event: str, data: Data) -> Any:
+        return _for_amplifier(HookResult("ask_user", approval_prompt="?"))
+
+    off = registry.register("carabiner:can_ask", ask, name="carabiner")
+    try:
+        return bool((await registry.emit("carabiner:can_ask", {})).action == "ask_user")
+    finally:
+        if callable(off):
+            off()
+
+
+def _one_action(event: str, result: HookResult, asks: bool, late: List[HookResult]) -> HookResult:
+    """Amplifier's registry takes data only with modify, a question only with ask_user, and context only with
+    inject_context. Context that comes with a change waits in `late` for the next event that can carry it."""
+    if result.action == "ask_user" and (result.data is not None or not asks):
+        why = "together with a change of the call" if asks else "in this version"
+        return HookResult("deny", reason=f"Amplifier cannot ask {why}: {result.approval_prompt}")
+    if result.action == "inject_context" and result.data is not None:
+        late.append(replace(result, data=None, user_message=None))
+        return replace(result, action="modify", context_injection=None)
+    if late and result.action in ("continue", "inject_context") and event in _CARRIES_CONTEXT:
+        result = _merged([*late, result])
+        late.clear()
+    return result
+
+
+_CARRIES_CONTEXT = ("prompt:submit", "provider:request", "tool:pre", "tool:post")
+
+
 def _for_amplifier(result: HookResult) -> Any:
     """Amplifier ignores a result that is not of its own class, and an ignored deny would be an allow."""
     try:
         from amplifier_core.models import HookResult as Theirs  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         return result
-    return Theirs(**asdict(result))
+    try:
+        return Theirs(**asdict(result))
+    except Exception as error:  # Amplifier would log it, and go on
+        return Theirs(action="deny", reason=f"The result of the hooks is not one of Amplifier's: {_text(error)}")

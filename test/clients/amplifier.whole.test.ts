@@ -22,6 +22,36 @@ def pre(command):
     return {"tool_name": "Bash", "tool_input": {"command": command}}
 `
 
+/** The parts of amplifier_core that a module meets. Early registries keep no `specials`. */
+const AMPLIFIER = `
+class Theirs:
+    strict = False
+    def __init__(self, **fields):
+        if self.strict and "approval_timeout" in fields:
+            raise ValueError("not a field")
+        self.reason, self.data = None, None
+        self.__dict__.update(fields)
+models = types.ModuleType("amplifier_core.models")
+models.HookResult = Theirs
+sys.modules["amplifier_core"] = types.ModuleType("amplifier_core")
+sys.modules["amplifier_core.models"] = models
+
+class Registry:
+    def __init__(self, specials=()):
+        self.handlers, self.specials = {}, specials
+    def register(self, event, handler, priority=0, name=None):
+        self.handlers[event] = handler
+        return lambda: self.handlers.pop(event)
+    async def emit(self, event, data):
+        try:
+            result = await self.handlers[event](event, data)
+        except Exception:
+            return Theirs(action="continue", data=data)
+        if result.action == "deny" or result.action in self.specials:
+            return result
+        return Theirs(action="continue", data=result.data if result.action == "modify" else data)
+`
+
 async function python(code: string): Promise<readonly string[]> {
   const someone = newcomer()
   const printed = await typed(`${HOOKS}python3 - <<'PY'\n${START}${code}\nPY\n`, someone)
@@ -109,21 +139,7 @@ asyncio.run(main())
 
   it('mounts the file as a module, and gets results of its own class', async () => {
     const lines = await python(`
-class Theirs:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
-models = types.ModuleType("amplifier_core.models")
-models.HookResult = Theirs
-sys.modules["amplifier_core"] = types.ModuleType("amplifier_core")
-sys.modules["amplifier_core.models"] = models
-
-class Registry:
-    def __init__(self):
-        self.handlers = {}
-    def register(self, event, handler, priority=0, name=None):
-        self.handlers[event] = handler
-        return lambda: self.handlers.pop(event)
-
+${AMPLIFIER}
 async def main():
     coordinator = types.SimpleNamespace(hooks=Registry(), session_id="s-1")
     unmount = await carabiner.mount(coordinator, {})
@@ -135,5 +151,40 @@ async def main():
 asyncio.run(main())
 `)
     expect(lines).toEqual(['Theirs deny forbidden here', '{} deny'])
+  })
+
+  it('loses no change, question or context to the registry, which takes one of them from a result', async () => {
+    const lines = await python(`${AMPLIFIER}
+async def main():
+    for specials in [("ask_user", "inject_context"), ()]:
+        registry = Registry(specials)
+        unmount = await carabiner.mount(types.SimpleNamespace(hooks=registry), {})
+        for command in ["noted", "doubted", "deploy"]:
+            r = await registry.emit("tool:pre", pre(command))
+            print(command, r.action, r.reason, r.data and r.data["tool_input"])
+            r = await registry.emit("tool:post", {**pre("ls"), "tool_result": "x"})
+            print("post", r.action, getattr(r, "context_injection", None))
+        Theirs.strict = True
+        print((await registry.emit("tool:pre", pre("deploy"))).action)
+        Theirs.strict = False
+        await unmount()
+asyncio.run(main())
+`)
+    expect(lines).toEqual([
+      "noted continue None {'command': 'ls -n'}",
+      'post inject_context numbers only',
+      'doubted deny Amplifier cannot ask together with a change of the call: Sure? None',
+      'post continue None',
+      'deploy ask_user Deploy now? None',
+      'post continue None',
+      'deny',
+      "noted continue None {'command': 'ls -n'}",
+      'post continue None',
+      'doubted deny Amplifier cannot ask in this version: Sure? None',
+      'post continue None',
+      'deploy deny Amplifier cannot ask in this version: Deploy now? None',
+      'post continue None',
+      'deny',
+    ])
   })
 })

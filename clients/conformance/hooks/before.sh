@@ -2,6 +2,8 @@
 case $(cat) in
   *forbidden*) echo 'forbidden here' >&2; exit 2 ;;
   *rewritten*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "ls -l"}}}' ;;
+  *noted*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "ls -n"}, "additionalContext": "numbers only"}}' ;;
+  *doubted*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "Sure?", "updatedInput": {"command": "ls -d"}}}' ;;
   *cached*) echo '{"action": "respond", "response": {"stdout": "from the cache"}}' ;;
   *deploy*) echo '{"action": "ask_user", "approvalPrompt": "Deploy now?", "approvalOptions": ["Allow", "Allow always", "Deny"]}' ;;
   *enough*) echo '{"continue": false, "stopReason": "enough for today"}' ;;

@@ -85,14 +85,17 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
       const { toolCall, signal, resumeState } = (details ?? {}) as Details
       const id = toolCall?.callId ?? ''
       if (isUnheard(session, id)) return tool.invoke(context, text, details)
-      const input = asInput(parsed(text))
+      const given = parsed(text)
+      const input = asInput(given)
       let call = await beginOnce(session, { name, input, id }, signal)
       if (call.status === 'needs_approval' && isApproved(session, context, name, id))
         call = await call.answer(replyTo(call.question, true))
       if (call.status !== 'run') forgetBegun(session, id)
       if (call.status === 'responded') return call.result
       if (call.status !== 'run') return call.reason
-      const judged = isDeepStrictEqual(call.input, input) ? text : JSON.stringify(asGiven(call.input))
+      const judged = isDeepStrictEqual(call.input, input)
+        ? text
+        : JSON.stringify(input === given ? call.input : unwrapped(call.input))
       const failure: Failure = {}
       let result: unknown
       try {
@@ -143,7 +146,8 @@ function asInput(given: unknown): Data {
     : { input: given as Json }
 }
 
-function asGiven(input: Data): unknown {
+/** A hook may also have made an object of the text. */
+function unwrapped(input: Data): unknown {
   return isDeepStrictEqual(Object.keys(input), ['input']) ? input.input : input
 }
 

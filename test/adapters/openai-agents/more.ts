@@ -1,7 +1,7 @@
 // What the contract does not ask: many equal calls, answers one by one, another process, and agents as tools.
 
-import { Agent, type Model, Runner, RunState, shellTool, tool } from '@openai/agents'
-import { askUser, createHooks, deny, type Session } from 'carabiner'
+import { Agent, type Model, RunContext, Runner, RunState, shellTool, tool } from '@openai/agents'
+import { askUser, createHooks, deny, modify, type Session } from 'carabiner'
 import { runApprovals, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import { z } from 'zod'
 
@@ -153,6 +153,33 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     await runApprovals(child, first, () => true)
     await runner.run(agent, first.state)
     return { asked, ran, seen, results: results(outer.requests[1]) }
+  },
+  async 'inputs that hooks change'() {
+    const { session } = await fresh()
+    session.register('PreToolUse', (_, { tool_input }) => {
+      const { input } = tool_input as { input?: unknown }
+      return modify({ tool_input: { input: `${input}, gently` } })
+    })
+    const text = tool({
+      name: 'text',
+      description: 'takes a text',
+      parameters: z.object({ input: z.string() }),
+      execute: async ({ input }) => `got ${input}`,
+    })
+    const helping = scripted([says('helped')])
+    const helper = new Agent({ name: 'helper', model: helping.model })
+    const asTool = helper.asTool({ toolName: 'helper', toolDescription: 'helps' })
+    const { model, requests } = scripted([
+      call('text', 'c1', { input: 'go' }),
+      call('helper', 'c2', { input: 'help' }),
+    ])
+    const tools = wrapTools(session, [text, asTool])
+    await runner.run(new Agent({ name: 'main', model: wrapModel(session, model), tools }), 'go')
+    const [bare] = wrapTools(session, [
+      { ...text, invoke: async (_: unknown, input: string) => `got ${input}` },
+    ])
+    const wrapped = await bare?.invoke(new RunContext(), '"look"')
+    return { results: results(requests[1]), wrapped, helper: JSON.stringify(helping.requests[0]) }
   },
   async 'an agent that must not start'() {
     const { session, ran, look } = await fresh()

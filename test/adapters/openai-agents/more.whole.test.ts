@@ -63,6 +63,14 @@ describe.each(['0.14', '0.20'])('openai-agents %s', (version) => {
     })
   })
 
+  it('gives a tool its input in the form that the model gave it, also if the only parameter is called input', () => {
+    expect(seen['inputs that hooks change']).toEqual({
+      results: { c1: 'got go, gently', c2: 'helped' },
+      wrapped: 'got "look, gently"',
+      helper: expect.stringContaining('help, gently'),
+    })
+  })
+
   it('does not start an agent that hooks refuse', () => {
     expect(seen['an agent that must not start']).toEqual({ ran: [], results: { outer: 'no helpers' } })
   })

@@ -13,7 +13,7 @@ import {
 import type { BegunModel, BegunTool, Data, Json, RenderedInjection, Session } from '../core/index.js'
 import { replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { saidIn } from './response.js'
+import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
 
 export const capabilities: Capabilities = {
   sdk: 'Agent Development Kit',
@@ -140,7 +140,8 @@ export class HooksPlugin extends BasePlugin {
     const { abortSignal: signal } = callbackContext
     const request = { model, messages: contents, options: config }
     const call = await session.beginModel(request, { signal, addInjections })
-    if (call.status === 'responded') return { content: contentOf(call.response) }
+    if (call.status === 'responded')
+      return { content: { role: 'model', parts: partsOf(call.response, PARTS) } }
     if (call.status !== 'run') return denied(call.reason)
     if (call.outcome.modified) {
       const { model, messages, options } = thawed(call.request) as typeof request
@@ -158,7 +159,8 @@ export class HooksPlugin extends BasePlugin {
     if (!call || !content) return undefined
     // An event without content is not shown. All of the text comes once more at the end.
     if (partial) return call.held ? { partial } : undefined
-    const response = messageOf(content)
+    const { parts = [] } = content
+    const response = messageOf(parts, PARTS)
     // A stream can have several whole responses: a text, then tool calls.
     const isFirst = !call.isEnded
     call.isEnded = true
@@ -166,9 +168,9 @@ export class HooksPlugin extends BasePlugin {
       ? await call.finish(response)
       : { after: await call.session.fire('ModelResponse', { model: call.request.model, response }) }
     if (after?.action !== 'continue') return denied(after?.reason)
-    return after.modified
-      ? { ...llmResponse, content: contentOf(after.data.response as Json, content) }
-      : undefined
+    if (!after.modified) return undefined
+    const judged = partsOf(after.data.response as Json, PARTS, parts)
+    return { ...llmResponse, content: { role: 'model', parts: judged } }
   }
 
   override async onModelErrorCallback({
@@ -220,7 +222,7 @@ interface ModelCall {
 type Response = Record<string, unknown> | undefined
 type Answer = LlmResponse | undefined
 type Contents = LlmRequest['contents']
-type Content = Contents[number]
+type Part = NonNullable<Contents[number]['parts']>[number]
 
 function within<T>(maps: WeakMap<Session, Map<string, T>>, session: Session): Map<string, T> {
   const map = maps.get(session) ?? new Map<string, T>()
@@ -252,22 +254,17 @@ function denied(reason = 'Denied by a hook'): LlmResponse {
   return { errorCode: 'CALL_DENIED', errorMessage: reason }
 }
 
-/** A response as hooks see it. */
-function messageOf({ parts = [] }: Content) {
-  const texts = parts.filter(({ thought }) => !thought).map(({ text = '' }) => text)
-  const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
-  const tool_calls = calls.map(({ id = null, name = '', args = {} }) => ({ id, name, input: args as Data }))
-  return { role: 'assistant', content: texts.join(''), ...(calls.length > 0 && { tool_calls }) }
-}
-
-/** The other way round. Parts that hooks do not see stay; so does the signature of a call. */
-function contentOf(response: Json, { parts = [] }: Content = {}): Content {
-  const { text, calls } = saidIn(response)
-  const called = parts.filter(({ functionCall }) => functionCall)
-  const unseen = parts.filter((part) => part.text === undefined && !part.functionCall)
-  const made = calls.map(({ id, name, input }, at) => {
-    const functionCall = { ...(id && { id }), name, args: JSON.parse(input) as Record<string, unknown> }
-    return { ...called[at], functionCall }
-  })
-  return { role: 'model', parts: [...(text === '' ? [] : [{ text }]), ...made, ...unseen] }
+const PARTS: PartForm<Part> = {
+  textOf: ({ text, thought }) => (thought ? undefined : text),
+  callOf: ({ functionCall }) =>
+    functionCall && {
+      id: functionCall.id,
+      name: functionCall.name ?? '',
+      input: inputOf(functionCall.args),
+    },
+  text: (text, was) => ({ ...was, text }),
+  call: ({ id, name, input }, was) => ({
+    ...was,
+    functionCall: { ...(id && { id }), name, args: input as Record<string, unknown> },
+  }),
 }

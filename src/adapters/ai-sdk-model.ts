@@ -4,6 +4,7 @@ import { ReadableStream } from 'node:stream/web'
 import type { LanguageModelMiddleware } from 'ai'
 import type { Hold, Json, RenderedInjection, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
+import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
 
 /** What all versions have in common. */
 type Part = { readonly type: string; readonly [field: string]: unknown }
@@ -38,18 +39,19 @@ export function hooksMiddleware(
       let message: object | undefined
       const run = async (request: Request) => {
         made = await model.doGenerate(paramsOf(params, request))
-        message = messageOf(made.content)
+        message = messageOf(made.content, PARTS)
         return message
       }
       const called = await session.callModel(requestOf(model, params), run, optionsOf(params))
       if (called.response === undefined) throw refused(called)
       if (called.response === message) return made
-      const content = partsOf(called.response as Json)
+      const content = partsOf(called.response as Json, PARTS, made?.content)
       return { warnings: [], ...endOf(model, content), ...made, content }
     },
     wrapStream: async ({ model, params }: Calling) => {
       if (session.isIdle) return model.doStream(params)
       let made: { readonly stream: AsyncIterable<Part> } | undefined
+      let whole: readonly Part[] = []
       let end: Part | undefined
       const streamed = session.streamModel(
         requestOf(model, params),
@@ -62,10 +64,14 @@ export function hooksMiddleware(
           hold,
           assemble: (parts) => {
             end = parts.find(({ type }) => type === 'finish')
-            return messageOf(parts)
+            whole = wholeParts(parts)
+            return messageOf(whole, PARTS)
           },
           deltasOf: (response) =>
-            streamOf(partsOf(response), (parts) => end ?? { type: 'finish', ...endOf(model, parts) }),
+            streamOf(
+              partsOf(response, PARTS, whole),
+              (parts) => end ?? { type: 'finish', ...endOf(model, parts) },
+            ),
         },
       )
       // The model is called when the first part is read; its errors are those of this call, so that the SDK can retry.
@@ -114,47 +120,44 @@ function optionsOf({ abortSignal }: Params) {
   return { ...(abortSignal && { signal: abortSignal }), addInjections }
 }
 
-/** A response as hooks see it, of whole parts or of a stream's. */
-function messageOf(parts: readonly Part[]) {
-  const texts = parts.map(({ type, text, delta }) =>
-    type === 'text' ? text : type === 'text-delta' ? delta : '',
-  )
-  const calls = parts.filter(({ type }) => type === 'tool-call')
-  const tool_calls = calls.map(({ toolCallId: id, toolName: name, input }) => ({ id, name, input }))
-  return { role: 'assistant', content: texts.join(''), ...(calls.length > 0 && { tool_calls }) }
+const PARTS: PartForm<Part> = {
+  textOf: ({ type, text }) => (type === 'text' ? String(text) : undefined),
+  callOf: ({ type, toolCallId, toolName, input }) =>
+    type === 'tool-call'
+      ? { id: String(toolCallId), name: String(toolName), input: inputOf(input) }
+      : undefined,
+  text: (text, was) => ({ ...was, type: 'text', text }),
+  call: ({ id, name, input }, was) => ({
+    ...was,
+    ...{ type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(input) },
+  }),
 }
 
-/** The other way round, for a response that a hook gave or changed. */
-function partsOf(response: Json): readonly Part[] {
-  const message =
-    typeof response === 'object' && response !== null
-      ? (response as { content?: Json; tool_calls?: Json })
-      : {}
-  const content = message.content ?? (message.tool_calls ? '' : response)
-  const text = typeof content === 'string' ? content : JSON.stringify(content)
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
-  return [
-    ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...calls.map((call) => {
-      const { id, name, input } = call as { id: string; name: string; input: Json }
-      return {
-        type: 'tool-call',
-        toolCallId: id,
-        toolName: name,
-        input: typeof input === 'string' ? input : JSON.stringify(input),
-      }
-    }),
-  ]
+/** A stream's parts with its texts in one piece each. The end is left out, and so are inputs that a call repeats. */
+function wholeParts(parts: readonly Part[]): readonly Part[] {
+  const texts = new Map<unknown, { type: string; text: string }>()
+  return parts.flatMap((part) => {
+    const { type, id, delta } = part
+    if (type === 'finish' || type.startsWith('tool-input-')) return []
+    if (!type.startsWith('text-')) return part
+    const { type: _, delta: __, ...fields } = part
+    const known = texts.get(id)
+    const text = Object.assign(known ?? { type: 'text', text: '' }, fields)
+    if (type === 'text-delta') text.text += delta
+    texts.set(id, text)
+    return known ? [] : text
+  })
 }
 
 function* streamOf(parts: readonly Part[], end: (parts: readonly Part[]) => Part): Iterable<Part> {
-  yield { type: 'stream-start', warnings: [] }
+  if (!parts.some(({ type }) => type === 'stream-start')) yield { type: 'stream-start', warnings: [] }
   for (const part of parts) {
-    if (part.type !== 'text') yield part
+    const { type, text, id = '0', ...fields } = part
+    if (type !== 'text') yield part
     else {
-      yield { type: 'text-start', id: '0' }
-      yield { type: 'text-delta', id: '0', delta: part.text }
-      yield { type: 'text-end', id: '0' }
+      yield { ...fields, type: 'text-start', id }
+      yield { type: 'text-delta', id, delta: text }
+      yield { ...fields, type: 'text-end', id }
     }
   }
   yield end(parts)

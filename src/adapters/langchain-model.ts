@@ -7,7 +7,7 @@ import { pushMessage } from '@langchain/langgraph'
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from 'langchain'
 import type { Data, Json, RenderedInjection, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
-import { saidIn } from './response.js'
+import { inputOf, type PartForm, partsOf, type SaidCall, saidIn } from './response.js'
 
 interface AnyModel {
   readonly model?: unknown
@@ -98,7 +98,7 @@ function shownMessage(message: BaseMessage): Data {
     role: ROLES[type] ?? type,
     content: type === 'ai' ? message.text : (content as Json),
     ...(tool_calls.length > 0 && {
-      tool_calls: tool_calls.map(({ id, name, args }) => ({ id, name, input: args })),
+      tool_calls: tool_calls.map(({ id = null, name, args }) => ({ id, name, input: inputOf(args) })),
     }),
     ...(tool_call_id !== undefined && { tool_call_id }),
   } as Data
@@ -135,21 +135,50 @@ function newMessage(message: Data): BaseMessage {
 
 /** A response that a hook gave or changed. */
 function messageOf(response: Json, made?: AIMessage): AIMessage {
-  const { text, calls } = saidIn(response)
-  const { id = randomUUID(), usage_metadata, response_metadata } = made ?? {}
-  const tool_calls = calls.map(({ id, name, input }) => ({
-    id,
-    name,
-    args: JSON.parse(input),
-    type: 'tool_call' as const,
-  }))
+  const { text } = saidIn(response)
+  const { id = randomUUID(), usage_metadata, content } = made ?? {}
+  // These repeat what the model said, and providers' classes would send it again.
+  const { tool_calls: _, function_call: __, ...additional_kwargs } = made?.additional_kwargs ?? {}
+  const { output: ___, ...response_metadata } = made?.response_metadata ?? {}
   return new AIMessage({
-    content: text,
-    tool_calls,
+    content: Array.isArray(content) ? (contentOf(response, content as Block[]) as never) : text,
+    tool_calls: callsOf(response, made?.tool_calls),
     id,
+    additional_kwargs,
+    response_metadata,
     ...(usage_metadata && { usage_metadata }),
-    ...(response_metadata && { response_metadata }),
   })
+}
+
+type ToolCalls = NonNullable<AIMessage['tool_calls']>
+type Block = { readonly type: string; readonly [field: string]: unknown }
+
+function callsOf(response: Json, made: ToolCalls = []): ToolCalls {
+  const calls = made.map((call) => ({ ...call, type: 'tool_call' }))
+  const { tool_calls = [] } = (response ?? {}) as { readonly tool_calls?: Json }
+  return partsOf({ content: '', tool_calls }, blocks('tool_call'), calls) as never
+}
+
+/** A list of blocks has the calls too with some providers, and only the text with others. */
+function contentOf(response: Json, made: readonly Block[]): readonly Block[] {
+  const called = made.find(({ type }) => type === 'tool_call' || type === 'tool_use')
+  return partsOf(called ? response : { content: saidIn(response).text }, blocks(called?.type), made)
+}
+
+/** `type` is that of new calls. */
+function blocks(type = 'tool_call'): PartForm<Block> {
+  return {
+    textOf: ({ type, text }) => (type === 'text' ? String(text) : undefined),
+    callOf: ({ type, id, name, args, input }) =>
+      type === 'tool_call' || type === 'tool_use'
+        ? { id: id as SaidCall['id'], name: String(name), input: inputOf(args ?? input) }
+        : undefined,
+    text: (text, was) => ({ ...was, type: 'text', text }),
+    call: ({ id, name, input }, was = { type }) => ({
+      ...was,
+      ...{ id, name, [was.type === 'tool_use' ? 'input' : 'args']: input },
+    }),
+  }
 }
 
 /** Shows a message that was held back, or that no model gave, in stream mode `messages`. */

@@ -23,7 +23,7 @@ import {
 } from '../core/index.js'
 import { beginOnce, forgetBegun, isUnheard, knownBegun, refused, replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { saidIn, unlessRefused } from './response.js'
+import { inputOf, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
 
 export const capabilities: Capabilities = {
   sdk: 'OpenAI Agents SDK',
@@ -249,12 +249,13 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
       let made: ModelResponse | undefined
       const run = async (judged: Request) => {
         made = await model.getResponse(restored(request, judged))
-        return messageOf(made.output as readonly Item[])
+        return messageOf(made.output as readonly Item[], ITEMS)
       }
       const called = await session.callModel(requestOf(name, request), run, optionsOf(request))
       if (called.response === undefined) throw refused(called)
       if (made && called.status === 'ok' && !called.after.modified) return made
-      return { usage: NOTHING, ...made, output: itemsOf(called.response as Json) } as unknown as ModelResponse
+      const output = partsOf(called.response as Json, ITEMS, made?.output as readonly Item[] | undefined)
+      return { usage: NOTHING, ...made, output } as unknown as ModelResponse
     },
     getStreamedResponse: (request) =>
       session.isIdle ? model.getStreamedResponse(request) : (judgedEvents(request) as AsyncIterable<never>),
@@ -269,7 +270,7 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
         hold,
         assemble: (events) => {
           end = events.findLast(({ type }) => type === 'response_done')?.response
-          return messageOf(end?.output ?? [{ content: events.map(partOf) }])
+          return messageOf(end?.output ?? [{ type: 'message', content: events.map(partOf) }], ITEMS)
         },
         deltasOf: (response) => eventsOf(response, end),
       },
@@ -281,7 +282,9 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
 }
 
 interface Item {
-  readonly type?: string
+  readonly type: string
+  readonly role?: string
+  readonly status?: string
   readonly callId?: string
   readonly name?: string
   readonly arguments?: string
@@ -329,31 +332,31 @@ function partOf({ type, delta }: Event) {
   return { type: 'output_text', text: type === 'output_text_delta' ? (delta ?? '') : '' }
 }
 
-/** A response as hooks see it. */
-function messageOf(output: readonly Item[]) {
-  const parts = output.flatMap(({ type, content = [] }) => (type === 'message' || !type ? content : []))
-  const calls = output.filter(({ type }) => type === 'function_call')
-  const tool_calls = calls.map(({ callId: id, name, arguments: input }) => ({ id, name, input }))
-  const content = parts.map(({ type, text = '' }) => (type === 'output_text' ? text : '')).join('')
-  return { role: 'assistant', content, ...(calls.length > 0 && { tool_calls }) }
-}
-
 const NOTHING = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
 
-/** The other way round, for a response that a hook gave or changed. */
-function itemsOf(response: Json): readonly object[] {
-  const { text, calls } = saidIn(response)
-  const content = [{ type: 'output_text', text }]
-  return [
-    ...(text === '' ? [] : [{ type: 'message', role: 'assistant', status: 'completed', content }]),
-    ...calls.map(({ id, name, input }) => ({ type: 'function_call', callId: id, name, arguments: input })),
-  ]
+const isText = ({ type }: { readonly type: string }) => type === 'output_text'
+
+const ITEMS: PartForm<Item> = {
+  textOf: ({ type, content = [] }) =>
+    type === 'message' ? content.map((part) => (isText(part) ? part.text : '')).join('') : undefined,
+  callOf: ({ type, callId, name = '', arguments: text }) =>
+    type === 'function_call' ? { id: callId, name, input: inputOf(text) } : undefined,
+  text(text, was) {
+    const unseen = was?.content?.filter((part) => !isText(part)) ?? []
+    const content = [{ type: 'output_text', text }, ...unseen]
+    return { ...was, type: 'message', role: 'assistant', status: 'completed', content }
+  },
+  call: ({ id = '', name, input }, was) => ({
+    ...was,
+    ...{ type: 'function_call', callId: id, name, arguments: JSON.stringify(input) },
+  }),
 }
 
 function* eventsOf(response: Json, end: Event['response']): Iterable<Event> {
-  const { text } = saidIn(response)
+  const output = partsOf(response, ITEMS, end?.output)
+  const { content: text } = messageOf(output, ITEMS)
   yield { type: 'response_started' }
   if (text !== '') yield { type: 'output_text_delta', delta: text }
-  const whole = { id: '', usage: NOTHING, ...end, output: itemsOf(response) as readonly Item[] }
+  const whole = { id: '', usage: NOTHING, ...end, output }
   yield { type: 'response_done', response: whole }
 }

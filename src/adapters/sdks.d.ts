@@ -64,7 +64,8 @@ declare module 'langchain' {
   export interface AIMessage extends BaseMessage {
     readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly args: object }[]
     readonly usage_metadata?: object
-    readonly response_metadata?: object
+    readonly response_metadata?: Readonly<Record<string, unknown>>
+    readonly additional_kwargs?: Readonly<Record<string, unknown>>
   }
   export interface ToolMessage extends BaseMessage {
     readonly status?: string

@@ -92,6 +92,16 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(text).toBe('redacted')
     expect(shown).not.toContain('pass')
   },
+  'deny a call in a response'({ ran, requests, error }) {
+    expect(ran).toEqual([])
+    expect(requests).toHaveLength(1)
+    expect(error?.message).toContain('no such call')
+  },
+  'rewrite a call in a response'({ ran, requests, text }) {
+    expect(ran).toEqual(['look b'])
+    expect(requests[1]).toContain('saw b')
+    expect(text).toBe('All done.')
+  },
   parallel({ ran, requests, text }) {
     expect([...ran].sort()).toEqual(['look D', 'meet a', 'meet b'])
     for (const result of ['met at a', 'met at b', 'not to c', 'saw D', 'e is known'])

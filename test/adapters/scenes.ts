@@ -63,6 +63,9 @@ const LOOK = [calls(call('look')), DONE]
 const SECRET = says('the pass', 'word is x')
 const contentOf = (response: unknown) => String((response as Data).content)
 
+const callsIn = (response: unknown) =>
+  (response as { readonly tool_calls?: readonly (Data & { readonly input: Data })[] }).tool_calls ?? []
+
 export const SCENES = {
   plain: { turns: LOOK },
   'no hooks': { turns: LOOK, unwatched: true },
@@ -114,6 +117,23 @@ export const SCENES = {
       session.register('ModelResponse', (_, { response }) =>
         modify({ response: { ...(response as Data), content: 'redacted' } }),
       ),
+  },
+  'deny a call in a response': {
+    turns: LOOK,
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        callsIn(response).some(({ input }) => input.at === 'a') ? deny('no such call') : undefined,
+      ),
+  },
+  'rewrite a call in a response': {
+    turns: LOOK,
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) => {
+        const calls = callsIn(response).map((one) => ({ ...one, input: { ...one.input, at: 'b' } }))
+        return calls.length > 0
+          ? modify({ response: { ...(response as Data), tool_calls: calls } })
+          : undefined
+      }),
   },
   parallel: {
     turns: [

@@ -12,7 +12,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
-import { askUser, createHooks, deny } from 'carabiner'
+import { askUser, createHooks, deny, modify } from 'carabiner'
 import { hooksMiddleware, wrapTools } from 'carabiner/langchain'
 import { AIMessage, createAgent, HumanMessage, tool } from 'langchain'
 import { z } from 'zod'
@@ -200,6 +200,32 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const resume = { ask: decide('approve') }
     const state = await two.graph(checkpointer, twoCalls).invoke(new Command({ resume }), THREAD)
     return { ran: [...one.ran, ...two.ran], results: results(state as unknown as State) }
+  },
+  async 'a response with reasoning that hooks change'() {
+    const { session, ran, agent } = await fresh()
+    session.register('ModelResponse', (_, { response }) => {
+      const { tool_calls = [] } = response as { tool_calls?: { id: string; input: { at: string } }[] }
+      const left = tool_calls.filter(({ id }) => id !== 'c2')
+      const calls = left.map((one) => ({ ...one, input: { at: `${one.input.at}!` } }))
+      return tool_calls.length > 0
+        ? modify({ response: { role: 'assistant', content: 'I look', tool_calls: calls } })
+        : undefined
+    })
+    const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: { at: 'a' } })
+    const said = new AIMessage({
+      content: [
+        { type: 'thinking', thinking: 'hm', signature: 'sealed' },
+        { type: 'text', text: 'I peek' },
+        use('c1'),
+        use('c2'),
+      ],
+      tool_calls: [call('look', 'c1'), call('look', 'c2')],
+      additional_kwargs: { tool_calls: [{ id: 'c2' }] as never, signatures: { c1: 's1' } },
+      response_metadata: { output: ['I peek'], model_name: 'm' },
+    })
+    const state = await agent(new MemorySaver(), said).invoke(START_INPUT, THREAD)
+    const { content, tool_calls, additional_kwargs, response_metadata } = state.messages[1] as AIMessage
+    return { ran, content, tool_calls, additional_kwargs, response_metadata }
   },
   async 'an edit'() {
     const { session, ran, agent } = await fresh()

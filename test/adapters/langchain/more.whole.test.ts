@@ -57,6 +57,20 @@ describe.each(['1.0', '1.5'])('langchain %s', (version) => {
     })
   })
 
+  it('keeps reasoning and signatures of a response that hooks change, and no copy of what they took away', () => {
+    expect(seen['a response with reasoning that hooks change']).toEqual({
+      ran: ['a!'],
+      content: [
+        { type: 'thinking', thinking: 'hm', signature: 'sealed' },
+        { type: 'text', text: 'I look' },
+        { type: 'tool_use', id: 'c1', name: 'look', input: { at: 'a!' } },
+      ],
+      tool_calls: [{ type: 'tool_call', id: 'c1', name: 'look', args: { at: 'a!' } }],
+      additional_kwargs: { signatures: { c1: 's1' } },
+      response_metadata: { model_name: 'm' },
+    })
+  })
+
   it('takes an edit', () => {
     expect(seen['an edit']).toEqual({ ran: ['b'] })
   })

@@ -181,6 +181,25 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const wrapped = await bare?.invoke(new RunContext(), '"look"')
     return { results: results(requests[1]), wrapped, helper: JSON.stringify(helping.requests[0]) }
   },
+  async 'a response with reasoning that hooks change'() {
+    const { session, ran, agentFor } = await fresh()
+    session.register('ModelResponse', (_, { response }) => {
+      const { tool_calls = [] } = response as { tool_calls?: { id: string; input: { at: string } }[] }
+      const left = tool_calls.filter(({ id }) => id !== 'c2')
+      const calls = left.map((one) => ({ ...one, input: { at: `${one.input.at}!` } }))
+      return tool_calls.length > 0
+        ? modify({ response: { role: 'assistant', content: 'I look', tool_calls: calls } })
+        : undefined
+    })
+    const { model, requests } = scripted([
+      { type: 'reasoning', id: 'r1', content: [], providerData: { encrypted_content: 'sealed' } },
+      { ...says('I peek'), id: 'm1' },
+      { ...call('look', 'c1'), providerData: { signature: 's1' } },
+      call('look', 'c2'),
+    ])
+    await runner.run(agentFor(model), 'go')
+    return { ran, history: (requests[1] as object[]).slice(1, 4) }
+  },
   async 'an agent that must not start'() {
     const { session, ran, look } = await fresh()
     session.register('SubagentStart', () => deny('no helpers'))

@@ -71,6 +71,17 @@ describe.each(['0.14', '0.20'])('openai-agents %s', (version) => {
     })
   })
 
+  it('keeps reasoning and signatures of a response that hooks change', () => {
+    expect(seen['a response with reasoning that hooks change']).toMatchObject({
+      ran: ['a!'],
+      history: [
+        { type: 'reasoning', id: 'r1', providerData: { encrypted_content: 'sealed' } },
+        { type: 'message', id: 'm1', content: [{ type: 'output_text', text: 'I look' }] },
+        { callId: 'c1', arguments: '{"at":"a!"}', providerData: { signature: 's1' } },
+      ],
+    })
+  })
+
   it('does not start an agent that hooks refuse', () => {
     expect(seen['an agent that must not start']).toEqual({ ran: [], results: { outer: 'no helpers' } })
   })

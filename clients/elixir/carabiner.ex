@@ -964,7 +964,7 @@ defmodule Carabiner.Hooks do
   defp judged({context, ask}, event, session) do
     case Carabiner.fire(session, Atom.to_string(event), Map.drop(context, [:event, :session_id])) do
       {:ok, outcome} ->
-        asked(decision(outcome, context, event), ask)
+        decision(outcome, context, event) |> asked(ask) |> as_judged(outcome)
 
       {:error, error} when event in @blocking ->
         {:deny, "Hooks could not judge this: #{error.message}"}
@@ -977,6 +977,12 @@ defmodule Carabiner.Hooks do
 
   defp asked({:ok, _context}, ask) when ask != nil, do: {:ask, ask}
   defp asked(decision, _ask), do: decision
+
+  # A question has no context, so a yes would run the call as it was before the change.
+  defp as_judged({:ask, reason}, %{"modified" => true}),
+    do: {:deny, "BeamAgent cannot ask about a call that a hook changed: #{reason}"}
+
+  defp as_judged(decision, _outcome), do: decision
 
   defp decision(outcome, context, event) when event not in @blocking,
     do: {:ok, changed(outcome, context)}

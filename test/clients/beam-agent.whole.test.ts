@@ -35,7 +35,7 @@ describe.skipIf(!isInstalled(language))('a BeamAgent host', { timeout: 120_000 }
   it('gets the three-way result for the hooks of the machine', async () => {
     const lines = await elixir(`
 registry = Hooks.build_registry([], session)
-for command <- ["ls", "forbidden", "deploy", "cached", "enough"] do
+for command <- ["ls", "forbidden", "deploy", "doubted", "cached", "enough"] do
   case Hooks.fire(:pre_tool_use, bash.(command), registry) do
     {:ok, context} -> IO.inspect({:ok, context == bash.(command)})
     other -> IO.inspect(other)
@@ -54,6 +54,7 @@ IO.inspect(Hooks.fire(:stop, %{event: :stop}, registry))
       '{:ok, true}',
       '{:deny, "forbidden here"}',
       '{:ask, "Deploy now?"}',
+      '{:deny, "BeamAgent cannot ask about a call that a hook changed: Sure?"}',
       '{:deny, "%{\\"stdout\\" => \\"from the cache\\"}"}',
       '{:deny, "enough for today"}',
       '{%{"command" => "ls -l"}, :pre_tool_use, "b"}',
@@ -82,6 +83,7 @@ end
 IO.inspect(fire.(fn _ -> raise "oops" end, "ls"))
 IO.inspect(fire.(fn _ -> :nonsense end, "ls"))
 IO.inspect(fire.(fn _ -> {:ask, "Sure?"} end, "ls"))
+IO.inspect(fire.(fn _ -> {:ask, "Sure?"} end, "rewritten"))
 IO.inspect(fire.(fn _ -> {:ask, "Sure?"} end, "forbidden"))
 IO.inspect(fire.(fn context -> {:ok, put_in(context.tool_input["command"], "forbidden")} end, "ls"))
 stop = Hooks.build_registry([Hooks.hook(:stop, fn _ -> raise "oops" end), Hooks.hook(:stop, fn _ -> {:deny, "no"} end)])
@@ -94,6 +96,7 @@ IO.inspect(Hooks.fire(:stop, %{event: :stop}, nil))
       '{:deny, "hook crashed (fail-safe deny)"}',
       '{:deny, "hook crashed (fail-safe deny)"}',
       '{:ask, "Sure?"}',
+      '{:deny, "BeamAgent cannot ask about a call that a hook changed: Sure?"}',
       '{:deny, "forbidden here"}',
       '{:deny, "forbidden here"}',
       '{:ok, %{event: :stop}}',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MockModel } from '../../src/verify/model/mock-model.js'
 import { type Played, SCENES, type SceneName } from './scenes.js'
-import { type SdkProject, sdkProject } from './sdk-project.js'
+import { sdkProject } from './sdk-project.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -137,13 +137,7 @@ const named = (events: Seen['events']) => events.map(({ hook_event_name }) => ho
 export function contract(adapter: Adapter): void {
   const { name, version, node, differs = {}, leftOut = [], noExample } = adapter
   const agent = `test/adapters/${name}/agent.ts`
-  let project: SdkProject | undefined
-  try {
-    project = sdkProject(`${name}/${version}`, node)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    console.error(`SKIPPED: ${name} ${version} cannot be installed: ${why}`)
-  }
+  const project = sdkProject(`${name}/${version}`, node)
 
   describe.skipIf(!project)(`${name} ${version}`, () => {
     const seen = new Map<string, Seen>()
@@ -176,6 +170,14 @@ export function contract(adapter: Adapter): void {
       const expectation = differs[scene] ?? CONTRACT[scene]
       expectation(seen.get(`${scene} ${streaming}`) as Seen, streaming)
     })
+
+    it(
+      'lets npm install the package beside it',
+      () => {
+        expect(project?.conflicts()).toBe('')
+      },
+      PATIENCE_MS,
+    )
 
     it('type-checks: the adapter itself, and an agent with the declarations of the package', () => {
       project?.add('src', 'test/adapters/scenes.ts', agent)

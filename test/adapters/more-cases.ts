@@ -19,12 +19,7 @@ export function moreCases(
   tests: (played: (name: string) => Case) => void,
   run = (project: SdkProject, program: string) => project.run(program),
 ): void {
-  let project: SdkProject | undefined
-  try {
-    project = sdkProject(`${name}/${version}`, node)
-  } catch (error) {
-    console.error(`SKIPPED: ${name} ${version} cannot be installed: ${String(error)}`)
-  }
+  const project = sdkProject(`${name}/${version}`, node)
   describe.skipIf(!project)(`${name} ${version}, beside the contract`, () => {
     const cases = new Map<string, Case>()
     beforeAll(async () => {

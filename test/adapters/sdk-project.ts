@@ -1,9 +1,9 @@
 // A project with one SDK and this package in it, as somebody has it who installed both.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { runtimeProgram } from '../../scripts/runtimes.mjs'
@@ -18,27 +18,30 @@ export interface SdkProject extends Disposable {
   add(...paths: readonly string[]): void
   /** Type-checks files strictly, with the declarations of libraries (`skipLibCheck: false`). Returns what tsc complains about. */
   check(...paths: readonly string[]): string
+  /** What npm says against this package in a project that has the SDK, such as a conflict of peers. Nothing is downloaded. */
+  conflicts(): string
   /** Runs a TypeScript program of this repository there, gives it a text, and returns what it printed. */
   run(path: string, input?: string): Promise<string>
 }
 
 /**
  * `lock` is a folder with package.json and package-lock.json, below test/adapters. Its packages are installed once, and kept
- * in a cache. Throws with the reason if they cannot be installed.
+ * in a cache. Returns undefined and says why if they cannot be installed.
  */
-export function sdkProject(lock: string, node = 'node@20'): SdkProject {
-  const program = runtimeProgram(node)
-  // Below the packages, so that the copy of Carabiner finds the SDK as it would find it in a project.
-  const folder = mkdtempSync(join(sdkPackages(lock), 'project-'))
-  const home = join(folder, 'node_modules/carabiner')
-  mkdirSync(home, { recursive: true })
-  execFileSync('tar', ['-xzf', packed(), '-C', home, '--strip-components=1'])
-  for (const name of [...Object.keys(MANIFEST.dependencies), '@types/node']) {
-    const link = join(folder, 'node_modules', name)
-    mkdirSync(dirname(link), { recursive: true })
-    symlinkSync(join(ROOT, 'node_modules', name), link)
+export function sdkProject(lock: string, node = 'node@20'): SdkProject | undefined {
+  let program: string
+  let packages: string
+  try {
+    program = runtimeProgram(node)
+    packages = sdkPackages(lock)
+  } catch (error) {
+    console.error(`SKIPPED: ${lock} cannot be installed: ${error instanceof Error ? error.message : error}`)
+    return undefined
   }
+  // Below the packages, so that Carabiner finds the SDK as it would find it in a project.
+  const folder = mkdtempSync(join(packages, 'project-'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  npmInstall(folder, packed(), `@types/node@${MANIFEST.devDependencies['@types/node']}`)
   const add = (...paths: readonly string[]) => {
     for (const path of paths) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   }
@@ -48,7 +51,22 @@ export function sdkProject(lock: string, node = 'node@20'): SdkProject {
     check(...paths) {
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: STRICT, files: paths }))
       const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-      return ourComplaints(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout)
+      const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', folder], {
+        encoding: 'utf8',
+      })
+      const isChecked = status === 0 || (status !== null && stdout.includes('error TS'))
+      if (!isChecked) throw new Error(`tsc did not run, status ${status}: ${stdout}${stderr}`)
+      return ourComplaints(stdout)
+    },
+    conflicts() {
+      const copy = join(folder, 'conflicts')
+      cpSync(join(ROOT, 'test/adapters', lock), copy, { recursive: true })
+      try {
+        npmInstall(copy, '--package-lock-only', packed())
+        return ''
+      } catch (error) {
+        return String(error)
+      }
     },
     async run(path, input = '') {
       const outfile = join(folder, 'program.mjs')
@@ -86,6 +104,11 @@ function ourComplaints(text: string): string {
     .filter((one) => !/^[^(]*\/node_modules\/(?!carabiner\/)[^(]*\(/.test(one))
     .join('\n')
     .trim()
+}
+
+function npmInstall(folder: string, ...args: readonly string[]): void {
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  execFileSync('npm', ['install', ...quiet, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
 let tarball: string | undefined

@@ -61,7 +61,9 @@ async function text(name: string, args: Record<string, unknown>): Promise<string
   return (content as { text?: string }[]).map((one) => one.text ?? '').join('\n')
 }
 
-describe.skipIf(missing !== undefined)(`the reference server ${missing ?? ''}`, { timeout: 120_000 }, () => {
+if (missing) console.error(`SKIPPED: the reference servers cannot be installed: ${missing}`)
+
+describe.skipIf(missing !== undefined)('the reference server', { timeout: 120_000 }, () => {
   it('filesystem reads what hooks let it read', async () => {
     project.hooks({
       PreToolUse: [['mcp__filesystem__.*', 'grep -q secret && { echo Secret >&2; exit 2; } || true']],

@@ -12,6 +12,8 @@ const send = (/** @type {object} */ message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const result = (/** @type {string} */ text) => ({ content: [{ type: 'text', text }] })
 
+const NOTIFICATION = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(1000) } })}\n`
+
 /** Writes without end, as fast as it is read. @param {string} line */
 function pour(line) {
   const more = () => {
@@ -30,10 +32,11 @@ const FAULTS = {
   'closes its output': () => closeSync(1),
   'floods with garbage': () => pour(`${'garbage '.repeat(1000)}\n`),
   'floods without a line': () => pour('x'.repeat(65_536)),
-  'floods with notifications': () =>
-    pour(
-      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(1000) } })}\n`,
-    ),
+  'floods with notifications': () => pour(NOTIFICATION),
+  'floods, then answers': (id) => {
+    for (let i = 0; i < 50_000; i++) process.stdout.write(NOTIFICATION)
+    send({ id, result: result('fine') })
+  },
   'floods with requests': () => {
     for (let i = 0; i < 10_000; i++) send({ id: `r${i}`, method: 'roots/list' })
   },

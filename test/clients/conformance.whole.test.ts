@@ -74,7 +74,6 @@ function check(actual: Json, expected: Json): void {
 
 describe.each(LANGUAGES)('the client in $name', { timeout: 120_000 }, (language) => {
   const isThere = isInstalled(language)
-  if (!isThere) console.warn(`SKIPPED: the client in ${language.name} needs ${language.needs}`)
   let player: readonly string[] = []
   beforeAll(() => {
     const scratch = mkdtempSync(join(tmpdir(), 'carabiner-client-'))

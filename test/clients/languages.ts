@@ -72,6 +72,9 @@ export const LANGUAGES: readonly Language[] = [
   },
 ]
 
-export function isInstalled({ needs, proof = `command -v ${needs}` }: Language): boolean {
-  return spawnSync('sh', ['-c', proof]).status === 0
+/** Says so if it is not there: the tests that need it are skipped. */
+export function isInstalled({ name, needs, proof = `command -v ${needs}` }: Language): boolean {
+  const isThere = spawnSync('sh', ['-c', proof]).status === 0
+  if (!isThere) console.error(`SKIPPED: the client in ${name}, because this fails: ${proof}`)
+  return isThere
 }

@@ -171,7 +171,7 @@ function sdksPage() {
       ]),
     ),
     list(SITUATIONS.map(([situation, means]) => `**${situation}**: ${means}.`)),
-    'Every answer was tried inside the SDK’s own agent loop, with each version that is named here.',
+    'The same scenes were played inside the SDK’s own agent loop, with each version that is named here. Where an SDK plays one differently, or not at all, its notes say so.',
     ...adapters.flatMap(sdkSection),
   ])
 }

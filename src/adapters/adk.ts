@@ -43,7 +43,7 @@ export const capabilities: Capabilities = {
     works: true,
     note: 'sub-agents get a child session; `AgentTool` runs its agent without plugins, so its calls are denied',
   },
-  errors: WORKS,
+  errors: { works: true, note: "hooks see the text of the SDK: `Error in tool 'NAME': …`" },
 }
 
 type Running<T> = Extract<T, { readonly status: 'run' }>

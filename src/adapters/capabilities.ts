@@ -6,7 +6,7 @@ export interface Capability {
   readonly note?: string
 }
 
-/** One table an adapter. The contract suite holds every row. */
+/** One table an adapter. A scene of the contract that an adapter plays differently, or not at all, needs a note in its row. */
 export interface Capabilities {
   /** The SDK's name, as people write it. */
   readonly sdk: string

@@ -22,7 +22,7 @@ export const capabilities: Capabilities = {
   respond: WORKS,
   streaming: {
     works: true,
-    note: 'in stream mode `messages`, a held response comes as one message; `streamEvents` shows text before a deny',
+    note: 'in stream mode `messages`, a held response comes as one message; not with `streamEvents`, which shows text before hooks have judged it',
   },
   parallel: WORKS,
   abort: WORKS,

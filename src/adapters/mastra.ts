@@ -22,8 +22,8 @@ export const capabilities: Capabilities = {
   parallel: WORKS,
   abort: { works: true, note: 'the run ends without an error' },
   subagents: {
-    works: true,
-    note: 'give the tools of `agents` a `session.child()`; the `agent-…` and `workflow-…` tools that Mastra makes are not judged',
+    works: false,
+    note: 'the `agent-…` and `workflow-…` tools that Mastra makes are not judged; call the agent in a tool of your own, and give the tools of the agent a `session.child()`',
   },
   errors: WORKS,
 }

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { source } from '../../scripts/source.mjs'
+import type { Capabilities, Capability } from '../../src/adapters/capabilities.js'
 import { MockModel } from '../../src/verify/model/mock-model.js'
 import { type Played, SCENES, type SceneName } from './scenes.js'
 import { sdkProject } from './sdk-project.js'
@@ -129,6 +131,29 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
   },
 }
 
+/** The row of `capabilities` that a scene proves. */
+const ROWS: Readonly<Record<SceneName, keyof Capabilities | undefined>> = {
+  plain: undefined,
+  'no hooks': undefined,
+  deny: 'deny',
+  'deny a request': 'deny',
+  'deny a response': 'deny',
+  'deny a call in a response': 'deny',
+  rewrite: 'rewrite',
+  'rewrite a result': 'rewrite',
+  'rewrite a response': 'rewrite',
+  'rewrite a call in a response': 'rewrite',
+  inject: 'inject',
+  'ask, yes': 'ask',
+  'ask, no': 'ask',
+  respond: 'respond',
+  'respond for the model': 'respond',
+  parallel: 'parallel',
+  abort: 'abort',
+  'tool error': 'errors',
+  subagent: 'subagents',
+}
+
 /** Some SDKs start a program for every scene, on a machine that may be busy. */
 const PATIENCE_MS = 600_000
 
@@ -138,6 +163,16 @@ export function contract(adapter: Adapter): void {
   const { name, version, node, differs = {}, leftOut = [], noExample } = adapter
   const agent = `test/adapters/${name}/agent.ts`
   const project = sdkProject(`${name}/${version}`, node)
+
+  it(`${name} ${version} has a note in the row of every scene that it plays differently`, async () => {
+    const { capabilities } = await source<{ capabilities: Capabilities }>(`adapters/${name}.ts`)
+    const different = [...leftOut, ...(Object.keys(differs) as SceneName[])]
+    const silent = different.filter((scene) => {
+      const row = ROWS[scene]
+      return row === undefined || (capabilities[row] as Capability).note === undefined
+    })
+    expect(silent).toEqual([])
+  })
 
   describe.skipIf(!project)(`${name} ${version}`, () => {
     const seen = new Map<string, Seen>()

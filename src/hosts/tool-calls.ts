@@ -1,11 +1,11 @@
 // Tool calls of a host as Claude Code would make them, so that one hook on `command` or `file_path` holds under every host.
 
+import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
 import { bareLetters } from '../core/events/catalogue.js'
 import { callerEnv } from '../files/caller.js'
-import { userHome } from '../files/homes.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import type { Host, HostCall, HostTool, ToolCall } from './host.js'
 
@@ -183,7 +183,7 @@ function expandedPath(path: string): string {
   }
   const env = callerEnv()
   const known = path.replace(VARIABLE, (written, braced, plain) => env[braced ?? plain] ?? written)
-  return known.replace(/^~(?=\/|$)/, userHome)
+  return known.replace(/^~(?=\/|$)/, () => env.HOME || homedir())
 }
 
 const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g

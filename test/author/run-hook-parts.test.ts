@@ -32,11 +32,13 @@ const TWO: Readonly<Record<string, Data>> = {
 }
 /** Tools whose input is a list, which is read in parts without a word in their row. */
 const LISTS = ['run_commands', 'read_files', 'read_multiple_files']
+/** Tools that always do one thing. */
+const ONE = ['write_stdin', 'WriteStdin']
 const inputOf = (tool: string): Data => (/patch/i.test(tool) ? { patch: PATCH } : (TWO[tool] as Data))
 
 const CASES = HOSTS.flatMap(({ name, tools = {} }) =>
   Object.entries(tools).flatMap(([tool, { parts }]) =>
-    parts || LISTS.includes(tool) ? [[name, tool] as const] : [],
+    (parts && !ONE.includes(tool)) || LISTS.includes(tool) ? [[name, tool] as const] : [],
   ),
 )
 

@@ -41,9 +41,8 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
 }
 
 /** Commands that only look or judge, add a guard, stop the service, which hooks do not need, or make something untrusted. */
-const SAFE = 'audit completion docs doctor enable explain list new schema serve service test verify'.split(
-  ' ',
-)
+const SAFE =
+  'audit completion docs doctor enable explain list mcp new schema serve service test verify'.split(' ')
 
 describe('an agent', () => {
   it('is considered for every command', () => {

@@ -24,21 +24,21 @@ const OPTIONS = {
     multiple: true,
     value: 'NAME:VALUE',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as it is typed
-    help: 'Sent with every request to --url. ${NAME} is a variable. Repeatable.',
+    help: 'For --url; ${NAME} is a variable. Repeatable.',
   },
   name: {
     type: 'string',
     value: 'SERVER',
-    help: 'The server in mcp__SERVER__TOOL; default: from the command or URL.',
+    help: 'The server in mcp__SERVER__TOOL; default: by its command.',
   },
   timeout: {
     type: 'string',
     value: 'SECONDS',
-    help: 'How long the server may take to answer or report progress; default: 600.',
+    help: 'How long an answer may take; default: 600.',
   },
   'no-dialog': {
     type: 'boolean',
-    help: "Ask people through carabiner approvals, not in the client's dialog.",
+    help: 'Ask through carabiner approvals, not in the client.',
   },
   ...SOURCE_OPTIONS,
 } as const

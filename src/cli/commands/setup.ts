@@ -46,7 +46,7 @@ const OPTIONS = {
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   diff: { type: 'boolean', help: 'Show every line that changes in the files.' },
   remove: { type: 'boolean', help: 'Remove everything that setup added.' },
-  mcp: { type: 'boolean', help: 'Put the MCP servers of agents without hooks behind carabiner mcp.' },
+  mcp: { type: 'boolean', help: 'Put MCP servers behind carabiner mcp, if agents lack hooks.' },
   prune: { type: 'boolean', help: 'Remove hooks of the pack whose program is gone.', hidden: true },
 } as const
 

@@ -34,7 +34,7 @@ export const command: Command<typeof OPTIONS> = {
   options: OPTIONS,
   exits: [
     [0, 'every fact held, or is known to be beyond the agent'],
-    [1, 'a fact did not hold, no agent could be proven, or your settings switch its hooks off'],
+    [1, 'a fact did not hold, nothing could be proven, or your hooks are off'],
   ],
   examples: [
     {

@@ -448,11 +448,12 @@ describe('every agent', async () => {
   it.each(setups.flatMap(({ host, setup }) => (setup.variable ? [[host, setup] as const] : [])))(
     'keeps it where a variable has moved it: $name',
     async (host, setup) => {
-      expect(host.moved).toEqual({ variable: setup.variable, folder: setup.folder })
+      const { variable = '', isVariableHome, files } = setup
+      if (!isVariableHome) expect(host.moved).toEqual({ variable, folder: setup.folder })
       const folder = join(project.root, 'moved')
-      for (const { name } of setup.files)
-        expect(await write(join(folder, name), { [setup.variable ?? '']: folder })).toBe('deny')
-      expect(await write(join(folder, 'notes.md'), { [setup.variable ?? '']: folder })).toBe('none')
+      const at = isVariableHome ? join(folder, setup.folder) : folder
+      for (const { name } of files) expect(await write(join(at, name), { [variable]: folder })).toBe('deny')
+      expect(await write(join(folder, 'notes.md'), { [variable]: folder })).toBe('none')
     },
   )
 })

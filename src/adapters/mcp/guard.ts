@@ -98,6 +98,9 @@ export class Guard {
     const { name, arguments: input = {} } = params
     if (typeof name !== 'string' || !isObject(input))
       return failure('tools/call needs a name, and arguments that are an object', RPC_CODES.invalidParams)
+    const twin = twinOf(Object.keys(input))
+    if (twin !== undefined)
+      return failure(`Two arguments differ only in case: ${shown(twin)}`, RPC_CODES.invalidParams)
     const refused = (reason: string, told: readonly string[] = []): Reply => ({
       result: refusedResult(reason, told),
     })
@@ -328,6 +331,15 @@ const REJECTED = -1
 
 function asParams(value: Json | undefined): Params {
   return isObject(value) ? (value as Params) : {}
+}
+
+/** A key that many servers, such as those in Go, cannot tell from another one. */
+function twinOf(keys: readonly string[]): string | undefined {
+  const known = new Set<string>()
+  return keys.find((key) => {
+    const folded = key.normalize('NFKC').toLowerCase()
+    return known.size === known.add(folded).size
+  })
 }
 
 function nameOf(tool: Json): string | undefined {

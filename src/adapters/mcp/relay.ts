@@ -175,7 +175,7 @@ export class Relay {
 
   #receive(from: Side, to: Side, text: string): void {
     const line = text.includes('\r') ? withoutReturns(text) : text
-    const message = unequivocal(readMessage(line), line)
+    const message = unequivocal(readMessage(line), line, from)
     switch (message?.type) {
       case 'request':
         this.#request(from, to, message, line)
@@ -368,11 +368,11 @@ export class Relay {
 const DEEPEST = 500
 
 /** The message, unless the other side may read another one in the same line than we judge. */
-function unequivocal(message: Message | undefined, line: string): Message | undefined {
+function unequivocal(message: Message | undefined, line: string, from: Side): Message | undefined {
   if (message === undefined || message.type === 'malformed') return message
   const { isTooDeep, repeated } = shapeOf(line, DEEPEST)
   if ('method' in message) {
-    const why = isTooDeep ? TOO_DEEP : problemOf(message, line, repeated)
+    const why = isTooDeep ? TOO_DEEP : problemOf(message, line, { repeated, from })
     const id = 'id' in message ? message.id : undefined
     return why === undefined ? message : { type: 'malformed', why, id }
   }
@@ -384,13 +384,15 @@ const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
 function problemOf(
   { type, method }: Extract<Message, { type: 'request' | 'notification' }>,
   line: string,
-  repeated: string | undefined,
+  { repeated, from }: { readonly repeated: string | undefined; readonly from: Side },
 ): string | undefined {
   if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
-  const odd = oddKey(line)
+  const isNews = type === 'notification' && from.name === 'server'
+  const odd = isNews ? undefined : oddKey(line)
   if (odd !== undefined) return `some programs take its key ${shown(odd)} for ${shown(folded(odd))}`
   // Some servers would carry it out, and nobody would have judged it.
-  if (type === 'notification' && !method.startsWith('notifications/')) return `${shown(method)} needs an id`
+  const needsId = isNews ? Object.hasOwn(from.judges, method) : !method.startsWith('notifications/')
+  if (type === 'notification' && needsId) return `${shown(method)} needs an id`
   return undefined
 }
 

@@ -147,6 +147,13 @@ describe('a tool call', () => {
     expect(scene.reached.tools).toEqual([])
   })
 
+  it('is refused if the server may read another argument than hooks', async () => {
+    await using scene = await connected()
+    const call = { name: 'add', arguments: { a: 1, A: 2, b: 2 } }
+    await expect(scene.client.callTool(call)).rejects.toThrow('differ only in case: "A"')
+    expect(scene.reached.tools).toEqual([])
+  })
+
   it('is cancelled in the server', async () => {
     const seen: unknown[] = []
     await using scene = await connected({

@@ -110,13 +110,22 @@ describe('what could be read in two ways', () => {
     '{"jsonrpc":"2.0","method":"a/method/of/tomorrow"}',
     '{"jsonrpc":"2.0","method":"notifications/x","params":{"a":1,"a":2}}',
   ])('is refused: a request without an id, and a notification with a key twice: %s', (line) => {
-    const { client, server, toServer, toClient, answers, end } = relayed()
+    const { client, toServer, answers, end } = relayed()
     client(line)
     expect(toServer).toEqual([])
     expect(answers()).toMatchObject([{ id: null, error: { code: -32600 } }])
-    toClient.length = 0
-    server(line)
+    end()
+  })
+
+  it('is refused: a request of the server that would be judged, without an id; its own news pass', () => {
+    const { server, toClient, end } = relayed({
+      server: { 'sampling/createMessage': (_, { forward }) => forward() },
+    })
+    server('{"jsonrpc":"2.0","method":"sampling/createMessage","params":{}}')
     expect(toClient).toEqual([])
+    const news = '{"jsonrpc":"2.0","method":"codex/event","params":{"Message":"x"}}'
+    server(news)
+    expect(toClient).toEqual([news])
     end()
   })
 

@@ -91,10 +91,15 @@ function likeClaude({ as, now, data, input, tool }: Sent) {
   })
 }
 
-const PROGRESS = /^\s*\{"type":\s*"progress".*\}\s*$/gm
+/** It may print a line about its progress, which is no answer. */
+function withoutProgress(stdout: string): string {
+  if (!stdout.includes('"progress"')) return stdout
+  const lines = stdout.split('\n')
+  return lines.filter((line) => objectIn(line)?.type !== 'progress').join('\n')
+}
 
 function answer(given: Reply, { event, ours }: Sent): Reply {
-  const reply = { ...given, stdout: given.stdout.replace(PROGRESS, '') }
+  const reply = { ...given, stdout: withoutProgress(given.stdout) }
   const said = objectIn(reply.stdout)
   const isGate = event === 'PreToolUse' || event === 'PermissionRequest'
   if (isGate && reply.code === 2) return denied(event, reply, said)
@@ -104,7 +109,11 @@ function answer(given: Reply, { event, ours }: Sent): Reply {
   }
   if (!said || isObject(said.hookSpecificOutput)) return reply
   const { permissionDecision, behavior, decision, modifiedArgs, modifiedResult, interrupt } = said
-  const verdict = verdictIn(permissionDecision) ?? verdictIn(behavior) ?? verdictIn(decision)
+  const words = { permissionDecision, behavior, decision }
+  const known = Object.entries(words).filter(([, word]) => verdictIn(word) !== undefined)
+  const verdict = (['deny', 'ask', 'allow'] as const).find((one) =>
+    known.some(([, word]) => verdictIn(word) === one),
+  )
   const spoken = {
     verdict,
     reason: firstText(said, 'permissionDecisionReason', 'message', 'reason'),
@@ -113,15 +122,14 @@ function answer(given: Reply, { event, ours }: Sent): Reply {
     output: isObject(modifiedResult) ? ((modifiedResult.textResultForLlm ?? '') as Json) : undefined,
     stops: interrupt === true && verdict === 'deny',
   }
-  const taken = [
-    'permissionDecision',
-    'permissionDecisionReason',
-    'behavior',
-    'message',
-    'modifiedArgs',
-    'modifiedResult',
+  const taken = ['permissionDecisionReason', 'message', 'modifiedArgs', 'modifiedResult']
+  // A word that is no verdict here may still close.
+  const more = [
+    'additionalContext',
+    'interrupt',
+    ...known.map(([key]) => key),
+    ...(verdict ? ['reason'] : []),
   ]
-  const more = ['additionalContext', 'interrupt', ...(verdict ? ['decision', 'reason'] : [])]
   return inClaudeTerms(event, spoken, without(said, ...taken, ...more), reply)
 }
 

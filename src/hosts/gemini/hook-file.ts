@@ -61,7 +61,7 @@ function answer(reply: Reply, { event, data, ours }: Sent): Reply {
   const said = objectIn(text) ?? objectIn(unquoted(text))
   if (!said) {
     // A refusal among other lines stays one.
-    if (reply.code === 0 && closingAmong(entriesIn(text)) !== undefined) return reply
+    if (reply.code === 0 && closingAmong(entriesIn(text)) !== undefined) return { ...reply, stdout: text }
     if (reply.code === 0) return { ...inClaudeTerms(event, { message: text }, {}, reply), code: 0 }
     if (reply.code === 1 || reply.code === null || text === '') return reply
     return refused(reply, text)

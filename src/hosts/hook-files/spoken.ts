@@ -51,7 +51,13 @@ export function verdictIn(word: unknown): Spoken['verdict'] {
 /** The reply in Claude Code's terms. `rest` holds fields that were not translated: a word in them may still close. */
 export function inClaudeTerms(event: string, said: Spoken, rest: Fields, reply: Reply): Reply {
   const { hookSpecificOutput: given, ...others } = rest
-  const specific = { ...(isObject(given) ? given : {}), ...specificOf(event, said) }
+  const before = isObject(given) ? given : {}
+  const stays = said.verdict === 'allow' && closes(before.permissionDecision)
+  const specific = {
+    ...before,
+    ...specificOf(event, said),
+    ...(stays && { permissionDecision: before.permissionDecision }),
+  }
   const answer = {
     ...others,
     ...topOf(event, said),
@@ -60,6 +66,11 @@ export function inClaudeTerms(event: string, said: Spoken, rest: Fields, reply: 
     }),
   }
   return { ...reply, stdout: Object.keys(answer).length > 0 ? JSON.stringify(answer) : '' }
+}
+
+/** Whether an allow beside it must not take its place. */
+function closes(word: unknown): boolean {
+  return word !== undefined && verdictIn(word) !== 'allow'
 }
 
 function specificOf(event: string, { verdict, reason, context, input, output }: Spoken): Fields {

@@ -95,6 +95,33 @@ describe('a deny before a tool', () => {
       { code: 1, out: { permissionDecision: 'allow' }, err: 'why' },
     ],
     [
+      'copilot',
+      'behind a line about progress',
+      { out: '{"type":"progress","message":"x"}\n{"permissionDecision":"deny","message":"why"}' },
+    ],
+    ['copilot', 'in capitals', { out: { permissionDecision: 'DENY', reason: 'why' } }],
+    [
+      'copilot',
+      'beside an allow',
+      { out: { permissionDecision: 'allow', decision: 'block', reason: 'why' } },
+    ],
+    [
+      'gemini',
+      'beside an allow',
+      {
+        out: {
+          decision: 'allow',
+          reason: 'why',
+          hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'why' },
+        },
+      },
+    ],
+    [
+      'gemini',
+      'after another line on stderr',
+      { err: `log\n${JSON.stringify({ decision: 'deny', reason: 'why' })}` },
+    ],
+    [
       'gemini',
       'in a JSON string',
       { out: JSON.stringify(JSON.stringify({ decision: 'deny', reason: 'why' })) },

@@ -9,7 +9,7 @@ const MOVE = /^\*\*\* Move to: (.+)$/s
 /** Other lines that are no part of a file. */
 const MARKS: ReadonlySet<string> = new Set([BEGIN, '*** End Patch', '*** End of File'])
 /** Looks like a header. In a file that a patch changes, `***` alone is a rule in Markdown. */
-const LIKE_HEADER = /^\*\*\*.*:/s
+const LIKE_HEADER = /^\*\*\*\s+(?:add|update|delete|remove|move|rename|copy|create|link|begin|end)\b.*:/is
 /** Where some agents begin a line, and others do not. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Python takes them for ends of lines
 const MAYBE_BREAK = /[\r\v\f\x1c-\x1e\x85\u2028\u2029]/

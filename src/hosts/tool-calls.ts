@@ -89,20 +89,25 @@ function usualParts(tool: HostTool, own: Json | undefined): readonly ToolCall[] 
   return calls.length === 1 && isTold(input, field) ? undefined : calls
 }
 
+/** Where a list is one command in words, and not several commands. */
+const IN_WORDS = ['command', 'cmd', 'script']
+
 /** A call for every place that says what to do: nobody knows which one the tool reads. */
 function callsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[] {
   const told: ToolCall[] = []
   const listed: (readonly ToolCall[])[] = []
   for (const place of [field, ...OTHER_PLACES[field]]) {
     const { [place]: found, ...rest } = input
-    const words = isText(found) ? [found] : found
-    if (place === 'command' && isTexts(words))
-      told.push({ input: isTold(input, field) ? input : { ...input, command: commandOf(words, input.args) } })
+    const words = isText(found) ? [found] : IN_WORDS.includes(place) ? found : undefined
+    const list = isObject(found) ? [found as Data] : found
+    if (place === field && isTold(input, field)) told.push({ input })
+    else if (field === 'command' && isTexts(words))
+      told.push({ input: { ...rest, command: commandOf(words, input.args) } })
     else if (isText(found)) told.push({ input: { ...rest, [field]: found } })
-    else if (isList(found)) {
-      if (found.length * Object.keys(rest).length > MOST_COPIED) throw new Error(TOO_MANY)
+    else if (isList(list)) {
+      if (list.length * Object.keys(rest).length > MOST_COPIED) throw new Error(TOO_MANY)
       listed.push(
-        ...found.map((one) => {
+        ...list.map((one) => {
           if (isText(one)) return [{ input: { ...rest, [field]: one } }]
           return isObject(one) ? callsIn(renamed(one as Data, tool.fields ?? {}), field, tool) : []
         }),
@@ -110,7 +115,8 @@ function callsIn(input: Data, field: Field, tool: HostTool): readonly ToolCall[]
     }
   }
   // What is listed may belong to the one file that is told. Otherwise, one that hides what it does hides it in all of them.
-  const isHidden = told.length === 0 && listed.some((calls) => calls.length === 0)
+  const mayBelong = field === 'file_path' && told.length > 0
+  const isHidden = !mayBelong && listed.some((calls) => calls.length === 0)
   return isHidden ? [] : [...told, ...listed.flat()]
 }
 
@@ -122,10 +128,9 @@ function isTold(input: Data, field: Field): boolean {
 /** For a program and its arguments. */
 function commandOf(words: readonly string[], args: Json | undefined): string {
   const [program = '', ...rest] = words
-  const more = [
-    ...rest,
-    ...(isList(args) ? args.map((arg) => (isText(arg) ? arg : JSON.stringify(arg))) : []),
-  ]
+  if (isText(args)) return `${[program, ...rest.map(shellQuoted)].join(' ')} ${args}`
+  const list = isList(args) ? args : args === undefined || Array.isArray(args) ? [] : [args]
+  const more = [...rest, ...list.map((arg) => (isText(arg) ? arg : JSON.stringify(arg)))]
   return [program, ...more.map(shellQuoted)].join(' ')
 }
 
@@ -152,10 +157,11 @@ function renamed(input: Data, fields: Readonly<Record<string, string>>): Data {
     const canonical = Object.hasOwn(fields, key) ? (fields[key] as string) : key
     return [canonical, value] as const
   })
-  const known = new Set<string>()
-  for (const [key] of entries) {
-    if (known.has(key)) throw new Error(`its input has two names for ${key}`)
-    known.add(key)
+  const known = new Map<string, Json | undefined>()
+  for (const [key, value] of entries) {
+    if (known.has(key) && !sameJson(known.get(key), value))
+      throw new Error(`its input has two names for ${key}`)
+    known.set(key, value)
   }
   return Object.fromEntries(entries)
 }
@@ -167,12 +173,18 @@ function withAbsolutePaths({ pathOf }: Host, input: Data, cwd: Json | undefined)
   const entries = Object.entries(input).map(([key, value]) => {
     if (!PATHS.has(key) || typeof value !== 'string' || value === '') return [key, value] as const
     const path = expandedPath(pathOf?.(value) ?? value)
+    if (path !== value && hasParent(value)) throw new Error('its path can be read in two ways')
     return [key, typeof cwd === 'string' && isAbsolute(cwd) ? resolve(cwd, path) : path] as const
   })
   return Object.fromEntries(entries)
 }
 
-/** Many agents write where a shell would, and the others make an odd folder in the project. Hooks judge the worse of both. */
+/** For an agent that does not expand it, `~/..` is the project. */
+function hasParent(path: string): boolean {
+  return path.split(/[/\\]/).includes('..')
+}
+
+/** Many agents write where a shell would, and the others make an odd folder in the project. */
 function expandedPath(path: string): string {
   if (path.startsWith('file:')) {
     try {

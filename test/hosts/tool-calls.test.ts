@@ -118,6 +118,11 @@ describe('what a tool call does', () => {
     ])
   })
 
+  it('takes Markdown for lines of the file: bold words with a colon', () => {
+    const command = patched('*** Update File: a', '@@', ' ***Note:*** x', ' *** Author: x', '+b')
+    expect(calls('codex', 'apply_patch', { command })).toHaveLength(1)
+  })
+
   it('takes a rule in Markdown for a line of the file, and drops nothing of a line', () => {
     const command = patched('*** Update File: a', '@@', ' ***', '+b\fc', '*** End of File')
     expect(calls('codex', 'apply_patch', { command })).toEqual([
@@ -173,6 +178,30 @@ describe('a call that says in several places what to do', () => {
         expect(seen).toEqual(['/harmless', '/secret'])
       }
     }
+  })
+
+  it.each<[Data, readonly string[]]>([
+    [{ cmd: ['rm', '-r', 'x'] }, ['rm -r x']],
+    [{ cmd: 'rm', args: ['-r', 'x'] }, ['rm -r x']],
+    [{ command: 'rm', args: '-r x' }, ['rm -r x']],
+    [{ command: { command: 'rm x' }, cmd: 'ls' }, ['ls', 'rm x']],
+  ])('is judged in words, with arguments and inside an object: %j', (input, commands) => {
+    const seen = calls('gemini', 'run_shell_command', input).map(([, one]) => (one as Data).command)
+    expect(seen).toEqual(commands)
+  })
+
+  it.each<[Data, readonly string[]]>([
+    [{ file: { path: '/secret' }, file_path: '/a' }, ['/a', '/secret']],
+    [{ file_path: { path: '/secret' }, path: '/a' }, ['/a', '/secret']],
+    [{ absolute_path: '/a', file_path: '/a' }, ['/a']],
+  ])('is judged inside an object, and once if two names say the same: %j', (input, paths) => {
+    const seen = calls('gemini', 'read_file', input).map(([, one]) => (one as Data).file_path)
+    expect([...new Set(seen)].sort()).toEqual(paths)
+  })
+
+  it('is refused if a part of a command hides beside another command', () => {
+    const input = { command: ['rm', '-r', 'x', ''], cmd: 'ls' }
+    expect(() => read('gemini', 'run_shell_command', input)).toThrow('cannot be read')
   })
 
   it('is one call if what is listed names no file of its own', () => {
@@ -236,6 +265,13 @@ describe('a path', () => {
     ] as const)
       expect(path(host, tool, { path: text, content: 'x' } as Data)).toBe(found)
   })
+
+  it.each(['~/../x', '$HOME/../x', 'file:///../x', '/proj/$HOME/../x'])(
+    'is refused if an agent that does not expand it finds another file: %s',
+    (text) => {
+      expect(() => path('gemini', 'write_file', { file_path: text })).toThrow('read in two ways')
+    },
+  )
 
   it('of pi may begin with @', () => {
     expect(path('pi', 'write', { path: '@/etc/x' })).toBe('/etc/x')

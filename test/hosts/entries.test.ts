@@ -31,6 +31,7 @@ describe('the entries of the engine', () => {
       'MessageDisplay',
       'ModelRequest',
       'ModelResponse',
+      'ToolsListed',
       'WorktreeCreate',
       'WorktreeRemove',
     ])

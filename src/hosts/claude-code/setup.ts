@@ -12,6 +12,7 @@ const NOT_REGISTERED: Readonly<Record<string, string>> = {
   ModelResponse: 'Claude Code has no such event',
   WorktreeCreate: 'a hook on it must create the worktree itself, instead of git',
   WorktreeRemove: 'belongs to WorktreeCreate',
+  ToolsListed: 'is an event of carabiner mcp, not of Claude Code',
   MessageDisplay: 'would start a process for every piece of text shown',
 }
 

@@ -13,35 +13,49 @@ type Entry = readonly [Call, Promise<BegunTool>]
 const begun = new WeakMap<Session, Map<string, Entry>>()
 
 /**
- * PreToolUse runs once for a call, however often the SDK asks about it. An id with another input is another call, and so
- * is every call without an id.
+ * PreToolUse runs once for a call, however often the SDK asks about it. A key with another input is another call, and so
+ * is every call without a key, which is the id of the call, unless the SDK has a better one.
  */
-export function beginOnce(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
-  if (call.id === '') return session.beginTool(call, { signal })
-  const calls = begun.get(session) ?? new Map<string, Entry>()
-  begun.set(session, calls)
-  const [known, judged] = calls.get(call.id) ?? []
+export function beginOnce(
+  session: Session,
+  call: Call,
+  signal?: AbortSignal,
+  key = call.id,
+): Promise<BegunTool> {
+  if (key === '') return session.beginTool(call, { signal })
+  const calls = callsOf(session)
+  const [known, judged] = calls.get(key) ?? []
   if (judged && known?.name === call.name && isDeepStrictEqual(known.input, call.input)) return judged
   const beginning = session.beginTool(call, { signal })
-  calls.set(call.id, [call, beginning])
+  calls.set(key, [call, beginning])
   return beginning
 }
 
-/** Whether no hook has seen the call, and none could see it now. */
-export function isUnheard(session: Session, id: string): boolean {
-  return session.isIdle && !begun.get(session)?.has(id)
+function callsOf(session: Session): Map<string, Entry> {
+  const calls = begun.get(session) ?? new Map<string, Entry>()
+  begun.set(session, calls)
+  return calls
 }
 
-/** The same for a call that is about to run: it is forgotten here, so that the next one is judged anew. */
+/** Whether no hook has seen the call, and none could see it now. */
+export function isUnheard(session: Session, key: string): boolean {
+  return session.isIdle && !begun.get(session)?.has(key)
+}
+
+/** The same for a call that is about to run. It is taken out, so that another one with its id is judged anew. */
 export function takeBegun(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
   const taken = beginOnce(session, call, signal)
   forgetBegun(session, call.id)
   return taken
 }
 
-/** For an SDK that calls a tool again where it was interrupted: forget the call when it has ended. */
-export function forgetBegun(session: Session, id: string): void {
-  begun.get(session)?.delete(id)
+/** For an SDK that calls a tool again after an interruption: that call goes on where it was. */
+export function putBack(session: Session, call: Call, taken: BegunTool): void {
+  if (call.id !== '') callsOf(session).set(call.id, [call, Promise.resolve(taken)])
+}
+
+export function forgetBegun(session: Session, key: string): void {
+  begun.get(session)?.delete(key)
 }
 
 /** The call with this id, if it was begun and is not forgotten. */

@@ -124,23 +124,19 @@ async function callTool(
   const { toolCall, runtime } = request
   const { name, args: input, id = '' } = toolCall
   const { signal } = runtime
-  const key = taskKey(id)
+  const key = callKey(id)
   const known = recall(endedIn, session, key)
   if (known && isSame(known.toolCall, toolCall)) return known.how()
-  if (isUnheard(session, id)) return unheard(request, { run, failed })
+  if (isUnheard(session, key)) return unheard(request, { run, failed })
   const end = (how: () => unknown) => {
-    forgetBegun(session, id)
+    forgetBegun(session, key)
     keep(endedIn, session, key, { toolCall, how })
     return how()
   }
   const say = (content: string, fields: object = {}) =>
     end(() => new ToolMessage({ ...fields, content, name, tool_call_id: id }))
 
-  const begin =
-    key === undefined
-      ? session.beginTool({ name, input, id }, { signal })
-      : beginOnce(session, { name, input, id }, signal)
-  let call = await begin
+  let call = await beginOnce(session, { name, input, id }, signal, key)
   while (call.status === 'needs_approval')
     call = await call.answer(await approver(call.question, { ...request, session }))
   if (call.status === 'responded') return say(asText(call.result))
@@ -151,7 +147,7 @@ async function callTool(
   } catch (error) {
     // The tool itself asks somebody. It runs again.
     if (isGraphInterrupt(error)) throw error
-    forgetBegun(session, id)
+    forgetBegun(session, key)
     await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
     if (signal?.aborted) throw error
     return end(() => failed(error, toolCall))
@@ -186,22 +182,36 @@ function isSame(one: ToolCall, other: ToolCall): boolean {
   return one.name === other.name && isDeepStrictEqual(one.args, other.args)
 }
 
-/** The call within the task that runs it. There is none outside a graph, and for a call without an id. */
-function taskKey(id: string): string | undefined {
+/** The id within the task that runs the call. Empty outside a graph, and for a call without an id. */
+function taskKey(id: string): string {
   const task: unknown = getConfig()?.configurable?.__pregel_task_id
-  return task === undefined || id === '' ? undefined : `${task} ${id}`
+  return task === undefined || id === '' ? '' : `${task} ${id}`
+}
+
+/** How often each id was called in one run of a task. LangGraph makes the object for each run. */
+const counted = new WeakMap<object, Map<string, number>>()
+
+/** The same for one call of several with the id. */
+function callKey(id: string): string {
+  const key = taskKey(id)
+  const run: unknown = getConfig()?.configurable?.__pregel_scratchpad
+  if (key === '' || typeof run !== 'object' || run === null) return ''
+  const counts = counted.get(run) ?? new Map<string, number>()
+  const count = (counts.get(id) ?? 0) + 1
+  counted.set(run, counts.set(id, count))
+  return `${key} ${count}`
 }
 
 type Kept<T> = WeakMap<Session, Map<string, T>>
 
-function recall<T>(kept: Kept<T>, session: Session, key: string | undefined): T | undefined {
-  return key === undefined ? undefined : kept.get(session)?.get(key)
+function recall<T>(kept: Kept<T>, session: Session, key: string): T | undefined {
+  return kept.get(session)?.get(key)
 }
 
 const MAX_KEPT = 1000
 
-function keep<T>(kept: Kept<T>, session: Session, key: string | undefined, value: T): void {
-  if (key === undefined) return
+function keep<T>(kept: Kept<T>, session: Session, key: string, value: T): void {
+  if (key === '') return
   const map = kept.get(session) ?? new Map<string, T>()
   kept.set(session, map.set(key, value))
   const [oldest] = map.keys()
@@ -235,7 +245,7 @@ export function interruptApprover(question: Question, { session, toolCall, state
   const key = taskKey(id)
   for (;;) {
     const known = recall(answersIn, session, key)
-    if (key !== undefined && known !== undefined) {
+    if (known !== undefined) {
       answersIn.get(session)?.delete(key)
       return replyOf(question, known)
     }

@@ -21,7 +21,16 @@ import {
   type Reply,
   type Session,
 } from '../core/index.js'
-import { beginOnce, forgetBegun, isUnheard, knownBegun, refused, replyTo } from './begun-calls.js'
+import {
+  beginOnce,
+  forgetBegun,
+  isUnheard,
+  knownBegun,
+  putBack,
+  refused,
+  replyTo,
+  takeBegun,
+} from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 import { inputOf, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
 
@@ -87,10 +96,9 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
       if (isUnheard(session, id)) return tool.invoke(context, text, details)
       const given = parsed(text)
       const input = asInput(given)
-      let call = await beginOnce(session, { name, input, id }, signal)
+      let call = await takeBegun(session, { name, input, id }, signal)
       if (call.status === 'needs_approval' && isApproved(session, context, name, id))
         call = await call.answer(replyTo(call.question, true))
-      if (call.status !== 'run') forgetBegun(session, id)
       if (call.status === 'responded') return call.result
       if (call.status !== 'run') return call.reason
       const judged = isDeepStrictEqual(call.input, input)
@@ -102,14 +110,15 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
         if (isAgent && resumeState === undefined) await startAgent(session, name, id)
         result = await failures.run(failure, () => tool.invoke(context, judged, details))
       } catch (error) {
-        forgetBegun(session, id)
         await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
         if (error instanceof HookError && error.code === 'CALL_DENIED') return error.message
         throw error
       }
       // The agent in this tool was interrupted. The SDK calls the tool again when somebody has answered.
-      if (isAgent && result === '') return result
-      forgetBegun(session, id)
+      if (isAgent && result === '') {
+        putBack(session, { name, input, id }, call)
+        return result
+      }
       if (isAgent) await endAgent(session, name, id, result)
       if (typeof result === 'string' && FAILED.test(result)) failure.error ??= result
       if (failure.error !== undefined) {

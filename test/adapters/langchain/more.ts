@@ -116,6 +116,17 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const ids = new Set(judged).size
     return { ran: ran.length, judged: judged.length, ids, results: results(state as unknown as State) }
   },
+  async 'two equal calls with one id'() {
+    const { session, ran, seen, agent } = await fresh()
+    let count = 0
+    session.register('PreToolUse', () => {
+      count++
+      return count > 1 ? deny('only one') : undefined
+    })
+    const said = calling(call('look', 'c1'), call('look', 'c1'))
+    await agent(new MemorySaver(), said).invoke(START_INPUT, THREAD)
+    return { ran: ran.length, seen: seen.sort() }
+  },
   async 'questions at once in an agent'() {
     const { session, ran, seen, agent } = await fresh()
     session.register('PreToolUse', (_, { tool_use_id }) =>

@@ -20,6 +20,13 @@ describe.each(['1.0', '1.5'])('langchain %s', (version) => {
     expect(seen['64 equal calls']).toEqual({ ran: 32, judged: 64, ids: 64, results })
   })
 
+  it('judges each of two equal calls with one id', () => {
+    expect(seen['two equal calls with one id']).toEqual({
+      ran: 1,
+      seen: ['PostToolUse c1', 'PreToolUse c1', 'PreToolUse c1'],
+    })
+  })
+
   it('asks about calls of an agent at once, and each answer counts for its call', () => {
     expect(seen['questions at once in an agent']).toEqual({
       asked: 2,

@@ -87,6 +87,17 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
       results: results(requests[1]),
     }
   },
+  async 'two equal calls with one id'() {
+    const { session, ran, seen, agentFor } = await fresh()
+    let count = 0
+    session.register('PreToolUse', () => {
+      count++
+      return count > 1 ? deny('only one') : undefined
+    })
+    const { model } = scripted([call('look', 'c1'), call('look', 'c1')])
+    await runner.run(agentFor(model), 'go')
+    return { ran: ran.length, seen: seen.sort() }
+  },
   async 'answers one by one'() {
     const { session, ran, seen, agentFor } = await fresh()
     session.register('PreToolUse', () => askUser('really?'))

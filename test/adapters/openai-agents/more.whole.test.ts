@@ -20,6 +20,12 @@ describe.each(['0.14', '0.20'])('openai-agents %s', (version) => {
     expect(seen['64 equal calls']).toEqual({ ran: 32, judged: 64, ids: 64, results })
   })
 
+  it('judges each of two equal calls with one id', () => {
+    // 0.20 itself runs only one of them.
+    const judged = version === '0.14' ? ['PreToolUse c1', 'PreToolUse c1'] : ['PreToolUse c1']
+    expect(seen['two equal calls with one id']).toEqual({ ran: 1, seen: ['PostToolUse c1', ...judged] })
+  })
+
   it('takes a yes, a no and an edit, each for its call', () => {
     expect(seen['answers one by one']).toEqual({
       asked: 3,

@@ -86,7 +86,7 @@ static const int INPUT_MS = 200;
 /** The same for `started`. */
 static const int64_t WORD_MS = 1000;
 /** A service that judges says every second that it lives. One that is silent for this long is stuck, as on a file system that hangs. */
-static const int64_t SILENCE_MS = 5000;
+static const int64_t SILENCE_MS = 15000;
 /** As in src/runners/program/process-group.ts. */
 static const int64_t GRACE_MS = 500;
 static const int64_t LOOK_MS = 20;

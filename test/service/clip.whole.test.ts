@@ -107,7 +107,7 @@ describe.skipIf(!hasCompiler)('a service that is lost', () => {
     },
   )
 
-  it('is stuck while it judges: a caller refuses after five seconds, and leaves no program', async () => {
+  it('is stuck while it judges: a caller refuses after fifteen seconds, and leaves no program', async () => {
     const groups: number[] = []
     await scene.serve(async (peer) => {
       await peer.call()

@@ -109,7 +109,7 @@ export class CallerLink {
         resolve()
       })
     })
-    this.#timer = this.#destroyAfter(REQUEST_MS)
+    this.#destroyAfter(REQUEST_MS)
     // A caller ends its side only when it is gone.
     socket.once('end', () => socket.destroy())
     this.over = closed.then(() => this.#work)
@@ -143,9 +143,18 @@ export class CallerLink {
     else this.#work = this.#answer(message).catch((error) => this.#fail(error))
   }
 
-  #destroyAfter(ms: number): NodeJS.Timeout {
+  #destroyAfter(ms: number): void {
     clearTimeout(this.#timer)
-    return setTimeout(() => this.#socket.destroy(), Math.min(ms, LONGEST_MS))
+    const timer = setTimeout(
+      () => {
+        // We may have been busy: what has arrived meanwhile is read first.
+        setImmediate(() => {
+          if (this.#timer === timer) this.#socket.destroy()
+        })
+      },
+      Math.min(ms, LONGEST_MS),
+    )
+    this.#timer = timer
   }
 
   /** The caller notices, and refuses. */
@@ -156,6 +165,7 @@ export class CallerLink {
 
   async #answer(request: Extract<FromCaller, { kind: 'call' | 'status' | 'stop' }>): Promise<void> {
     clearTimeout(this.#timer)
+    this.#timer = undefined
     this.isCall = request.kind === 'call'
     if (request.kind === 'call') return this.#serve(request)
     if (request.kind === 'status') this.#send({ kind: 'status', json: this.#desk.status() })
@@ -169,7 +179,7 @@ export class CallerLink {
   /** What was sent still arrives. */
   #end(): void {
     this.#socket.end()
-    this.#timer = this.#destroyAfter(LATE_MS)
+    this.#destroyAfter(LATE_MS)
   }
 
   async #serve(call: Call): Promise<void> {
@@ -185,9 +195,9 @@ export class CallerLink {
       this.#end()
       return
     }
-    this.#timer = this.#destroyAfter(REQUEST_MS)
+    this.#destroyAfter(REQUEST_MS)
     if (!(await this.#begins(served.interrupted))) return
-    this.#timer = this.#destroyAfter(served.interrupted.deadline + LATE_MS)
+    this.#destroyAfter(served.interrupted.deadline + LATE_MS)
     this.#alive = setInterval(() => this.#send({ kind: 'alive' }), ALIVE_MS)
     await this.#desk.turns.next()
     if (this.#socket.destroyed) return

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { MCP_EMBEDDER, proxy } from '../../adapters/mcp/proxy.js'
 import { serverAtUrl } from '../../adapters/mcp/server-at-url.js'
-import { nameFromCommand, nameFromUrl, normalized } from '../../adapters/mcp/server-name.js'
+import { type FoundName, nameFromCommand, nameFromUrl, normalized } from '../../adapters/mcp/server-name.js'
 import { serverProcess } from '../../adapters/mcp/server-process.js'
 import { textOf } from '../../core/base/errors.js'
 import { keepSecret, withoutSecrets } from '../../core/base/secrets.js'
@@ -29,12 +29,12 @@ const OPTIONS = {
   name: {
     type: 'string',
     value: 'SERVER',
-    help: 'The server in mcp__SERVER__TOOL; default: by its command.',
+    help: 'The server in mcp__SERVER__TOOL; default: from its command.',
   },
   timeout: {
     type: 'string',
     value: 'SECONDS',
-    help: 'How long an answer may take; default: 600.',
+    help: 'How long the server may take to answer; default: 600.',
   },
   'no-dialog': {
     type: 'boolean',
@@ -76,6 +76,8 @@ export const command: Command<typeof OPTIONS> = {
     const target = targetOf(options, positionals)
     const timeout = secondsOf('timeout', options.timeout) ?? DEFAULT_TIMEOUT
     const log = (text: string) => void output.complain([plainText(`carabiner mcp: ${withoutSecrets(text)}`)])
+    if (options.name === undefined)
+      log(`hooks see its tools as mcp__${target.name}__TOOL; --name gives it another name`)
     const interruption = new Interruption()
     const audits: ResidentAudit[] = []
     const embedder = { ...MCP_EMBEDDER, display: ({ text }: { readonly text: string }) => log(text) }
@@ -111,14 +113,19 @@ function targetOf({ url, header, name }: Options<typeof OPTIONS>, words: readonl
     return {
       start: serverProcess(words, resolve(callerFolder())),
       source: 'stdio' as const,
-      name: name ?? nameFromCommand(words),
+      name: name ?? clearName(nameFromCommand(words)),
     }
   const address = addressOf(url)
   return {
     start: serverAtUrl(address, headersOf(header)),
     source: 'http' as const,
-    name: name ?? nameFromUrl(address),
+    name: name ?? clearName(nameFromUrl(address)),
   }
+}
+
+function clearName(found: FoundName): string {
+  if ('name' in found) return found.name
+  throw usage(`mcp needs a name for this server: ${found.doubt}`, 'Give it with --name SERVER.')
 }
 
 function addressOf(text: string): URL {

@@ -23,13 +23,17 @@ export function whenOf(agent: AgentSystem, hook: AgentHook, kind: EventKind): Wh
   const spec = typeof written === 'string' ? written : ''
   const isTools = kind.matcher === 'tool_name'
   const compiled = compile(agent, event.over === undefined ? spec : '')
+  const commands = [event.over === 'command' && spec !== '*' ? spec : '', hook.commandPattern ?? ''].filter(
+    (pattern) => pattern !== '',
+  )
   const conditions = [
-    event.over === 'command' && spec !== '' && spec !== '*' ? onCommand(spec) : undefined,
-    hook.commandPattern === undefined ? undefined : onCommand(hook.commandPattern),
+    ...commands.map(onCommand),
     event.change === undefined && hook.files === undefined ? undefined : onFile(event.change, hook.files),
   ].filter((one) => one !== undefined)
   const condition = all(conditions)
-  const problem = isOdd ? 'its matcher is not a text, so the hook runs for every value' : compiled.problem
+  const problem = isOdd
+    ? 'its matcher is not a text, so the hook runs for every value'
+    : (compiled.problem ?? unreadIn(commands, hook.files))
   const matcher = isTools ? ofTools(agent, event, compiled.matcher, spec) : ofValue(agent, compiled.matcher)
   return {
     matcher: kind.matcher === null ? null : matcher,
@@ -107,15 +111,31 @@ function all(conditions: readonly Condition[]): Condition | undefined {
   return (event) => conditions.map((one) => one(event)).find((answer) => answer !== true) ?? true
 }
 
+/** What the author of the file is told about patterns that cannot be read. */
+function unreadIn(commands: readonly string[], files: readonly string[] = []): string | undefined {
+  const command = commands.find((pattern) => !commandTest(pattern))
+  const file = files.find((glob) => !fileTest(glob))
+  if (command === undefined && file === undefined) return undefined
+  const every = command === undefined ? 'file' : 'command'
+  return `its pattern ${JSON.stringify(command ?? file)} cannot be read; the hook runs for every ${every}`
+}
+
+type Test = (text: string) => boolean
+const ANY: Test = () => true
+
+function commandTest(pattern: string): Test | undefined {
+  try {
+    // `a)|(b` must not become valid by the brackets around it.
+    compileMatcher(`${pattern}.?`)
+    return compileMatcher(`(?:${pattern})`)?.test ?? ANY
+  } catch {
+    return undefined
+  }
+}
+
 /** A pattern that cannot be read accepts every command. */
 function onCommand(pattern: string): Condition {
-  let matcher: Matcher | null = null
-  try {
-    matcher = compileMatcher(`(?:${pattern})`)
-  } catch {
-    return () => true
-  }
-  const { test } = matcher ?? { test: () => true }
+  const test = commandTest(pattern) ?? ANY
   return ({ data }: HookEvent) => {
     const { tool_name: tool, tool_input: input } = data
     const command = (input as { readonly command?: unknown } | undefined)?.command
@@ -125,7 +145,7 @@ function onCommand(pattern: string): Condition {
 }
 
 function onFile(change: FileEvent['change'], globs: readonly string[] | undefined): Condition {
-  const tests = globs?.map(fileTest)
+  const tests = globs?.map((glob) => fileTest(glob) ?? ANY)
   return ({ data }) => {
     if (change !== undefined && typeof data.event === 'string' && data.event !== change)
       return `it is not about "${data.event}"`
@@ -135,18 +155,22 @@ function onFile(change: FileEvent['change'], globs: readonly string[] | undefine
   }
 }
 
-/** `**` crosses folders, `*` does not. A pattern without a slash is about the name of the file. One that cannot be read accepts every file. */
-function fileTest(glob: string): (path: string) => boolean {
+/** Negation, classes, escapes, patterns in brackets, and braces within braces or without an end. */
+const UNREAD = /^!|[[\]\\]|[?*+@!]\(|\{[^}]*(?:\{|$)/
+
+/** `**` crosses folders, `*` does not. A pattern without a slash is about the name of the file. Undefined for one that cannot be read. */
+function fileTest(glob: string): Test | undefined {
+  if (UNREAD.test(glob)) return undefined
   const source = glob
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/^\.?\//, '')
+    .replace(/[.+^${}()|]/g, '\\$&')
     .replace(/\*\*\/?|\*|\?/g, (sign) => (sign === '?' ? '[^/]' : sign === '*' ? '[^/]*' : '.*'))
     .replace(/\\\{([^}]*)\\\}/g, (_, inner: string) => `(?:${inner.split(',').join('|')})`)
-  // A pattern of a file must not take long for any path, as `*a*a*a*b` would with backtracking.
-  let matcher: Matcher | null = null
   try {
-    matcher = compileMatcher(`(?:^|/)${source}$`)
+    // It must not take long for any path, as `*a*a*a*b` would with backtracking.
+    const matcher = compileMatcher(`(?:^|/)${source}$`)
+    return (path) => matcher?.test(path.replaceAll('\\', '/')) ?? true
   } catch {
-    return () => true
+    return undefined
   }
-  return (path) => matcher?.test(path.replaceAll('\\', '/')) ?? true
 }

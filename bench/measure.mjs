@@ -14,6 +14,7 @@ export async function race(contestants, { calls: given } = {}) {
   const names = Object.keys(contestants)
   const times = Object.fromEntries(names.map((name) => [name, []]))
   const calls = {}
+  for (const name of names) await contestants[name]()
   for (const name of names) await warmUp(contestants[name])
   for (const name of names) calls[name] = given ?? (await callsPerRound(contestants[name]))
   for (let round = 0; round < ROUNDS; round++) {

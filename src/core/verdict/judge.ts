@@ -206,32 +206,37 @@ function denyUnstable(kind: EventKind, merged: Merged): Merged {
   return { ...merged, action: 'deny', reason, permission: undefined, injections }
 }
 
+type Final = Pick<Merged, 'action' | 'reason' | 'injections' | 'messages'>
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A judgement as an Outcome. Optional fields are only set if they say something. */
 export function outcomeOf(
   judgement: Judgement,
-  final: Pick<Merged, 'action' | 'reason' | 'injections' | 'messages'>,
+  final: Final,
   diagnostics: readonly Diagnostic[],
   approval?: Approval,
 ): Outcome {
-  const { merged, event, modified } = judgement
-  const outcome: Writable<Outcome> = {
-    action: final.action,
-    data: event.data,
-    modified,
-    injections: final.injections,
-    messages: final.messages,
-    hooks: NO_TRACE,
-    diagnostics,
-  }
+  const { merged, event, modified, listeners } = judgement
+  const outcome: Writable<Outcome> =
+    listeners && listeners.size > FEW && judgement.ran.length < listeners.size
+      ? (new TracedLater(judgement, final, diagnostics) as object as Outcome)
+      : {
+          action: final.action,
+          data: event.data,
+          modified,
+          injections: final.injections,
+          messages: final.messages,
+          hooks: wholeTrace(judgement),
+          diagnostics,
+        }
   if (final.reason !== undefined) outcome.reason = final.reason
   if (merged.permission !== undefined && final.action === merged.action)
     outcome.permission = merged.permission
   if (merged.response !== undefined && !endsChain(final.action)) outcome.response = merged.response
   if (merged.host !== undefined) outcome.host = merged.host
   if (approval !== undefined) outcome.approval = approval
-  return withTrace(outcome, judgement)
+  return outcome
 }
 
 const NO_TRACE: readonly never[] = Object.freeze([])
@@ -252,27 +257,25 @@ export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = 
 /** Up to this many candidates, the trace is made right away. */
 const FEW = 64
 
-/** Every candidate is in the trace. */
-function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
-  const { ran, listeners } = judgement
-  // A hook runs twice only after a change.
-  const complete = !listeners || (ran.length === listeners.size && !judgement.modified)
-  if (complete) outcome.hooks = tracesOf(ran)
-  else if (listeners.size <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
-  else return new TracedLater(outcome, judgement, listeners) as object as Outcome
-  return outcome
-}
-
-/** Makes the trace on first read, so that thousands of idle hooks cost nothing. */
+/** An outcome that makes its trace on first read, so that thousands of idle hooks cost nothing. */
 class TracedLater {
+  readonly action: Outcome['action']
+  readonly data: Data
+  readonly modified: boolean
+  readonly injections: Outcome['injections']
+  readonly messages: Outcome['messages']
+  readonly diagnostics: Outcome['diagnostics']
   readonly #judgement: Judgement
-  readonly #listeners: Listeners
   #hooks: readonly Trace[] | undefined
 
-  constructor({ hooks: _, ...outcome }: Outcome, judgement: Judgement, listeners: Listeners) {
+  constructor(judgement: Judgement, final: Final, diagnostics: readonly Diagnostic[]) {
+    this.action = final.action
+    this.data = judgement.event.data
+    this.modified = judgement.modified
+    this.injections = final.injections
+    this.messages = final.messages
+    this.diagnostics = diagnostics
     this.#judgement = judgement
-    this.#listeners = listeners
-    Object.assign(this, outcome)
     // An own property, so that JSON, spreading and cloning see it. All instances share one getter, because creating one is slow.
     Object.defineProperty(this, 'hooks', TracedLater.#LATER)
   }
@@ -281,51 +284,68 @@ class TracedLater {
     enumerable: true,
     configurable: true,
     get(this: TracedLater) {
-      this.#hooks ??= wholeTrace(this.#judgement, this.#listeners)
+      this.#hooks ??= wholeTrace(this.#judgement)
       return this.#hooks
     },
   }
 }
 
-function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): readonly Trace[] {
-  const value = matcherValue(kind, event.data)
+/** Every candidate is in the trace. */
+function wholeTrace(judgement: Judgement): readonly Trace[] {
+  const { listeners, ran } = judgement
+  const traces = tracesOf(ran)
+  // A hook runs twice only after a change.
+  if (!listeners || (ran.length === listeners.size && !judgement.modified)) return traces
+  const { selected, all, rest } = idleOf(judgement.kind, listeners, judgement.event.data)
+  if (ran.length === selected.length && ran.every(({ hook }, i) => hook === selected[i]))
+    return traces.concat(rest)
   const seen = new Set(ran.map((one) => one.hook))
-  const traces: Trace[] = [...tracesOf(ran)]
-  for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
-    if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
-  }
-  for (const hook of listeners.observers) if (!seen.has(hook)) traces.push(observerTrace(kind, hook, value))
-  return traces
+  return traces.concat(all.filter(([hook]) => !seen.has(hook)).map(([, trace]) => trace))
 }
 
-/** Observers run after the outcome is made, so the trace can only say that they were started. */
-function observerTrace(kind: EventKind, hook: Hook, value: string): Trace {
-  if (kind.matcher !== null && !matches(hook, value)) return idleTrace(kind, hook, value)
-  const { name, origin, role } = hook
-  return { name, kind: hook.kind, source: origin.source, role, status: 'detached', ms: 0 }
+/** The traces of hooks that did not run, for one value of the matcher. */
+interface Idle {
+  /** The interceptors that match. */
+  readonly selected: readonly Hook[]
+  readonly all: readonly (readonly [Hook, Trace])[]
+  /** Those of the hooks that do not run when everyone else does, as for most events. */
+  readonly rest: readonly Trace[]
 }
 
-/** Cached per hook, because the same tools are called again and again. */
-const idleTraces = new WeakMap<Hook, Map<string, Trace>>()
+/** Made once, because the same tools are called again and again. */
+const idle = new WeakMap<Listeners, Map<string, Idle>>()
 const MAX_REMEMBERED = 64
 
-function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
-  const known = idleTraces.get(hook) ?? new Map<string, Trace>()
-  const key = `${kind.name} ${value}`
-  let trace = known.get(key)
-  if (trace === undefined) {
-    const { name, origin, role } = hook
-    trace = Object.freeze({
-      name,
-      kind: hook.kind,
-      source: origin.source,
-      ...(role !== 'intercept' && { role }),
-      status: 'skipped',
-      ms: 0,
-      ...idleSkip(kind, hook, value),
-    })
+function idleOf(kind: EventKind, listeners: Listeners, data: Data): Idle {
+  const value = matcherValue(kind, data)
+  const known = idle.get(listeners) ?? new Map<string, Idle>()
+  let made = known.get(value)
+  if (made === undefined) {
+    const selected = listeners.select(value).hooks
+    const { interceptors, approvers, observers } = listeners
+    const all = [...interceptors, ...approvers, ...observers].map(
+      (hook) => [hook, idleTrace(kind, hook, value)] as const,
+    )
+    const runs = new Set(selected)
+    const rest = all.filter(([hook]) => !runs.has(hook)).map(([, trace]) => trace)
+    made = { selected, all, rest }
     if (known.size >= MAX_REMEMBERED) known.clear()
-    idleTraces.set(hook, known.set(key, trace))
+    idle.set(listeners, known.set(value, made))
   }
-  return trace
+  return made
+}
+
+function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
+  const { name, origin, role } = hook
+  // Observers run after the outcome is made, so the trace can only say that they were started.
+  const isStarted = role === 'observe' && (kind.matcher === null || matches(hook, value))
+  return Object.freeze({
+    name,
+    kind: hook.kind,
+    source: origin.source,
+    ...(role !== 'intercept' && { role }),
+    status: isStarted ? 'detached' : 'skipped',
+    ms: 0,
+    ...(!isStarted && idleSkip(kind, hook, value)),
+  })
 }

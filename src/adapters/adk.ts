@@ -13,6 +13,7 @@ import {
 import type { BegunModel, BegunTool, Data, Json, RenderedInjection, Session } from '../core/index.js'
 import { replyTo } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
+import { childOf, PerSession } from './per-session.js'
 import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
 
 export const capabilities: Capabilities = {
@@ -60,10 +61,8 @@ export type SessionOf = Session | ((context: InvocationContext) => Session)
 /** Give it to `plugins` of a Runner as the first: a plugin before it can answer in place of it. */
 export class HooksPlugin extends BasePlugin {
   readonly #session: SessionOf
-  /** A child for every sub-agent. */
-  readonly #children = new WeakMap<Session, Map<string, Session>>()
-  /** Calls that wait for a person, by their ids. */
-  readonly #waiting = new WeakMap<Session, Map<string, BegunTool>>()
+  /** Calls that wait for a person. */
+  readonly #waiting = new PerSession<BegunTool>()
   readonly #gated = new WeakSet<BaseTool>()
   readonly #tools = new WeakMap<Context, RunningTool>()
   /** By the event that a model call fills. */
@@ -78,11 +77,10 @@ export class HooksPlugin extends BasePlugin {
     if (isAgentTool(tool)) return { error: `${tool.name} ${UNGUARDED}` }
     const session = this.#sessionOf(toolContext.invocationContext)
     const { functionCallId: id = '', toolConfirmation, abortSignal: signal } = toolContext
-    const waiting = within(this.#waiting, session)
-    if (session.isIdle && !waiting.has(id)) return undefined
+    if (session.isIdle && !this.#waiting.has(session, id)) return undefined
+    const kept = this.#waiting.take(session, id)
     // Only a call that goes on has a confirmation. Another call may have the id of one that nobody answered.
-    const asked = toolConfirmation && waiting.get(id)
-    waiting.delete(id)
+    const asked = toolConfirmation && kept
     let call: BegunTool =
       asked ?? (await session.beginTool({ name: tool.name, input: toolArgs as object, id }, { signal }))
     // A tool that wants a confirmation of its own takes the same one: the SDK asks once for a call.
@@ -90,7 +88,7 @@ export class HooksPlugin extends BasePlugin {
       call = await asked.answer(replyTo(asked.question, toolConfirmation?.confirmed === true))
     if (call.status === 'responded') return objectOf(call.result)
     if (call.status === 'needs_approval') {
-      waiting.set(id, call)
+      this.#waiting.set(session, id, call)
       this.#gate(tool)
       toolContext.requestConfirmation({ hint: call.reason })
       toolContext.actions.skipSummarization = true
@@ -111,7 +109,7 @@ export class HooksPlugin extends BasePlugin {
     const id = toolContext.functionCallId ?? ''
     if (toolContext.actions.requestedToolConfirmations[id]) {
       // The tool asks a person, and has not run. The SDK compares the call with the model's when it goes on.
-      within(this.#waiting, this.#sessionOf(toolContext.invocationContext)).set(id, call)
+      this.#waiting.set(this.#sessionOf(toolContext.invocationContext), id, call)
       replace(toolArgs, was ?? {})
       return undefined
     }
@@ -187,7 +185,7 @@ export class HooksPlugin extends BasePlugin {
     this.#gated.add(tool)
     const own = tool.checkRequireConfirmation.bind(tool)
     const isAsked = ({ invocationContext, functionCallId = '' }: Context) =>
-      within(this.#waiting, this.#sessionOf(invocationContext)).has(functionCallId)
+      this.#waiting.has(this.#sessionOf(invocationContext), functionCallId)
     tool.checkRequireConfirmation = async (args, context) =>
       (context !== undefined && isAsked(context)) || own(args, context)
   }
@@ -201,11 +199,7 @@ export class HooksPlugin extends BasePlugin {
   #sessionOf(context: InvocationContext): Session {
     const session = typeof this.#session === 'function' ? this.#session(context) : this.#session
     const { agent } = context
-    if (!agent || agent.rootAgent === agent) return session
-    const children = within(this.#children, session)
-    const child = children.get(agent.name) ?? session.child({ agentId: agent.name, agentType: agent.name })
-    children.set(agent.name, child)
-    return child
+    return !agent || agent.rootAgent === agent ? session : childOf(session, agent.name, agent.name)
   }
 }
 
@@ -223,12 +217,6 @@ type Response = Record<string, unknown> | undefined
 type Answer = LlmResponse | undefined
 type Contents = LlmRequest['contents']
 type Part = NonNullable<Contents[number]['parts']>[number]
-
-function within<T>(maps: WeakMap<Session, Map<string, T>>, session: Session): Map<string, T> {
-  const map = maps.get(session) ?? new Map<string, T>()
-  maps.set(session, map)
-  return map
-}
 
 function objectOf(result: Json | undefined): Record<string, unknown> {
   const isPlain = typeof result === 'object' && result !== null && !Array.isArray(result)

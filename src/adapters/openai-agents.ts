@@ -1,26 +1,10 @@
-// Hooks in the OpenAI Agents SDK (npm: @openai/agents): around its function tools, around its models, and in its interruptions.
+// Hooks in the OpenAI Agents SDK (npm: @openai/agents): around its function tools, and in its interruptions.
+// openai-agents-model.ts is around its models.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  FunctionTool,
-  Model,
-  ModelRequest,
-  ModelResponse,
-  RunContext,
-  RunToolApprovalItem,
-  Tool,
-} from '@openai/agents'
-import {
-  type Data,
-  type Hold,
-  HookError,
-  type Json,
-  type Question,
-  type RenderedInjection,
-  type Reply,
-  type Session,
-} from '../core/index.js'
+import type { FunctionTool, RunContext, RunToolApprovalItem, Tool } from '@openai/agents'
+import { type Data, HookError, type Json, type Question, type Reply, type Session } from '../core/index.js'
 import {
   beginOnce,
   forgetBegun,
@@ -29,10 +13,13 @@ import {
   putBack,
   refused,
   replyTo,
+  runBegun,
   takeBegun,
 } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { inputOf, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
+import { PerSession } from './per-session.js'
+
+export { wrapModel } from './openai-agents-model.js'
 
 export const capabilities: Capabilities = {
   sdk: 'OpenAI Agents SDK',
@@ -78,74 +65,58 @@ export function wrapTools<T extends AnyTool>(session: Session, tools: readonly T
   })
 }
 
+type Invoke = AnyFunctionTool['invoke']
+
 function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
   const { name } = tool
   const isAgent = 'on' in tool
-  return {
-    ...tool,
+  const run = isAgent ? asSubagent(session, tool) : tool.invoke
+  const needsApproval: AnyFunctionTool['needsApproval'] = async (context, input, id = '') => {
     // Older versions ask again when somebody has answered.
-    needsApproval: async (context, input, id = '') => {
-      if (context.isToolApproved({ toolName: name, callId: id }) !== undefined) return true
-      if (isUnheard(session, id)) return tool.needsApproval(context, input, id)
-      const { status } = await beginOnce(session, { name, input: asInput(input), id })
-      return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
-    },
-    invoke: async (context, text, details) => {
-      const { toolCall, signal, resumeState } = (details ?? {}) as Details
-      const id = toolCall?.callId ?? ''
-      if (isUnheard(session, id)) return tool.invoke(context, text, details)
-      const given = parsed(text)
-      const input = asInput(given)
-      let call = await takeBegun(session, { name, input, id }, signal)
-      if (call.status === 'needs_approval' && isApproved(session, context, name, id))
-        call = await call.answer(replyTo(call.question, true))
-      if (call.status === 'responded') return call.result
-      if (call.status !== 'run') return call.reason
-      const judged = isDeepStrictEqual(call.input, input)
-        ? text
-        : JSON.stringify(input === given ? call.input : unwrapped(call.input))
-      const failure: Failure = {}
-      let result: unknown
-      try {
-        if (isAgent && resumeState === undefined) await startAgent(session, name, id)
-        result = await failures.run(failure, () => tool.invoke(context, judged, details))
-      } catch (error) {
-        await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
-        if (error instanceof HookError && error.code === 'CALL_DENIED') return error.message
-        throw error
-      }
-      // The agent in this tool was interrupted. The SDK calls the tool again when somebody has answered.
-      if (isAgent && result === '') {
-        putBack(session, { name, input, id }, call)
-        return result
-      }
-      if (isAgent) await endAgent(session, name, id, result)
-      if (typeof result === 'string' && FAILED.test(result)) failure.error ??= result
-      if (failure.error !== undefined) {
-        await call.fail(failure.error)
-        return result
-      }
-      const ended = await call.finish(result)
-      return ended.status === 'failed' ? ended.reason : ended.result
-    },
+    if (context.isToolApproved({ toolName: name, callId: id }) !== undefined) return true
+    if (isUnheard(session, id)) return tool.needsApproval(context, input, id)
+    const { status } = await beginOnce(session, { name, input: asInput(input), id })
+    return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
   }
+  const invoke: Invoke = async (context, text, details) => {
+    const { toolCall, signal } = details ?? {}
+    const id = toolCall?.callId ?? ''
+    if (isUnheard(session, id)) return tool.invoke(context, text, details)
+    const given = parsed(text)
+    const input = asInput(given)
+    let call = await takeBegun(session, { name, input, id }, signal)
+    if (call.status === 'needs_approval' && isApproved(session, context, name, id))
+      call = await call.answer(replyTo(call.question, true))
+    if (call.status === 'responded') return call.result
+    if (call.status !== 'run') return call.reason
+    const failure: Failure = {}
+    const isSuspended = (result: unknown) => isAgent && result === ''
+    const errorIn = (result: unknown) =>
+      failure.error ?? (typeof result === 'string' && FAILED.test(result) ? result : undefined)
+    const running = call
+    const runJudged = async (judged: Data) => {
+      const isSame = isDeepStrictEqual(judged, input)
+      const changed = input === given ? judged : unwrapped(judged)
+      const result = await run(context, isSame ? text : JSON.stringify(changed), details)
+      // The SDK calls the tool again when somebody has answered the agent in it.
+      if (isSuspended(result)) putBack(session, { name, input, id }, running)
+      return result
+    }
+    const ended = await failures
+      .run(failure, () => runBegun(running, runJudged, { signal, isSuspended, errorIn }))
+      .catch(refusalIn)
+    return ended.status === 'failed' ? ended.reason : ended.result
+  }
+  return { ...tool, needsApproval, invoke }
 }
 
-const approved = new WeakMap<Session, Set<string>>()
+const approved = new PerSession<true>()
 
 /** An approval is for one call. The SDK keeps it for every later call with this id, and some models count from 1 again. */
 function isApproved(session: Session, context: RunContext, toolName: string, callId: string): boolean {
-  const known = approved.get(session) ?? new Set()
-  approved.set(session, known)
-  const isNew = !known.has(callId) && context.isToolApproved({ toolName, callId }) === true
-  if (isNew) known.add(callId)
+  const isNew = !approved.has(session, callId) && context.isToolApproved({ toolName, callId }) === true
+  if (isNew) approved.set(session, callId, true)
   return isNew
-}
-
-interface Details {
-  readonly toolCall?: { readonly callId: string }
-  readonly signal?: AbortSignal
-  readonly resumeState?: string
 }
 
 /** Hooks judge an object. A tool without parameters gets a text. */
@@ -168,7 +139,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// ---- errors of tools, and agents as tools
+// ---- errors of tools, and agents as tools -----------------------------------------------------------------------
 
 interface Failure {
   error?: unknown
@@ -190,18 +161,28 @@ export function seenError(
   }
 }
 
-async function startAgent(session: Session, agent_type: string, agent_id: string): Promise<void> {
-  const outcome = await session.fire('SubagentStart', { agent_type, agent_id })
-  if (outcome.action !== 'continue') throw refused({ reason: outcome.reason, outcome })
+/** An agent as a tool, between the events of a subagent. */
+function asSubagent(session: Session, { name: agent_type, invoke }: AnyFunctionTool): Invoke {
+  return async (context, text, details) => {
+    const { toolCall, resumeState } = details ?? {}
+    const agent = { agent_type, agent_id: toolCall?.callId ?? '' }
+    if (resumeState === undefined) {
+      const outcome = await session.fire('SubagentStart', agent)
+      if (outcome.action !== 'continue') throw refused({ reason: outcome.reason, outcome })
+    }
+    const result: unknown = await invoke(context, text, details)
+    // Interrupted.
+    if (result === '') return result
+    await session.fire('SubagentStop', { ...agent, last_assistant_message: String(result) })
+    return result
+  }
 }
 
-async function endAgent(
-  session: Session,
-  agent_type: string,
-  agent_id: string,
-  result: unknown,
-): Promise<void> {
-  await session.fire('SubagentStop', { agent_type, agent_id, last_assistant_message: String(result) })
+/** The model is told why hooks refused an agent. */
+function refusalIn(error: unknown) {
+  if (error instanceof HookError && error.code === 'CALL_DENIED')
+    return { status: 'ok' as const, result: error.message }
+  throw error
 }
 
 // ---- interruptions ----------------------------------------------------------------------------------------------
@@ -222,8 +203,8 @@ type Answered = boolean | Reply
 export async function runApprovals(session: Session, result: Interrupted, answer: Answer): Promise<void> {
   const { interruptions, state } = result
   for (const item of interruptions) {
-    const { callId } = item.rawItem as { callId?: string }
-    let call = await knownBegun(session, callId ?? '')
+    const { callId = '' } = item.rawItem as { callId?: string }
+    let call = await knownBegun(session, callId)
     if (call?.status !== 'needs_approval') {
       const said = await answer(item, undefined)
       if (said === true || (typeof said === 'string' && /^allow/i.test(said))) state.approve(item)
@@ -235,137 +216,8 @@ export async function runApprovals(session: Session, result: Interrupted, answer
       call = await call.answer(typeof said === 'boolean' ? replyTo(call.question, said) : said)
     }
     if (call.status === 'denied') {
-      forgetBegun(session, callId ?? '')
+      forgetBegun(session, callId)
       state.reject(item, { message: call.reason })
     } else state.approve(item)
   }
-}
-
-// ---- models -----------------------------------------------------------------------------------------------------
-
-interface ModelOptions {
-  /** What hooks see as the model. The SDK does not say which one it is. */
-  readonly name?: string
-  readonly hold?: Hold
-}
-
-/** Each call of this model is judged. Hooks see the response as `{ role, content, tool_calls? }`. */
-export function wrapModel(session: Session, model: Model, options: ModelOptions = {}): Model {
-  const { name = model.constructor.name, hold = 'all' } = options
-  const wrapped: Pick<Model, 'getResponse' | 'getStreamedResponse'> = {
-    async getResponse(request) {
-      if (session.isIdle) return model.getResponse(request)
-      let made: ModelResponse | undefined
-      const run = async (judged: Request) => {
-        made = await model.getResponse(restored(request, judged))
-        return messageOf(made.output as readonly Item[], ITEMS)
-      }
-      const called = await session.callModel(requestOf(name, request), run, optionsOf(request))
-      if (called.response === undefined) throw refused(called)
-      if (made && called.status === 'ok' && !called.after.modified) return made
-      const output = partsOf(called.response as Json, ITEMS, made?.output as readonly Item[] | undefined)
-      return { usage: NOTHING, ...made, output } as unknown as ModelResponse
-    },
-    getStreamedResponse: (request) =>
-      session.isIdle ? model.getStreamedResponse(request) : (judgedEvents(request) as AsyncIterable<never>),
-  }
-  async function* judgedEvents(request: ModelRequest): AsyncGenerator<Event> {
-    let end: Event['response']
-    const streamed = session.streamModel(
-      requestOf(name, request),
-      (judged: Request) => model.getStreamedResponse(restored(request, judged)) as AsyncIterable<Event>,
-      {
-        ...optionsOf(request),
-        hold,
-        assemble: (events) => {
-          end = events.findLast(({ type }) => type === 'response_done')?.response
-          return messageOf(end?.output ?? [{ type: 'message', content: events.map(partOf) }], ITEMS)
-        },
-        deltasOf: (response) => eventsOf(response, end),
-      },
-    )
-    yield* streamed
-    await unlessRefused(streamed.result)
-  }
-  return Object.assign(Object.create(model), wrapped)
-}
-
-interface Item {
-  readonly type: string
-  readonly role?: string
-  readonly status?: string
-  readonly callId?: string
-  readonly name?: string
-  readonly arguments?: string
-  readonly content?: readonly { readonly type: string; readonly text?: string }[]
-}
-interface Event {
-  readonly type: string
-  readonly response?: { readonly output: readonly Item[] }
-  readonly delta?: string
-}
-type Request = ReturnType<typeof requestOf>
-
-function requestOf(model: string, { systemInstructions, input, tools, modelSettings }: ModelRequest) {
-  const system = systemInstructions === undefined ? [] : [{ role: 'system', content: systemInstructions }]
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
-  return { model, messages: [...system, ...items] as readonly object[], tools, options: modelSettings }
-}
-
-function restored(request: ModelRequest, { messages, tools, options }: Request): ModelRequest {
-  const [first, ...rest] = messages as readonly { role?: string; content?: unknown }[]
-  const hasSystem = request.systemInstructions !== undefined && first?.role === 'system'
-  const { systemInstructions: _, ...given } = request
-  return {
-    ...given,
-    ...(hasSystem && { systemInstructions: String(first.content) }),
-    input: (hasSystem ? rest : messages) as never,
-    tools: tools as never,
-    modelSettings: options as never,
-  }
-}
-
-function optionsOf({ signal }: ModelRequest) {
-  const addInjections = (request: Request, injections: readonly RenderedInjection[]): Request => {
-    const added = injections.map(({ role, content }) => ({
-      role: role === 'system' ? role : 'user',
-      content,
-    }))
-    return { ...request, messages: [...request.messages, ...added] }
-  }
-  return { ...(signal && { signal }), addInjections }
-}
-
-/** For a stream that breaks off before it has said what the whole response is. */
-function partOf({ type, delta }: Event) {
-  return { type: 'output_text', text: type === 'output_text_delta' ? (delta ?? '') : '' }
-}
-
-const NOTHING = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-
-const isText = ({ type }: { readonly type: string }) => type === 'output_text'
-
-const ITEMS: PartForm<Item> = {
-  textOf: ({ type, content = [] }) =>
-    type === 'message' ? content.map((part) => (isText(part) ? part.text : '')).join('') : undefined,
-  callOf: ({ type, callId, name = '', arguments: text }) =>
-    type === 'function_call' ? { id: callId, name, input: inputOf(text) } : undefined,
-  text(text, was) {
-    const unseen = was?.content?.filter((part) => !isText(part)) ?? []
-    const content = [{ type: 'output_text', text }, ...unseen]
-    return { ...was, type: 'message', role: 'assistant', status: 'completed', content }
-  },
-  call: ({ id = '', name, input }, was) => ({
-    ...was,
-    ...{ type: 'function_call', callId: id, name, arguments: JSON.stringify(input) },
-  }),
-}
-
-function* eventsOf(response: Json, end: Event['response']): Iterable<Event> {
-  const output = partsOf(response, ITEMS, end?.output)
-  const { content: text } = messageOf(output, ITEMS)
-  yield { type: 'response_started' }
-  if (text !== '') yield { type: 'output_text_delta', delta: text }
-  const whole = { id: '', usage: NOTHING, ...end, output }
-  yield { type: 'response_done', response: whole }
 }

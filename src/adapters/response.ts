@@ -67,13 +67,17 @@ export function saidIn(response: Json): { readonly text: string; readonly calls:
   const content = message.content ?? (message.tool_calls ? '' : response)
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   return {
-    text: typeof content === 'string' ? content : JSON.stringify(content),
+    text: asText(content),
     calls: calls.map((call) => {
       const { id, name, input } = (call ?? {}) as { id?: string | null; name?: Json; input?: Json }
       // What hooks judged is frozen, and SDKs write into their parts.
       return { id: id ?? undefined, name: String(name), input: structuredClone(inputOf(input)) }
     }),
   }
+}
+
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The input of a call, which most SDKs have as JSON text. What is no object becomes `{ input }`. */

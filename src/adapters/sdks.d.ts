@@ -12,10 +12,15 @@ declare module '@openai/agents' {
   export interface RunContext {
     isToolApproved(call: { readonly toolName: string; readonly callId: string }): boolean | undefined
   }
+  interface ToolCallDetails {
+    readonly toolCall?: { readonly callId: string }
+    readonly signal?: AbortSignal
+    readonly resumeState?: string
+  }
   export interface FunctionTool<_Context = unknown, _Parameters = unknown, _Result = unknown> {
     readonly type: 'function'
     readonly name: string
-    readonly invoke: (context: RunContext, input: string, details?: object) => Promise<unknown>
+    readonly invoke: (context: RunContext, input: string, details?: ToolCallDetails) => Promise<unknown>
     readonly needsApproval: (context: RunContext, input: unknown, callId?: string) => Promise<boolean>
   }
   export type Tool<Context = unknown> =
@@ -31,12 +36,45 @@ declare module '@openai/agents' {
     readonly modelSettings: object
     readonly signal?: AbortSignal
   }
-  export interface ModelResponse {
-    readonly output: readonly object[]
+  export interface AssistantMessageItem {
+    readonly type?: 'message'
+    readonly role: 'assistant'
+    readonly status: string
+    readonly content: readonly (
+      | { readonly type: 'output_text'; readonly text: string }
+      | { readonly type: 'refusal' }
+    )[]
   }
+  type OutputItem =
+    | AssistantMessageItem
+    | {
+        readonly type: 'function_call'
+        readonly callId: string
+        readonly name: string
+        readonly arguments: string
+      }
+    | { readonly type: 'reasoning' }
+  interface Usage {
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly totalTokens: number
+  }
+  export interface ModelResponse {
+    readonly usage: Usage
+    readonly output: readonly OutputItem[]
+  }
+  export interface StreamEventResponseCompleted {
+    readonly type: 'response_done'
+    readonly response: { readonly id: string; readonly usage: Usage; readonly output: readonly OutputItem[] }
+  }
+  export type StreamEvent =
+    | StreamEventResponseCompleted
+    | { readonly type: 'response_started' }
+    | { readonly type: 'output_text_delta'; readonly delta: string }
+    | { readonly type: 'model' }
   export interface Model {
     getResponse(request: ModelRequest): Promise<ModelResponse>
-    getStreamedResponse(request: ModelRequest): AsyncIterable<object>
+    getStreamedResponse(request: ModelRequest): AsyncIterable<StreamEvent>
   }
 }
 

@@ -1,0 +1,52 @@
+// What adapters keep for a session, by the id of a call or an agent. It is forgotten with the session.
+
+import type { Session } from '../core/index.js'
+
+export class PerSession<T> {
+  readonly #maps = new WeakMap<Session, Map<string, T>>()
+  readonly #most: number
+
+  /** Above `most` entries, a session loses its oldest one. */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
+
+  get(session: Session, id: string): T | undefined {
+    return this.#maps.get(session)?.get(id)
+  }
+
+  has(session: Session, id: string): boolean {
+    return this.#maps.get(session)?.has(id) ?? false
+  }
+
+  /** Without an id, nothing is kept: the next one without an id is another call. */
+  set(session: Session, id: string, value: T): void {
+    if (id === '') return
+    const map = this.#maps.get(session) ?? new Map<string, T>()
+    this.#maps.set(session, map.set(id, value))
+    const [oldest] = map.keys()
+    if (map.size > this.#most && oldest !== undefined) map.delete(oldest)
+  }
+
+  delete(session: Session, id: string): void {
+    this.#maps.get(session)?.delete(id)
+  }
+
+  /** Returns it and forgets it. */
+  take(session: Session, id: string): T | undefined {
+    const value = this.get(session, id)
+    this.delete(session, id)
+    return value
+  }
+}
+
+const children = new PerSession<Session>()
+
+/** The session of a subagent: the same one for every event of this agent. */
+export function childOf(session: Session, agentId: string, agentType?: string): Session {
+  const known = children.get(session, agentId)
+  if (known) return known
+  const child = session.child({ agentId, ...(agentType !== undefined && { agentType }) })
+  children.set(session, agentId, child)
+  return child
+}

@@ -1,10 +1,13 @@
 // Hooks around the models of the AI SDK, as a middleware: whole responses and streams, in the forms of 5, 6 and 7.
 
 import { ReadableStream } from 'node:stream/web'
-import type { LanguageModelMiddleware } from 'ai'
+import type { wrapLanguageModel } from 'ai'
 import type { Hold, Json, RenderedInjection, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
 import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
+
+/** 5.0 gives it no name. */
+type Middleware = Exclude<Parameters<typeof wrapLanguageModel>[0]['middleware'], readonly unknown[]>
 
 /** What all versions have in common. */
 type Part = { readonly type: string; readonly [field: string]: unknown }
@@ -30,7 +33,7 @@ interface Calling {
 export function hooksMiddleware(
   session: Session,
   { hold = 'all' }: { readonly hold?: Hold } = {},
-): LanguageModelMiddleware {
+): Middleware {
   const middleware = {
     specificationVersion: 'v3',
     wrapGenerate: async ({ model, params }: Calling) => {
@@ -93,7 +96,7 @@ export function hooksMiddleware(
       return { ...made, stream: ReadableStream.from(rest()) }
     },
   }
-  return middleware as unknown as LanguageModelMiddleware
+  return middleware as unknown as Middleware
 }
 
 type Request = ReturnType<typeof requestOf>

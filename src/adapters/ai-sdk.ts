@@ -10,7 +10,7 @@ export { hooksMiddleware } from './ai-sdk-model.js'
 export const capabilities: Capabilities = {
   sdk: 'AI SDK',
   package: 'ai',
-  versions: ['5.0.277', '6.0.326', '7.0.169'],
+  versions: ['5.0.0', '5.0.277', '6.0.0', '6.0.326', '7.0.0', '7.0.169'],
   deny: {
     works: true,
     note: 'a tool error with the reason; for a model call, an error with code `CALL_DENIED`',
@@ -104,11 +104,17 @@ function wasApproved(id: string, messages: ExecuteOptions['messages']): boolean 
 
 /** For `toolApproval` of generateText and streamText in AI SDK 7: says why a hook asks. The tools must be wrapped too. */
 export function toolApproval(session: Session) {
-  return async ({ toolCall }: { readonly toolCall: ToolCall }) => {
+  return async ({ toolCall }: { readonly toolCall: ToolCall }): Promise<Approval | undefined> => {
     const call = { name: toolCall.toolName, input: toolCall.input as object, id: toolCall.toolCallId }
     const { status, reason } = { reason: '', ...(await beginOnce(session, call)) }
-    return status === 'needs_approval' ? { type: 'user-approval' as const, reason } : undefined
+    const asked = { type: 'user-approval' as const, reason }
+    return status === 'needs_approval' ? asked : undefined
   }
+}
+
+/** It has a reason too, which the types of 7.0 do not allow. */
+interface Approval {
+  readonly type: 'user-approval'
 }
 
 interface ToolCall {

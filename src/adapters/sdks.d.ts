@@ -2,7 +2,7 @@
 // checks each adapter against the real types.
 
 declare module 'ai' {
-  export type LanguageModelMiddleware = object
+  export function wrapLanguageModel(wrapped: { readonly middleware: object | object[] }): object
   export type ToolSet = Readonly<
     Record<string, { readonly execute?: (input: never, options: never) => unknown }>
   >

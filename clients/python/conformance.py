@@ -75,9 +75,9 @@ if how:
 
 def shown(value):
     status = value.status
-    if isinstance(value, (c.ToolRun, c.AsyncToolRun)):
+    if status == "run" and value.kind == "tool":
         return {"status": status, "name": value.name, "input": value.input}
-    if isinstance(value, (c.ModelRun, c.AsyncModelRun)):
+    if status == "run":
         return {"status": status, "request": value.request, "held": value.held}
     if status == "needs_approval":
         question = value.question

@@ -15,8 +15,9 @@ cp node_modules/carabiner/clients/conformance/hooks/* ~/.amplifier/hooks/
 const START = `
 import asyncio, sys, types
 sys.path.insert(0, ${JSON.stringify(`${ROOT}clients/python`)})
-import carabiner
-from carabiner import AsyncCarabiner, HookResult, Hooks
+import amplifier
+from amplifier import HookResult, Hooks
+from carabiner import AsyncCarabiner
 
 def pre(command):
     return {"tool_name": "Bash", "tool_input": {"command": command}}
@@ -142,7 +143,7 @@ asyncio.run(main())
 ${AMPLIFIER}
 async def main():
     coordinator = types.SimpleNamespace(hooks=Registry(), session_id="s-1")
-    unmount = await carabiner.mount(coordinator, {})
+    unmount = await amplifier.mount(coordinator, {})
     handler = coordinator.hooks.handlers["tool:pre"]
     r = await handler("tool:pre", pre("forbidden"))
     print(type(r).__name__, r.action, r.reason)
@@ -158,7 +159,7 @@ asyncio.run(main())
 async def main():
     for specials in [("ask_user", "inject_context"), ()]:
         registry = Registry(specials)
-        unmount = await carabiner.mount(types.SimpleNamespace(hooks=registry), {})
+        unmount = await amplifier.mount(types.SimpleNamespace(hooks=registry), {})
         for command in ["noted", "doubted", "deploy"]:
             r = await registry.emit("tool:pre", pre(command))
             print(command, r.action, r.reason, r.data and r.data["tool_input"])

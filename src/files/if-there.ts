@@ -42,9 +42,10 @@ export function exactStatIfThere(path: string): BigIntStats | undefined {
 
 let isExact: boolean | undefined
 
-/** Some versions of Node return undefined for ENOTDIR, too. Those are asked a second time. */
+/** Some versions of Node return undefined for ENOTDIR, too, in one of the functions. Those are asked a second time. */
 function isQuietExact(): boolean {
-  isExact ??= throws(() => lstatSync(`${process.execPath}/nothing`, QUIET))
+  const path = `${process.execPath}/nothing`
+  isExact ??= throws(() => lstatSync(path, QUIET)) && throws(() => statSync(path, QUIET))
   return isExact
 }
 

@@ -29,7 +29,7 @@ const OPTIONS = {
   name: {
     type: 'string',
     value: 'SERVER',
-    help: 'The server in mcp__SERVER__TOOL; default: from its command.',
+    help: 'Its name in mcp__SERVER__TOOL; default: from COMMAND.',
   },
   timeout: {
     type: 'string',

@@ -2,8 +2,10 @@
 // of tables, strings, numbers, booleans, lists and inline tables: as much as the hook files of agents hold. smol-toml is not
 // used because it does not say on which line a value is.
 
-/** A value, and the line it begins on. */
-interface Node {
+import type { Placed } from './placed.js'
+
+/** A value, the line it begins on, and where it stands. */
+interface Node extends Pick<Placed, 'startAt' | 'lastKeyAt' | 'at' | 'end' | 'isBlock'> {
   readonly line: number
   readonly value: string | readonly Node[] | Table
 }
@@ -28,6 +30,29 @@ export function jsonOfToml(text: string): Partial<Record<'json' | 'problem', str
   }
 }
 
+/** The same values, with their positions in the text. Undefined if it cannot be read here. */
+export function placedToml(text: string): Placed | undefined {
+  try {
+    return placed({ ...SPREAD, line: 1, value: new Toml(text).read() })
+  } catch (error) {
+    if (!(error instanceof TomlProblem)) throw error
+    return undefined
+  }
+}
+
+function placed({ line: _, value, ...where }: Node): Placed {
+  if (typeof value === 'string') return { ...where, value: JSON.parse(value) }
+  if (value instanceof Map) {
+    const pairs = new Map([...value].map(([key, node]) => [key, placed(node)]))
+    return { ...where, value: Object.fromEntries([...pairs].map(([key, one]) => [key, one.value])), pairs }
+  }
+  const items = value.map(placed)
+  return { ...where, value: items.map((one) => one.value), items }
+}
+
+/** A table that several lines fill has no position of its own. */
+const SPREAD = { startAt: undefined, at: -1, end: -1, isBlock: true } as const
+
 /** The deepest nesting that is read. Deeper files are refused, because reading them needs stack. */
 const DEEPEST = 100
 
@@ -37,7 +62,8 @@ class Toml {
   #line = 1
 
   constructor(text: string) {
-    this.#text = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+    this.#text = text
+    if (text.startsWith('\uFEFF')) this.#at = 1
   }
 
   read(): Table {
@@ -110,10 +136,14 @@ class Toml {
 
   // ---- keys and tables ----
 
+  /** Where the last one begins. */
+  #lastKeyAt = 0
+
   #keys(): readonly string[] {
     const keys: string[] = []
     do {
       this.#blanks()
+      this.#lastKeyAt = this.#at
       const quote = this.#text[this.#at]
       keys.push(quote === '"' || quote === "'" ? this.#string() : this.#bareKey())
       this.#blanks()
@@ -129,16 +159,22 @@ class Toml {
   }
 
   #pair(table: Table): void {
-    const line = this.#line
-    const keys = this.#keys()
-    this.#must('=')
+    const { line, keys, ...where } = this.#key()
     const last = keys.at(-1) as string
     const inner = this.#tableAt(table, keys.slice(0, -1))
     if (inner.has(last)) throw this.#problem(`${JSON.stringify(last)} is there twice`)
-    inner.set(last, { line, value: this.#value(0) })
+    inner.set(last, { line, ...this.#placedValue(0), ...where })
   }
 
-  #tableAt(root: Table, keys: readonly string[]): Table {
+  #key(): Pick<Node, 'line' | 'startAt' | 'lastKeyAt'> & { readonly keys: readonly string[] } {
+    const [line, startAt] = [this.#line, this.#at]
+    const keys = this.#keys()
+    const lastKeyAt = this.#lastKeyAt
+    this.#must('=')
+    return { line, startAt, lastKeyAt, keys }
+  }
+
+  #tableAt(root: Table, keys: readonly string[], isBlock = true): Table {
     let table = root
     for (const key of keys) {
       const found = table.get(key)
@@ -148,7 +184,7 @@ class Toml {
       else if (found) throw this.#problem(`${JSON.stringify(key)} is not a table`)
       else {
         const fresh: Table = new Map()
-        table.set(key, { line: this.#line, value: fresh })
+        table.set(key, { ...SPREAD, isBlock, line: this.#line, value: fresh })
         table = fresh
       }
     }
@@ -159,19 +195,25 @@ class Toml {
     const last = keys.at(-1) as string
     const around = this.#tableAt(root, keys.slice(0, -1))
     const fresh: Table = new Map()
-    const node = { line: this.#line, value: fresh }
+    const node = { ...SPREAD, line: this.#line, value: fresh }
     const list = around.get(last)
-    if (list === undefined) around.set(last, { line: this.#line, value: [node] })
-    else if (Array.isArray(list.value)) around.set(last, { line: list.line, value: [...list.value, node] })
+    if (list === undefined) around.set(last, { ...SPREAD, line: this.#line, value: [node] })
+    else if (Array.isArray(list.value)) around.set(last, { ...list, value: [...list.value, node] })
     else throw this.#problem(`${JSON.stringify(last)} is not a list of tables`)
     return fresh
   }
 
   // ---- values ----
 
+  #placedValue(depth: number): Omit<Node, 'line'> {
+    this.#blanks()
+    const at = this.#at
+    const value = this.#value(depth)
+    return { startAt: at, at, end: this.#at, isBlock: false, value }
+  }
+
   #value(depth: number): Node['value'] {
     if (depth > DEEPEST) throw this.#problem('it is nested too deeply')
-    this.#blanks()
     const char = this.#text[this.#at]
     if (char === '"' || char === "'") return JSON.stringify(this.#string())
     if (this.#takes('[')) return this.#list(depth)
@@ -187,7 +229,7 @@ class Toml {
   #list(depth: number): readonly Node[] {
     const items: Node[] = []
     for (this.#skip(); !this.#takes(']'); this.#skip()) {
-      items.push({ line: this.#line, value: this.#value(depth + 1) })
+      items.push({ line: this.#line, ...this.#placedValue(depth + 1) })
       this.#skip()
       if (this.#takes(',')) continue
       if (!this.#takes(']')) throw this.#problem('expected , or ]')
@@ -199,13 +241,9 @@ class Toml {
   #inline(depth: number): Table {
     const table: Table = new Map()
     for (this.#skip(); !this.#takes('}'); this.#skip()) {
-      const line = this.#line
-      const keys = this.#keys()
-      this.#must('=')
-      this.#tableAt(table, keys.slice(0, -1)).set(keys.at(-1) as string, {
-        line,
-        value: this.#value(depth + 1),
-      })
+      const { line, keys, ...where } = this.#key()
+      const inner = this.#tableAt(table, keys.slice(0, -1), false)
+      inner.set(keys.at(-1) as string, { line, ...this.#placedValue(depth + 1), ...where })
       this.#skip()
       if (this.#takes(',')) continue
       if (!this.#takes('}')) throw this.#problem('expected , or }')
@@ -228,7 +266,7 @@ class Toml {
     while (isBasic && end >= 0 && /(?:^|[^\\])(?:\\\\)*\\$/.test(this.#text.slice(this.#at, end)))
       end = this.#text.indexOf(quotes, end + 1)
     if (end < 0) throw this.#problem('a string is not closed')
-    const text = this.#text.slice(this.#at, end)
+    const text = this.#text.slice(this.#at, end).replaceAll('\r\n', '\n')
     this.#at = end + quotes.length
     const inner = isBasic
       ? this.#unescaped(text.replace(/^\n/, '').replace(/\\[ \t]*\n\s*/g, ''))

@@ -9,12 +9,12 @@ export interface McpClient {
   readonly title: string
   /** The agent whose hooks judge MCP calls already. A proxy in front of its servers would have them judged twice. */
   readonly host?: HostName
-  /** The key of the object that holds the servers, by name. */
+  /** The key of the object that holds the servers, by name, or of the list in which they name themselves. */
   readonly key: string
-  /** Its files that may hold servers, the user's and the project's. */
+  /** Its files that may hold servers, the user's and the project's: JSON, YAML or TOML, by their ending. */
   readonly files: (place: McpPlace) => readonly string[]
-  /** The type of an entry that is a program, if the agent wants one. */
-  readonly stdioType?: string
+  /** The types of entries, if the agent wants them. */
+  readonly types?: { readonly stdio: string; readonly http: string }
 }
 
 export interface McpPlace {
@@ -31,10 +31,20 @@ function settingsHome({ home, env, platform }: McpPlace): string {
   return env.XDG_CONFIG_HOME || join(home, '.config')
 }
 
-function jsonFilesIn(folder: string): readonly string[] {
+function filesIn(folder: string, ending: RegExp): readonly string[] {
   return namesIn(folder)
-    .filter((name) => name.endsWith('.json'))
+    .filter((name) => ending.test(name))
     .map((name) => join(folder, name))
+}
+
+/** Continue reads servers from its own file, from files of servers, and from files of agents. */
+function continueFiles({ home, project, env }: McpPlace): readonly string[] {
+  const own = env.CONTINUE_GLOBAL_DIR || join(home, '.continue')
+  const below = [own, join(project, '.continue')].flatMap((folder) => [
+    ...filesIn(join(folder, 'mcpServers'), /\.(?:json|ya?ml)$/),
+    ...['agents', 'assistants'].flatMap((name) => filesIn(join(folder, name), /\.ya?ml$/)),
+  ])
+  return [join(own, 'config.yaml'), ...below]
 }
 
 export const MCP_CLIENTS: readonly McpClient[] = [
@@ -48,8 +58,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     name: 'continue',
     title: 'Continue',
     key: 'mcpServers',
-    files: ({ home, project }) =>
-      [home, project].flatMap((folder) => jsonFilesIn(join(folder, '.continue', 'mcpServers'))),
+    files: continueFiles,
   },
   {
     name: 'lm-studio',
@@ -80,6 +89,16 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     files: ({ project }) => [join(project, '.mcp.json')],
   },
   {
+    name: 'codex',
+    title: 'Codex',
+    host: 'codex',
+    key: 'mcp_servers',
+    files: ({ home, project, env }) => [
+      join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
+      join(project, '.codex', 'config.toml'),
+    ],
+  },
+  {
     name: 'cursor',
     title: 'Cursor',
     host: 'cursor',
@@ -91,7 +110,7 @@ export const MCP_CLIENTS: readonly McpClient[] = [
     title: 'VS Code',
     host: 'vscode',
     key: 'servers',
-    stdioType: 'stdio',
+    types: { stdio: 'stdio', http: 'http' },
     files: (place) => [
       join(settingsHome(place), 'Code', 'User', 'mcp.json'),
       join(place.project, '.vscode', 'mcp.json'),

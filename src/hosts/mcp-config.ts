@@ -1,21 +1,14 @@
 // The MCP servers in an agent's file: put behind `carabiner mcp`, and taken out again, entry by entry.
 
 import { isObject } from '../core/base/json.js'
-import { JsonText, under } from '../files/json-text.js'
 import type { Program } from './entries.js'
-import { type Edit, edited, layoutOf, rewritten } from './forms/json-edit.js'
+import type { McpClient } from './mcp-clients.js'
+import { type Header, remoteEntry, remoteOf } from './mcp-remote.js'
+import { type FileSyntax, type McpFile, serversIn, syntaxOf, withServers } from './mcp-servers.js'
 import { SetupProblem } from './setup-problem.js'
 
 /** One entry: a program, or an address. */
-interface Entry {
-  readonly command?: string
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  readonly url?: string
-  readonly type?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly [key: string]: unknown
-}
+type Entry = Readonly<Record<string, unknown>>
 
 export interface McpChange {
   readonly after: string
@@ -23,79 +16,75 @@ export interface McpChange {
   readonly changed: readonly string[]
   /** Those that were left alone, and why. */
   readonly left: readonly { readonly name: string; readonly why: string }[]
+  /** Those that are already as they should be. */
+  readonly already: readonly string[]
 }
 
-export interface McpFile {
-  readonly path: string
-  readonly text: string
-  /** The key of the object that holds the servers. */
-  readonly key: string
-  readonly stdioType?: string | undefined
-}
+export interface AgentFile extends McpFile, Pick<McpClient, 'types'> {}
 
 /** Throws a SetupProblem if the file cannot be read. */
-export function guarded(file: McpFile, program: Program): McpChange {
-  return changedBy(file, (name, entry) => {
+export function guarded(file: AgentFile, program: Program): McpChange {
+  return changedBy(file, (name, entry, syntax) => {
     if (isGuarded(entry)) return undefined
     const words = ['mcp', '--name', normalizedName(name)]
     if (typeof entry.command === 'string') {
-      const { command, args = [], ...rest } = entry
+      const { args = [], ...rest } = entry
       if (!Array.isArray(args)) return { why: 'its args are not a list' }
-      return { entry: started(rest, program, [...words, '--', command, ...args]) }
+      return { entry: started(rest, program, [...words, '--', entry.command, ...args]) }
     }
-    if (typeof entry.url !== 'string') return { why: 'it has neither a command nor a url' }
-    if (entry.type === 'sse' || /\/sse\/?$/.test(entry.url))
-      return { why: 'it speaks SSE, not streamable HTTP' }
-    const { url, headers = {}, type: _, env = {}, ...rest } = entry
-    if (Object.keys(headers).length === 0 && !/^https?:\/\/(?:localhost|127\.|\[::1\])/.test(url))
-      return { why: 'it may log in through a browser, which only the agent can do' }
+    if (syntax === 'yaml' && entry.uses !== undefined) return { why: "it comes from the agent's own hub" }
+    const remote = remoteOf(entry, syntax)
+    if ('why' in remote) return remote
+    const { url, type: _, env, ...rest } = remote.rest
     // A command line is visible to every process, so the values are in the environment.
-    const values = Object.entries(headers)
-    const given = values.flatMap(([header], i) => ['--header', `${header}: \${${variable(i)}}`])
-    const all = { ...env, ...Object.fromEntries(values.map(([, value], i) => [variable(i), value])) }
-    const typed = file.stdioType === undefined ? rest : { type: file.stdioType, ...rest }
+    const given = remote.headers.flatMap((header, i) => ['--header', headerText(header, i)])
+    const values = remote.headers.flatMap(({ value }, i) =>
+      value === undefined ? [] : [[variable(i), value]],
+    )
+    const all = { ...(isObject(env) ? env : {}), ...Object.fromEntries(values) }
+    const { types } = file
+    const typed = types?.stdio === undefined ? rest : { type: types.stdio, ...rest }
     const fresh = started(typed, program, [...words, '--url', url, ...given])
     return { entry: Object.keys(all).length === 0 ? fresh : { ...fresh, env: all } }
   })
 }
 
 /** The opposite. */
-export function unguarded(file: McpFile): McpChange {
-  return changedBy(file, (_, entry) => {
+export function unguarded(file: AgentFile): McpChange {
+  return changedBy(file, (_, entry, syntax) => {
     const words = ownWords(entry)
     if (!words) return undefined
     const { command: __, args: ___, ...rest } = entry
     const at = words.indexOf('--')
     if (at >= 0) {
       const [command = '', ...args] = words.slice(at + 1)
-      return { entry: { ...rest, command, ...(args.length > 0 && { args }) } }
+      return { entry: { ...rest, command: String(command), ...(args.length > 0 && { args }) } }
     }
     const url = words[words.indexOf('--url') + 1]
     if (url === undefined) return { why: 'nobody can say which server it was' }
-    const env = Object.entries(entry.env ?? {}).filter(([name]) => !isVariable(name))
-    const headers = words.flatMap((word, i) => {
-      const [, header, name] = (words[i - 1] === '--header' && /^([\w-]+): \$\{(\w+)\}$/.exec(word)) || []
-      return header === undefined || name === undefined ? [] : [[header, entry.env?.[name] ?? '']]
-    })
-    const { env: ____, type: _____, ...kept } = rest
-    return {
-      entry: {
-        ...(file.stdioType !== undefined && { type: 'http' }),
+    const { env: variables, type: ____, ...kept } = rest
+    const env: Entry = isObject(variables) ? variables : {}
+    const given = words.filter((_, i) => words[i - 1] === '--header').map(String)
+    const headers = given.flatMap((text) => headerIn(text, env, syntax) ?? [])
+    if (headers.length < given.length) return { why: 'its headers cannot be written as the agent does' }
+    const others = Object.entries(env).filter(([name]) => !isVariable(name))
+    const remote = {
+      headers,
+      rest: {
+        ...(file.types !== undefined && { type: file.types.http }),
         ...kept,
         url,
-        ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
-        ...(env.length > 0 && { env: Object.fromEntries(env) }),
+        ...(others.length > 0 && { env: Object.fromEntries(others) }),
       },
     }
+    return { entry: remoteEntry(remote, syntax) }
   })
 }
 
 /** The servers in the file that are behind the proxy. Empty if it cannot be read. */
 export function guardedIn(file: McpFile): readonly string[] {
   try {
-    return Object.entries(serversIn(file).servers).flatMap(([name, entry]) =>
-      isObject(entry) && isGuarded(entry as Entry) ? [name] : [],
-    )
+    return serversIn(file).flatMap(({ name, entry }) => (isObject(entry) && isGuarded(entry) ? [name] : []))
   } catch (error) {
     if (error instanceof SetupProblem) return []
     throw error
@@ -104,7 +93,7 @@ export function guardedIn(file: McpFile): readonly string[] {
 
 // ---- entries --------------------------------------------------------------------------------------------------
 
-function started(rest: object, { node, script }: Program, words: readonly string[]): Entry {
+function started(rest: object, { node, script }: Program, words: readonly unknown[]): Entry {
   return { ...rest, command: node, args: [script, ...words] }
 }
 
@@ -113,14 +102,28 @@ function isGuarded(entry: Entry): boolean {
 }
 
 /** What follows `carabiner mcp`, however it is started. */
-function ownWords({ command, args }: Entry): readonly string[] | undefined {
+function ownWords({ command, args }: Entry): readonly unknown[] | undefined {
   if (typeof command !== 'string' || !Array.isArray(args)) return undefined
-  const words = [command, ...args.map(String)]
+  const words: readonly unknown[] = [command, ...args]
   const end = words.indexOf('--')
   const at = words.findIndex(
-    (word, i) => word === 'mcp' && /(?:^|[\\/])carabiner(?:\.js|\.cmd)?$/.test(words[i - 1] ?? ''),
+    (word, i) => word === 'mcp' && /(?:^|[\\/])carabiner(?:\.js|\.cmd)?$/.test(String(words[i - 1] ?? '')),
   )
   return at > 0 && (end < 0 || at < end) ? words.slice(at + 1) : undefined
+}
+
+function headerText({ name, variable: own, scheme = '' }: Header, i: number): string {
+  return `${name}: ${scheme}\${${own ?? variable(i)}}`
+}
+
+/** Only TOML has headers whose values are variables of the agent. */
+function headerIn(text: string, env: Entry, syntax: FileSyntax): Header | undefined {
+  const [, name, scheme = '', own] = /^([\w-]+): ([^$]*)(?:\$\{(\w+)\})?$/.exec(text) ?? []
+  if (name === undefined) return undefined
+  if (own === undefined) return { name, value: scheme }
+  if (typeof env[own] === 'string') return { name, value: scheme + env[own] }
+  if (syntax !== 'toml' || !/^(?:Bearer )?$/.test(scheme)) return undefined
+  return { name, variable: own, ...(scheme !== '' && { scheme }) }
 }
 
 function variable(i: number): string {
@@ -139,37 +142,23 @@ function normalizedName(name: string): string {
 
 type Changed = { readonly entry: Entry } | { readonly why: string } | undefined
 
-function changedBy(file: McpFile, change: (name: string, entry: Entry) => Changed): McpChange {
-  const { json, servers } = serversIn(file)
-  const edits: Edit[] = []
-  const changed: string[] = []
+function changedBy(
+  file: AgentFile,
+  change: (name: string, entry: Entry, syntax: FileSyntax) => Changed,
+): McpChange {
+  const fresh = new Map<string, Entry>()
   const left: { readonly name: string; readonly why: string }[] = []
-  const root = json.spotOf(null)
-  for (const [name, entry] of Object.entries(servers)) {
-    const spot = json.spotOf(under(under(null, file.key), name))
-    if (!spot || !root) continue
-    const made = isObject(entry) ? change(name, entry as Entry) : { why: 'it is not an object' }
-    if (!made) continue
-    if ('why' in made) left.push({ name, why: made.why })
-    else {
-      edits.push(rewritten(json.text, spot, made.entry, layoutOf(json.text, root)))
-      changed.push(name)
-    }
+  const already: string[] = []
+  for (const { name, entry } of serversIn(file)) {
+    const made = isObject(entry) ? change(name, entry, syntaxOf(file)) : { why: 'it is not an object' }
+    if (!made) already.push(name)
+    else if ('why' in made) left.push({ name, why: made.why })
+    else if (withServers(file, new Map([[name, made.entry]])) === undefined) left.push({ name, why: FORM })
+    else fresh.set(name, made.entry)
   }
-  const mark = file.text.startsWith('\uFEFF') ? '\uFEFF' : ''
-  return { after: mark + edited(json.text, edits), changed, left }
+  const after = withServers(file, fresh)
+  if (after !== undefined) return { after, changed: [...fresh.keys()], left, already }
+  throw new SetupProblem(`${file.path} cannot be changed in place`, 'It was not changed.')
 }
 
-function serversIn({ path, text, key }: McpFile): {
-  readonly json: JsonText
-  readonly servers: Readonly<Record<string, unknown>>
-} {
-  const json = new JsonText(text)
-  const parsed = json.parse()
-  if (!('value' in parsed))
-    throw new SetupProblem(`${path}:${parsed.line} is not JSON: ${parsed.problem}`, 'It was not changed.')
-  const servers = isObject(parsed.value) ? parsed.value[key] : undefined
-  if (servers !== undefined && !isObject(servers))
-    throw new SetupProblem(`${path}: "${key}" is not an object`, 'It was not changed.')
-  return { json, servers: servers ?? {} }
-}
+const FORM = 'it is written in a form that setup cannot change without touching more'

@@ -670,6 +670,21 @@ describe('Carabiner in an agent', () => {
     })
   })
 
+  it('the same in a file of TOML', async () => {
+    const script = scene.write('bin/carabiner.js', '')
+    const command = `"${process.execPath}" "${script}" fire PreToolUse --as codex`
+    scene.writeHome('.codex/hooks.json', configured([command], 'PreToolUse', '*'))
+    const words = [script, 'mcp', '--name', 'files', '--', 'npx']
+    const file = scene.writeHome(
+      '.codex/config.toml',
+      `[mcp_servers.files]\ncommand = "node"\nargs = ${JSON.stringify(words)}\n`,
+    )
+    const found = await scene.findings()
+    expect(found.filter(({ code }) => code === 'judged-twice')).toMatchObject([
+      { severity: 'warning', file, fix: 'carabiner setup --mcp codex --remove' },
+    ])
+  })
+
   it('in two files for the same event', async () => {
     const script = scene.write('bin/carabiner.js', '')
     const fire = configured(

@@ -43,7 +43,12 @@ describe('the servers of an agent', () => {
 
   it('are put behind it once', () => {
     const { after } = guarded(file(TEXT), PROGRAM)
-    expect(guarded(file(after), PROGRAM)).toEqual({ after, changed: [], left: [] })
+    expect(guarded(file(after), PROGRAM)).toEqual({
+      after,
+      changed: [],
+      left: [],
+      already: ['files', 'my.notes'],
+    })
   })
 
   it('come back as they were', () => {
@@ -59,7 +64,7 @@ describe('the servers of an agent', () => {
       linear: { type: 'http', url: 'https://mcp.example.com/mcp', headers: { Authorization: 'Bearer s3' } },
     }
     const before = JSON.stringify({ servers }, null, 2)
-    const at = { ...file(before, 'servers'), stdioType: 'stdio' }
+    const at = { ...file(before, 'servers'), types: { stdio: 'stdio', http: 'http' } }
     const { after } = guarded(at, PROGRAM)
     const { linear } = JSON.parse(after).servers
     expect(linear).toEqual({

@@ -5,7 +5,7 @@ import { didYouMean, visible } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { MCP_CLIENTS, type McpClient, mcpClientNamed } from '../../hosts/mcp-clients.js'
-import { guarded, type McpChange, type McpFile, unguarded } from '../../hosts/mcp-config.js'
+import { type AgentFile, guarded, type McpChange, unguarded } from '../../hosts/mcp-config.js'
 import { agentFiles, registrationsIn } from '../../hosts/registrations.js'
 import { readSettings, replaceSettings, type SettingsFile } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
@@ -112,7 +112,10 @@ function plansFor(client: McpClient, wish: McpWish): readonly McpResult[] {
       const file = readSettings({ path, within: [userHome(), project, dirname(path)] })
       if (file.text === undefined || file.text.trim() === '') return []
       const plan = planFor(client, file, wish)
-      return plan.changed.length + plan.left.length === 0 ? [] : [{ ...plan, written: false }]
+      const { changed, left, already } = plan
+      // Servers that were never behind the proxy are no news to somebody who takes others out.
+      const told = changed.length + left.length + (wish.remove ? 0 : already.length)
+      return told === 0 ? [] : [{ ...plan, written: false }]
     } catch (error) {
       if (error instanceof SetupProblem) return [{ client, problem: error }]
       throw error
@@ -122,11 +125,11 @@ function plansFor(client: McpClient, wish: McpWish): readonly McpResult[] {
 
 function planFor(client: McpClient, file: SettingsFile, { remove }: McpWish): McpPlan {
   const program = thisProgram()
-  const given = (text: string): McpFile => ({
+  const given = (text: string): AgentFile => ({
     path: file.path,
     text,
     key: client.key,
-    stdioType: client.stdioType,
+    ...(client.types && { types: client.types }),
   })
   const text = file.text ?? ''
   if (!remove) return { client, file, ...guarded(given(text), program) }
@@ -178,8 +181,8 @@ function dataOf(result: McpResult): object {
     const { message, hint = null } = result.problem
     return { agent: result.client.name, error: { code: 'SETTINGS_UNUSABLE', message, hint } }
   }
-  const { client, file, changed, left, written, backup = null } = result
-  return { agent: client.name, file: file.path, changed, left, written, backup }
+  const { client, file, changed, left, already, written, backup = null } = result
+  return { agent: client.name, file: file.path, changed, left, already, written, backup }
 }
 
 function linesOf(results: readonly McpResult[], { remove }: McpWish, paint: Paint): readonly string[] {
@@ -193,11 +196,12 @@ function linesOf(results: readonly McpResult[], { remove }: McpWish, paint: Pain
         paint.bold(result.client.title),
         `  ${paint.red('left alone')} ${visible(result.problem.message)}`,
       ]
-    const { client, file, changed, left, written, backup } = result
+    const { client, file, changed, left, already, written, backup } = result
     const what = remove ? 'as it was' : 'behind carabiner mcp'
     const rows = columns([
       ...changed.map((name) => [`  ${visible(name)}`, written ? what : `would be ${what}`]),
       ...left.map(({ name, why }) => [`  ${visible(name)}`, `left alone: ${why}`]),
+      ...(remove ? [] : already.map((name) => [`  ${visible(name)}`, `${what} already`])),
     ])
     return [
       `${paint.bold(client.title)}  ${visible(shortPath(file.path))}`,

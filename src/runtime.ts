@@ -70,6 +70,7 @@ const OPTIONS: Checks<HooksOptions> = {
   wake: isFunction,
   audit: isFunction,
   auditCalls: isFunction,
+  auditLater: isFunction,
   admit: isFunction,
   clock: isFunction,
   store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],

@@ -68,7 +68,7 @@ export class ResidentAudit {
   readonly #calls: ProjectCalls
   readonly #settings: () => MergedSettings
   readonly #log: (text: string) => void
-  readonly #waiting: Entry[] = []
+  readonly #waiting: (() => Entry)[] = []
   #later: Promise<void> | undefined
 
   constructor(projectDir: string, settings: () => MergedSettings, log: (text: string) => void) {
@@ -84,13 +84,24 @@ export class ResidentAudit {
 
   /** Throws (or rejects) like ProjectAudit. If records that may wait are lost, the log says so. */
   write(entry: Entry): MaybePromise<void> {
-    this.#waiting.push(entry)
+    this.#waiting.push(() => entry)
     const isDecision = !('hooks' in entry) || entry.hooks.length > 0 || entry.action !== 'continue'
     if (isDecision || this.#settings().audit_on_failure === 'block') return this.#writeWaiting()
+    this.#soon()
+    return undefined
+  }
+
+  /** Writes an entry that no decision depends on, and makes it then. */
+  later(make: () => Entry): void {
+    if (this.#settings().audit === 'off') return
+    this.#waiting.push(make)
+    this.#soon()
+  }
+
+  #soon(): void {
     this.#later ??= setTimeout(TOGETHER_MS)
       .then(() => this.#writeWaiting())
       .catch((error: unknown) => this.#log(textOf(error)))
-    return undefined
   }
 
   async end(): Promise<void> {
@@ -105,7 +116,7 @@ export class ResidentAudit {
   #writeWaiting(): MaybePromise<void> {
     this.#later = undefined
     void this.#writeCalls()
-    const entries = this.#waiting.splice(0)
+    const entries = this.#waiting.splice(0).map((make) => make())
     return entries.length === 0 ? undefined : this.#audit.write(...entries)
   }
 

@@ -38,7 +38,7 @@ export type Message =
       readonly code?: number
     }
 
-type Fields = { readonly [key: string]: Json | undefined }
+export type Fields = { readonly [key: string]: Json | undefined }
 
 const OPENING_BRACE = 0x7b
 
@@ -63,7 +63,7 @@ function noObject(text: string): { readonly why: string; readonly code: number }
 }
 
 /** An undefined field counts as missing. A missing `jsonrpc` is accepted, a wrong one is not. */
-function messageOf(fields: Fields): Message {
+export function messageOf(fields: Fields): Message {
   const { jsonrpc, id, method, params } = fields
   if (jsonrpc !== undefined && jsonrpc !== '2.0') {
     const why = `its jsonrpc is ${shown(jsonrpc)} instead of "2.0"`

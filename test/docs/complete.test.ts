@@ -73,6 +73,7 @@ const EMBEDDER: Keys<Embedder> = {
   wake: true,
   audit: true,
   auditCalls: true,
+  auditLater: true,
   store: true,
   admit: true,
   clock: true,

@@ -3,14 +3,13 @@
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { inexactNumber } from '../../core/base/exact-numbers.js'
 import { type Data, isObject, type Json, shapeOf } from '../../core/base/json.js'
-import type { MaybePromise } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Session } from '../../core/session/session.js'
-import type { ToolCall } from '../../core/session/tool-call.js'
+import type { BegunTool, ToolCall } from '../../core/session/tool-call.js'
 import type { Approver } from '../../core/verdict/approval.js'
 import { RPC_CODES } from '../../rpc/message.js'
-import { type Exchange, failure, type Judges, type Reply } from './relay.js'
+import { type Exchange, failure, type Judges, type Passed, type Reply } from './relay.js'
 import { messageResultOf, modelRequestOf, samplingParams } from './sampling.js'
 import { mcpToolName, normalized } from './server-name.js'
 import { failureIn, refusedResult, toolResultOf, withTexts } from './tool-result.js'
@@ -19,7 +18,9 @@ export interface GuardOptions {
   readonly session: Session
   readonly approver: Approver
   /** Why nothing can be judged now. */
-  readonly problem: () => MaybePromise<string | undefined>
+  readonly problem: () => string | undefined
+  /** Called if there is a problem, since it may have been repaired. */
+  readonly reload: () => Promise<void>
   /** The name of the server in `mcp__SERVER__TOOL`. Absent: the one that the server gives itself. */
   readonly name: string | undefined
   /** Where the server comes from, for hooks. */
@@ -30,6 +31,8 @@ export interface GuardOptions {
 
 type Params = Readonly<Record<string, Json | undefined>>
 
+/** A longer call is judged the long way, because its record would keep it in memory for a while. */
+const MOST_UNHEARD = 65_536
 /** A server that names a million tools has no more of them hidden. */
 const MOST_HIDDEN = 10_000
 const NAMELESS = 'server'
@@ -94,17 +97,17 @@ export class Guard {
     }
   }
 
-  async #callTool(params: Params, exchange: Exchange): Promise<Reply> {
+  #callTool(params: Params, exchange: Exchange): Promise<Reply> | Passed {
     const { name, arguments: input = {} } = params
     if (typeof name !== 'string' || !isObject(input))
-      return failure('tools/call needs a name, and arguments that are an object', RPC_CODES.invalidParams)
+      return answered(
+        failure('tools/call needs a name, and arguments that are an object', RPC_CODES.invalidParams),
+      )
     const twin = twinOf(Object.keys(input))
     if (twin !== undefined)
-      return failure(`Two arguments differ only in case: ${shown(twin)}`, RPC_CODES.invalidParams)
-    const refused = (reason: string, told: readonly string[] = []): Reply => ({
-      result: refusedResult(reason, told),
-    })
-    if (this.#hidden.has(name)) return refused(`A hook took the tool ${shown(name)} out of the list`)
+      return answered(failure(`Two arguments differ only in case: ${shown(twin)}`, RPC_CODES.invalidParams))
+    if (this.#hidden.has(name))
+      return answered(refused(`A hook took the tool ${shown(name)} out of the list`))
     const call = {
       name: mcpToolName(this.#name, name),
       input: input as Data,
@@ -120,9 +123,10 @@ export class Guard {
   }
 
   /** Claude Code has a tool for it, so hooks judge that one. */
-  async #readResource(params: Params, exchange: Exchange): Promise<Reply> {
+  #readResource(params: Params, exchange: Exchange): Promise<Reply> | Passed {
     const { uri } = params
-    if (typeof uri !== 'string') return failure('resources/read needs a uri', RPC_CODES.invalidParams)
+    if (typeof uri !== 'string')
+      return answered(failure('resources/read needs a uri', RPC_CODES.invalidParams))
     const call = {
       name: 'ReadMcpResourceTool',
       input: { server: this.#name, uri },
@@ -140,17 +144,59 @@ export class Guard {
     })
   }
 
-  async #call(call: ToolCall, exchange: Exchange, form: CallForm): Promise<Reply> {
+  #call(call: ToolCall, exchange: Exchange, form: CallForm): Promise<Reply> | Passed {
+    const identified = { ...call, id: String(exchange.id) }
+    return this.#callUnheard(identified, exchange, form) ?? this.#callHeard(identified, exchange, form)
+  }
+
+  /** Most calls concern no hook, and then the proxy should cost next to nothing. Undefined if a hook may hear it. */
+  #callUnheard(call: ToolCall, exchange: Exchange, form: CallForm): Passed | undefined {
+    if (this.#hasInjected || exchange.line.length > MOST_UNHEARD || this.#options.problem() !== undefined)
+      return undefined
+    if (inexactNumber(exchange.line) !== undefined) return undefined
+    const { session, approver } = this.#options
+    const options = {
+      approver,
+      get signal() {
+        return exchange.signal
+      },
+    }
+    const begun = session.beginUnheardTool(call, options)
+    if (!begun) return undefined
+    return {
+      replied: (reply) => {
+        const why = 'error' in reply ? reply.error.message : form.failure(reply.result)
+        const how = why === undefined ? { result: undefined } : { error: why }
+        return begun.endUnheard(how) ? reply : this.#ended(begun, reply, form, [])
+      },
+    }
+  }
+
+  async #callHeard(call: ToolCall, exchange: Exchange, form: CallForm): Promise<Reply> {
     try {
       await this.#ready(exchange.line)
       const { session, approver } = this.#options
       const { signal } = exchange
-      const begun = await session.beginTool({ ...call, id: String(exchange.id) }, { signal, approver })
+      const begun = await session.beginTool(call, { signal, approver })
       const told = this.#textsOf(begun.outcome)
       if (begun.status === 'responded') return form.responded(begun.result, told)
       if (begun.status !== 'run') return form.refused(begun.reason, told)
       const changed = begun.outcome.modified ? form.changed(begun.input) : undefined
-      const reply = asJudged(await exchange.forward(changed))
+      return this.#ended(begun, await exchange.forward(changed), form, told)
+    } catch (error) {
+      return form.refused(reasonOf(error))
+    }
+  }
+
+  /** What hooks make of the reply to a call. `told` is what they had to say before. */
+  async #ended(
+    begun: Extract<BegunTool<object>, { status: 'run' }>,
+    given: Reply,
+    form: CallForm,
+    told: readonly string[],
+  ): Promise<Reply> {
+    try {
+      const reply = asJudged(given)
       if (!('result' in reply)) {
         const { after } = await begun.fail(reply.error.message)
         return withMessages(reply, [...told, ...this.#textsOf(after)])
@@ -301,7 +347,8 @@ export class Guard {
 
   /** Throws if hooks cannot judge what is in the line. */
   async #ready(line = ''): Promise<void> {
-    const problem = await this.#options.problem()
+    if (this.#options.problem() !== undefined) await this.#options.reload()
+    const problem = this.#options.problem()
     if (problem !== undefined) throw new Error(problem)
     checkExact(line)
     if (!this.#hasInjected) return
@@ -313,6 +360,12 @@ export class Guard {
     if (injections.length > 0) this.#hasInjected = true
     return injections.map(({ text }) => text)
   }
+}
+
+const answered = (reply: Reply): Promise<Reply> => Promise.resolve(reply)
+
+function refused(reason: string, told: readonly string[] = []): Reply {
+  return { result: refusedResult(reason, told) }
 }
 
 /** How a judged call looks in the protocol. */

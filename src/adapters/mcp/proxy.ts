@@ -84,12 +84,8 @@ export async function proxy(options: ProxyOptions): Promise<string | undefined> 
       projectDir,
       log,
     ),
-    problem: async () => {
-      if (unreadableIn(hooks) === undefined) return undefined
-      // It may have been repaired.
-      await hooks.reload()
-      return unreadableIn(hooks)
-    },
+    problem: () => unreadableIn(hooks),
+    reload: () => hooks.reload(),
     name: options.name,
     source: options.source,
     onInitialized: (capabilities, answer) => {

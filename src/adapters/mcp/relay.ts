@@ -4,8 +4,16 @@
 import { randomUUID } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json, shapeOf } from '../../core/base/json.js'
+import { isPromise, type MaybePromise } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
-import { type Message, RPC_CODES, type RpcId, readMessage } from '../../rpc/message.js'
+import {
+  type Fields,
+  type Message,
+  messageOf,
+  RPC_CODES,
+  type RpcId,
+  readMessage,
+} from '../../rpc/message.js'
 import { Problems } from '../../rpc/problem.js'
 
 /** One of the two sides. Gets a message without a line break, in order. Must not throw. */
@@ -36,7 +44,13 @@ export interface Exchange {
 }
 
 /** Decides about one request. What it throws is answered as an error; nothing is passed on behind its back. */
-export type Judge = (params: Json | undefined, exchange: Exchange) => Promise<Reply>
+export type Judge = (params: Json | undefined, exchange: Exchange) => Promise<Reply> | Passed
+
+/** The request goes on as it was written. This costs much less than a promise. */
+export interface Passed {
+  /** Gets the reply, and returns the one for the sender. */
+  readonly replied: (reply: Reply) => MaybePromise<Reply>
+}
 export type Judges = Readonly<Record<string, Judge>>
 
 export interface RelayOptions {
@@ -56,18 +70,44 @@ const LOOK_MS = 1000
 const CANCELLED = 'notifications/cancelled'
 const PROGRESS = 'notifications/progress'
 
-interface Waiting {
+/** A request that waits for its answer. */
+class Waiting {
   readonly id: RpcId
   readonly key: string
   readonly method: string
   readonly progressToken: string | undefined
-  /** Cancels its judge. */
-  readonly controller?: AbortController
   /** Whether the other side has it, and has not answered yet. */
-  isSent: boolean
+  isSent = false
   /** Gets the reply. Absent: it goes back to the sender as it is. */
-  deliver?: (reply: Reply) => void
-  until: number
+  deliver: ((reply: Reply) => void) | undefined = undefined
+  until = Number.POSITIVE_INFINITY
+  #controller: AbortController | undefined
+  #cancelled: Error | undefined
+
+  constructor(id: RpcId, method: string, params: Json | undefined) {
+    this.id = id
+    this.key = keyOf(id)
+    this.method = method
+    this.progressToken = tokenIn(params)
+  }
+
+  /** Made when it is first asked for, because most requests end without anybody asking. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#cancelled) this.#controller.abort(this.#cancelled)
+    return this.#controller.signal
+  }
+
+  /** Cancels its judge. */
+  cancel(why: string): void {
+    this.#cancelled = new Error(why)
+    this.#controller?.abort(this.#cancelled)
+  }
+
+  /** Why it may not be sent any more. */
+  get cancelled(): string | undefined {
+    return this.#cancelled?.message
+  }
 }
 
 interface Side {
@@ -119,7 +159,7 @@ export class Relay {
   askClient(method: string, params: Json, signal: AbortSignal): Promise<Reply> {
     this.#asked++
     const id = `${this.#nonce}-${this.#asked}`
-    const waiting = this.#add(this.#server, { id, method, params })
+    const waiting = this.#add(this.#server, new Waiting(id, method, params))
     const stop = () => {
       if (!this.#remove(this.#server, waiting)) return
       this.#client.peer.send(notificationLine(CANCELLED, { requestId: id }))
@@ -175,7 +215,7 @@ export class Relay {
 
   #receive(from: Side, to: Side, text: string): void {
     const line = text.includes('\r') ? withoutReturns(text) : text
-    const message = unequivocal(readMessage(line), line, from)
+    const message = readLine(line, from)
     switch (message?.type) {
       case 'request':
         this.#request(from, to, message, line)
@@ -202,8 +242,8 @@ export class Relay {
       return
     }
     const judge = Object.hasOwn(from.judges, method) ? from.judges[method] : undefined
-    const waiting = this.#add(from, message, judge && new AbortController())
-    if (judge) void this.#judge(judge, { from, to, waiting, params, line })
+    const waiting = this.#add(from, new Waiting(id, method, params))
+    if (judge) this.#judge(judge, { from, to, waiting, params, line })
     else this.#send(to, waiting, line)
   }
 
@@ -214,30 +254,63 @@ export class Relay {
     return to.gone === undefined ? undefined : failure(to.gone)
   }
 
-  async #judge(
+  #judge(
     judge: Judge,
     about: { from: Side; to: Side; waiting: Waiting; params: Json | undefined; line: string },
-  ): Promise<void> {
+  ): void {
     const { from, to, waiting, params, line } = about
     const { id, method } = waiting
-    const { signal } = waiting.controller as AbortController
     const forward = (changed?: Json): Promise<Reply> =>
       new Promise((resolve) => {
-        const stopped = signal.aborted ? textOf(signal.reason) : to.gone
+        const stopped = waiting.cancelled ?? to.gone
         waiting.deliver = resolve
         if (stopped !== undefined) resolve(failure(stopped))
         else this.#send(to, waiting, changed === undefined ? line : requestLine(id, method, changed))
       })
-    let reply: Reply
+    const exchange: Exchange = {
+      id,
+      line,
+      forward,
+      get signal() {
+        return waiting.signal
+      },
+    }
     try {
-      reply = await judge(params, { id, line, signal, forward })
+      const judged = judge(params, exchange)
+      if (isPromise(judged)) {
+        this.#answer(from, waiting, judged)
+        return
+      }
+      waiting.deliver = (reply) => this.#passed(from, waiting, judged, reply)
+      this.#send(to, waiting, line)
     } catch (error) {
-      const text = `${shown(method)} was refused, because it could not be judged: ${textOf(error)}`
-      this.#options.log(text)
-      reply = failure(text, RPC_CODES.internalError)
+      this.#answer(from, waiting, this.#refused(method, error))
+    }
+  }
+
+  #passed(from: Side, waiting: Waiting, { replied }: Passed, reply: Reply): void {
+    try {
+      this.#answer(from, waiting, replied(reply))
+    } catch (error) {
+      this.#answer(from, waiting, this.#refused(waiting.method, error))
+    }
+  }
+
+  #answer(from: Side, waiting: Waiting, reply: MaybePromise<Reply>): void {
+    if (isPromise(reply)) {
+      void reply
+        .catch((error: unknown) => this.#refused(waiting.method, error))
+        .then((final) => this.#answer(from, waiting, final))
+      return
     }
     // A cancelled request gets no answer.
-    if (this.#remove(from, waiting)) from.peer.send(replyLine(id, reply))
+    if (this.#remove(from, waiting)) from.peer.send(replyLine(waiting.id, reply))
+  }
+
+  #refused(method: string, error: unknown): Reply {
+    const text = `${shown(method)} was refused, because it could not be judged: ${textOf(error)}`
+    this.#options.log(text)
+    return failure(text, RPC_CODES.internalError)
   }
 
   #send(to: Side, waiting: Waiting, line: string): void {
@@ -302,27 +375,9 @@ export class Relay {
 
   // ---- requests that wait ---------------------------------------------------------------------------------------
 
-  #add(
-    side: Side,
-    {
-      id,
-      method,
-      params,
-    }: { readonly id: RpcId; readonly method: string; readonly params: Json | undefined },
-    controller?: AbortController,
-  ): Waiting {
-    const progressToken = tokenIn(params)
-    const waiting: Waiting = {
-      id,
-      key: keyOf(id),
-      method,
-      progressToken,
-      isSent: false,
-      until: Number.POSITIVE_INFINITY,
-      ...(controller && { controller }),
-    }
+  #add(side: Side, waiting: Waiting): Waiting {
     side.waiting.set(waiting.key, waiting)
-    if (progressToken !== undefined) side.byToken.set(progressToken, waiting)
+    if (waiting.progressToken !== undefined) side.byToken.set(waiting.progressToken, waiting)
     return waiting
   }
 
@@ -331,13 +386,14 @@ export class Relay {
     if (side.waiting.get(waiting.key) !== waiting) return false
     side.waiting.delete(waiting.key)
     if (waiting.progressToken !== undefined) side.byToken.delete(waiting.progressToken)
-    if (this.#client.waiting.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    if (this.#idle.length > 0 && this.#client.waiting.size === 0)
+      for (const resolve of this.#idle.splice(0)) resolve()
     return true
   }
 
   #cancel(side: Side, waiting: Waiting, why: string): void {
     this.#remove(side, waiting)
-    waiting.controller?.abort(new Error(why))
+    waiting.cancel(why)
     // Its judge ends, and its answer goes nowhere.
     waiting.deliver?.(failure(why))
   }
@@ -367,12 +423,24 @@ export class Relay {
 /** Far more than any message needs, and far less than would overflow a stack. */
 const DEEPEST = 500
 
-/** The message, unless the other side may read another one in the same line than we judge. */
-function unequivocal(message: Message | undefined, line: string, from: Side): Message | undefined {
-  if (message === undefined || message.type === 'malformed') return message
+/** The message in a line, unless the other side may read another one in it than we judge. */
+function readLine(line: string, from: Side): Message | undefined {
+  let fields: Fields
+  try {
+    if (!line.startsWith('{')) return readMessage(line)
+    fields = JSON.parse(line) as Fields
+  } catch {
+    return readMessage(line)
+  }
+  return unequivocal(fields, line, from)
+}
+
+function unequivocal(fields: Fields, line: string, from: Side): Message {
+  const message = messageOf(fields)
+  if (message.type === 'malformed') return message
   const { isTooDeep, repeated } = shapeOf(line, DEEPEST)
   if ('method' in message) {
-    const why = isTooDeep ? TOO_DEEP : problemOf(message, line, { repeated, from })
+    const why = isTooDeep ? TOO_DEEP : problemOf(message, fields, { repeated, from })
     const id = 'id' in message ? message.id : undefined
     return why === undefined ? message : { type: 'malformed', why, id }
   }
@@ -382,13 +450,13 @@ function unequivocal(message: Message | undefined, line: string, from: Side): Me
 const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
 
 function problemOf(
-  { type, method }: Extract<Message, { type: 'request' | 'notification' }>,
-  line: string,
+  { type, method, params }: Extract<Message, { type: 'request' | 'notification' }>,
+  fields: Fields,
   { repeated, from }: { readonly repeated: string | undefined; readonly from: Side },
 ): string | undefined {
   if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
   const isNews = type === 'notification' && from.name === 'server'
-  const odd = isNews ? undefined : oddKey(line)
+  const odd = isNews ? undefined : (oddKey(fields) ?? oddKey(params))
   if (odd !== undefined) return `some programs take its key ${shown(odd)} for ${shown(folded(odd))}`
   // Some servers would carry it out, and nobody would have judged it.
   const needsId = isNews ? Object.hasOwn(from.judges, method) : !method.startsWith('notifications/')
@@ -403,16 +471,12 @@ const KEYS = [
 ]
 const KNOWN: ReadonlySet<string> = new Set(KEYS)
 const BY_FOLDED: ReadonlyMap<string, string> = new Map(KEYS.map((key) => [key.toLowerCase(), key]))
-const ANY_CASE = new RegExp(`"(${KEYS.join('|')})"\\s*:`, 'giu')
 
-/** A key of the message that programs which ignore case, such as many in Go, take for one of the protocol's. */
-function oddKey(line: string): string | undefined {
-  const isPlain =
-    !line.includes('\\u') && [...line.matchAll(ANY_CASE)].every(([, key = '']) => KNOWN.has(key))
-  if (isPlain) return undefined
-  const message = JSON.parse(line) as Readonly<Record<string, unknown>>
-  const objects = [message, message.params].filter(isObject)
-  return objects.flatMap((one) => Object.keys(one)).find((key) => !KNOWN.has(key) && folded(key) !== key)
+/** A key that programs which ignore case, such as many in Go, take for one of the protocol's. */
+function oddKey(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  for (const key in value) if (!KNOWN.has(key) && folded(key) !== key) return key
+  return undefined
 }
 
 /** The protocol's key, if only its case differs; otherwise the key. */

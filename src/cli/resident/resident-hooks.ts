@@ -42,6 +42,7 @@ export async function residentHooks(sources: Sources, around: Surroundings): Pro
     ...around.embedder,
     audit: (record) => audit.write(record),
     auditCalls: (call) => audit.keep(call),
+    auditLater: (make) => audit.later(make),
     ...(wanted && { settings: wanted, settingsTighten: true }),
     watch: true,
   })

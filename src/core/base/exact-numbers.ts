@@ -26,6 +26,8 @@ export function inexactNumber(text: string): string | undefined {
 function isExact(written: string): boolean {
   if (written.length > LONGEST) return false
   const value = Number(written)
+  // Most numbers are written as they would be again.
+  if (String(value) === written) return true
   return Number.isFinite(value) && !Object.is(value, -0) && decimalOf(written) === decimalOf(String(value))
 }
 

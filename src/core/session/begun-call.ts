@@ -12,6 +12,7 @@ import type { Reply } from '../verdict/approval.js'
 import { isApprover } from './embedder.js'
 import type { Interrupt } from './engine.js'
 import type { FireOptions, FireResult, OpenQuestion } from './fire.js'
+import type { ToolData, ToolEvent } from './unheard.js'
 
 export interface CallOptions extends Omit<FireOptions, 'custom' | 'contextLater'> {
   /** Set this if the host looks at the name and can run the tool that a hook chose instead. Otherwise a renamed call is denied. */
@@ -31,6 +32,8 @@ export const CALL_OPTIONS = {
 /** The parts of the session that a call needs. */
 export interface CallSession {
   readonly fire: (event: string, data: object, options: FireOptions) => Promise<FireResult>
+  /** Fires an event that no hook hears. False: it has to be fired as usual. */
+  readonly pass: (event: ToolEvent, data: ToolData) => boolean
   readonly refuseClosed: () => void
   /** Aborted when nothing waits for hooks any more. */
   readonly ending: AbortSignal
@@ -86,6 +89,9 @@ export function asked<T>(
   }
 }
 
+/** How a tool ended. */
+export type Ending = { readonly result: unknown } | { readonly error: string }
+
 const DROPPED = 'The call was dropped before it was finished'
 
 /** The ways to end a call. The first one counts, and every later one gets its result. */
@@ -96,6 +102,8 @@ export function endings<T>(
     readonly fail: (error: unknown, isInterrupted: boolean) => Promise<T>
     /** Says what is wrong with a result that hooks cannot see yet. */
     readonly refuses: (result: unknown) => string | undefined
+    /** Ends the call if no hook hears it. */
+    readonly endUnheard?: (how: Ending) => T | undefined
   },
 ) {
   let ended: Promise<T> | undefined
@@ -117,6 +125,12 @@ export function endings<T>(
       return end(() => call.finish(result))
     },
     fail: (error: unknown) => end(() => call.fail(error, false)),
+    endUnheard: (how: Ending): boolean => {
+      const result = ended === undefined ? call.endUnheard?.(how) : undefined
+      if (result === undefined) return false
+      void end(async () => result)
+      return true
+    },
     [Symbol.asyncDispose]: () => interrupt(DROPPED),
   }
 }

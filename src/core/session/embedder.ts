@@ -5,7 +5,7 @@ import type { Injection, Message } from '../hooks/outcome.js'
 import type { Admit } from '../run/plan.js'
 import type { Recheck } from '../run/queue.js'
 import type { Approver } from '../verdict/approval.js'
-import type { AuditSink, CallSink } from './audit-record.js'
+import type { AuditRecord, AuditSink, CallSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'
 
 /** A durable injection and its origin, for the embedder's conversation. */
@@ -35,6 +35,11 @@ export interface Embedder {
   readonly wake?: (message: ContextMessage) => void | Promise<void>
   /** Gets one record per fire. */
   readonly audit?: AuditSink
+  /**
+   * Needs `audit`. Gets the record of a tool event that no hook heard, which is made when it calls the function. Absent: `audit` gets
+   * it at once.
+   */
+  readonly auditLater?: (make: () => AuditRecord) => void
   /** Needs `audit`. Gets each call that a gate judged, unless the settings say `audit_calls: false`. It may hold secrets. */
   readonly auditCalls?: CallSink
   /** Memory by default. */

@@ -41,11 +41,14 @@ import { SkillLayer, skillsOf } from './skills.js'
 import {
   type BegunTool,
   beginToolCall,
+  beginUnheardCall,
   guardToolCall,
   type RunTool,
   type ToolCall,
   type ToolCallResult,
+  type UnheardTool,
 } from './tool-call.js'
+import { passUnheard } from './unheard.js'
 
 export interface SessionOptions {
   /** Generated if absent. */
@@ -109,6 +112,8 @@ export class Session implements AsyncDisposable {
   readonly #children = new Set<Session>()
   /** Calls that were begun here and have not ended. Made for the first one, because sessions may be many. */
   #begun: Set<Interrupt> | undefined
+  /** What they need of the session. */
+  #trackedCalls: CallSession | undefined
   #closing: Promise<void> | undefined
   /** Durable injections of `fire` that wait for a model call. */
   #fired: readonly Injection[] = []
@@ -177,6 +182,14 @@ export class Session implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<BegunTool<C['input']>> {
     return beginToolCall(this.#tracked(), 'beginTool', call, options)
+  }
+
+  /**
+   * @internal The same at once, for a call that no hook hears: of plain data that nothing changes afterwards. Undefined if a hook may
+   * hear it: then nothing was done. The options are not checked.
+   */
+  beginUnheardTool(call: ToolCall, options: CallOptions): UnheardTool | undefined {
+    return this.closed ? undefined : beginUnheardCall(this.#tracked(), call, options)
   }
 
   /**
@@ -347,6 +360,7 @@ export class Session implements AsyncDisposable {
   #calls(): CallSession {
     return {
       fire: (event, data, how) => this.#fireForCall(event, data, how),
+      pass: (event, data) => passUnheard(this.#context, event, data),
       refuseClosed: () => this.#refuseClosed(),
       ending: this.#engine.ending,
     }
@@ -354,6 +368,11 @@ export class Session implements AsyncDisposable {
 
   /** For calls that the host ends: they must not outlive the session. */
   #tracked(): CallSession {
+    this.#trackedCalls ??= this.#makeTracked()
+    return this.#trackedCalls
+  }
+
+  #makeTracked(): CallSession {
     this.#begun ??= new Set()
     const sets = [this.#begun, this.#engine.begun]
     const track = (interrupt: Interrupt) => {

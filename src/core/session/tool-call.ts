@@ -7,6 +7,7 @@ import { type Checks, checkArgument, checkOptions, isFlag, isFunction } from '..
 import { unlessAborted } from '../base/promise.js'
 import { described } from '../events/events.js'
 import type { Outcome } from '../hooks/outcome.js'
+import { quietOutcome } from '../verdict/judge.js'
 import {
   ABORT_GRACE_MS,
   asJson,
@@ -17,6 +18,7 @@ import {
   CHANGED,
   type DeniedCall,
   denied,
+  type Ending,
   endings,
   type OpenCall,
   refuseAborted,
@@ -26,6 +28,7 @@ import {
   withDiagnostic,
 } from './begun-call.js'
 import type { FireResult } from './fire.js'
+import type { ToolData } from './unheard.js'
 
 export interface ToolCall {
   readonly name: string
@@ -165,20 +168,52 @@ export async function beginToolCall<C extends ToolCall>(
   return begin(await session.fire('PreToolUse', base, { signal, timeout, approver }))
 }
 
-type Ends = Pick<ToolRunning<Data>, 'finish' | 'fail' | typeof Symbol.asyncDispose>
+type Ends = Pick<UnheardTool, 'finish' | 'fail' | 'endUnheard' | typeof Symbol.asyncDispose>
+
+/** A call whose PreToolUse no hook heard. */
+export interface UnheardTool extends ToolRunning<Data> {
+  /** Ends the call at once if no hook hears that either. False: call `finish` or `fail`. */
+  endUnheard(how: Ending): boolean
+}
+
+/** The first half for a call of plain data that nothing changes afterwards. Undefined if a hook hears it. */
+export function beginUnheardCall(
+  session: CallSession,
+  call: ToolCall,
+  options: CallOptions,
+): UnheardTool | undefined {
+  const { name, id, fields } = call
+  const input = call.input as Data
+  const judged = {
+    ...fields,
+    tool_name: name,
+    tool_input: input,
+    ...(id !== undefined && { tool_use_id: id }),
+  }
+  if (!session.pass('PreToolUse', judged)) return undefined
+  const outcome = quietOutcome(judged)
+  const ends = endings(session.track, toolEnd(session, options, judged, outcome)) as Ends
+  return { status: 'run', name, input, outcome, ...ends }
+}
 
 /** The second half: what hooks see of a call that ran. */
-function toolEnd(session: CallSession, options: CallOptions, judged: object, outcome: Outcome) {
-  const { signal, timeout, onOutcome } = options
+function toolEnd(session: CallSession, options: CallOptions, judged: ToolData, outcome: Outcome) {
+  const { timeout, onOutcome } = options
   const startedAt = performance.now()
   const fire = async (event: string, fields: object, until: AbortSignal | undefined): Promise<FireResult> => {
     const data = { ...judged, ...fields, duration_ms: Math.round(performance.now() - startedAt) }
     return session.fire(event, data, { signal: until, timeout })
   }
   // Hooks must see what a tool did, even if a signal stopped the tool.
-  const unaborted = () => (signal?.aborted ? undefined : signal)
+  const unaborted = () => (options.signal?.aborted ? undefined : options.signal)
   return {
     refuses: refusesPromise,
+    endUnheard(how: Ending): FinishedTool<unknown> | undefined {
+      if (!session.pass('error' in how ? 'PostToolUseFailure' : 'PostToolUse', judged)) return undefined
+      const after = quietOutcome(judged)
+      if ('error' in how) return { status: 'failed', reason: how.error, outcome, after }
+      return { status: 'ok', result: how.result, outcome, after }
+    },
     async finish(result: unknown): Promise<FinishedTool<unknown>> {
       const [seen, problem] = asJson(result)
       const fired = await fire('PostToolUse', { tool_response: seen }, unaborted())
@@ -192,7 +227,7 @@ function toolEnd(session: CallSession, options: CallOptions, judged: object, out
     },
     async fail(thrown: unknown, isInterrupted: boolean): Promise<FinishedTool<unknown>> {
       const error = textOf(thrown)
-      const is_interrupt = isInterrupted || (signal?.aborted ?? false)
+      const is_interrupt = isInterrupted || (options.signal?.aborted ?? false)
       const until = isInterrupted ? session.ending : unaborted()
       const { outcome: after } = await fire('PostToolUseFailure', { error, is_interrupt }, until)
       await onOutcome?.('PostToolUseFailure', after)

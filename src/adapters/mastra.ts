@@ -1,16 +1,21 @@
-// Hooks in Mastra (npm: @mastra/core): around its tools. For its models, see hooksMiddleware of carabiner/ai-sdk.
+// Hooks in Mastra (npm: @mastra/core): around all tools of an agent. For its models, see hooksMiddleware of carabiner/ai-sdk.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ToolsInput } from '@mastra/core/agent'
-import type { BegunTool, Question, Session } from '../core/index.js'
-import { refused, replyTo } from './begun-calls.js'
+import type { Agent, ToolsInput } from '@mastra/core/agent'
+import type { ProcessInputArgs, ProcessInputStepArgs } from '@mastra/core/processors'
+import { type BegunTool, HookError, type Question, type Session } from '../core/index.js'
+import { refused, replyTo, resultOf, runBegun } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
+import { PerSession } from './per-session.js'
 
 export const capabilities: Capabilities = {
   sdk: 'Mastra',
   package: '@mastra/core',
   versions: ['1.60.0', '1.71.0'],
-  deny: { works: true, note: 'a tool error with the reason; models as in the AI SDK' },
+  deny: {
+    works: true,
+    note: 'by `hooksProcessor` for all tools of an agent, or `wrapTools` for single ones; a tool error with the reason; models as in the AI SDK',
+  },
   rewrite: WORKS,
   inject: { works: true, note: 'needs a model with `hooksMiddleware` of `carabiner/ai-sdk`' },
   ask: {
@@ -22,8 +27,8 @@ export const capabilities: Capabilities = {
   parallel: WORKS,
   abort: { works: true, note: 'the run ends without an error' },
   subagents: {
-    works: false,
-    note: 'the `agent-…` and `workflow-…` tools that Mastra makes are not judged; call the agent in a tool of your own, and give the tools of the agent a `session.child()`',
+    works: true,
+    note: 'give the subagent a `hooksProcessor` with `session.child()`; without one, its `agent-…` tool is refused. `wrapTools` sees none of the tools that Mastra makes',
   },
   errors: WORKS,
 }
@@ -43,69 +48,113 @@ interface Resumable {
   readonly resumeData?: unknown
 }
 
+/**
+ * The last one in `inputProcessors` of an Agent: each call of its tools is judged, also of those that Mastra makes for
+ * subagents, workflows, memory and workspaces. An agent that has it needs no `wrapTools`.
+ */
+export function hooksProcessor(session: Session) {
+  const subagents = new Map<string, boolean>()
+  const check = (name: string) => {
+    if (!name.startsWith('agent-') || subagents.get(name)) return
+    throw new HookError(
+      'CALL_DENIED',
+      `${name} was not called, because hooks would not see the tool calls of this agent. Add hooksProcessor(session.child()) to its inputProcessors.`,
+    )
+  }
+  return {
+    id: PROCESSOR,
+    async processInput(given: ProcessInputArgs): Promise<ProcessInputArgs['messageList']> {
+      const { agent, messageList, requestContext } = given
+      const agents = await agent?.listAgents(requestContext && { requestContext })
+      for (const [key, subagent] of Object.entries(agents ?? {})) {
+        const name = `agent-${key}`
+        // Another request may have another agent of this name.
+        subagents.set(name, subagents.get(name) !== false && (await isJudged(subagent, requestContext)))
+      }
+      return messageList
+    },
+    /** Mastra asks for these before each run, and before it resumes one. */
+    getLoadedToolsForRequestContext: ({ tools = {} }: { readonly tools?: ToolsInput }) =>
+      wrapAll(session, tools, check),
+    /** Other processors may have added tools. */
+    processInputStep: ({ tools = {} }: ProcessInputStepArgs) => ({
+      tools: wrapAll(session, tools as ToolsInput, check),
+    }),
+  }
+}
+
+const PROCESSOR = 'carabiner-hooks'
+
+/** Whether hooks see the calls of this agent. */
+async function isJudged(agent: object, requestContext: ProcessInputArgs['requestContext']): Promise<boolean> {
+  if (!('listConfiguredInputProcessors' in agent)) return false
+  const processors = await (agent as Agent).listConfiguredInputProcessors(requestContext)
+  return processors.some(({ id }) => id === PROCESSOR)
+}
+
 /** Each call of these tools is judged. The name of a tool is its key, as for the model. */
 export function wrapTools<T extends ToolsInput>(session: Session, tools: T): T {
-  const wrapped = Object.entries(tools).map(([name, tool]) => [name, wrapTool(session, name, tool)])
+  return wrapAll(session, tools, () => {})
+}
+
+/** `check` throws if a tool must not run, whatever hooks say. */
+type Check = (name: string) => void
+
+function wrapAll<T extends ToolsInput>(session: Session, tools: T, check: Check): T {
+  const wrapped = Object.entries(tools).map(([name, tool]) => [name, wrapTool(session, name, tool, check)])
   return Object.fromEntries(wrapped) as T
 }
 
-function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
-  const { execute: run } = tool as { execute?: Execute }
-  if (!run) return tool
-  const execute: Execute = async (input, context = {}) => {
+function wrapTool(session: Session, name: string, tool: AnyTool, check: Check): AnyTool {
+  const { execute: run, [WRAPPED]: wrapped } = tool as { execute?: Execute; [WRAPPED]?: Session }
+  if (!run || wrapped === session) return tool
+  const execute: Execute = async (given, context = {}) => {
     const { abortSignal: signal, agent, workflow, toolCallId = agent?.toolCallId } = context
     const { suspend, resumeData } = agent ?? workflow ?? context
     // Steps of a workflow have no ids of their own.
     const id = toolCallId ?? (workflow ? `${workflow.runId} ${name}` : '')
-    const waiting = waitingIn(session)
-    if (session.isIdle && !waiting.has(id)) return run(input, context)
-    const kept = resumeData === undefined ? undefined : waiting.get(id)
-    waiting.delete(id)
+    if (session.isIdle && !suspended.has(session, id)) return run(given, context)
+    // Mastra adds this field when it resumes a subagent.
+    const { suspendedToolRunId, ...rest } = given as { readonly suspendedToolRunId?: string }
+    const input = suspendedToolRunId === undefined ? given : rest
+    const kept = suspended.take(session, id)
     // An answer counts for the very call that was asked about.
-    const asked = kept?.name === name && isDeepStrictEqual(kept.input, input) ? kept.call : undefined
-    const keep = () => {
-      if (id !== '') waiting.set(id, { call, name, input })
-    }
-    let call: BegunTool = asked ?? (await session.beginTool({ name, input, id }, { signal }))
-    let passed = context
-    if (asked?.status === 'needs_approval') {
-      call = await asked.answer(replyTo(asked.question, isYes(resumeData)))
-      passed = withResumable(context, { resumeData: undefined })
+    const isAsked = resumeData !== undefined && kept?.name === name && isDeepStrictEqual(kept.input, input)
+    let call = isAsked ? kept.call : await session.beginTool({ name, input, id }, { signal })
+    const isAnswer = isAsked && call.status === 'needs_approval'
+    if (call.status === 'needs_approval') {
+      if (isAnswer) call = await call.answer(replyTo(call.question, isYes(resumeData)))
+      // A model can put `resumeData` into its call. Then nobody could tell its answer from a person's.
+      else if (suspend && resumeData === undefined && id !== '') {
+        suspended.set(session, id, { call, name, input })
+        return suspend({ question: call.reason }, { resumeSchema: APPROVAL })
+      }
     }
     if (call.status === 'responded') return call.result
-    // A model can put `resumeData` into its call. Then nobody could tell its answer from a person's.
-    if (call.status === 'needs_approval' && suspend && resumeData === undefined && id !== '') {
-      keep()
-      return suspend({ question: call.reason }, { resumeSchema: APPROVAL })
-    }
     if (call.status !== 'run') throw refused(call)
+    const allowed = call
     let isSuspended = false
     const suspendTool: Resumable['suspend'] = (...args) => {
       isSuspended = true
+      suspended.set(session, id, { call: allowed, name, input })
       return suspend?.(...args) ?? Promise.resolve()
     }
-    let result: unknown
-    try {
-      result = await run(call.input, suspend ? withResumable(passed, { suspend: suspendTool }) : passed)
-    } catch (error) {
-      if (isSuspended) keep()
-      else await call.fail(error)
-      throw error
+    const passed = withResumable(context, {
+      ...(suspend && { suspend: suspendTool }),
+      ...(isAnswer && { resumeData: undefined }),
+    })
+    const runJudged = (judged: object) => {
+      check(name)
+      return run(input === given || isAnswer ? judged : { ...judged, suspendedToolRunId }, passed)
     }
-    if (isSuspended) {
-      keep()
-      return result
-    }
-    const ended = await call.finish(result)
-    if (ended.status === 'failed') throw refused(ended)
-    return ended.result
+    return resultOf(await runBegun(allowed, runJudged, { signal, isSuspended: () => isSuspended }))
   }
-  return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { execute })
+  return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { execute, [WRAPPED]: session })
 }
 
 /** The question of a hook that waits for `approveToolCall` or `declineToolCall`. */
 export function questionOf(session: Session, toolCallId: string): Question | undefined {
-  const call = waitingIn(session).get(toolCallId)?.call
+  const call = suspended.get(session, toolCallId)?.call
   return call?.status === 'needs_approval' ? call.question : undefined
 }
 
@@ -116,14 +165,10 @@ interface Suspended {
   readonly input: object
 }
 
-/** By their ids. */
-const suspended = new WeakMap<Session, Map<string, Suspended>>()
+const suspended = new PerSession<Suspended>()
 
-function waitingIn(session: Session): Map<string, Suspended> {
-  const waiting = suspended.get(session) ?? new Map<string, Suspended>()
-  suspended.set(session, waiting)
-  return waiting
-}
+/** The session that judges the calls of a tool. */
+const WRAPPED = Symbol('wrapped')
 
 /** What approveToolCall() and declineToolCall() resume with. */
 const APPROVAL = JSON.stringify({

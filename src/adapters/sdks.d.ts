@@ -184,6 +184,23 @@ declare module '@google/adk' {
 
 declare module '@mastra/core/agent' {
   export type ToolsInput = Record<string, object>
+  export interface Agent {
+    listAgents(options?: {
+      requestContext?: object
+    }): Record<string, object> | Promise<Record<string, object>>
+    listConfiguredInputProcessors(requestContext?: object): Promise<{ readonly id: string }[]>
+  }
+}
+
+declare module '@mastra/core/processors' {
+  export interface ProcessInputArgs {
+    readonly messageList: object
+    readonly agent?: import('@mastra/core/agent').Agent
+    readonly requestContext?: object
+  }
+  export interface ProcessInputStepArgs {
+    readonly tools?: Record<string, unknown>
+  }
 }
 
 declare module '@anthropic-ai/claude-agent-sdk' {

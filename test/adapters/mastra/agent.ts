@@ -7,22 +7,26 @@ import { InMemoryStore } from '@mastra/core/storage'
 import { createTool } from '@mastra/core/tools'
 import { wrapLanguageModel } from 'ai'
 import { hooksMiddleware } from 'carabiner/ai-sdk'
-import { wrapTools } from 'carabiner/mastra'
+import { hooksProcessor, wrapTools } from 'carabiner/mastra'
 import { z } from 'zod'
 import { type AgentRun, playScenes } from '../scenes.js'
 
 async function runAgent({ session, ...run }: AgentRun): Promise<string> {
   const model = createOpenAICompatible({ name: 'mock', baseURL: run.baseURL })('mock-model')
-  const tools = run.tools.map(({ name, run }) => {
+  const made = run.tools.map(({ name, run }) => {
     const inputSchema = z.object({ at: z.string() })
     const execute = (input: { at: string }, { abortSignal }: { abortSignal?: AbortSignal }) =>
       run(input, abortSignal)
     return [name, createTool({ id: name, description: name, inputSchema, execute })]
   })
+  const tools = Object.fromEntries(made)
   const agent = new Agent({
     ...{ id: 'traveller', name: 'Traveller', instructions: 'Travel.', maxRetries: 0 },
     model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
-    tools: wrapTools(session, Object.fromEntries(tools)),
+    // The contract holds for both ways.
+    ...(run.streaming
+      ? { tools, inputProcessors: [hooksProcessor(session)] }
+      : { tools: wrapTools(session, tools) }),
   })
   // A run that waits for a person is kept there.
   new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false })

@@ -62,6 +62,7 @@ export class Configuration {
   readonly #caller = callerNow()
   readonly #loading = new Map<KindName, Promise<Runner>>()
   readonly #runners = new Map<KindName, Runner>()
+  readonly #reloaded: KeptConfig
   #inForce: InForce
   #watch: ConfigWatch | undefined
   /** Includes hooks that a reload removed, because an event in progress may still reach them. */
@@ -73,6 +74,7 @@ export class Configuration {
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
+    this.#reloaded = new KeptConfig(options.sources)
     this.#gate = options.trust === 'all' ? undefined : new TrustGate(storeOf(options))
     this.#inForce = { config, hooks: [], diagnostics: config.diagnostics, expectations: [] }
   }
@@ -84,9 +86,9 @@ export class Configuration {
     return configuration
   }
 
-  /** Reads every file again. A file that became unreadable keeps its last good text. */
+  /** Reads the files again, unless nothing has changed since the last reload. A file that became unreadable keeps its last good text. */
   async reload(): Promise<void> {
-    await this.#putInForce(await loadConfig(this.#options.sources, this.#inForce.config))
+    await this.#putInForce(await this.#reloaded.load(this.#inForce.config))
   }
 
   async #putInForce(config: LoadedConfig): Promise<void> {
@@ -341,7 +343,7 @@ export class Configuration {
   }
 }
 
-/** Only a service keeps it, because noting what it depends on takes time, too. */
+/** Only a service keeps the first one, because noting what it depends on takes time, too. */
 function firstConfig({ sources, keeper }: ConfigurationOptions): Promise<LoadedConfig> {
   if (!keeper.isWarm) return loadConfig(sources)
   return keeper.remember('config', () => new KeptConfig(sources)).load()

@@ -105,6 +105,26 @@ describe('a kept configuration', () => {
     expect(await kept.load()).toBe(first)
   })
 
+  it('falls back to the last good text of a file, again and again', async () => {
+    const { root, kept } = scene()
+    const good = await kept.load()
+    writeFileSync(join(root, HOOKS, 'plain/hooks.json'), '{"hooks": {')
+    passTick(root)
+    const broken = await kept.load(good)
+    expect(commandsOf(broken)).toEqual(commandsOf(good))
+    expect(broken.diagnostics.map(({ code }) => code)).toContain('config-kept')
+    expect(await kept.load(broken)).toBe(broken)
+  })
+
+  it('is loaded again for another folder of data', async () => {
+    const { kept } = scene()
+    const first = await kept.load()
+    vi.stubEnv('CARABINER_HOME', '/elsewhere')
+    const second = await kept.load()
+    vi.unstubAllEnvs()
+    expect(second).not.toBe(first)
+  })
+
   it('asks again about every path that was looked at', async () => {
     const { sources } = scene()
     const looks = new Looks()

@@ -340,9 +340,10 @@ export function openPayload(kind: EventKind, base: object, data: object, owned?:
     if (owned.session_id !== undefined) payload.session_id = owned.session_id
   }
   for (const name in kind.names) {
+    if (payload[name] === undefined) continue
     const field = kind.names[name] as string
     const isAbsent = [field, twinOf(kind, field)].every((one) => (payload[one] ?? undefined) === undefined)
-    if (isAbsent && payload[name] !== undefined) payload[field] = payload[name]
+    if (isAbsent) payload[field] = payload[name]
   }
   checkTypes(kind, payload)
   for (const [first, second] of kind.twins) {

@@ -1,12 +1,13 @@
 // Hooks in the Claude Agent SDK (npm: @anthropic-ai/claude-agent-sdk): the option `hooks` of query().
 
-import type { HookCallback, HookInput, Options } from '@anthropic-ai/claude-agent-sdk'
+import type { HookCallback, Options } from '@anthropic-ai/claude-agent-sdk'
 import { textOf } from '../core/base/errors.js'
 import { deny, type Outcome, type Session } from '../core/index.js'
 import { answerFor, eventFrom } from '../hosts/agent-event.js'
 import { ENGINE_EVENTS } from '../hosts/claude-code/setup.js'
 import type { HostAnswer } from '../hosts/host.js'
 import { type Capabilities, WORKS } from './capabilities.js'
+import { childOf, closeChild } from './per-session.js'
 
 const NO_MODEL = 'the SDK has no hook around model calls'
 
@@ -39,20 +40,16 @@ const PATIENCE_SECONDS = 24 * 60 * 60
 
 /** All events of the SDK reach the hooks of this session; those of a subagent reach a child of it. */
 export function sdkHooks(session: Session): SdkHooks {
-  const children = new Map<string, Session>()
-  const sessionOf = ({ agent_id, agent_type }: HookInput): Session => {
-    if (agent_id === undefined) return session
-    const agent = { agentId: agent_id, ...(agent_type !== undefined && { agentType: agent_type }) }
-    const child = children.get(agent_id) ?? session.child(agent)
-    children.set(agent_id, child)
-    return child
-  }
   const callback: HookCallback = async (input, _toolUseId, { signal }) => {
     try {
       if (session.isIdle) return {}
       const event = eventFrom('claude-code', input)
+      const { agent_id, agent_type } = input
+      const own = agent_id === undefined ? session : childOf(session, agent_id, agent_type)
       const outcomes: Outcome[] = []
-      for (const part of event.parts) outcomes.push(await sessionOf(input).fire(event.name, part, { signal }))
+      for (const part of event.parts) outcomes.push(await own.fire(event.name, part, { signal }))
+      const isOver = event.name === 'SubagentStop' && outcomes.every(({ action }) => action === 'continue')
+      if (isOver && agent_id !== undefined) closeChild(session, agent_id)
       return outputOf(answerFor('claude-code', event, outcomes))
     } catch (error) {
       return outputOf(answerFor('claude-code', input.hook_event_name, deny(textOf(error))))

@@ -50,3 +50,12 @@ export function childOf(session: Session, agentId: string, agentType?: string): 
   children.set(session, agentId, child)
   return child
 }
+
+/** For a subagent that has ended. If it ever goes on, it gets a new session. */
+export function closeChild(session: Session, agentId: string): void {
+  // Hooks in the background may take long, so nobody waits. A failure concerns no call.
+  children
+    .take(session, agentId)
+    ?.close()
+    .catch(() => {})
+}

@@ -9,6 +9,7 @@ import type { Session } from '../../core/session/session.js'
 import type { BegunTool, ToolCall } from '../../core/session/tool-call.js'
 import type { Approver } from '../../core/verdict/approval.js'
 import { RPC_CODES } from '../../rpc/message.js'
+import { mistakenInResult } from './protocol-keys.js'
 import { type Exchange, failure, type Judges, type Passed, type Reply } from './relay.js'
 import { messageResultOf, modelRequestOf, samplingParams } from './sampling.js'
 import { mcpToolName, normalized } from './server-name.js'
@@ -337,7 +338,9 @@ export class Guard {
     try {
       await this.#ready(line)
       const { session, approver } = this.#options
-      const outcome = await session.fire(event, data, { signal, approver })
+      // A list and a form have no place for context. The next result of a tool has.
+      const contextLater = event !== 'UserPromptExpansion'
+      const outcome = await session.fire(event, data, { signal, approver, contextLater })
       if (outcome.action === 'continue') return { outcome }
       return { outcome, refusal: outcome.reason ?? 'Denied by a hook' }
     } catch (error) {
@@ -405,8 +408,10 @@ function texts(fields: Params): Readonly<Record<string, string>> {
   ) as Record<string, string>
 }
 
-/** The client must not read another of two equal keys than hooks have judged, so the reply is written again. */
+/** The client must not read another of two equal keys than hooks have judged: the reply is written again, or fails. */
 function asJudged(reply: Reply): Reply {
+  const why = 'result' in reply ? mistakenInResult(reply.result) : undefined
+  if (why !== undefined) return failure(`The result is not passed on, because ${why}`)
   if (reply.line === undefined || shapeOf(reply.line).repeated === undefined) return reply
   const { line: _, ...judged } = reply
   return judged

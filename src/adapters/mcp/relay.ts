@@ -15,6 +15,7 @@ import {
   readMessage,
 } from '../../rpc/message.js'
 import { Problems } from '../../rpc/problem.js'
+import { mistakenInReply, mistakenInRequest } from './protocol-keys.js'
 
 /** One of the two sides. Gets a message without a line break, in order. Must not throw. */
 export interface Peer {
@@ -444,7 +445,8 @@ function unequivocal(fields: Fields, line: string, from: Side): Message {
     const id = 'id' in message ? message.id : undefined
     return why === undefined ? message : { type: 'malformed', why, id }
   }
-  return isTooDeep ? { type: 'malformed', why: TOO_DEEP, replyTo: message.id } : message
+  const why = isTooDeep ? TOO_DEEP : mistakenInReply(fields)
+  return why === undefined ? message : { type: 'malformed', why, replyTo: message.id }
 }
 
 const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
@@ -456,32 +458,12 @@ function problemOf(
 ): string | undefined {
   if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
   const isNews = type === 'notification' && from.name === 'server'
-  const odd = isNews ? undefined : (oddKey(fields) ?? oddKey(params))
-  if (odd !== undefined) return `some programs take its key ${shown(odd)} for ${shown(folded(odd))}`
+  const mistaken = isNews ? undefined : mistakenInRequest(fields, params)
+  if (mistaken !== undefined) return mistaken
   // Some servers would carry it out, and nobody would have judged it.
   const needsId = isNews ? Object.hasOwn(from.judges, method) : !method.startsWith('notifications/')
   if (type === 'notification' && needsId) return `${shown(method)} needs an id`
   return undefined
-}
-
-/** Keys of the protocol that decide what is judged. */
-const KEYS = [
-  ...['jsonrpc', 'id', 'method', 'params', 'name', 'arguments', 'uri', '_meta', 'task'],
-  ...['messages', 'systemPrompt', 'message', 'requestedSchema', 'mode', 'url'],
-]
-const KNOWN: ReadonlySet<string> = new Set(KEYS)
-const BY_FOLDED: ReadonlyMap<string, string> = new Map(KEYS.map((key) => [key.toLowerCase(), key]))
-
-/** A key that programs which ignore case, such as many in Go, take for one of the protocol's. */
-function oddKey(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined
-  for (const key in value) if (!KNOWN.has(key) && folded(key) !== key) return key
-  return undefined
-}
-
-/** The protocol's key, if only its case differs; otherwise the key. */
-function folded(key: string): string {
-  return BY_FOLDED.get(key.normalize('NFKC').toLowerCase()) ?? key
 }
 
 // ---- text -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import {
   LoggingMessageNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
+import type { StartServer } from '../../../src/adapters/mcp/server.js'
 import type { Data } from '../../../src/core/base/json.js'
 import type { Hooks } from '../../../src/hooks.js'
 import { connected, inThisProcess, testServer } from './scene.js'
@@ -208,6 +209,39 @@ describe('a question', () => {
   })
 })
 
+describe('a result with a key that some programs take for another one', () => {
+  const text = { type: 'text', text: 'harmless' }
+  it.each([
+    { content: [text], Content: [{ type: 'text', text: 'hidden' }] },
+    { Content: [text] },
+    { content: [{ ...text, Text: 'hidden' }] },
+    { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'harmless', TEXT: 'hidden' } }] },
+  ])('is not passed on if a hook judges it: %j', async (result) => {
+    const answering: StartServer = async ({ line }) => ({
+      send: (text) => {
+        const { id, method } = JSON.parse(text) as { id?: number; method: string }
+        const hello = {
+          protocolVersion: '2025-06-18',
+          capabilities: {},
+          serverInfo: { name: 's', version: '1' },
+        }
+        if (id !== undefined)
+          line(JSON.stringify({ jsonrpc: '2.0', id, result: method === 'initialize' ? hello : result }))
+      },
+      full: () => undefined,
+      wait: () => undefined,
+      initialized: () => undefined,
+      end: async () => undefined,
+    })
+    await using scene = await connected({
+      start: answering,
+      hooks: (hooks) => hooks.register('PostToolUse', () => undefined),
+    })
+    await expect(scene.client.callTool(ADD)).rejects.toThrow('is not passed on')
+    expect(scene.transport.lines.join()).not.toContain('hidden')
+  })
+})
+
 describe('the list of tools', () => {
   it('is filtered and described by hooks, and a tool that is out cannot be called', async () => {
     await using scene = await connected({
@@ -226,6 +260,19 @@ describe('the list of tools', () => {
     expect(await scene.text('fail')).toContain('took the tool')
     expect(await scene.text('add', { a: 1, b: 2 })).toBe('3')
     expect(scene.reached.tools).toEqual([{ a: 1, b: 2 }])
+  })
+
+  it('has no place for context, so the next result carries it', async () => {
+    await using scene = await connected({
+      hooks: (hooks) =>
+        hooks.register('ToolsListed', () => ({
+          action: 'inject_context',
+          contextInjection: 'Mind the sums',
+        })),
+    })
+    await scene.client.listTools()
+    expect(await scene.text('add', { a: 1, b: 2 })).toBe('3 | Mind the sums')
+    expect(await scene.text('add', { a: 1, b: 2 })).toBe('3')
   })
 
   it('is empty if a hook denies it or fails', async () => {
@@ -386,6 +433,17 @@ describe('requests of the server', () => {
     })
     await scene.text('elicit')
     expect(asked).toEqual(['Your first name?'])
+  })
+
+  it('to the person have no place for context, so the next result carries it', async () => {
+    await using scene = await connected({
+      capabilities: { elicitation: {} },
+      hooks: (hooks) =>
+        hooks.register('Elicitation', () => ({ action: 'inject_context', contextInjection: 'They are shy' })),
+    })
+    scene.client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }))
+    const results = [await scene.text('elicit'), await scene.text('add', { a: 1, b: 2 })]
+    expect(results.join(' | ')).toContain('They are shy')
   })
 
   it('to the person can be declined without asking', async () => {

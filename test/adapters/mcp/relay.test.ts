@@ -94,6 +94,16 @@ describe('messages that nobody judges', () => {
 })
 
 describe('what could be read in two ways', () => {
+  it.each(['Result', 'ERROR', 'Id'])('fails: a reply that also has the key %s', (key) => {
+    const { client, server, answers, end } = relayed()
+    client({ ...CALL, method: 'a/method' })
+    server({ jsonrpc: '2.0', id: 1, result: {}, [key]: { content: 'hidden' } })
+    expect(answers()).toMatchObject([
+      { id: 1, error: { message: expect.stringContaining('some programs take') } },
+    ])
+    end()
+  })
+
   it('is refused: a key that occurs twice', () => {
     const { client, answers, toServer, end } = relayed()
     client('{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}')

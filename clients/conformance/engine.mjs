@@ -47,6 +47,59 @@ const WAYS = {
   'other-version': { hello: ({ id }) => send({ id, result: { ...hello, version: 2 } }) },
   'silent-hello': { hello: () => {} },
   'not-json': { 'tool.begin': () => process.stdout.write('allowed\n') },
+  // Bytes that are not UTF-8 in the input, which some languages replace.
+  'bad-utf8': {
+    'tool.begin': ({ id }) => {
+      const line = JSON.stringify({ jsonrpc: '2.0', id, result: run({ input: { command: 'ls \u0001' } }) })
+      process.stdout.write(
+        Buffer.concat([Buffer.from(line.replace('\\u0001', '\u0001')), Buffer.from('\n')]).map((byte) =>
+          byte === 1 ? 0xc3 : byte,
+        ),
+      )
+    },
+  },
+  // One byte at a time, so characters arrive in parts.
+  'byte-by-byte': {
+    'tool.begin': ({ id }) => {
+      const input = { command: 'é 漢字 🧗' }
+      const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: run({ input }) })}\n`)
+      const next = (at) =>
+        at < bytes.length &&
+        process.stdout.write(bytes.subarray(at, at + 1), () => setImmediate(next, at + 1))
+      next(0)
+    },
+  },
+  'two-on-a-line': {
+    'tool.begin': ({ id }) =>
+      process.stdout.write(`${JSON.stringify({ id, result: run() })} {"id":${id},"result":{}}\n`),
+  },
+  'answers-twice': {
+    'tool.begin': ({ id }) => {
+      send({ id, result: { status: 'denied', reason: 'no', outcome: { ...outcome, action: 'deny' } } })
+      send({ id, result: run() })
+    },
+  },
+  deep: {
+    'tool.begin': ({ id }) => {
+      const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+      process.stdout.write(`${JSON.stringify({ id, result: run({ more: '$' }) }).replace('"$"', nested)}\n`)
+    },
+  },
+  'runs-again': { 'tool.finish': ({ id }) => send({ id, result: run() }) },
+  'dies-when-told': { 'tool.fail': () => process.exit(3) },
+  // Reads nothing more, and ends after a while.
+  deaf: {
+    'session.open': ({ id }) => {
+      send({ id, result: { session: 's1', id: 'one' } })
+      process.stdin.pause()
+      setTimeout(() => process.exit(3), 3000)
+    },
+  },
+  // Ends calls as the real engine does, at once.
+  quick: {
+    'tool.finish': ({ id, params }) =>
+      send({ id, result: { status: 'ok', result: params.result, outcome, after: outcome } }),
+  },
   'unknown-status': { 'tool.begin': ({ id }) => send({ id, result: run({ status: 'maybe' }) }) },
   'no-input': { 'tool.begin': ({ id }) => send({ id, result: run({ input: undefined }) }) },
   'no-outcome': { 'tool.begin': ({ id }) => send({ id, result: run({ outcome: undefined }) }) },

@@ -419,7 +419,8 @@ defmodule Carabiner do
   end
 
   defp parsed(:json, line) do
-    {value, _, _} = apply(:json, :decode, [line, :ok, %{null: nil}])
+    {value, _, rest} = apply(:json, :decode, [line, :ok, %{null: nil}])
+    "" = String.trim(rest)
     value
   end
 

@@ -1,4 +1,5 @@
-# Plays one case of clients/conformance: reads it as JSON, and prints what each step came to.
+# Plays one case of clients/conformance: reads it as JSON, and prints what each step came to. The argument names the
+# codec of the client: json, jason or jiffy.
 
 defmodule Player do
   alias Carabiner.{Call, Error}
@@ -11,7 +12,10 @@ defmodule Player do
     game = :jiffy.decode(IO.binread(:stdio, :all), [:return_maps, :use_nil])
     {:ok, seen} = Agent.start_link(fn -> %{} end)
 
+    [codec] = System.argv()
+
     options = [
+      codec: %{"json" => :json, "jason" => Jason, "jiffy" => :jiffy}[codec],
       program: game["program"],
       deadline: milliseconds(game["deadline"]),
       on_message: &add(seen, "messages", &1["text"]),
@@ -29,7 +33,16 @@ defmodule Player do
 
       {:ok, client} ->
         {:ok, session} = Carabiner.session(client)
-        state = %{client: client, session: session, seen: seen, calls: %{}, tasks: %{}}
+
+        state = %{
+          options: options,
+          client: client,
+          session: session,
+          seen: seen,
+          calls: %{},
+          tasks: %{}
+        }
+
         {results, _} = Enum.map_reduce(game["steps"], state, &play/2)
         Carabiner.close(client)
         print(results)
@@ -95,7 +108,33 @@ defmodule Player do
         do: Map.put(told, :ran, Agent.get(ran, & &1)),
         else: told
 
+    Agent.stop(ran)
     {told, state}
+  end
+
+  defp held do
+    :erlang.garbage_collect()
+
+    %{
+      descriptors: length(:erlang.ports()),
+      threads: :erlang.system_info(:process_count),
+      memory: div(:erlang.memory(:total), 8_000_000)
+    }
+  end
+
+  # What grew. A tenth of the rounds warms up; what ends soon after the last one counts as ended.
+  defp left_by(count, once) do
+    for _ <- 1..div(count, 10), do: once.()
+    before = held()
+    for _ <- 1..count, do: once.()
+    settled(before, 500)
+  end
+
+  defp settled(before, tries) do
+    now = held()
+    grown = for name <- [:descriptors, :threads], now[name] > before[name], do: name
+    grown = if now.memory > before.memory + 1, do: [:memory | grown], else: grown
+    if grown == [] or tries == 0, do: grown, else: Process.sleep(20) && settled(before, tries - 1)
   end
 
   defp shown({:error, %Error{code: code}}), do: %{error: code}
@@ -221,6 +260,20 @@ defmodule Player do
     |> Enum.map(fn one -> Task.async(fn -> one |> play(state) |> elem(0) end) end)
     |> Task.await_many(:infinity)
     |> then(&{&1, state})
+  end
+
+  defp do_step("repeat", step, state, _) do
+    left = left_by(step["count"], fn -> play(step["step"], state) end)
+    {%{left: left, last: step["step"] |> play(state) |> elem(0)}, state}
+  end
+
+  defp do_step("reopen", step, state, _) do
+    once = fn ->
+      {:ok, client} = Carabiner.start(state.options)
+      :ok = Carabiner.close(client)
+    end
+
+    {%{left: left_by(step["count"], once)}, state}
   end
 
   defp do_step("start", step, state, _) do

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Protocol is the version of the protocol that this file speaks.
@@ -495,7 +496,8 @@ func (c *Client) lost(pipe string) {
 
 func (c *Client) take(line []byte) *Error {
 	var m message
-	if err := json.Unmarshal(line, &m); err != nil {
+	// The decoder would replace bytes that are not UTF-8, so the call would run with another input than hooks judged.
+	if !utf8.Valid(line) || json.Unmarshal(line, &m) != nil {
 		return invalid("a line that is not JSON")
 	}
 	var id int

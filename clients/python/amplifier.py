@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
+from importlib import import_module
 from typing import Any, Awaitable, Callable, Dict, List, Literal, Optional, Tuple, cast
 
 from carabiner import AsyncCarabiner, AsyncSession, Data, Outcome, Question
@@ -175,9 +176,9 @@ AMPLIFIER_EVENTS: Tuple[str, ...] = (
 async def mount(coordinator: Any, config: Optional[Data] = None) -> Callable[[], Awaitable[None]]:
     """Amplifier's entry point of a module: registers the hooks of this machine with the coordinator, behind all others.
     Returns the function that unmounts them. `config` has the arguments of AsyncCarabiner, and `events`."""
-    given = dict(config or {})
+    given: Data = {"host": "amplifier", **(config or {})}
     events = given.pop("events", AMPLIFIER_EVENTS)
-    client = await AsyncCarabiner(**{"host": "amplifier", **given}).open()
+    client = await AsyncCarabiner(**given).open()
     try:
         session = await client.session(id=getattr(coordinator, "session_id", None))
         asks = await _can_ask(coordinator.hooks)
@@ -235,7 +236,7 @@ _CARRIES_CONTEXT = ("prompt:submit", "provider:request", "tool:pre", "tool:post"
 def _for_amplifier(result: HookResult) -> Any:
     """Amplifier ignores a result that is not of its own class, and an ignored deny would be an allow."""
     try:
-        from amplifier_core.models import HookResult as Theirs  # type: ignore[import-not-found, unused-ignore]
+        Theirs = import_module("amplifier_core.models").HookResult
     except ImportError:
         return result
     try:

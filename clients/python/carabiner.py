@@ -20,6 +20,7 @@ import weakref
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import (
     Any,
     Awaitable,
@@ -1067,7 +1068,7 @@ class Carabiner(_Client[Approver]):
     def _tell(self, method: str, params: Data) -> None:
         on = self._on.get(method)
         if on is not None:
-            self._callbacks.put(lambda: on(params))
+            self._callbacks.put(partial(on, params))
 
     def _call_back(self) -> None:
         while True:
@@ -1218,7 +1219,7 @@ class AsyncCarabiner(_Client[AsyncApprover]):
             return
         on = self._on.get(method)
         if on is not None:
-            self._on_loop(lambda: on(params))
+            self._on_loop(partial(on, params))
 
     def _withdraw(self, number: int) -> None:
         task = self._asking.pop(number, None)

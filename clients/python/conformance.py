@@ -148,6 +148,10 @@ class Player:
             return {}
         if do == "parallel":
             return await self.parallel(step)
+        if do == "repeat":
+            return await self.repeat(step)
+        if do == "reopen":
+            return {"left": await left_by(step["count"], reopen)}
         if do == "start":
             self.running[step["as"]] = start(self, step["step"])
             return {"started": step["as"]}
@@ -170,6 +174,48 @@ class Player:
         text = json.dumps(step["step"])
         steps = [json.loads(text.replace("$n", str(n))) for n in range(step["count"])]
         return list(await asyncio.gather(*(start(self, one) for one in steps)))
+
+
+    async def repeat(self, step):
+        told = []
+
+        async def once():
+            told[:] = [await self.play(step["step"])]
+
+        return {"left": await left_by(step["count"], once), "last": told[0]}
+
+
+async def reopen():
+    client = await opened()
+    await got((await got(client.session())).close())
+    await got(client.close())
+
+
+def held():
+    with open("/proc/self/statm") as file:
+        megabytes = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+    return {
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "threads": threading.active_count(),
+        "memory": megabytes // 32,
+    }
+
+
+async def left_by(count, once):
+    """What grew. A tenth of the rounds warms up; what ends soon after the last one counts as ended."""
+    if not os.path.exists("/proc/self/statm"):
+        return []
+    for _ in range(count // 10):
+        await once()
+    before = held()
+    for _ in range(count):
+        await once()
+    for _ in range(500):
+        left = [name for name, value in held().items() if value > before[name] + (name == "memory")]
+        if not left:
+            break
+        await asyncio.sleep(0.02)
+    return left
 
 
 class Failed(Exception):
@@ -207,9 +253,13 @@ def running(step, ran):
     return async_run if is_async else run
 
 
+async def opened():
+    return await c.AsyncCarabiner(**options).open() if is_async else c.Carabiner(**options)
+
+
 async def main():
     try:
-        client = await c.AsyncCarabiner(**options).open() if is_async else c.Carabiner(**options)
+        client = await opened()
     except c.CarabinerError as error:
         return {"open": error.code}
     player = Player(client, await got(client.session()))

@@ -22,8 +22,19 @@ export interface Language {
     readonly extension: string
     readonly run: (file: string) => string
   }
+  /** Plays only the cases about the codec of JSON. */
+  readonly isCodec?: true
   /** What it cannot do. */
   readonly lacks?: readonly string[]
+}
+
+function elixirPlayer(codec: string): Language['player'] {
+  return (scratch) => {
+    execFileSync('elixirc', ['-o', scratch, 'carabiner.ex', 'conformance_codecs.ex'], {
+      cwd: folder('elixir'),
+    })
+    return ['elixir', '-pa', scratch, join(folder('elixir'), 'conformance.exs'), codec]
+  }
 }
 
 const folder = (name: string) => join(ROOT, 'clients', name)
@@ -62,14 +73,19 @@ export const LANGUAGES: readonly Language[] = [
     needs: 'elixir',
     proof: "elixir -e ':jiffy.encode(1)'",
     folder: 'elixir',
-    player: (scratch) => {
-      execFileSync('elixirc', ['-o', scratch, 'carabiner.ex'], { cwd: folder('elixir') })
-      return ['elixir', '-pa', scratch, join(folder('elixir'), 'conformance.exs')]
-    },
+    player: elixirPlayer('jiffy'),
     // Or Elixir warns about texts in latin1.
     env: () => ({ LC_ALL: 'C.UTF-8' }),
     snippet: { block: 'elixir', extension: 'exs', run: (file) => `elixir -r carabiner.ex ${file}` },
   },
+  ...['json', 'jason'].map((codec) => ({
+    name: `elixir with ${codec}, or a stand-in with its functions where it is missing`,
+    needs: 'elixir',
+    proof: "elixir -e ':jiffy.encode(1)'",
+    folder: 'elixir',
+    player: elixirPlayer(codec),
+    isCodec: true as const,
+  })),
 ]
 
 /** Says so if it is not there: the tests that need it are skipped. */

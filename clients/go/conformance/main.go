@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,7 @@ type running struct {
 }
 
 type player struct {
+	options carabiner.Options
 	client  *carabiner.Client
 	session *carabiner.Session
 	seen    *seen
@@ -257,6 +259,18 @@ func (p *player) do(ctx context.Context, s step, ran *[]any) (any, error) {
 		}
 		all.Wait()
 		return results, nil
+	case "repeat":
+		var last any
+		left := leftBy(s.Count, func() { last = p.play(ctx, s.Step) })
+		return object{"left": left, "last": last}, nil
+	case "reopen":
+		return object{"left": leftBy(s.Count, func() {
+			client, err := carabiner.Start(ctx, p.options)
+			if err != nil {
+				panic(err)
+			}
+			_ = client.Close()
+		})}, nil
 	case "start":
 		own, cancel := context.WithCancel(context.Background())
 		task := running{cancel, make(chan any, 1)}
@@ -274,6 +288,43 @@ func (p *player) do(ctx context.Context, s step, ran *[]any) (any, error) {
 		return object{}, p.client.Close()
 	}
 	panic("there is no step " + s.Do)
+}
+
+func held() map[string]int {
+	descriptors, _ := os.ReadDir("/proc/self/fd")
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	return map[string]int{
+		"descriptors": len(descriptors),
+		"threads":     runtime.NumGoroutine(),
+		"memory":      int(memory.HeapAlloc >> 23),
+	}
+}
+
+// leftBy says what grew. A tenth of the rounds warms up; what ends soon after the last one counts as ended.
+func leftBy(count int, once func()) []string {
+	for i := 0; i < count/10; i++ {
+		once()
+	}
+	before := held()
+	for i := 0; i < count; i++ {
+		once()
+	}
+	left := []string{}
+	for i := 0; i < 500; i++ {
+		left = left[:0]
+		for name, value := range held() {
+			if value > before[name]+map[string]int{"memory": 1}[name] {
+				left = append(left, name)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return left
 }
 
 func main() {
@@ -319,7 +370,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	p := &player{client: client, session: session, seen: all, calls: map[string]*carabiner.Call{}, tasks: map[string]running{}}
+	p := &player{options: options, client: client, session: session, seen: all, calls: map[string]*carabiner.Call{}, tasks: map[string]running{}}
 	results := make([]any, len(game.Steps))
 	for i, raw := range game.Steps {
 		results[i] = p.play(ctx, raw)

@@ -9,6 +9,8 @@ import { textOf } from '../../core/base/errors.js'
 import { keepSecret, withoutSecrets } from '../../core/base/secrets.js'
 import { plainText, quoted } from '../../core/base/text.js'
 import { callerEnv, callerFolder } from '../../files/caller.js'
+import { watchGroupsBy } from '../../runners/process/launch.js'
+import { GroupGuard } from '../../runners/program/group-guard.js'
 import { type Command, type Options, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { ResidentAudit } from '../project-audit.js'
@@ -78,6 +80,8 @@ export const command: Command<typeof OPTIONS> = {
     const log = (text: string) => void output.complain([plainText(`carabiner mcp: ${withoutSecrets(text)}`)])
     if (options.name === undefined)
       log(`hooks see its tools as mcp__${target.name}__TOOL; --name gives it another name`)
+    const groups = new GroupGuard()
+    watchGroupsBy((leader, gone) => groups.add(leader, gone))
     const interruption = new Interruption()
     const audits: ResidentAudit[] = []
     const embedder = { ...MCP_EMBEDDER, display: ({ text }: { readonly text: string }) => log(text) }

@@ -154,15 +154,6 @@ function inserted(at: number, text: string): Edit {
   return { at, end: at, text }
 }
 
-// ---- changing -------------------------------------------------------------------------------------------------
-
-/** Replaces a value. */
-export function rewritten(text: string, { at, end }: Spot, value: unknown, layout: Layout): Edit {
-  const isOnOneLine = !text.slice(at, end).includes('\n')
-  const fresh = isOnOneLine ? JSON.stringify(value) : written(value, indentAt(text, at), layout)
-  return { at, end, text: fresh }
-}
-
 // ---- removing -------------------------------------------------------------------------------------------------
 
 /** Removes children of an object or list, with their commas. */

@@ -84,7 +84,7 @@ type GroupWatcher = (leader: number, gone: Promise<void>) => void
 
 let watcher: GroupWatcher | undefined
 
-/** For a service: is told of every process that may outlast a call, and when nothing of its group is left. */
+/** For a program that may be killed: is told of every process that may outlast a call, and when nothing of its group is left. */
 export function watchGroupsBy(by: GroupWatcher): void {
   watcher = by
 }

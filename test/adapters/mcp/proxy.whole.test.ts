@@ -158,6 +158,14 @@ describe('a client', () => {
     void call
   })
 
+  it('that kills the proxy leaves no server that ignores the end of its input', async () => {
+    const client = new RawClient('does not end')
+    expect(await client.call()).toBe('fine')
+    client.child.kill('SIGKILL')
+    await client.ended()
+    await allGone()
+  })
+
   it('that vanishes in a call takes the server with it', async () => {
     const client = new RawClient('hangs')
     void client.call()

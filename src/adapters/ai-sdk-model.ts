@@ -2,8 +2,9 @@
 
 import { ReadableStream } from 'node:stream/web'
 import type { wrapLanguageModel } from 'ai'
-import type { Hold, Json, RenderedInjection, Session } from '../core/index.js'
+import type { Hold, Json, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
+import { injectedAs } from './request.js'
 import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
 
 /** 5.0 gives it no name. */
@@ -112,15 +113,13 @@ function paramsOf(params: Params, { messages, tools, options }: Request): Params
   return { ...params, ...options, prompt: messages, ...(params.tools && { tools }) }
 }
 
+const addInjections = injectedAs(({ content }) => ({
+  role: 'user',
+  content: [{ type: 'text', text: content }],
+}))
+
 function optionsOf({ abortSignal }: Params) {
-  const addInjections = (request: Request, injections: readonly RenderedInjection[]): Request => {
-    const added = injections.map(({ content }) => ({
-      role: 'user',
-      content: [{ type: 'text', text: content }],
-    }))
-    return { ...request, messages: [...request.messages, ...added] }
-  }
-  return { ...(abortSignal && { signal: abortSignal }), addInjections }
+  return { ...(abortSignal && { signal: abortSignal }), addInjections: addInjections<Request> }
 }
 
 const PARTS: PartForm<Part> = {

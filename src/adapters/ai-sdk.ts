@@ -2,7 +2,7 @@
 
 import type { ToolSet } from 'ai'
 import type { Session } from '../core/index.js'
-import { beginOnce, isUnheard, refused, replyTo, takeBegun } from './begun-calls.js'
+import { beginOnce, isUnheard, refused, replyTo, resultOf, runBegun, takeBegun } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 
 export { hooksMiddleware } from './ai-sdk-model.js'
@@ -68,16 +68,7 @@ function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
         call = await call.answer(replyTo(call.question, true))
       if (call.status === 'responded') return call.result
       if (call.status !== 'run') throw refused(call)
-      let result: unknown
-      try {
-        result = await run(call.input)
-      } catch (error) {
-        await (abortSignal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
-        throw error
-      }
-      const ended = await call.finish(result)
-      if (ended.status === 'failed') throw refused(ended)
-      return ended.result
+      return resultOf(await runBegun(call, run, { signal: abortSignal }))
     },
   } as unknown as AnyTool
 }

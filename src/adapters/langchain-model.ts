@@ -7,6 +7,7 @@ import { pushMessage } from '@langchain/langgraph'
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from 'langchain'
 import type { Data, Json, RenderedInjection, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
+import { splitSystem, withSystem } from './request.js'
 import { inputOf, type PartForm, partsOf, type SaidCall, saidIn } from './response.js'
 
 interface AnyModel {
@@ -15,27 +16,26 @@ interface AnyModel {
 }
 interface ModelRequest {
   readonly model: AnyModel
-  readonly messages: readonly BaseMessage[]
+  readonly messages: BaseMessage[]
   readonly systemPrompt?: string
   readonly tools: readonly { readonly name?: unknown; readonly description?: unknown }[]
   readonly runtime: { readonly signal?: AbortSignal }
 }
 
-export async function callModel(
+export async function callModel<R extends ModelRequest>(
   session: Session,
-  request: ModelRequest,
-  handler: (request: ModelRequest) => unknown,
-): Promise<unknown> {
+  request: R,
+  handler: (request: R) => AIMessage | Promise<AIMessage>,
+): Promise<AIMessage> {
   if (session.isIdle) return handler(request)
   const { model, tools } = request
   const { signal } = request.runtime
-  const system = request.systemPrompt ? [{ role: 'system', content: request.systemPrompt }] : []
   const shown = request.messages.map(shownMessage)
   let injected: readonly RenderedInjection[] = []
   const call = await session.beginModel(
     {
       model: String(model.model ?? model.getName?.() ?? 'model'),
-      messages: [...system, ...shown] as readonly object[],
+      messages: withSystem(request.systemPrompt || undefined, shown),
       tools: tools.map(({ name, description }) => ({ name, description })),
     },
     {
@@ -50,19 +50,19 @@ export async function callModel(
   if (call.status !== 'run') throw refused(call)
   const judged = call.outcome.modified ? restored(request, shown, call.request as never) : request
   const added = injected.map(({ content }) => new HumanMessage(content))
-  let made: unknown
+  let made: AIMessage
   try {
     made = await handler({
       ...judged,
       messages: [...judged.messages, ...added],
-      ...(call.held && { model: unstreamed(model) }),
+      ...(call.held && { model: unstreamed(model) as R['model'] }),
     })
   } catch (error) {
     await call.fail(error)
     throw error
   }
   const message = AIMessage.isInstance(made) ? made : lastAIMessage(made)
-  const ended = await call.finish(message ? shownMessage(message) : (made as Json))
+  const ended = await call.finish(message ? shownMessage(message) : (made as unknown as Json))
   if (ended.status !== 'ok' && ended.status !== 'responded') throw refused(ended)
   if (ended.after.modified) return streamed(messageOf(ended.response as Json, message))
   if (call.held && message) streamed(message)
@@ -105,14 +105,13 @@ function shownMessage(message: BaseMessage): Data {
 }
 
 /** Messages that no hook changed stay as they were. */
-function restored(
-  request: ModelRequest,
+function restored<R extends ModelRequest>(
+  request: R,
   shown: readonly Data[],
   judged: { readonly messages: readonly Data[]; readonly tools: readonly { readonly name?: unknown }[] },
-): ModelRequest {
-  const [first, ...rest] = judged.messages
-  const hasSystem = request.systemPrompt !== undefined && first?.role === 'system'
-  const messages = (hasSystem ? rest : judged.messages).map((one) => {
+): R {
+  const [system, given] = splitSystem(request.systemPrompt, judged.messages)
+  const messages = given.map((one) => {
     const at = shown.findIndex((other) => isDeepStrictEqual(one, other))
     return request.messages[at] ?? newMessage(one)
   })
@@ -120,7 +119,7 @@ function restored(
   return {
     ...request,
     messages,
-    ...(hasSystem && { systemPrompt: String(first.content) }),
+    ...(system !== undefined && { systemPrompt: system }),
     tools: request.tools.filter(({ name }) => names.has(name)),
   }
 }

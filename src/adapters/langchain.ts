@@ -3,10 +3,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getConfig, interrupt, isGraphInterrupt } from '@langchain/langgraph'
 import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
-import type { Data, Json, Question, Reply, Session } from '../core/index.js'
-import { beginOnce, forgetBegun, isUnheard, replyTo } from './begun-calls.js'
+import type { Data, Question, Reply, Session } from '../core/index.js'
+import { beginOnce, type Ended as CallEnd, forgetBegun, isUnheard, replyTo, runBegun } from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 import { callModel } from './langchain-model.js'
+import { PerSession } from './per-session.js'
+import { asText } from './response.js'
 
 export const capabilities: Capabilities = {
   sdk: 'LangChain and LangGraph',
@@ -40,11 +42,8 @@ export function hooksMiddleware(session: Session, options: Options = {}): AgentM
   return createMiddleware({
     name: 'CarabinerHooks',
     wrapToolCall: (request, handler) =>
-      callTool(session, options, request as unknown as ToolRequest, {
-        run: handler as never,
-        failed: toolError,
-      }) as never,
-    wrapModelCall: (request, handler) => callModel(session, request as never, handler as never) as never,
+      callTool(session, options, request, { run: handler, failed: toolError }),
+    wrapModelCall: (request, handler) => callModel(session, request, handler),
   }) as AgentMiddleware
 }
 
@@ -98,39 +97,40 @@ interface ToolConfig {
   readonly state?: unknown
   readonly signal?: AbortSignal
 }
-interface Running {
-  readonly run: (request: ToolRequest) => unknown
+interface Running<R, T> {
+  readonly run: (request: R) => T | Promise<T>
   /** What the SDK does with an error of a tool. */
-  readonly failed: (error: unknown, toolCall: ToolCall) => unknown
+  readonly failed: (error: unknown, toolCall: ToolCall) => ToolMessage
 }
 
 /**
  * When a person has answered, LangGraph runs the whole task again. Calls of the task that have ended keep their ends, so
  * that no tool runs twice. A call outside a task never runs again, so its end is not kept.
  */
-const endedIn = new WeakMap<Session, Map<string, Ended>>()
+const MAX_KEPT = 1000
+const endedIn = new PerSession<Ended>(MAX_KEPT)
 
 interface Ended {
   readonly toolCall: ToolCall
   readonly how: () => unknown
 }
 
-async function callTool(
+async function callTool<R extends ToolRequest, T>(
   session: Session,
   { approver = interruptApprover }: Options,
-  request: ToolRequest,
-  { run, failed }: Running,
-): Promise<unknown> {
+  request: R,
+  { run, failed }: Running<R, T>,
+): Promise<T | ToolMessage> {
   const { toolCall, runtime } = request
   const { name, args: input, id = '' } = toolCall
   const { signal } = runtime
   const key = callKey(id)
-  const known = recall(endedIn, session, key)
-  if (known && isSame(known.toolCall, toolCall)) return known.how()
+  const known = endedIn.get(session, key)
+  if (known && isSame(known.toolCall, toolCall)) return known.how() as T
   if (isUnheard(session, key)) return unheard(request, { run, failed })
-  const end = (how: () => unknown) => {
+  const end = <E>(how: () => E): E => {
     forgetBegun(session, key)
-    keep(endedIn, session, key, { toolCall, how })
+    endedIn.set(session, key, { toolCall, how })
     return how()
   }
   const say = (content: string, fields: object = {}) =>
@@ -141,28 +141,38 @@ async function callTool(
     call = await call.answer(await approver(call.question, { ...request, session }))
   if (call.status === 'responded') return say(asText(call.result))
   if (call.status !== 'run') return say(call.reason, { status: 'error' })
-  let made: unknown
+  let made: T | undefined
+  const runJudged = async (args: Data): Promise<unknown> => {
+    made = await run({ ...request, toolCall: { ...toolCall, args } })
+    return shownResult(made)
+  }
+  const errorIn = (content: unknown) => (messageOf(made)?.status === 'error' ? content : undefined)
+  let ended: CallEnd
   try {
-    made = await run({ ...request, toolCall: { ...toolCall, args: call.input as Data } })
+    ended = await runBegun(call, runJudged, { signal, isSuspended: isGraphInterrupt, errorIn })
   } catch (error) {
-    // The tool itself asks somebody. It runs again.
+    // A tool that asks somebody itself runs again.
     if (isGraphInterrupt(error)) throw error
     forgetBegun(session, key)
-    await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))
     if (signal?.aborted) throw error
     return end(() => failed(error, toolCall))
   }
-  const message = ToolMessage.isInstance(made) ? made : undefined
-  if (message?.status === 'error') await call.fail(message.content)
-  else {
-    const { after, result } = await call.finish(message ? message.content : (made as Json))
-    const { status, artifact, id: messageId } = message ?? {}
-    if (after.modified) return say(asText(result as Json), { status, artifact, id: messageId })
-  }
-  return end(() => made)
+  if (ended.status === 'failed') return say(ended.reason, { status: 'error' })
+  const { result } = ended
+  if (result === shownResult(made)) return end(() => made as T)
+  const { status, artifact, id: messageId } = messageOf(made) ?? {}
+  return say(asText(result), { status, artifact, id: messageId })
 }
 
-async function unheard(request: ToolRequest, { run, failed }: Running): Promise<unknown> {
+const messageOf = (made: unknown) => (ToolMessage.isInstance(made) ? made : undefined)
+
+/** What hooks see of a result. */
+const shownResult = (made: unknown): unknown => (ToolMessage.isInstance(made) ? made.content : made)
+
+async function unheard<R extends ToolRequest, T>(
+  request: R,
+  { run, failed }: Running<R, T>,
+): Promise<T | ToolMessage> {
   try {
     return await run(request)
   } catch (error) {
@@ -202,28 +212,10 @@ function callKey(id: string): string {
   return `${key} ${count}`
 }
 
-type Kept<T> = WeakMap<Session, Map<string, T>>
-
-function recall<T>(kept: Kept<T>, session: Session, key: string): T | undefined {
-  return kept.get(session)?.get(key)
-}
-
-const MAX_KEPT = 1000
-
-function keep<T>(kept: Kept<T>, session: Session, key: string, value: T): void {
-  if (key === '') return
-  const map = kept.get(session) ?? new Map<string, T>()
-  kept.set(session, map.set(key, value))
-  const [oldest] = map.keys()
-  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest)
-}
-
-const asText = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value))
-
 // ---- questions --------------------------------------------------------------------------------------------------
 
 /** Answers by task and call. A task gets the answers to all its calls in one order, and its calls come in another. */
-const answersIn = new WeakMap<Session, Map<string, unknown>>()
+const answersIn = new PerSession<unknown>(MAX_KEPT)
 
 /**
  * Suspends the graph. The value is that of humanInTheLoopMiddleware, with the hook's question and the id of the call. Resume
@@ -244,15 +236,12 @@ export function interruptApprover(question: Question, { session, toolCall, state
   const isAlone = (Array.isArray(path) && path[0] === '__pregel_push') || asking?.tool_calls?.length === 1
   const key = taskKey(id)
   for (;;) {
-    const known = recall(answersIn, session, key)
-    if (known !== undefined) {
-      answersIn.get(session)?.delete(key)
-      return replyOf(question, known)
-    }
+    const known = answersIn.take(session, key)
+    if (known !== undefined) return replyOf(question, known)
     const given: unknown = interrupt(value)
     if (isAlone) return replyOf(question, given)
     if (typeof given !== 'object' || given === null) continue
-    for (const [call, answer] of Object.entries(given)) keep(answersIn, session, taskKey(call), answer)
+    for (const [call, answer] of Object.entries(given)) answersIn.set(session, taskKey(call), answer)
   }
 }
 

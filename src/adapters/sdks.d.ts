@@ -116,10 +116,31 @@ declare module 'langchain' {
   export interface AgentMiddleware {
     readonly name: string
   }
+  interface AgentRequest {
+    readonly state: { readonly messages: BaseMessage[] }
+    readonly runtime: { readonly signal?: AbortSignal }
+  }
+  interface ToolCallRequest extends AgentRequest {
+    readonly toolCall: {
+      readonly name: string
+      readonly args: Record<string, import('../core/index.js').Json>
+      readonly id?: string
+    }
+  }
+  interface ModelRequest extends AgentRequest {
+    readonly model: { getName(): string }
+    readonly messages: BaseMessage[]
+    readonly systemPrompt?: string
+    readonly tools: Record<string, unknown>[]
+  }
+  type Wrap<Request, Made> = (
+    request: Request,
+    handler: (request: Request) => Made | Promise<Made>,
+  ) => Made | Promise<Made>
   export function createMiddleware(middleware: {
     readonly name: string
-    readonly wrapToolCall: (request: object, handler: unknown) => never
-    readonly wrapModelCall: (request: object, handler: unknown) => never
+    readonly wrapToolCall: Wrap<ToolCallRequest, ToolMessage>
+    readonly wrapModelCall: Wrap<ModelRequest, AIMessage>
   }): AgentMiddleware
 }
 

@@ -215,6 +215,7 @@ describe('carabiner remove', () => {
       0,
       {
         removed: false,
+        mcp: [],
         settings: [{ file: user(), hooks: 4 }],
         kept: [
           { folder: data(), names: expect.arrayContaining(['audit', 'trust']), files: expect.any(Number) },

@@ -29,7 +29,7 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Undo setup and remove what Carabiner keeps, with a backup.',
   positionals: [],
   about:
-    'Takes the hooks that setup registered out of every settings file, and moves trust, copies, grants, sessions and ' +
+    'Takes the hooks that setup registered out of every settings file, puts MCP servers back, and moves trust, copies, grants, sessions and ' +
     'the audit into a backup folder. Shows all of it first, and asks. Your own hooks and settings in ~/.amplifier ' +
     'stay, and so do the hooks of projects.',
   options: OPTIONS,
@@ -75,16 +75,17 @@ async function isAgreed(output: Output): Promise<boolean> {
 
 // ---- telling --------------------------------------------------------------------------------------------------
 
-function foundData({ settings, kept, service, left }: Found) {
+function foundData({ settings, mcp, kept, service, left }: Found) {
   return {
     settings: settings.map(({ plan, commands }) => ({ file: plan.file.path, hooks: ownIn(commands).length })),
+    mcp: mcp.map(({ file, changed }) => ({ file: file.path, servers: changed })),
     kept: kept.map(({ folder, names, files }) => ({ folder, names, files })),
     service: service ?? null,
     left,
   }
 }
 
-function foundLines({ settings, kept, service, left }: Found, paint: Paint): readonly string[] {
+function foundLines({ settings, mcp, kept, service, left }: Found, paint: Paint): readonly string[] {
   const rows = [
     ...settings.map(({ plan, commands }) => {
       // A file that only makes an agent trust the hooks has none.
@@ -92,6 +93,10 @@ function foundLines({ settings, kept, service, left }: Found, paint: Paint): rea
       const what = length === 0 ? 'entries' : counted(length, 'hook')
       return `  ${visible(shortPath(plan.file.path))}: ${what} of Carabiner`
     }),
+    ...mcp.map(
+      ({ file, changed }) =>
+        `  ${visible(shortPath(file.path))}: carabiner mcp before ${visible(changed.join(', '))}`,
+    ),
     ...kept.map(
       ({ folder, names, files }) =>
         `  ${visible(shortPath(folder))}: ${names.join(', ')} (${counted(files, 'file')})`,
@@ -140,15 +145,19 @@ function backupLines({ backups, restore }: Backups, paint: Paint): readonly stri
 }
 
 async function told(done: Removed, output: Output): Promise<number> {
-  const { settings, backups, restore, notes } = done
+  const { settings, mcp, backups, restore, notes } = done
   const document = { removed: true, ...foundData(done), backups, restore: restore ?? null, notes }
   return output.result(document, (paint) => [
     ...settings.map(({ plan }) => `removed the hooks from ${visible(shortPath(plan.file.path))}`),
+    ...mcp.map(({ file }) => `removed carabiner mcp from ${visible(shortPath(file.path))}`),
     ...backupLines(document, paint),
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
     ...nextLines(
       [
         ...(settings.length > 0 ? [restartOf(done)] : []),
+        ...(mcp.length > 0
+          ? [`Restart ${[...new Set(mcp.map(({ client }) => client.title))].join(', ')}`]
+          : []),
         ...(done.kept.length > 0 ? ['npm uninstall -g carabiner   # the program itself'] : []),
       ],
       paint,

@@ -12,6 +12,7 @@ import { serviceFolder } from '../../service/socket/running-services.js'
 import { agentCommands } from '../doctor/agent-files.js'
 import { placeOf, shortPath } from '../print/lines.js'
 import type { Commands } from '../setup/choice.js'
+import { filesBehindProxy, type McpPlan } from '../setup/mcp.js'
 import { projectOf } from '../sources.js'
 
 /** A file of an agent with entries of ours. */
@@ -32,6 +33,8 @@ export interface Kept {
 
 export interface Found {
   readonly settings: readonly Settings[]
+  /** Files whose MCP servers are behind our proxy, and would not start without it. */
+  readonly mcp: readonly McpPlan[]
   readonly kept: readonly Kept[]
   /** The folder of the service, which is removed without a backup: it holds only sockets and locks. */
   readonly service: string | undefined
@@ -39,8 +42,8 @@ export interface Found {
   readonly left: readonly string[]
 }
 
-export function isEmpty({ settings, kept, service }: Found): boolean {
-  return settings.length + kept.length === 0 && service === undefined
+export function isEmpty({ settings, mcp, kept, service }: Found): boolean {
+  return settings.length + mcp.length + kept.length === 0 && service === undefined
 }
 
 /** `keepsState`: only what setup wrote. */
@@ -61,6 +64,7 @@ export async function findAll(keepsState: boolean): Promise<Found> {
   ] as const
   return {
     settings,
+    mcp: filesBehindProxy(),
     kept: keepsState ? [] : homes.flatMap(({ kind, folder }) => keptIn(kind, folder)),
     service: !keepsState && existsSync(serviceFolder()) ? serviceFolder() : undefined,
     left: [

@@ -15,6 +15,7 @@ import { findServices, killLine, stopService } from '../../service/socket/runnin
 import { isCode } from '../output.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
+import { takeOut } from '../setup/mcp.js'
 import { COMPLETE, createBackup, discard, moveAll, RECORDS, unwritten } from './backup.js'
 import { type Found, findAll, isEmpty, type Settings } from './found.js'
 import { restoreCommand, setupCommands } from './restore-script.js'
@@ -43,9 +44,10 @@ export async function removeAll(found: Found, keepsState: boolean): Promise<Remo
   }
 }
 
-function shapeOf({ settings, kept }: Found): string {
+function shapeOf({ settings, mcp, kept }: Found): string {
   const plans = settings.map(({ plan }) => [plan.file.path, plan.file.text])
-  return JSON.stringify([plans, kept.map(({ folder, names }) => [folder, names])])
+  const servers = mcp.map(({ file }) => [file.path, file.text])
+  return JSON.stringify([plans, servers, kept.map(({ folder, names }) => [folder, names])])
 }
 
 const LONGEST_WAIT_MS = 30_000
@@ -81,7 +83,7 @@ async function takeMutex(folder: string): Promise<() => void> {
 
 /** Settings first: if one of them cannot be changed, its hooks still find what they need. All of it is done, or none. */
 async function remove(found: Found): Promise<Removed> {
-  const { settings, kept } = found
+  const { settings, mcp, kept } = found
   const backup = kept.length === 0 ? undefined : createBackup(found)
   const undo: (() => unknown)[] = []
   const texts: string[] = []
@@ -96,6 +98,7 @@ async function remove(found: Found): Promise<Removed> {
       undo.push(() => restore(one))
       if (done.backup !== undefined) texts.push(done.backup)
     }
+    for (const one of mcp) undo.push(await takeOut(one))
     if (backup !== undefined) moveAll(kept, backup, undo)
   } catch (error) {
     throw await undoAll(error, undo, found, backup)

@@ -27,7 +27,7 @@ export interface McpWish {
 }
 
 /** What would become of one file. */
-interface McpPlan extends McpChange {
+export interface McpPlan extends McpChange {
   readonly client: McpClient
   readonly file: SettingsFile
 }
@@ -102,6 +102,24 @@ export function mcpFilesOf(client: McpClient, project: string): readonly string[
   const place = { home: userHome(), project, env: callerEnv(), platform: process.platform }
   return [...new Set(client.files(place))]
 }
+
+// ---- for `carabiner remove` ------------------------------------------------------------------------------------
+
+/** Files with servers behind the proxy, the user's and those of the project here. */
+export function filesBehindProxy(): readonly McpPlan[] {
+  return MCP_CLIENTS.flatMap((client) =>
+    plansFor(client, TAKE_OUT).flatMap((one) => ('problem' in one || one.changed.length === 0 ? [] : [one])),
+  )
+}
+
+/** Takes the servers in this file out, and returns what puts the text back. Throws a SetupProblem. */
+export async function takeOut({ client, file }: McpPlan): Promise<() => void> {
+  const done = await carriedOut({ ...planFor(client, file, TAKE_OUT), written: false }, TAKE_OUT)
+  if ('problem' in done) throw done.problem
+  return () => replaceSettings(done.file, done.file.text ?? '')
+}
+
+const TAKE_OUT: McpWish = { remove: true, yes: true, 'dry-run': false }
 
 // ---- files ----------------------------------------------------------------------------------------------------
 

@@ -23,14 +23,18 @@ def pre(command):
     return {"tool_name": "Bash", "tool_input": {"command": command}}
 `
 
-/** The parts of amplifier_core that a module meets. Early registries keep no `specials`. */
+/**
+ * The parts of amplifier_core that a module meets, with the rules of its registry: handlers by priority; one that fails or
+ * returns something else is skipped; the first deny ends it; a change replaces the data; the first question wins over all
+ * context. Early registries keep neither questions nor context. The real package needs PyPI and a Rust wheel.
+ */
 const AMPLIFIER = `
 class Theirs:
     strict = False
     def __init__(self, **fields):
         if self.strict and "approval_timeout" in fields:
             raise ValueError("not a field")
-        self.reason, self.data = None, None
+        self.reason, self.data, self.context_injection = None, None, None
         self.__dict__.update(fields)
 models = types.ModuleType("amplifier_core.models")
 models.HookResult = Theirs
@@ -41,16 +45,34 @@ class Registry:
     def __init__(self, specials=()):
         self.handlers, self.specials = {}, specials
     def register(self, event, handler, priority=0, name=None):
-        self.handlers[event] = handler
-        return lambda: self.handlers.pop(event)
+        one, handlers = (priority, handler), self.handlers.setdefault(event, [])
+        handlers.append(one)
+        handlers.sort(key=lambda known: known[0])
+        return lambda: handlers.remove(one) if one in handlers else None
     async def emit(self, event, data):
-        try:
-            result = await self.handlers[event](event, data)
-        except Exception:
-            return Theirs(action="continue", data=data)
-        if result.action == "deny" or result.action in self.specials:
-            return result
-        return Theirs(action="continue", data=result.data if result.action == "modify" else data)
+        handlers = list(self.handlers.get(event, []))
+        current, asked, injected = {**data, "timestamp": "2026-01-01T00:00:00Z"}, [], []
+        for _, handler in handlers:
+            try:
+                result = await handler(event, current)
+            except Exception:
+                continue
+            if not isinstance(result, Theirs):
+                continue
+            if result.action == "deny":
+                return result
+            if result.action == "modify" and result.data is not None:
+                current = result.data
+            elif result.action == "ask_user":
+                asked.append(result)
+            elif result.action == "inject_context" and result.context_injection:
+                injected.append(result)
+        if asked and "ask_user" in self.specials:
+            return asked[0]
+        if injected and "inject_context" in self.specials:
+            text = "\\n\\n".join(one.context_injection for one in injected)
+            return injected[0] if len(injected) == 1 else Theirs(action="inject_context", context_injection=text)
+        return Theirs(action="continue", data=current if handlers else data)
 `
 
 async function python(code: string): Promise<readonly string[]> {
@@ -138,23 +160,23 @@ asyncio.run(main())
     ])
   })
 
-  it('mounts the file as a module, and gets results of its own class', async () => {
+  it('mounts the file in a stand-in for amplifier_core, and gets results of its own class', async () => {
     const lines = await python(`
 ${AMPLIFIER}
 async def main():
     coordinator = types.SimpleNamespace(hooks=Registry(), session_id="s-1")
     unmount = await amplifier.mount(coordinator, {})
-    handler = coordinator.hooks.handlers["tool:pre"]
+    handler = coordinator.hooks.handlers["tool:pre"][0][1]
     r = await handler("tool:pre", pre("forbidden"))
     print(type(r).__name__, r.action, r.reason)
     await unmount()
-    print(coordinator.hooks.handlers, (await handler("tool:pre", pre("ls"))).action)
+    print(any(coordinator.hooks.handlers.values()), (await handler("tool:pre", pre("ls"))).action)
 asyncio.run(main())
 `)
-    expect(lines).toEqual(['Theirs deny forbidden here', '{} deny'])
+    expect(lines).toEqual(['Theirs deny forbidden here', 'False deny'])
   })
 
-  it('loses no change, question or context to the registry, which takes one of them from a result', async () => {
+  it('loses no change, question or context to a stand-in for its registry, which takes one of them from a result', async () => {
     const lines = await python(`${AMPLIFIER}
 async def main():
     for specials in [("ask_user", "inject_context"), ()]:
@@ -165,6 +187,11 @@ async def main():
             print(command, r.action, r.reason, r.data and r.data["tool_input"])
             r = await registry.emit("tool:post", {**pre("ls"), "tool_result": "x"})
             print("post", r.action, getattr(r, "context_injection", None))
+        async def own(event, data):
+            return Theirs(action="modify", data=pre("forbidden"))
+        off = registry.register("tool:pre", own, priority=50)
+        print((await registry.emit("tool:pre", pre("ls"))).reason)
+        off()
         Theirs.strict = True
         print((await registry.emit("tool:pre", pre("deploy"))).action)
         Theirs.strict = False
@@ -178,6 +205,7 @@ asyncio.run(main())
       'post continue None',
       'deploy ask_user Deploy now? None',
       'post continue None',
+      'forbidden here',
       'deny',
       "noted continue None {'command': 'ls -n'}",
       'post continue None',
@@ -185,6 +213,7 @@ asyncio.run(main())
       'post continue None',
       'deploy deny Amplifier cannot ask in this version: Deploy now? None',
       'post continue None',
+      'forbidden here',
       'deny',
     ])
   })

@@ -9,28 +9,11 @@ import {
   Runner,
   setLogger,
 } from '@google/adk'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { HooksPlugin } from 'carabiner/adk'
 import { z } from 'zod'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'shell' },
-)
+const hooks = await hooksAround('shell')
 
 const shell = new FunctionTool({
   name: 'shell',
@@ -69,13 +52,7 @@ class Scripted extends BaseLlm {
 }
 
 setLogger(null)
-for (const [situation, command] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, command] of TASKS) {
   console.log(situation)
   const session = hooks.session()
   const sessionService = new InMemorySessionService()

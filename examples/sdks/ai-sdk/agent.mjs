@@ -2,27 +2,10 @@
 
 import { generateText, jsonSchema, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { hooksMiddleware, wrapTools } from 'carabiner/ai-sdk'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'shell' },
-)
+const hooks = await hooksAround('shell')
 
 const shell = tool({
   description: 'Runs a command',
@@ -37,13 +20,7 @@ const shell = tool({
   },
 })
 
-for (const [situation, command] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, command] of TASKS) {
   console.log(situation)
   const session = hooks.session()
   const settings = {

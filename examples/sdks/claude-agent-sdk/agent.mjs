@@ -6,28 +6,11 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { sdkHooks } from 'carabiner/claude-agent-sdk'
 import { z } from 'zod'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'mcp__work__shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'mcp__work__shell' },
-)
+const hooks = await hooksAround('mcp__work__shell')
 
 const shell = tool('shell', 'Runs a command', { command: z.string() }, async ({ command }) => {
   console.log(`  shell runs:  ${command}`)
@@ -46,13 +29,7 @@ const model = createServer(async (request, response) => {
 await new Promise((listening) => model.listen(0, '127.0.0.1', listening))
 
 const home = mkdtempSync(join(tmpdir(), 'claude-agent-'))
-for (const [situation, task] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, task] of TASKS) {
   console.log(situation)
   command = task
   const session = hooks.session()

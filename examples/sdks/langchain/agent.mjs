@@ -2,29 +2,12 @@
 
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { Command, MemorySaver } from '@langchain/langgraph'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { hooksMiddleware } from 'carabiner/langchain'
 import { AIMessage, createAgent, tool } from 'langchain'
 import { z } from 'zod'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'shell' },
-)
+const hooks = await hooksAround('shell')
 
 const shell = tool(
   async ({ command }) => {
@@ -65,13 +48,7 @@ class Scripted extends BaseChatModel {
 
 const answer = (message) => ({ generations: [{ text: message.text, message }] })
 
-for (const [situation, command] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, command] of TASKS) {
   console.log(situation)
   const session = hooks.session()
   const agent = createAgent({

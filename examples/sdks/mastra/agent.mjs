@@ -6,29 +6,12 @@ import { InMemoryStore } from '@mastra/core/storage'
 import { createTool } from '@mastra/core/tools'
 import { wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { hooksMiddleware } from 'carabiner/ai-sdk'
-import { wrapTools } from 'carabiner/mastra'
+import { hooksProcessor } from 'carabiner/mastra'
 import { z } from 'zod'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'shell' },
-)
+const hooks = await hooksAround('shell')
 
 const shell = createTool({
   id: 'shell',
@@ -40,13 +23,7 @@ const shell = createTool({
   },
 })
 
-for (const [situation, command] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, command] of TASKS) {
   console.log(situation)
   const session = hooks.session()
   const agent = new Agent({
@@ -54,7 +31,8 @@ for (const [situation, command] of [
     name: 'Worker',
     instructions: 'Work.',
     model: wrapLanguageModel({ model: scripted(command), middleware: hooksMiddleware(session) }),
-    tools: wrapTools(session, { shell }),
+    tools: { shell },
+    inputProcessors: [hooksProcessor(session)],
   })
   // A run that waits for a person is kept in the storage.
   new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false })

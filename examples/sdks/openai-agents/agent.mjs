@@ -1,28 +1,11 @@
 // An agent of the OpenAI Agents SDK with hooks. Its model is a script, so it runs offline: five tasks, and what hooks do to each.
 
 import { Agent, Runner, tool } from '@openai/agents'
-import { askUser, createHooks, deny, inject, modify, respond } from 'carabiner'
 import { runApprovals, seenError, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import { z } from 'zod'
+import { hooksAround, TASKS } from '../scene.mjs'
 
-const hooks = await createHooks()
-hooks.register(
-  'PreToolUse',
-  function guard(_event, { tool_input: { command } }) {
-    if (command === 'rm -r build') return deny('Nothing is deleted here.')
-    if (command === 'npm install') return modify({ tool_input: { command: 'npm install --ignore-scripts' } })
-    if (command === 'git push') return askUser('Push to the remote?')
-    if (command === 'date') return respond('Tuesday')
-  },
-  { matcher: 'shell' },
-)
-hooks.register(
-  'PostToolUse',
-  function linter(_event, { tool_input: { command } }) {
-    if (command === 'npm test') return inject('The linter has two warnings.')
-  },
-  { matcher: 'shell' },
-)
+const hooks = await hooksAround('shell')
 
 const shell = tool({
   name: 'shell',
@@ -36,13 +19,7 @@ const shell = tool({
 })
 
 const runner = new Runner({ tracingDisabled: true })
-for (const [situation, command] of [
-  ['denied', 'rm -r build'],
-  ['rewritten', 'npm install'],
-  ['asked', 'git push'],
-  ['answered', 'date'],
-  ['injected', 'npm test'],
-]) {
+for (const [situation, command] of TASKS) {
   console.log(situation)
   const session = hooks.session()
   const agent = new Agent({

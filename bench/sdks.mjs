@@ -1,92 +1,88 @@
-// What does an agent of the AI SDK pay for its adapter, if there are no hooks? The model is a mock, so only the SDK's own work
-// is around it: two steps with a tool call, whole and streamed.
+// What does an agent pay for the adapter of its SDK, if there are no hooks? The models are mocks, so only the SDK's own work is
+// around the adapter. Processor time counts. Each SDK has its own process, and its agents are in bench/sdks/.
 
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { createHooks } from '../dist/index.js'
+import { fileURLToPath } from 'node:url'
+import { runtimeProgram } from '../scripts/runtimes.mjs'
 import { sdkPackages } from '../scripts/sdks.mjs'
-import { race } from './measure.mjs'
 
-const USAGE = { inputTokens: {}, outputTokens: {} }
-const CALL = { type: 'tool-call', toolCallId: 'call-1', toolName: 'look', input: '{"at":"a"}' }
-const WORDS = Array.from({ length: 50 }, (_, at) => `word ${at} `)
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const { dependencies } = createRequire(import.meta.url)('../package.json')
 
-export async function bench() {
+const SDKS = {
+  'ai-sdk': { lock: 'ai-sdk/6', title: 'AI SDK' },
+  'openai-agents': { lock: 'openai-agents/0.20', title: 'OpenAI Agents SDK' },
+  langchain: { lock: 'langchain/1.5', title: 'LangChain' },
+  mastra: { lock: 'mastra/1.71', title: 'Mastra', node: 'node@22' },
+  adk: { lock: 'adk/2', title: 'Agent Development Kit' },
+  'claude-agent-sdk': { lock: 'claude-agent-sdk/0.3.325', title: 'Claude Agent SDK' },
+}
+
+export function bench(names = Object.keys(SDKS)) {
+  return names.flatMap(rowsOf)
+}
+
+function rowsOf(name) {
+  const { lock, title, node = 'node@20' } = SDKS[name]
+  let packages
+  let program
   try {
-    return await measured(createRequire(join(sdkPackages('ai-sdk/6'), 'package.json')))
+    packages = sdkPackages(lock)
+    program = runtimeProgram(node)
   } catch (error) {
-    if (error?.code !== undefined || error?.status === undefined) throw error
-    console.error(`SKIPPED: the AI SDK cannot be installed: ${error.stderr ?? error.message}`)
+    console.error(`SKIPPED: ${title} cannot be installed: ${error.stderr ?? error.message}`)
     return []
   }
-}
-
-async function measured(require) {
-  const {
-    generateText,
-    jsonSchema,
-    simulateReadableStream,
-    stepCountIs,
-    streamText,
-    tool,
-    wrapLanguageModel,
-  } = await import(pathToFileURL(require.resolve('ai')).href)
-  const { hooksMiddleware, wrapTools } = await import('../dist/adapters/ai-sdk.js')
-  const hooks = await createHooks({ globals: false })
-  const session = hooks.session()
-
-  const partsOf = (prompt) => (prompt.at(-1).role === 'tool' ? undefined : CALL)
-  const bareModel = {
-    ...{ specificationVersion: 'v3', provider: 'mock', modelId: 'mock', supportedUrls: {} },
-    doGenerate: async ({ prompt }) => {
-      const call = partsOf(prompt)
-      return {
-        content: [call ?? { type: 'text', text: WORDS.join('') }],
-        finishReason: ended(call),
-        usage: USAGE,
-        warnings: [],
-      }
-    },
-    doStream: async ({ prompt }) => {
-      const call = partsOf(prompt)
-      const text = WORDS.map((delta) => ({ type: 'text-delta', id: '0', delta }))
-      const said = call ? [call] : [{ type: 'text-start', id: '0' }, ...text, { type: 'text-end', id: '0' }]
-      const chunks = [
-        { type: 'stream-start', warnings: [] },
-        ...said,
-        { type: 'finish', finishReason: ended(call), usage: USAGE },
-      ]
-      return { stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }) }
-    },
+  const folder = project(packages, name)
+  try {
+    const quick = process.argv.filter((arg) => arg === '--quick')
+    const printed = execFileSync(program, [join(folder, 'race.mjs'), ...quick], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return Object.entries(JSON.parse(printed)).flatMap(([what, us]) => [
+      row(`${title}, ${what}, adapter without hooks / bare`, us.guarded, us.bare, 1.05),
+      // What the SDK itself takes for anything in the adapter's place.
+      ...(us.empty
+        ? [row(`${title}, ${what}, the SDK's own price, without hooks / bare`, us.empty, us.bare)]
+        : []),
+    ])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  const inputSchema = jsonSchema({ type: 'object', properties: { at: { type: 'string' } } })
-  const bareTools = { look: tool({ inputSchema, execute: async ({ at }) => `saw ${at}` }) }
-  const bare = { model: bareModel, tools: bareTools }
-  const guarded = {
-    model: wrapLanguageModel({ model: bareModel, middleware: hooksMiddleware(session) }),
-    tools: wrapTools(session, bareTools),
-  }
-  const common = { prompt: 'Please look.', stopWhen: stepCountIs(3) }
-  const whole = (settings) => () => generateText({ ...common, ...settings })
-  const streamed = (settings) => () => streamText({ ...common, ...settings }).consumeStream()
-  const us = await race({
-    bare: whole(bare),
-    guarded: whole(guarded),
-    bareStream: streamed(bare),
-    guardedStream: streamed(guarded),
-  })
-  await hooks.close()
-  return [
-    row('AI SDK, two steps and a tool call, adapter without hooks / bare', us.guarded, us.bare),
-    row('AI SDK, the same streamed, adapter without hooks / bare', us.guardedStream, us.bareStream),
-  ]
 }
 
-function ended(call) {
-  return { unified: call ? 'tool-calls' : 'stop', raw: undefined }
+/** Below the packages, so that Carabiner finds the SDK as it would find it in a project. */
+function project(packages, name) {
+  const folder = mkdtempSync(join(packages, 'bench-'))
+  const modules = join(folder, 'node_modules')
+  const isProgram = (path) => path.startsWith(join(ROOT, 'dist/bin'))
+  for (const path of ['package.json', 'dist'])
+    cpSync(join(ROOT, path), join(modules, 'carabiner', path), {
+      recursive: true,
+      filter: (from) => !isProgram(from),
+    })
+  for (const one of Object.keys(dependencies))
+    symlinkSync(join(ROOT, 'node_modules', one), join(modules, one))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  cpSync(join(ROOT, 'bench/measure.mjs'), join(folder, 'measure.mjs'))
+  cpSync(join(ROOT, 'bench/sdks'), folder, { recursive: true })
+  writeFileSync(join(folder, 'race.mjs'), `import { situations } from './${name}.mjs'\n${RACE}`)
+  return folder
 }
 
-function row(name, value, baseline) {
-  return { name, unit: 'us', value, baseline, limit: 1.05 }
+const RACE = `
+import { cpuClock, race } from './measure.mjs'
+const rows = {}
+for (const [what, agents] of Object.entries(await situations()))
+  rows[what] = await race(agents, { clock: cpuClock })
+console.log(JSON.stringify(rows))
+process.exit()
+`
+
+function row(name, value, baseline, limit) {
+  return { name, unit: 'us', value, baseline, ...(limit && { limit }) }
 }

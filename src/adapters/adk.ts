@@ -31,7 +31,7 @@ export const capabilities: Capabilities = {
   inject: { works: true, note: 'as contents of the user' },
   ask: {
     works: true,
-    note: '`adk_request_confirmation`; the SDK refuses an answer that comes after a restart',
+    note: '`adk_request_confirmation`; the SDK refuses an answer that comes after a restart, and after an answer it does not tell the model the results of other calls in the response',
   },
   respond: WORKS,
   streaming: {
@@ -73,11 +73,16 @@ export class HooksPlugin extends BasePlugin {
     this.#session = session
   }
 
-  override async beforeToolCallback({ tool, toolArgs, toolContext }: ToolCall): Promise<Response> {
-    if (isAgentTool(tool)) return { error: `${tool.name} ${UNGUARDED}` }
+  override beforeToolCallback(given: ToolCall): Promise<Response> {
+    const { tool, toolContext } = given
+    if (isAgentTool(tool)) return Promise.resolve({ error: `${tool.name} ${UNGUARDED}` })
     const session = this.#sessionOf(toolContext.invocationContext)
+    const isUnheard = session.isIdle && !this.#waiting.has(session, toolContext.functionCallId ?? '')
+    return isUnheard ? SILENCE : this.#beginTool(session, given)
+  }
+
+  async #beginTool(session: Session, { tool, toolArgs, toolContext }: ToolCall): Promise<Response> {
     const { functionCallId: id = '', toolConfirmation, abortSignal: signal } = toolContext
-    if (session.isIdle && !this.#waiting.has(session, id)) return undefined
     const kept = this.#waiting.take(session, id)
     // Only a call that goes on has a confirmation. Another call may have the id of one that nobody answered.
     const asked = toolConfirmation && kept
@@ -99,18 +104,20 @@ export class HooksPlugin extends BasePlugin {
     return undefined
   }
 
-  override async afterToolCallback({
-    toolArgs,
-    toolContext,
-    result,
-  }: ToolCall & { result: Data }): Promise<Response> {
-    const { call, was } = this.#taken(toolContext)
-    if (!call) return undefined
+  override afterToolCallback(given: ToolCall & { result: Data }): Promise<Response> {
+    const running = this.#taken(given.toolContext)
+    return running ? this.#finishTool(running, given) : SILENCE
+  }
+
+  async #finishTool(
+    { call, was }: RunningTool,
+    { toolArgs, toolContext, result }: ToolCall & { result: Data },
+  ): Promise<Response> {
     const id = toolContext.functionCallId ?? ''
     if (toolContext.actions.requestedToolConfirmations[id]) {
       // The tool asks a person, and has not run. The SDK compares the call with the model's when it goes on.
       this.#waiting.set(this.#sessionOf(toolContext.invocationContext), id, call)
-      replace(toolArgs, was ?? {})
+      replace(toolArgs, was)
       return undefined
     }
     const ended = await call.finish(result)
@@ -122,13 +129,18 @@ export class HooksPlugin extends BasePlugin {
     toolContext,
     error,
   }: ToolCall & { error: Error }): Promise<undefined> {
-    await this.#taken(toolContext).call?.fail(error)
+    await this.#taken(toolContext)?.call.fail(error)
   }
 
-  override async beforeModelCallback(given: ModelCall & { llmRequest: LlmRequest }): Promise<Answer> {
-    const { callbackContext, llmRequest } = given
-    const session = this.#sessionOf(callbackContext.invocationContext)
-    if (session.isIdle) return undefined
+  override beforeModelCallback(given: ModelCall & { llmRequest: LlmRequest }): Promise<Answer> {
+    const session = this.#sessionOf(given.callbackContext.invocationContext)
+    return session.isIdle ? SILENCE : this.#beginModel(session, given)
+  }
+
+  async #beginModel(
+    session: Session,
+    { callbackContext, llmRequest }: ModelCall & { llmRequest: LlmRequest },
+  ): Promise<Answer> {
     const { model = '', contents, config = {} } = llmRequest
     const added: Contents = []
     const addInjections = <R>(request: R, injections: readonly RenderedInjection[]): R => {
@@ -150,11 +162,14 @@ export class HooksPlugin extends BasePlugin {
     return undefined
   }
 
-  override async afterModelCallback(given: ModelCall & { llmResponse: LlmResponse }): Promise<Answer> {
-    const { callbackContext, llmResponse } = given
+  override afterModelCallback(given: ModelCall & { llmResponse: LlmResponse }): Promise<Answer> {
+    const call = this.#models.get(given.callbackContext.eventActions)
+    return call ? this.#finishModel(call, given.llmResponse) : SILENCE
+  }
+
+  async #finishModel(call: RunningModel, llmResponse: LlmResponse): Promise<Answer> {
     const { content, partial } = llmResponse
-    const call = this.#models.get(callbackContext.eventActions)
-    if (!call || !content) return undefined
+    if (!content) return undefined
     // An event without content is not shown. All of the text comes once more at the end.
     if (partial) return call.held ? { partial } : undefined
     const { parts = [] } = content
@@ -190,9 +205,9 @@ export class HooksPlugin extends BasePlugin {
       (context !== undefined && isAsked(context)) || own(args, context)
   }
 
-  #taken(context: Context): Partial<RunningTool> {
-    const taken = this.#tools.get(context) ?? {}
-    this.#tools.delete(context)
+  #taken(context: Context): RunningTool | undefined {
+    const taken = this.#tools.get(context)
+    if (taken) this.#tools.delete(context)
     return taken
   }
 
@@ -202,6 +217,9 @@ export class HooksPlugin extends BasePlugin {
     return !agent || agent.rootAgent === agent ? session : childOf(session, agent.name, agent.name)
   }
 }
+
+/** The plugin has nothing to say. One promise for all calls without hooks, because an agent makes many of them. */
+const SILENCE = Promise.resolve(undefined)
 
 const UNGUARDED = 'runs its agent without plugins, so no hook would see its calls: make it a sub-agent'
 

@@ -66,22 +66,19 @@ export function wrapTools<T extends AnyTool>(session: Session, tools: readonly T
 }
 
 type Invoke = AnyFunctionTool['invoke']
+type NeedsApproval = AnyFunctionTool['needsApproval']
 
 function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
   const { name } = tool
   const isAgent = 'on' in tool
   const run = isAgent ? asSubagent(session, tool) : tool.invoke
-  const needsApproval: AnyFunctionTool['needsApproval'] = async (context, input, id = '') => {
-    // Older versions ask again when somebody has answered.
-    if (context.isToolApproved({ toolName: name, callId: id }) !== undefined) return true
-    if (isUnheard(session, id)) return tool.needsApproval(context, input, id)
+  const isAsked: NeedsApproval = async (context, input, id = '') => {
     const { status } = await beginOnce(session, { name, input: asInput(input), id })
     return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
   }
-  const invoke: Invoke = async (context, text, details) => {
+  const runJudged: Invoke = async (context, text, details) => {
     const { toolCall, signal } = details ?? {}
     const id = toolCall?.callId ?? ''
-    if (isUnheard(session, id)) return tool.invoke(context, text, details)
     const given = parsed(text)
     const input = asInput(given)
     let call = await takeBegun(session, { name, input, id }, signal)
@@ -94,7 +91,7 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
     const errorIn = (result: unknown) =>
       failure.error ?? (typeof result === 'string' && FAILED.test(result) ? result : undefined)
     const running = call
-    const runJudged = async (judged: Data) => {
+    const runTool = async (judged: Data) => {
       const isSame = isDeepStrictEqual(judged, input)
       const changed = input === given ? judged : unwrapped(judged)
       const result = await run(context, isSame ? text : JSON.stringify(changed), details)
@@ -103,11 +100,19 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
       return result
     }
     const ended = await failures
-      .run(failure, () => runBegun(running, runJudged, { signal, isSuspended, errorIn }))
+      .run(failure, () => runBegun(running, runTool, { signal, isSuspended, errorIn }))
       .catch(refusalIn)
     return ended.status === 'failed' ? ended.reason : ended.result
   }
-  return { ...tool, needsApproval, invoke }
+  return {
+    ...tool,
+    needsApproval: (context, input, id = '') =>
+      isUnheard(session, id) ? tool.needsApproval(context, input, id) : isAsked(context, input, id),
+    invoke: (context, text, details) =>
+      isUnheard(session, details?.toolCall?.callId ?? '')
+        ? tool.invoke(context, text, details)
+        : runJudged(context, text, details),
+  }
 }
 
 const approved = new PerSession<true>()

@@ -26,19 +26,28 @@ export async function bench() {
   const agents = {
     none: new Agent(join(folder, 'none'), binary),
     true: new Agent(join(folder, 'true'), binary),
+    cat: new Agent(join(folder, 'cat'), binary),
     clip: new Agent(join(folder, 'clip'), binary),
   }
-  agents.true.register({ PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'true' }] }] })
+  agents.true.register('true')
+  agents.cat.register('cat > /dev/null')
   agents.clip.carabiner('setup', 'claude-code', '--only', 'guard')
   try {
-    const times = { none: [], true: [], clip: [] }
+    const times = { none: [], true: [], cat: [], clip: [] }
     await agents.clip.session() // It starts the service.
     for (let round = 0; round < ROUNDS; round++)
       for (const [name, agent] of Object.entries(agents)) times[name].push(...(await agent.session()))
     if (!(agents.clip.serviceCalls() >= ROUNDS * CALLS)) throw new Error('the service was not asked')
     const ms = Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]))
-    const name = 'added to a tool call of Claude Code, guard through clip / a hook that is `true`'
-    return [{ name, unit: 'ms', value: ms.clip - ms.none, baseline: ms.true - ms.none, limit: 1.2 }]
+    const row = (hook, limit) => ({
+      name: `added to a tool call of Claude Code, guard through clip / a hook that is \`${hook}\``,
+      unit: 'ms',
+      value: ms.clip - ms.none,
+      baseline: ms[hook.split(' ')[0]] - ms.none,
+      limit,
+    })
+    // A hook that judges has to read its input, which `true` does not.
+    return [row('true', 1.2), row('cat > /dev/null')]
   } finally {
     agents.clip.carabiner('service', 'stop')
     rmSync(folder, { recursive: true, force: true })
@@ -59,7 +68,8 @@ class Agent {
     this.#options = { cwd, env: { HOME: home, PATH: process.env.PATH } }
   }
 
-  register(hooks) {
+  register(command) {
+    const hooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command }] }] }
     mkdirSync(dirname(this.#settings), { recursive: true })
     writeFileSync(this.#settings, JSON.stringify({ hooks }))
   }

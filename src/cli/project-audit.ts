@@ -60,7 +60,7 @@ export class ProjectCalls {
 }
 
 /** Records that no decision depends on are written together, this much later. */
-const TOGETHER_MS = 50
+const TOGETHER_MS = 200
 
 /** The audit of a program that stays. A decision is on record before it is told; events that no hook heard may wait. */
 export class ResidentAudit {

@@ -47,7 +47,20 @@ const LONGEST_NAME = 128
 
 /** `dbPassword`, `DB_PASSWORD`, `db-password` and `X-Db-Password` are one name. */
 export function strengthOf(name: string): Strength | undefined {
-  if (name.length > LONGEST_NAME || !HINT.test(folded(name))) return undefined
+  if (name.length > LONGEST_NAME) return undefined
+  if (strengths.has(name)) return strengths.get(name)
+  if (strengths.size >= MOST_NAMES) strengths.clear()
+  const strength = newStrengthOf(name)
+  strengths.set(name, strength)
+  return strength
+}
+
+/** Records have the same few names again and again. */
+const strengths = new Map<string, Strength | undefined>()
+const MOST_NAMES = 1000
+
+function newStrengthOf(name: string): Strength | undefined {
+  if (!HINT.test(folded(name))) return undefined
   const words = wordsOf(name)
   const last = words.at(-1)
   if (last === undefined) return undefined

@@ -14,7 +14,7 @@ export const capabilities: Capabilities = {
   versions: ['1.60.0', '1.71.0'],
   deny: {
     works: true,
-    note: 'by `hooksProcessor` for all tools of an agent, or `wrapTools` for single ones; a tool error with the reason; models as in the AI SDK',
+    note: "by `hooksProcessor` for all tools of an agent, or `wrapTools` for single ones; `inputProcessors` of a single `generate()` take the place of the agent's own, so name it there too; a tool error with the reason; models as in the AI SDK",
   },
   rewrite: WORKS,
   inject: { works: true, note: 'needs a model with `hooksMiddleware` of `carabiner/ai-sdk`' },

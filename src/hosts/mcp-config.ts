@@ -60,7 +60,7 @@ export function unguarded(file: AgentFile): McpChange {
       const [command = '', ...args] = words.slice(at + 1)
       return { entry: { ...rest, command: String(command), ...(args.length > 0 && { args }) } }
     }
-    const url = words[words.indexOf('--url') + 1]
+    const url = words.find((_, i) => words[i - 1] === '--url')
     if (url === undefined) return { why: 'nobody can say which server it was' }
     const { env: variables, type: ____, ...kept } = rest
     const env: Entry = isObject(variables) ? variables : {}

@@ -103,16 +103,17 @@ function foundLines({ settings, mcp, kept, service, left }: Found, paint: Paint)
     ),
     ...(service === undefined ? [] : [`  ${visible(shortPath(service))}: the service, which is stopped`]),
   ]
-  return [
-    ...fitted([paint.bold('to remove'), ...rows]),
-    ...left.flatMap((one) => labelled('stays', visible(one), paint.yellow)),
-  ]
+  return [...fitted([paint.bold('to remove'), ...rows]), ...leftLines(left, paint)]
+}
+
+function leftLines(left: Found['left'], paint: Paint): readonly string[] {
+  return left.flatMap((one) => labelled('stays', visible(one), paint.yellow))
 }
 
 async function shown(found: Found, output: Output): Promise<number> {
-  const nothing = ['nothing to remove']
+  const nothing = (paint: Paint) => ['nothing to remove', ...leftLines(found.left, paint)]
   return output.result({ removed: false, ...foundData(found), ...NOT_KEPT }, (paint) => [
-    ...(isEmpty(found) ? nothing : foundLines(found, paint)),
+    ...(isEmpty(found) ? nothing(paint) : foundLines(found, paint)),
     ...(isEmpty(found)
       ? nextLines(['npm uninstall -g carabiner   # the program itself'], paint)
       : nextLines(['carabiner remove   # asks, and keeps a backup'], paint)),

@@ -62,13 +62,15 @@ export async function findAll(keepsState: boolean): Promise<Found> {
     { kind: 'data', folder: dataHome() },
     { kind: 'state', folder: stateHome() },
   ] as const
+  const behindProxy = filesBehindProxy()
   return {
     settings,
-    mcp: filesBehindProxy(),
+    mcp: behindProxy.plans,
     kept: keepsState ? [] : homes.flatMap(({ kind, folder }) => keptIn(kind, folder)),
     service: !keepsState && existsSync(serviceFolder()) ? serviceFolder() : undefined,
     left: [
       ...(await byHand(settings)),
+      ...behindProxy.left,
       ...(keepsState ? [] : homes.flatMap(({ kind, folder }) => strangers(kind, folder))),
     ],
   }

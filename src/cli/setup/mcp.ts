@@ -106,10 +106,19 @@ export function mcpFilesOf(client: McpClient, project: string): readonly string[
 // ---- for `carabiner remove` ------------------------------------------------------------------------------------
 
 /** Files with servers behind the proxy, the user's and those of the project here. */
-export function filesBehindProxy(): readonly McpPlan[] {
-  return MCP_CLIENTS.flatMap((client) =>
-    plansFor(client, TAKE_OUT).flatMap((one) => ('problem' in one || one.changed.length === 0 ? [] : [one])),
-  )
+export function filesBehindProxy(): {
+  readonly plans: readonly McpPlan[]
+  /** Why others stay. */
+  readonly left: readonly string[]
+} {
+  const all = MCP_CLIENTS.flatMap((client) => plansFor(client, TAKE_OUT))
+  return {
+    plans: all.flatMap((one) => ('problem' in one || one.changed.length === 0 ? [] : [one])),
+    left: all.flatMap((one) => {
+      if ('problem' in one) return [`${one.problem.message}; its MCP servers may need carabiner mcp`]
+      return one.left.map(({ name, why }) => `${shortPath(one.file.path)}: ${name} (${why})`)
+    }),
+  }
 }
 
 /** Takes the servers in this file out, and returns what puts the text back. Throws a SetupProblem. */

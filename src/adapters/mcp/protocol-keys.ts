@@ -26,23 +26,23 @@ class ProtocolKeys {
   }
 }
 
-const OF_REQUEST = new ProtocolKeys(
-  'jsonrpc id method params name arguments uri _meta task messages systemPrompt message requestedSchema mode url',
+const OF_MESSAGE = new ProtocolKeys('jsonrpc id method params result error')
+const OF_PARAMS = new ProtocolKeys(
+  'name arguments uri _meta task messages systemPrompt message requestedSchema mode url',
 )
-const OF_REPLY = new ProtocolKeys('jsonrpc id method params result error')
 const OF_RESULT = new ProtocolKeys(
   'content structuredContent isError contents tools messages role model stopReason action',
 )
 const OF_ITEM = new ProtocolKeys('type text data blob uri resource name inputSchema role content input')
 
-/** Why a request may be read differently from how hooks judge it. */
-export function mistakenInRequest(fields: unknown, params: unknown): string | undefined {
-  return OF_REQUEST.mistaken(fields) ?? OF_REQUEST.mistaken(params)
+/** Why a message may be read differently from how hooks judge it, apart from what is inside its params or its result. */
+export function mistakenInMessage(fields: unknown): string | undefined {
+  return OF_MESSAGE.mistaken(fields)
 }
 
-/** The same for a reply, without its result. */
-export function mistakenInReply(fields: unknown): string | undefined {
-  return OF_REPLY.mistaken(fields)
+/** The same for the params of a request. */
+export function mistakenInParams(params: unknown): string | undefined {
+  return OF_PARAMS.mistaken(params)
 }
 
 /** The same for a result and the contents, tools or messages in it. Other data of the server may have any keys. */

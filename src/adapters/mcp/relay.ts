@@ -15,7 +15,7 @@ import {
   readMessage,
 } from '../../rpc/message.js'
 import { Problems } from '../../rpc/problem.js'
-import { mistakenInReply, mistakenInRequest } from './protocol-keys.js'
+import { mistakenInMessage, mistakenInParams } from './protocol-keys.js'
 
 /** One of the two sides. Gets a message without a line break, in order. Must not throw. */
 export interface Peer {
@@ -215,7 +215,8 @@ export class Relay {
   // ---- messages -----------------------------------------------------------------------------------------------
 
   #receive(from: Side, to: Side, text: string): void {
-    const line = text.includes('\r') ? withoutReturns(text) : text
+    // What is before an object hides nothing of it.
+    const line = (text.includes('\r') ? withoutReturns(text) : text).trim()
     const message = readLine(line, from)
     switch (message?.type) {
       case 'request':
@@ -445,7 +446,7 @@ function unequivocal(fields: Fields, line: string, from: Side): Message {
     const id = 'id' in message ? message.id : undefined
     return why === undefined ? message : { type: 'malformed', why, id }
   }
-  const why = isTooDeep ? TOO_DEEP : mistakenInReply(fields)
+  const why = isTooDeep ? TOO_DEEP : mistakenInMessage(fields)
   return why === undefined ? message : { type: 'malformed', why, replyTo: message.id }
 }
 
@@ -458,8 +459,10 @@ function problemOf(
 ): string | undefined {
   if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
   const isNews = type === 'notification' && from.name === 'server'
-  const mistaken = isNews ? undefined : mistakenInRequest(fields, params)
+  const mistaken = mistakenInMessage(fields) ?? (isNews ? undefined : mistakenInParams(params))
   if (mistaken !== undefined) return mistaken
+  if (Object.hasOwn(fields, 'result') || Object.hasOwn(fields, 'error'))
+    return 'some programs take it for a reply'
   // Some servers would carry it out, and nobody would have judged it.
   const needsId = isNews ? Object.hasOwn(from.judges, method) : !method.startsWith('notifications/')
   if (type === 'notification' && needsId) return `${shown(method)} needs an id`

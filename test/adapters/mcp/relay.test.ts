@@ -104,6 +104,9 @@ describe('what could be read in two ways', () => {
     end()
   })
 
+  /** What a reader of JSON, or of lines, passes over. */
+  const BEFORE = ['', ' ', '\t', '\r', '\uFEFF', ' \uFEFF \t']
+
   it('is refused: a key that occurs twice', () => {
     const { client, answers, toServer, end } = relayed()
     client('{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}')
@@ -120,11 +123,13 @@ describe('what could be read in two ways', () => {
     '{"jsonrpc":"2.0","method":"a/method/of/tomorrow"}',
     '{"jsonrpc":"2.0","method":"notifications/x","params":{"a":1,"a":2}}',
   ])('is refused: a request without an id, and a notification with a key twice: %s', (line) => {
-    const { client, toServer, answers, end } = relayed()
-    client(line)
-    expect(toServer).toEqual([])
-    expect(answers()).toMatchObject([{ id: null, error: { code: -32600 } }])
-    end()
+    for (const before of BEFORE) {
+      const { client, toServer, answers, end } = relayed()
+      client(`${before}${line}`)
+      expect(toServer).toEqual([])
+      expect(answers()).toMatchObject([{ id: null, error: { code: -32600 } }])
+      end()
+    }
   })
 
   it('is refused: a request of the server that would be judged, without an id; its own news pass', () => {
@@ -145,12 +150,34 @@ describe('what could be read in two ways', () => {
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","NAME":"sub"}}',
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","argument\u017f":{}}}',
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","\\u004eame":"sub"}}',
-  ])('is refused: a key that only differs in case: %s', (line) => {
-    const { client, toServer, answers, end } = relayed()
-    client(line)
-    expect(toServer).toEqual([])
-    expect(answers()).toMatchObject([{ id: 1, error: { code: -32600 } }])
-    end()
+    '{"jsonrpc":"2.0","id":1,"method":"ping","Result":{}}',
+    '{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}',
+  ])('is refused: a key that only differs in case, or makes it a reply: %s', (line) => {
+    for (const before of BEFORE) {
+      const { client, toServer, answers, end } = relayed()
+      client(`${before}${line}`)
+      expect(toServer).toEqual([])
+      expect(answers()).toMatchObject([{ id: 1, error: { code: -32600 } }])
+      end()
+    }
+  })
+
+  it.each([
+    '{"jsonrpc":"2.0","method":"notifications/message","params":{},"Method":"","ID":1,"Result":{}}',
+    '{"jsonrpc":"2.0","method":"notifications/message","Method":"sampling/createMessage","ID":7}',
+    '{"jsonrpc":"2.0","id":1,"result":{},"Result":{"content":[]}}',
+    '{"jsonrpc":"2.0","id":7,"method":"ping","Error":{}}',
+    '{"jsonrpc":"2.0","method":"sampling/createMessage","params":{}}',
+  ])('of the server does not reach the client if it may be read in two ways: %s', (line) => {
+    for (const before of BEFORE) {
+      const { client, server, toClient, end } = relayed({
+        server: { 'sampling/createMessage': (_, { forward }) => forward() },
+      })
+      client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+      server(`${before}${line}`)
+      expect(toClient.filter((text) => /result"/i.test(text) || text.includes('method'))).toEqual([])
+      end()
+    }
   })
 
   it('is not: any key of the arguments', () => {

@@ -149,8 +149,9 @@ def _result_of(outcome: Outcome) -> HookResult:
 def _merged(results: List[HookResult]) -> HookResult:
     ranks = ["continue", "modify", "inject_context", "ask_user", "deny"]
     first = max(results, key=lambda one: ranks.index(one.action))
-    merged = HookResult(**asdict(first))
-    changes = [one.data for one in results if one.data is not None]
+    merged = replace(first)
+    # As in emit(): the hooks of this machine did not judge what came with a "continue".
+    changes = [one.data for one in results if one.data is not None and one.action != "continue"]
     merged.data = changes[-1] if changes else None
     if merged.action == "deny":
         return merged

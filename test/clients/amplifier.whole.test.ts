@@ -13,7 +13,7 @@ cp node_modules/carabiner/clients/conformance/hooks/* ~/.amplifier/hooks/
 `
 
 const START = `
-import asyncio, sys, types
+import asyncio, sys, threading, types
 sys.path.insert(0, ${JSON.stringify(`${ROOT}clients/python`)})
 import amplifier
 from amplifier import HookResult, Hooks
@@ -140,6 +140,10 @@ async def main():
         changes = hooks.register("tool:pre", handler("m", HookResult("modify", data=pre("forbidden"))))
         print((await hooks.emit("tool:pre", pre("ls"))).reason)
         changes()
+        echoes = hooks.register("tool:pre", handler("e", HookResult("continue", data=pre(threading.Lock()))))
+        r = await hooks.emit("tool:pre", pre("ls"))
+        print(r.action, r.data)
+        echoes()
         asks = hooks.register("tool:pre", handler("a", HookResult("ask_user", approval_prompt="Sure?")))
         r = await hooks.emit("tool:pre", pre("rewritten"))
         print(r.action, r.approval_prompt, r.data["tool_input"])
@@ -154,6 +158,7 @@ asyncio.run(main())
     expect(lines).toEqual([
       "continue ['early', 'late'] {'tool:pre': ['early', 'late']}",
       'forbidden here',
+      'continue None',
       "ask_user Sure? {'command': 'ls -l'}",
       'deny',
       'The hook broken failed: ValueError: oops',

@@ -60,7 +60,10 @@ export default function (pi) {
   })
   pi.on('agent_end', async (event, ctx) => {
     const told = await asked('Stop', { type: event.type }, ctx)
-    if (told.deny !== undefined) pi.sendUserMessage(told.deny, { deliverAs: 'followUp' })
+    if (told.deny === undefined) return
+    // A message of the user would first go through the hooks for prompts, and pi may have ended before they answer.
+    const message = { customType: 'carabiner', content: told.deny, display: true }
+    pi.sendMessage(message, { deliverAs: 'followUp', triggerTurn: true })
   })
   pi.on('session_before_compact', async (event, ctx) => {
     const told = await asked('PreCompact', { type: event.type }, ctx)

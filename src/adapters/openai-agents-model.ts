@@ -38,7 +38,7 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
     if (called.response === undefined) throw refused(called)
     if (made && called.status === 'ok' && !called.after.modified) return made
     const output = partsOf(called.response as Json, ITEMS, made?.output)
-    return { usage: NOTHING as ModelResponse['usage'], ...made, output }
+    return { usage: NOTHING as unknown as ModelResponse['usage'], ...made, output }
   }
   async function* judgedEvents(request: ModelRequest): AsyncGenerator<StreamEvent> {
     const { signal } = request
@@ -88,7 +88,11 @@ const addInjections = injectedAs(({ role, content }) => ({
 /** For a stream that breaks off before it has said what the whole response is. */
 const deltaOf = (event: StreamEvent) => (event.type === 'output_text_delta' ? event.delta : '')
 
-const NOTHING = { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+/** The runner adds up all of them. */
+const NOTHING = {
+  ...{ requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  ...{ inputTokensDetails: [], outputTokensDetails: [] },
+}
 
 function said(text: string, was?: AssistantMessageItem): AssistantMessageItem {
   const unseen = was?.content.filter(({ type }) => type !== 'output_text') ?? []

@@ -72,9 +72,14 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
   const { name } = tool
   const isAgent = 'on' in tool
   const run = isAgent ? asSubagent(session, tool) : tool.invoke
+  const asksItself: NeedsApproval = async (context, input, id = '') => {
+    const isAsking = await tool.needsApproval(context, input, id)
+    if (isAsking) approved.set(session, id, true)
+    return isAsking
+  }
   const isAsked: NeedsApproval = async (context, input, id = '') => {
     const { status } = await beginOnce(session, { name, input: asInput(input), id })
-    return status === 'run' ? tool.needsApproval(context, input, id) : status === 'needs_approval'
+    return status === 'run' ? asksItself(context, input, id) : status === 'needs_approval'
   }
   const runJudged: Invoke = async (context, text, details) => {
     const { toolCall, signal } = details ?? {}
@@ -107,7 +112,7 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
   return {
     ...tool,
     needsApproval: (context, input, id = '') =>
-      isUnheard(session, id) ? tool.needsApproval(context, input, id) : isAsked(context, input, id),
+      isUnheard(session, id) ? asksItself(context, input, id) : isAsked(context, input, id),
     invoke: (context, text, details) =>
       isUnheard(session, details?.toolCall?.callId ?? '')
         ? tool.invoke(context, text, details)
@@ -117,7 +122,10 @@ function wrapTool(session: Session, tool: AnyFunctionTool): AnyFunctionTool {
 
 const approved = new PerSession<true>()
 
-/** An approval is for one call. The SDK keeps it for every later call with this id, and some models count from 1 again. */
+/**
+ * An approval is for one call, and for the question that was asked: that of a hook, or that of the tool. The SDK keeps it for
+ * every later call with this id, and some models count from 1 again.
+ */
 function isApproved(session: Session, context: RunContext, toolName: string, callId: string): boolean {
   const isNew = !approved.has(session, callId) && context.isToolApproved({ toolName, callId }) === true
   if (isNew) approved.set(session, callId, true)
@@ -213,7 +221,11 @@ export async function runApprovals(session: Session, result: Interrupted, answer
     if (call?.status !== 'needs_approval') {
       const said = await answer(item, undefined)
       if (said === true || (typeof said === 'string' && /^allow/i.test(said))) state.approve(item)
-      else state.reject(item)
+      else {
+        state.reject(item)
+        forgetBegun(session, callId)
+        if (call?.status === 'run') await call[Symbol.asyncDispose]()
+      }
       continue
     }
     while (call.status === 'needs_approval') {

@@ -1,7 +1,7 @@
 // What the contract does not ask: many equal calls, answers one by one, another process, and agents as tools.
 
 import { Agent, type Model, RunContext, Runner, RunState, shellTool, tool } from '@openai/agents'
-import { askUser, createHooks, deny, modify, type Session } from 'carabiner'
+import { askUser, createHooks, deny, modify, respond, type Session } from 'carabiner'
 import { runApprovals, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import { z } from 'zod'
 
@@ -40,6 +40,24 @@ const results = (items: unknown) =>
       .filter(({ type }) => type === 'function_call_result')
       .map(({ callId, output }) => [callId, (output as { text?: string }).text ?? output]),
   )
+
+/** A tool that asks by itself. */
+async function paying(needsApproval: (input: { to: string }) => boolean) {
+  const hooks = await createHooks({ globals: false })
+  const session = hooks.session()
+  const ran: string[] = []
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: z.object({ to: z.string() }),
+    needsApproval: async (_, input) => needsApproval(input),
+    execute: async ({ to }) => {
+      ran.push(to)
+      return `paid ${to}`
+    },
+  })
+  return { session, ran, pay: wrapTools(session, [pay])[0] as typeof pay }
+}
 
 async function fresh() {
   const hooks = await createHooks({ globals: false })
@@ -97,6 +115,44 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const { model } = scripted([call('look', 'c1'), call('look', 'c1')])
     await runner.run(agentFor(model), 'go')
     return { ran: ran.length, seen: seen.sort() }
+  },
+  async "a yes to the tool's own question"() {
+    const { session, ran, pay } = await paying(({ to }) => to === 'bob')
+    session.register('PreToolUse', (_, { tool_input }) =>
+      (tool_input as { to?: string }).to === 'eve' ? askUser('pay eve?') : undefined,
+    )
+    const { model } = scripted([call('pay', 'c1', { to: 'bob' })], [call('pay', 'c1', { to: 'eve' })])
+    const agent = new Agent({ name: 'main', model, tools: [pay] })
+    let result = await runner.run(agent, 'go')
+    while (result.interruptions.length > 0) {
+      await runApprovals(session, result, ({ rawItem }) => JSON.stringify(rawItem).includes('bob'))
+      result = await runner.run(agent, result.state)
+    }
+    return ran
+  },
+  async 'a no, and the same call in the next run'() {
+    const { session, ran, pay } = await paying(() => true)
+    const seen: string[] = []
+    for (const event of ['PreToolUse', 'PostToolUseFailure'] as const)
+      session.register(event, (name) => {
+        seen.push(name)
+      })
+    for (const isFrozen of [false, true]) {
+      if (isFrozen) session.register('PreToolUse', () => deny('payments are frozen'))
+      const { model } = scripted([call('pay', 'c1', { to: 'bob' })])
+      const agent = new Agent({ name: 'main', model, tools: [pay] })
+      const result = await runner.run(agent, 'go')
+      await runApprovals(session, result, () => isFrozen)
+      await runner.run(agent, result.state)
+    }
+    return { ran, seen }
+  },
+  async 'a hook answers for the model'() {
+    const { session, agentFor } = await fresh()
+    session.register('ModelRequest', () => respond('from a hook'))
+    const { model, requests } = scripted()
+    const { finalOutput } = await runner.run(agentFor(model), 'go')
+    return { finalOutput, requests: requests.length }
   },
   async 'answers one by one'() {
     const { session, ran, seen, agentFor } = await fresh()

@@ -26,6 +26,23 @@ describe.each(['0.14', '0.20'])('openai-agents %s', (version) => {
     expect(seen['two equal calls with one id']).toEqual({ ran: 1, seen: ['PostToolUse c1', ...judged] })
   })
 
+  it("takes no yes to the tool's own question for one to a hook's", () => {
+    // 0.20 itself refuses the second call.
+    const ended = version === '0.14' ? ['bob'] : { threw: expect.stringContaining('c1 was reused') }
+    expect(seen["a yes to the tool's own question"]).toEqual(ended)
+  })
+
+  it('judges the same call of the next run anew after a no', () => {
+    expect(seen['a no, and the same call in the next run']).toEqual({
+      ran: [],
+      seen: ['PreToolUse', 'PostToolUseFailure', 'PreToolUse'],
+    })
+  })
+
+  it('lets a hook answer for the model', () => {
+    expect(seen['a hook answers for the model']).toEqual({ finalOutput: 'from a hook', requests: 0 })
+  })
+
   it('takes a yes, a no and an edit, each for its call', () => {
     expect(seen['answers one by one']).toEqual({
       asked: 3,

@@ -14,7 +14,7 @@ export const capabilities: Capabilities = {
   versions: ['1.60.0', '1.71.0'],
   deny: {
     works: true,
-    note: "by `hooksProcessor` for all tools of an agent, or `wrapTools` for single ones; `inputProcessors` of a single `generate()` take the place of the agent's own, so name it there too; a tool error with the reason; models as in the AI SDK",
+    note: "by `hooksProcessor` for all tools of an agent, or `wrapTools` for single ones; `inputProcessors` of a single `generate()` take the place of the agent's own, so name it there too; `agent.network()` and `prepareStep` that returns tools pass it by, so use `wrapTools` for those tools; a tool error with the reason; models as in the AI SDK",
   },
   rewrite: WORKS,
   inject: { works: true, note: 'needs a model with `hooksMiddleware` of `carabiner/ai-sdk`' },
@@ -50,7 +50,8 @@ interface Resumable {
 
 /**
  * The last one in `inputProcessors` of an Agent: each call of its tools is judged, also of those that Mastra makes for
- * subagents, workflows, memory and workspaces. An agent that has it needs no `wrapTools`.
+ * subagents, workflows, memory and workspaces. Mastra asks no processor about tools that `agent.network()` runs or that
+ * `prepareStep` returns: those need `wrapTools`. With both on one tool, hooks run twice.
  */
 export function hooksProcessor(session: Session) {
   const subagents = new Map<string, boolean>()

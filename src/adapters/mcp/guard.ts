@@ -2,7 +2,7 @@
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { inexactNumber } from '../../core/base/exact-numbers.js'
-import { type Data, isObject, type Json, shapeOf } from '../../core/base/json.js'
+import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Session } from '../../core/session/session.js'
@@ -408,13 +408,10 @@ function texts(fields: Params): Readonly<Record<string, string>> {
   ) as Record<string, string>
 }
 
-/** The client must not read another of two equal keys than hooks have judged: the reply is written again, or fails. */
+/** The client must not read another result than hooks have judged. */
 function asJudged(reply: Reply): Reply {
   const why = 'result' in reply ? mistakenInResult(reply.result) : undefined
-  if (why !== undefined) return failure(`The result is not passed on, because ${why}`)
-  if (reply.line === undefined || shapeOf(reply.line).repeated === undefined) return reply
-  const { line: _, ...judged } = reply
-  return judged
+  return why === undefined ? reply : failure(`The result is not passed on, because ${why}`)
 }
 
 /** Hooks would judge another number than the other side gets. */

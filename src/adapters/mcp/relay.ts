@@ -217,7 +217,9 @@ export class Relay {
   #receive(from: Side, to: Side, text: string): void {
     // What is before an object hides nothing of it.
     const line = (text.includes('\r') ? withoutReturns(text) : text).trim()
-    const message = readLine(line, from)
+    const { message, hasTwins } = readLine(line, from)
+    // The other side must not read another of two equal keys than we do: such a reply is written again.
+    const written = hasTwins ? {} : { line }
     switch (message?.type) {
       case 'request':
         this.#request(from, to, message, line)
@@ -226,10 +228,10 @@ export class Relay {
         this.#notification(from, to, message, line)
         break
       case 'result':
-        this.#reply(to, message.id, { result: message.result, line })
+        this.#reply(to, message.id, { result: message.result, ...written })
         break
       case 'error':
-        this.#reply(to, message.id, { error: failureOf(message.error), line })
+        this.#reply(to, message.id, { error: failureOf(message.error), ...written })
         break
       case 'malformed':
         this.#malformed(from, to, message, line)
@@ -425,22 +427,32 @@ export class Relay {
 /** Far more than any message needs, and far less than would overflow a stack. */
 const DEEPEST = 500
 
-/** The message in a line, unless the other side may read another one in it than we judge. */
-function readLine(line: string, from: Side): Message | undefined {
-  let fields: Fields
-  try {
-    if (!line.startsWith('{')) return readMessage(line)
-    fields = JSON.parse(line) as Fields
-  } catch {
-    return readMessage(line)
-  }
-  return unequivocal(fields, line, from)
+interface Read {
+  readonly message: Message | undefined
+  /** Whether an object in the line has a key twice. */
+  readonly hasTwins: boolean
 }
 
-function unequivocal(fields: Fields, line: string, from: Side): Message {
+/** The message in a line, unless the other side may read another one in it than we judge. */
+function readLine(line: string, from: Side): Read {
+  let fields: Fields
+  try {
+    if (!line.startsWith('{')) return { message: readMessage(line), hasTwins: false }
+    fields = JSON.parse(line) as Fields
+  } catch {
+    return { message: readMessage(line), hasTwins: false }
+  }
+  const shape = shapeOf(line, DEEPEST)
+  return { message: unequivocal(fields, shape, from), hasTwins: shape.repeated !== undefined }
+}
+
+function unequivocal(
+  fields: Fields,
+  { isTooDeep, repeated }: ReturnType<typeof shapeOf>,
+  from: Side,
+): Message {
   const message = messageOf(fields)
   if (message.type === 'malformed') return message
-  const { isTooDeep, repeated } = shapeOf(line, DEEPEST)
   if ('method' in message) {
     const why = isTooDeep ? TOO_DEEP : problemOf(message, fields, { repeated, from })
     const id = 'id' in message ? message.id : undefined

@@ -308,7 +308,7 @@ interface Idle {
   /** The interceptors that match. */
   readonly selected: readonly Hook[]
   readonly all: readonly (readonly [Hook, Trace])[]
-  /** Those of the hooks that do not run when everyone else does, as for most events. */
+  /** Without those of `selected`, which all run for most events. */
   readonly rest: readonly Trace[]
 }
 

@@ -180,6 +180,17 @@ describe('what could be read in two ways', () => {
     }
   })
 
+  it.each([
+    ['{"jsonrpc":"2.0","id":9,"result":{"a":1},"id":1}', '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'],
+    ['{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}', '{"jsonrpc":"2.0","id":1,"result":{"a":2}}'],
+  ])('of the server is written again, as it was read, if a key occurs twice: %s', (line, read) => {
+    const { client, server, toClient, end } = relayed()
+    client({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    server(line)
+    expect(toClient).toEqual([read])
+    end()
+  })
+
   it('is not: any key of the arguments', () => {
     const { client, toServer, end } = relayed()
     const call = {

@@ -52,6 +52,8 @@ export default defineConfig({
   },
   test: {
     setupFiles: ['test/leaks.ts'],
+    // A helper that starts programs would run on after the test that made it start. Its own tests switch it on.
+    env: { CARABINER_SPAWNER: 'off' },
     // Only what hangs takes so long: no test is about speed, and a busy machine takes its time.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHooks } from 'carabiner'
 import { source } from '../scripts/source.mjs'
-import { median, race } from './measure.mjs'
+import { cpuClock, race } from './measure.mjs'
 
 const { FileAuditLog, fileAudit } = await source('store/audit/file-audit.ts')
 
@@ -61,15 +61,16 @@ async function writing(root, projectDir) {
   const log = new FileAuditLog({ projectDir, dataDir: join(root, 'data'), maxBytes: 64 * 1024 * 1024 })
   const batch = Array.from({ length: 100 }, (_, i) => record(i))
   const [one] = batch
-  const us = await race({
+  const contestants = {
     bareBatch: async () => appendFileSync(bare, lines(batch)),
     batch: async () => log.append(batch),
     bareSingle: async () => appendFileSync(bare, lines([one])),
     single: async () => log.append([one]),
-  })
+  }
+  const rounds = await race(contestants, { clock: cpuClock })
   return [
-    row('audit, batches of 100 / bare append', us.batch, us.bareBatch, 2),
-    row('audit, single records / bare append', us.single, us.bareSingle),
+    rounds.row('audit, batches of 100 / bare append', 'batch', 'bareBatch', { limit: 2 }),
+    rounds.row('audit, single records / bare append', 'single', 'bareSingle', { limit: 3 }),
   ]
 }
 
@@ -86,25 +87,11 @@ async function firing(root, projectDir) {
     const call = { tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_use_id: 'toolu_01' }
     return () => session.fire('PreToolUse', call)
   }
-  const us = await alternate({ without: firing(without), audited: firing(audited) })
+  // A few percent of a program's start are less than what the machine does beside it, so they take turns for each call.
+  const rounds = await race({ without: firing(without), audited: firing(audited) }, { calls: 1, most: 1000 })
   await Promise.all([without.close(), audited.close()])
   await audit.flush()
-  return [row('session.fire, a command hook, with audit / without', us.audited, us.without, 1.05)]
-}
-
-/** One call in turn each: a few percent of a program's start are less than what the machine does beside it. */
-async function alternate(contestants) {
-  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
-  for (let i = 0; i < (process.argv.includes('--quick') ? 5 : 300); i++) {
-    for (const [name, run] of i % 2 ? Object.entries(contestants) : Object.entries(contestants).reverse()) {
-      const start = performance.now()
-      await run()
-      times[name].push((performance.now() - start) * 1000)
-    }
-  }
-  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]))
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'us', value, baseline, limit }
+  return [
+    rounds.row('session.fire, a command hook, with audit / without', 'audited', 'without', { limit: 1.05 }),
+  ]
 }

@@ -7,10 +7,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cachedClaudeCode } from '../test/conformance/claude-code/install.mjs'
 import { MockModel } from '../test/conformance/claude-code/mock-model.mjs'
-import { median } from './measure.mjs'
+import { median, quick, Rounds } from './measure.mjs'
 
 const SCRIPT = fileURLToPath(new URL('../dist/bin/carabiner.js', import.meta.url))
-const quick = process.argv.includes('--quick')
 const ROUNDS = quick ? 1 : 5
 const CALLS = quick ? 2 : 20
 /** The first call loads what the others find ready. */
@@ -36,18 +35,16 @@ export async function bench() {
     const times = { none: [], true: [], cat: [], clip: [] }
     await agents.clip.session() // It starts the service.
     for (let round = 0; round < ROUNDS; round++)
-      for (const [name, agent] of Object.entries(agents)) times[name].push(...(await agent.session()))
+      for (const [name, agent] of Object.entries(agents))
+        times[name].push(1000 * median(await agent.session()))
     if (!(agents.clip.serviceCalls() >= ROUNDS * CALLS)) throw new Error('the service was not asked')
-    const ms = Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]))
-    const row = (hook, limit) => ({
-      name: `added to a tool call of Claude Code, guard through clip / a hook that is \`${hook}\``,
-      unit: 'ms',
-      value: ms.clip - ms.none,
-      baseline: ms[hook.split(' ')[0]] - ms.none,
-      limit,
-    })
-    // A hook that judges has to read its input, which `true` does not.
-    return [row('true', 1.2), row('cat > /dev/null')]
+    const rounds = new Rounds(times)
+    const what = 'added to a tool call of Claude Code, guard through clip / a hook that'
+    return [
+      rounds.row(`${what} is \`true\``, 'clip', 'true', { over: 'none', limit: 1.2 }),
+      // A hook that judges has to read its input.
+      rounds.row(`${what} reads its input`, 'clip', 'cat', { over: 'none' }),
+    ]
   } finally {
     agents.clip.carabiner('service', 'stop')
     rmSync(folder, { recursive: true, force: true })

@@ -7,18 +7,22 @@ import { join } from 'node:path'
 import { createHooks } from 'carabiner'
 import { execa } from 'execa'
 import { race } from './measure.mjs'
+import { peerFile } from './peers.mjs'
 
 const COMMAND = 'true'
 const MANY = 10
 const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }
 const PAYLOAD = `${JSON.stringify({ hook_event_name: 'PreToolUse', ...CALL })}\n`
 
+/** Without a helper, so that the engine is all that differs. bench/spawner.mjs measures it with one. */
+process.env.CARABINER_SPAWNER = 'off'
+
 export async function bench() {
   const folder = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
   const one = await opened(folder, 'one', 1)
   const ten = await opened(folder, 'ten', MANY)
   const gemini = await geminiHooks(folder)
-  const ms = await race(
+  const rounds = await race(
     {
       bare: bareSpawn,
       carabiner: () => one.session.fire('PreToolUse', CALL),
@@ -32,10 +36,12 @@ export async function bench() {
   await Promise.all([one.hooks.close(), ten.hooks.close()])
   rmSync(folder, { recursive: true })
   return [
-    row('one command hook / bare spawn', ms.carabiner, ms.bare, 1.15),
-    row('execa / bare spawn', ms.execa, ms.bare),
-    ...(gemini ? [row('gemini-cli-core, one command hook / bare spawn', ms.gemini, ms.bare)] : []),
-    row('10 command hooks / 10 bare spawns at once', ms.carabinerMany, ms.bareMany, 1.3),
+    rounds.row('one command hook / bare spawn', 'carabiner', 'bare', { limit: 1.15 }),
+    rounds.row('execa / bare spawn', 'execa', 'bare', { peer: true }),
+    ...(gemini
+      ? [rounds.row('gemini-cli-core, one command hook / bare spawn', 'gemini', 'bare', { peer: true })]
+      : []),
+    rounds.row('10 command hooks / 10 bare spawns at once', 'carabinerMany', 'bareMany', { limit: 1.3 }),
   ]
 }
 
@@ -66,10 +72,12 @@ async function opened(folder, name, count) {
   return { hooks, session: hooks.session({ id: name }) }
 }
 
-/** A peer of 376 MB: shown where somebody installed it. */
 async function geminiHooks(folder) {
-  const core = await import('@google/gemini-cli-core').catch(() => undefined)
-  if (!core) return undefined
+  const file = peerFile('@google/gemini-cli-core', '0.61.0', 'dist/index.js')
+  if (file === undefined) return undefined
+  // It writes into the home folder.
+  process.env.GEMINI_CLI_HOME = folder
+  const core = await import(file)
   const config = new core.Config({
     sessionId: 'bench',
     targetDir: folder,
@@ -87,8 +95,4 @@ async function geminiHooks(folder) {
   const { success, errors } = await fire()
   if (!success) throw new Error(`gemini-cli-core did not run its hook: ${errors.join(', ')}`)
   return fire
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'ms', value: value / 1000, baseline: baseline / 1000, limit }
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createHooks } from 'carabiner'
-import { race } from './measure.mjs'
+import { cpuClock, race } from './measure.mjs'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }
 const PAYLOAD = JSON.stringify({ session_id: 'http', hook_event_name: 'PreToolUse', ...CALL })
@@ -20,11 +20,11 @@ export async function bench() {
   const [port] = await once(server.stdout, 'data')
   const url = `http://127.0.0.1:${String(port).trim()}/`
   const { hooks, fire } = await opened(home, url)
-  const us = await race({ fetch: () => bareFetch(url), engine: fire })
+  const rounds = await race({ fetch: () => bareFetch(url), engine: fire }, { clock: cpuClock })
   await hooks.close()
   server.kill()
   rmSync(home, { recursive: true })
-  return [{ name: 'HTTP hook / bare fetch', unit: 'us', value: us.engine, baseline: us.fetch, limit: 1.3 }]
+  return [rounds.row('HTTP hook / bare fetch', 'engine', 'fetch', { limit: 1.3 })]
 }
 
 async function bareFetch(url) {

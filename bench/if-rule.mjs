@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'unbash'
 import { source } from '../scripts/source.mjs'
-import { race } from './measure.mjs'
+import { cpuClock, race } from './measure.mjs'
 
 const { loadConfig } = await source('config/load.ts')
 
@@ -27,7 +27,7 @@ export async function bench() {
   const [byNone] = await conditionsOf(['Bash(docker *)'])
   const many = await conditionsOf(Array.from({ length: RULES }, (_, i) => `Bash(program-${i} *)`))
   const events = TYPICAL.map(eventOf)
-  const us = await race({
+  const contestants = {
     parse: () => {
       for (const command of TYPICAL) parse(command)
     },
@@ -36,19 +36,15 @@ export async function bench() {
     byNone: () => judge(events, [byNone]),
     one: () => judge(events, many.slice(0, 1)),
     many: () => judge(events, many),
-  })
-  const perCommand = (time) => time / TYPICAL.length
-  const row = (name, value, baseline, limit) => ({
-    ...{ name, unit: 'us', limit },
-    ...{ value: perCommand(value), baseline: perCommand(baseline) },
-  })
+  }
+  const rounds = await race(contestants, { clock: cpuClock })
   return [
-    row('if: Bash(git *) / bare parser', us.byName, us.parse, 1.5),
-    row('if: Bash(git push *) / bare parser', us.bySubcommand, us.parse, 1.5),
-    row('if that never matches / bare parser', us.byNone, us.parse, 1.5),
+    rounds.row('if: Bash(git *) / bare parser', 'byName', 'parse', { limit: 1.5 }),
+    rounds.row('if: Bash(git push *) / bare parser', 'bySubcommand', 'parse', { limit: 1.5 }),
+    rounds.row('if that never matches / bare parser', 'byNone', 'parse', { limit: 1.5 }),
     // Each rule still looks at each command: what must not grow with them is the parsing.
-    row(`${RULES} ifs / ${RULES} parses`, us.many, RULES * us.parse, 0.2),
-    row(`${RULES} ifs / one`, us.many, us.one),
+    rounds.row(`${RULES} ifs / ${RULES} parses`, 'many', 'parse', { times: RULES, limit: 0.2 }),
+    rounds.row(`${RULES} ifs / one`, 'many', 'one'),
   ]
 }
 

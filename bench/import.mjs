@@ -1,33 +1,31 @@
-// What does importing each entry of the library cost, over the bare start of Node?
+// What does importing each entry of the library cost, over an empty module? Processor time counts.
 
-import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { race } from './measure.mjs'
+import { childClock, race, timedSpawn } from './measure.mjs'
 
-/** Entry by the most that it may cost. */
-const LIMITS = { carabiner: 3.5, 'carabiner/core': 2.2, 'carabiner/author': 1.8 }
+/** Entry by the milliseconds that it may cost. */
+const LIMITS = { carabiner: 60, 'carabiner/core': 30, 'carabiner/author': 12 }
 /** Node 20 reads it at every start, which is no part of the question. */
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 
 export async function bench() {
-  const us = await race(
+  const rounds = await race(
     {
-      node: () => run('0'),
+      empty: () => run("import './bench/programs/empty.mjs'"),
       ...Object.fromEntries(Object.keys(LIMITS).map((entry) => [entry, () => run(`import '${entry}'`)])),
     },
-    { calls: 1 },
+    { calls: 1, clock: childClock },
   )
-  return Object.entries(LIMITS).map(([entry, limit]) => ({
-    name: `import '${entry}' / node -e 0`,
-    unit: 'ms',
-    value: us[entry] / 1000,
-    baseline: us.node / 1000,
-    limit,
-  }))
+  return Object.entries(LIMITS).map(([entry, ms]) =>
+    rounds.row(`import '${entry}', over an empty module / ${ms} ms`, entry, ms * 1000, {
+      over: 'empty',
+      limit: 1,
+    }),
+  )
 }
 
 function run(code) {
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd, env })
+  const { status, stderr } = timedSpawn(process.execPath, ['--input-type=module', '-e', code], { cwd, env })
   if (status !== 0) throw new Error(`it does not run: ${stderr}`)
 }

@@ -41,7 +41,7 @@ export async function bench() {
   const module = await opened(folder, 'module', { hooks: { PreToolUse: [{ hooks: [MODULE] }] } })
   const vscode = vscodeCalls()
   const shell = await opened(folder, 'shell', { hooks: { PreToolUse: [{ hooks: [ECHO] }] } })
-  const us = await race({
+  const rounds = await race({
     bare: node.bare,
     engine: node.engine,
     module: module.fire,
@@ -61,13 +61,19 @@ export async function bench() {
   ])
   rmSync(folder, { recursive: true })
   return [
-    row('resident Node hook / bare echo', us.engine, us.bare, 1.5),
-    row('module hook / bare echo', us.module, us.bare),
-    row('resident Node hook / vscode-jsonrpc', us.engine, us.vscode, 1),
-    ...(python ? [row('resident Python hook / bare echo', us.enginePython, us.barePython, 1.5)] : []),
-    row('64 calls at once, rpc connection / bare echo', us.rpcMany, us.bareMany, 1 / 0.7),
-    row('64 calls at once, through the engine / bare echo', us.engineMany, us.bareMany),
-    row('the same hook as a shell command / resident', slow.shell, slow.resident),
+    rounds.row('resident Node hook / bare echo', 'engine', 'bare', { limit: 1.3 }),
+    rounds.row('vscode-jsonrpc / bare echo', 'vscode', 'bare', { peer: true }),
+    rounds.row('module hook / bare echo', 'module', 'bare'),
+    ...(python
+      ? [
+          rounds.row('resident Python hook / bare echo of Python', 'enginePython', 'barePython', {
+            limit: 1.3,
+          }),
+        ]
+      : []),
+    rounds.row('64 calls at once, rpc connection / 64 bare echoes', 'rpcMany', 'bareMany', { limit: 1.4 }),
+    rounds.row('64 calls at once, through the engine / 64 bare echoes', 'engineMany', 'bareMany'),
+    slow.row('the same hook as a shell command / resident', 'shell', 'resident'),
   ]
 }
 
@@ -159,8 +165,4 @@ async function opened(folder, name, file) {
   const { hooks: trace } = await session.fire('PreToolUse', CALL)
   if (trace[0]?.status !== 'ran') throw new Error(`the hook of ${name} did not run: ${trace[0]?.detail}`)
   return { hooks, fire: () => session.fire('PreToolUse', CALL) }
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'us', value, baseline, limit }
 }

@@ -1,32 +1,54 @@
-// npm run bench [-- --json] [-- --quick] [-- NAME…]: runs every question of this folder and prints ratios. A missed limit
-// is printed, not an error; --quick shows that it runs, not how fast.
+// npm run bench [-- --json] [-- --quick] [-- --save] [-- NAME…]: runs every question of this folder and prints ratios. A missed
+// limit is printed, not an error. --save keeps the figures for docs/performance.md, and for the next run, which says what got
+// worse. --quick shows that it runs, not how fast.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { addRun, isWorse, lastRun } from './history.mjs'
 
+const HELPERS = ['history.mjs', 'measure.mjs', 'peers.mjs', 'run.mjs']
 const args = process.argv.slice(2)
-const json = args.includes('--json')
+const [json, quick, save] = ['--json', '--quick', '--save'].map((flag) => args.includes(flag))
 const wanted = args.filter((arg) => !arg.startsWith('-'))
-const questions = readdirSync(new URL('.', import.meta.url))
-  .filter((file) => file.endsWith('.mjs') && file !== 'run.mjs' && file !== 'measure.mjs')
+const known = readdirSync(new URL('.', import.meta.url))
+  .filter((file) => file.endsWith('.mjs') && !HELPERS.includes(file))
   .map((file) => file.replace('.mjs', ''))
-  .filter((name) => wanted.length === 0 || wanted.includes(name))
-
-/** Each question has a process of its own: what one leaves in the heap must not slow down the next. */
-const benches = questions.length === 1 ? await ask(questions[0]) : questions.flatMap(askAside)
-
-async function ask(name) {
-  const { bench } = await import(`./${name}.mjs`)
-  return (await bench()).map((row) => {
-    const ratio = row.value / row.baseline
-    return { ...row, limit: row.limit ?? null, ratio, ok: row.limit === undefined || ratio <= row.limit }
-  })
+const unknown = wanted.filter((name) => !known.includes(name))
+if (unknown.length > 0 || (save && (quick || wanted.length > 0))) {
+  console.error(
+    unknown.length > 0
+      ? `There is no question ${unknown.join(', ')}. Choose from: ${known.join(', ')}`
+      : 'Only a whole run can be saved: leave out --quick and names.',
+  )
+  process.exit(64)
 }
 
-function askAside(name) {
-  const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--json')
-  const own = [...process.execArgv, fileURLToPath(import.meta.url), '--json', ...flags, name]
+const questions = wanted.length === 0 ? known : wanted
+const before = quick ? undefined : lastRun()
+if (!json) console.log(line('', 'ratio', 'middle half', 'limit', ''))
+const benches = []
+for (const question of questions) {
+  // Each question has a process of its own: what one leaves in the heap must not slow down the next.
+  const rows = questions.length === 1 ? await ask(question) : askAside(question)
+  benches.push(...rows)
+  if (!json) for (const row of rows) console.log(rowLine(row))
+}
+if (json) console.log(JSON.stringify({ benches }, null, 2))
+else console.log(summary())
+if (save) addRun(benches)
+
+async function ask(question) {
+  const { bench } = await import(`./${question}.mjs`)
+  return (await bench()).map(({ limit = null, ...row }) => ({
+    ...{ question, ...row, limit },
+    ok: limit === null || row.ratio <= limit,
+  }))
+}
+
+function askAside(question) {
+  const flags = args.filter((arg) => arg === '--quick')
+  const own = [...process.execArgv, fileURLToPath(import.meta.url), '--json', ...flags, question]
   const printed = execFileSync(process.execPath, own, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,21 +56,32 @@ function askAside(name) {
   return JSON.parse(printed).benches
 }
 
-if (json) console.log(JSON.stringify({ benches }, null, 2))
-else for (const line of table(benches)) console.log(line)
-
-function table(rows) {
-  const cells = rows.map(({ name, unit, value, baseline, ratio, limit, ok }) => [
-    name,
-    `${value.toFixed(3)} ${unit}`,
-    `${baseline.toFixed(3)} ${unit}`,
-    `${ratio.toFixed(2)}x`,
-    limit === null ? '' : `<= ${limit}x`,
-    limit === null ? '' : ok ? 'ok' : 'OVER',
-  ])
-  const all = [['', 'value', 'baseline', 'ratio', 'limit', ''], ...cells]
-  const widths = all[0].map((_, column) => Math.max(...all.map((line) => line[column].length)))
-  return all.map((line) =>
-    line.map((cell, i) => (i ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))).join('  '),
+function rowLine(row) {
+  const was = before?.[row.name]
+  const verdict = row.limit === null ? '' : row.ok ? 'ok' : 'OVER'
+  const worse = was && isWorse(row, was) ? `worse: it was ${times(was.ratio)}` : ''
+  return line(
+    row.name,
+    times(row.ratio),
+    row.low === row.high ? '' : `${times(row.low)} – ${times(row.high)}`,
+    row.limit === null ? '' : `<= ${row.limit}x`,
+    [verdict, worse].filter(Boolean).join(', '),
   )
+}
+
+function times(ratio) {
+  return `${ratio.toFixed(ratio < 0.1 ? 3 : 2)}x`
+}
+
+function line(name, ratio, spread, limit, verdict) {
+  return [name.padEnd(78), ratio.padStart(8), spread.padStart(19), limit.padStart(9), ` ${verdict}`]
+    .join(' ')
+    .trimEnd()
+}
+
+function summary() {
+  const limited = benches.filter(({ limit }) => limit !== null)
+  const over = limited.filter(({ ok }) => !ok).length
+  const worse = benches.filter((row) => before?.[row.name] && isWorse(row, before[row.name])).length
+  return `\n${benches.length} figures; ${limited.length - over} of ${limited.length} within their limits; ${worse} worse than the last that were saved`
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runtimeProgram } from '../scripts/runtimes.mjs'
 import { sdkPackages } from '../scripts/sdks.mjs'
+import { Rounds } from './measure.mjs'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const { dependencies } = createRequire(import.meta.url)('../package.json')
@@ -43,13 +44,14 @@ function rowsOf(name) {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    return Object.entries(JSON.parse(printed)).flatMap(([what, us]) => [
-      row(`${title}, ${what}, adapter without hooks / bare`, us.guarded, us.bare, 1.05),
-      // What the SDK itself takes for anything in the adapter's place.
-      ...(us.empty
-        ? [row(`${title}, ${what}, the SDK's own price, without hooks / bare`, us.empty, us.bare)]
-        : []),
-    ])
+    return Object.entries(JSON.parse(printed)).flatMap(([what, times]) => {
+      const rounds = new Rounds(times)
+      return [
+        rounds.row(`${title}, ${what}, adapter without hooks / bare`, 'guarded', 'bare', { limit: 1.05 }),
+        // What the SDK itself takes for anything in the adapter's place.
+        ...(times.empty ? [rounds.row(`${title}, ${what}, an empty extension / bare`, 'empty', 'bare')] : []),
+      ]
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -78,11 +80,7 @@ const RACE = `
 import { cpuClock, race } from './measure.mjs'
 const rows = {}
 for (const [what, agents] of Object.entries(await situations()))
-  rows[what] = await race(agents, { clock: cpuClock })
+  rows[what] = (await race(agents, { clock: cpuClock })).times
 console.log(JSON.stringify(rows))
 process.exit()
 `
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'us', value, baseline, ...(limit && { limit }) }
-}

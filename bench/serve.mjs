@@ -18,7 +18,7 @@ export async function bench() {
   const { session } = await serve.call('session.open', {})
   const fire = { session, event: 'PreToolUse', data: CALL }
   const tool = { session, name: CALL.tool_name, input: CALL.tool_input }
-  const us = await race({
+  const rounds = await race({
     echo: () => echo.call('session.fire', fire),
     fire: () => serve.call('session.fire', fire),
     tool: async () => {
@@ -29,8 +29,10 @@ export async function bench() {
   await Promise.all([echo.close(), serve.close()])
   rmSync(folder, { recursive: true })
   return [
-    row('serve --stdio, an event without a hook / bare line echo', us.fire, us.echo, 3),
-    row('serve --stdio, a tool call without a hook / two bare line echoes', us.tool, 2 * us.echo),
+    rounds.row('serve --stdio, an event without a hook / bare line echo', 'fire', 'echo', { limit: 3 }),
+    rounds.row('serve --stdio, a tool call without a hook / two bare line echoes', 'tool', 'echo', {
+      times: 2,
+    }),
   ]
 }
 
@@ -67,8 +69,4 @@ function lines(args, options) {
       return ended
     },
   }
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'us', value, baseline, limit }
 }

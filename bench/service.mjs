@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { race } from './measure.mjs'
+import { figure, race } from './measure.mjs'
 
 const SCRIPT = fileURLToPath(new URL('../dist/bin/carabiner.js', import.meta.url))
 const SOURCE = fileURLToPath(new URL('../dist/bin/clip.c', import.meta.url))
@@ -40,7 +40,7 @@ export async function bench() {
   const many = new Caller(join(folder, 'many'), clip, PLUGINS)
   try {
     await Promise.all([one.warmUp(), many.warmUp()])
-    const us = await race(
+    const rounds = await race(
       {
         node: () => one.run(process.execPath, '-e', '0'),
         sh: () => one.run('sh', '-c', 'true'),
@@ -52,15 +52,9 @@ export async function bench() {
     for (let i = 0; i < CALLS_FOR_MEMORY; i++) many.ask('fire', '--as', 'claude-code')
     const bytes = many.status().memory
     return [
-      row('fire through clip, one command hook / node -e 0', us.fire, us.node, 0.2),
-      row('guard through clip / sh -c true', us.guard, us.sh, 2.5),
-      {
-        name: `memory of the service, ${PLUGINS} plugins / 120 MB`,
-        unit: 'MB',
-        value: bytes / 1e6,
-        baseline: 120,
-        limit: 1,
-      },
+      rounds.row('fire through clip, one command hook / node -e 0', 'fire', 'node', { limit: 0.2 }),
+      rounds.row('guard through clip / sh -c true', 'guard', 'sh', { limit: 2.5 }),
+      figure(`memory of the service, ${PLUGINS} plugins / 120 MB`, 'MB', bytes / 1e6, 120, 1),
     ]
   } finally {
     for (const caller of [one, many]) caller.carabiner('service', 'stop')
@@ -115,8 +109,4 @@ class Caller {
       this.ask('fire', '--as', 'claude-code')
     }
   }
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'ms', value: value / 1000, baseline: baseline / 1000, limit }
 }

@@ -1,6 +1,7 @@
 // How much memory does an open session hold?
 
 import { createHooks } from 'carabiner'
+import { figure } from './measure.mjs'
 
 const SESSIONS = 10_000
 const LIMIT_KB = 8
@@ -17,9 +18,7 @@ export async function bench() {
     open.push(session)
   }
   const kb = (heap() - before) / SESSIONS / 1024
-  return [
-    { name: `heap of a session, ${open.length} open`, unit: 'KB', value: kb, baseline: LIMIT_KB, limit: 1 },
-  ]
+  return [figure(`heap of a session, ${open.length} open / ${LIMIT_KB} KB`, 'KB', kb, LIMIT_KB, 1)]
 }
 
 function heap() {

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createHooks } from 'carabiner'
 import { source } from '../scripts/source.mjs'
-import { race } from './measure.mjs'
+import { cpuClock, quick, race } from './measure.mjs'
 
 const { trustStore } = await source('trust/trust-store.ts')
 
 const MANY = 1000
 const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }
 /** Until the files are old enough for their stamps to count, as those of a project are. */
-const OF_AGE_MS = process.argv.includes('--quick') ? 0 : 2500
+const OF_AGE_MS = quick ? 0 : 2500
 
 export async function bench() {
   const root = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
@@ -36,16 +36,17 @@ export async function bench() {
   const files = readdirSync(large.path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  const many = await race({
+  const contestants = {
     bare: () => {
       for (const file of files) lstatSync(file)
     },
     standing: () => trusted(store, large),
-  })
+  }
+  const many = await race(contestants, { clock: cpuClock })
   rmSync(root, { recursive: true })
   return [
-    row('trust of a plugin of 4 files / one command hook', atFire.standing, atFire.command, 0.05),
-    row(`trust of ${MANY} unchanged files / lstat of the same`, many.standing, many.bare, 2),
+    atFire.row('trust of a plugin of 4 files / one command hook', 'standing', 'command', { limit: 0.05 }),
+    many.row(`trust of ${MANY} unchanged files / lstat of the same`, 'standing', 'bare', { limit: 2 }),
   ]
 }
 
@@ -68,8 +69,4 @@ function folder(root, name, count, width) {
   }
   const hook = { name: `${name}:PreToolUse#1`, event: 'PreToolUse', matcher: 'Bash', command, hash: name }
   return { kind: 'folder', path, name, projectDir: join(root, 'project'), hooks: [hook] }
-}
-
-function row(name, value, baseline, limit) {
-  return { name, unit: 'ms', value: value / 1000, baseline: baseline / 1000, limit }
 }

@@ -37,12 +37,24 @@ const COMMON = {
   logLevel: /** @type {const} */ ('warning'),
 }
 
-/** The function that src/cli/start/compiled.ts calls. It loads node:url only for a path that needs escaping. */
+/**
+ * The function that src/cli/start/compiled.ts calls. It loads node:url only for a path that needs escaping, and no
+ * node:perf_hooks, which `performance` loads.
+ */
 const AS_FUNCTION = `(function (exports, require, module, __filename) {
 'use strict'
 const importMeta = {
   get url() {
     return /^[\\w/.-]+$/.test(__filename) ? 'file://' + __filename : require('node:url').pathToFileURL(__filename).href
+  },
+}
+const clock = {
+  now() {
+    const [seconds, nanoseconds] = process.hrtime()
+    return seconds * 1e3 + nanoseconds / 1e6
+  },
+  get timeOrigin() {
+    return performance.timeOrigin
   },
 }`
 
@@ -57,7 +69,7 @@ export async function bundle(outdir, more = []) {
     footer: { js: '})' },
     // Precompiled code cannot import(), so it requires everything, including modules.
     supported: { 'dynamic-import': false },
-    define: { ...program.define, 'import.meta.url': 'importMeta.url' },
+    define: { ...program.define, 'import.meta.url': 'importMeta.url', performance: 'clock' },
   }
   await Promise.all([
     build({
@@ -95,7 +107,8 @@ export async function bundle(outdir, more = []) {
       // Loaded at once, because list checks whether every hook can start.
       plugins: [withoutProofs, lateModules(['unbash']), ...more],
     }),
-    // The process of modules, and what they import as carabiner/author: one file, which loads faster than the library.
+    // The process of modules, what they import as carabiner/author, and the helper that starts programs: files that load faster
+    // than the library.
     build({
       ...COMMON,
       outdir,
@@ -104,6 +117,7 @@ export async function bundle(outdir, more = []) {
       entryPoints: {
         'module-host': here('../src/runners/module/module-host.ts'),
         author: here('../src/author/index.ts'),
+        spawner: here('../src/runners/spawner/node-helper.ts'),
       },
       plugins: [onlyAnswers, lateModules(), ...more],
     }),
@@ -180,6 +194,9 @@ const LATE_PACKAGES = {
   }`,
 }
 
+/** What a program that answers one event needs of a module that is slow to load. @type {Record<string, Record<string, string>>} */
+const OWN_FUNCTIONS = { 'node:crypto': { randomUUID: './files/random.ts' } }
+
 /** Leaves out how agents are set up and proven, for programs that only answer them. */
 const withoutSetups = withoutParts(['setup', 'proof'])
 /** For programs that also read no hook files. */
@@ -193,10 +210,12 @@ function withoutParts(names) {
   return {
     name: namespace,
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: new RegExp(`^\\./(?:${names.join('|')})\\.js$`) }, ({ path, importer, kind }) =>
-        kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]/.test(importer)
-          ? { path, namespace }
-          : undefined,
+      onResolve(
+        { filter: new RegExp(`^\\./[\\w-]+/(?:${names.join('|')})\\.js$`) },
+        ({ path, importer, kind }) =>
+          kind === 'dynamic-import' && /[\\/]src[\\/]hosts[\\/]late-parts\.ts$/.test(importer)
+            ? { path, namespace }
+            : undefined,
       )
       onLoad({ filter: /./, namespace }, () => ({ contents: 'export {}' }))
     },
@@ -215,7 +234,8 @@ function lateModules(atOnce = []) {
         sideEffects: false,
       }))
       onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
-        contents: path in LATE_PACKAGES ? latePackage(path) : lateFunctions(path),
+        contents: path in LATE_PACKAGES ? latePackage(path) : lateFunctions(path, OWN_FUNCTIONS[path]),
+        resolveDir: here('../src'),
       }))
     },
   }
@@ -252,11 +272,18 @@ function latePackage(name) {
     ${LATE_PACKAGES[/** @type {keyof typeof LATE_PACKAGES} */ (name)]}`
 }
 
-/** Exports every function of the module. Unused ones are dropped. @param {string} name */
-export function lateFunctions(name) {
+/**
+ * Exports every function of the module. Unused ones are dropped.
+ * @param {string} name @param {Readonly<Record<string, string>>} [own] files of src/ with a function of the same name
+ */
+export function lateFunctions(name, own = {}) {
   const functions = Object.entries(require(name)).filter(([, value]) => typeof value === 'function')
   return functions
-    .map(([key]) => `export const ${key} = (...args) => process.getBuiltinModule('${name}').${key}(...args)`)
+    .map(([key]) =>
+      own[key]
+        ? `export { ${key} } from '${own[key]}'`
+        : `export const ${key} = (...args) => process.getBuiltinModule('${name}').${key}(...args)`,
+    )
     .join('\n')
 }
 

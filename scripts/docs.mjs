@@ -1,10 +1,13 @@
 // npm run docs: writes events.md, errors.md and protocol.md in docs/reference from the engine's tables, docs/hosts.md from the
-// recorded proof, and docs/sdks.md from the capabilities of adapters. A test compares without writing.
+// recorded proof, docs/sdks.md from the capabilities of adapters and their examples, and docs/performance.md from the figures that were saved. A test
+// compares without writing.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ENTRY_NAMES } from './library.mjs'
+import { capital, code, list, made, page, table } from './markdown.mjs'
+import { performancePages } from './performance.mjs'
 import { factRows } from './proof-table.mjs'
 import { source } from './source.mjs'
 
@@ -24,9 +27,17 @@ const { STRUCTURES } = await source('service/stdio/structures.ts')
 
 /** @type {typeof import('../src/hosts/setups.js')} */
 const { allSetups } = await source('hosts/setups.ts')
+/** @type {typeof import('../src/hosts/late-parts.js')} */
+const { partsOf } = await source('hosts/late-parts.ts')
 const setups = await allSetups()
 /** @type {typeof import('../src/hosts/abilities.js')} */
 const { abilityFacts } = await source('hosts/abilities.ts')
+
+/** @type {typeof import('../src/adapters/capabilities.js')} */
+const { SITUATIONS } = await source('adapters/capabilities.ts')
+const situations = /** @type {[import('../src/adapters/capabilities.js').Situation, string][]} */ (
+  Object.entries(SITUATIONS)
+)
 
 /** Adapters by the name of their export. @type {readonly { name: string, capabilities: import('../src/adapters/capabilities.js').Capabilities }[]} */
 const adapters = await Promise.all(
@@ -53,6 +64,7 @@ export function pages() {
     'docs/reference/protocol.md': protocolPage(),
     'docs/hosts.md': hostsPage(),
     'docs/sdks.md': sdksPage(),
+    ...performancePages(),
   }
 }
 
@@ -104,7 +116,7 @@ function setupRow({ host, setup }) {
   return [
     host.title,
     code(host.name),
-    host.proof ? 'yes' : 'no',
+    partsOf(host).proof ? 'yes' : 'no',
     place.files.map(({ name }) => code(`${place.root}${posix.join(place.folder, name)}`)).join(', '),
     told(ASK).startsWith('yes') ? 'its own dialog' : 'approvals',
     told(PROMPT),
@@ -137,24 +149,11 @@ function agentSection({ title, version, date, facts, bypasses, note }) {
 
 /** @typedef {import('../src/adapters/capabilities.js').Capabilities} Capabilities */
 
-const SITUATIONS = /** @type {const} */ ([
-  ['deny', 'a tool call is refused, and the model is told why'],
-  ['rewrite', 'the input of a tool, its result, a request or a response is changed'],
-  ['inject', 'text of hooks reaches the model'],
-  ['ask', "a hook's question suspends the agent in the SDK's own way"],
-  ['respond', 'a hook answers instead of a tool or the model'],
-  ['streaming', 'nothing of a response is shown before hooks have judged it'],
-  ['parallel', 'calls of one response are judged each for itself'],
-  ['abort', 'an abort ends hooks and the call, and hooks see that it was interrupted'],
-  ['subagents', 'calls of a subagent are judged as its own'],
-  ['errors', 'hooks and the model see the error of a tool'],
-])
-
 function sdksPage() {
   return page([
     '# SDKs',
     made('the adapters in src/adapters'),
-    'Put hooks into an agent that is built with an SDK. Each adapter is an export of this package, and the SDK is an optional peer: install it yourself. [Sessions](write/sessions.md) are for agents without an SDK.',
+    'Put hooks into an agent that is built with an SDK. Each adapter is an export of this package, and the SDK is an optional peer: install it yourself. Carabiner is not on a registry yet: run `npm install` in a clone of it, then `npm install --install-links ../carabiner` in your project, with the path of the clone. A mere link would look for the SDK in the clone. [Sessions](write/sessions.md) are for agents without an SDK.',
     table(
       [
         '',
@@ -163,32 +162,48 @@ function sdksPage() {
             `[${capabilities.sdk}](#${anchor(capabilities.sdk)})<br>${code(`carabiner/${name}`)}`,
         ),
       ],
-      SITUATIONS.map(([situation]) => [
+      situations.map(([situation]) => [
         situation,
-        ...adapters.map(({ capabilities }) =>
-          capabilities[situation].works ? (capabilities[situation].note ? 'yes, see below' : 'yes') : 'no',
-        ),
+        ...adapters.map(({ capabilities }) => worksIn(capabilities[situation])),
       ]),
     ),
-    list(SITUATIONS.map(([situation, means]) => `**${situation}**: ${means}.`)),
-    'The same scenes were played inside the SDK’s own agent loop, with each version that is named here. Where an SDK plays one differently, or not at all, its notes say so.',
+    list(situations.map(([situation, means]) => `**${situation}**: ${means}.`)),
+    'The same scenes were played inside the SDK’s own agent loop, with each version that is named here. Where an SDK plays one differently, or not at all, the cell says “partly” or “no”, and its limits are below.',
+    'Below, `hooks` comes from [`createHooks()`](start/embed.md), and the tests run the examples.',
     ...adapters.flatMap(sdkSection),
   ])
 }
 
+/** @param {import('../src/adapters/capabilities.js').Capability} capability */
+function worksIn({ works, limit }) {
+  if (!works) return 'no'
+  return limit === undefined ? 'yes' : 'partly'
+}
+
 /** @param {{ name: string, capabilities: Capabilities }} adapter */
 function sdkSection({ name, capabilities }) {
-  const notes = SITUATIONS.flatMap(([situation]) => {
-    const { works, note } = capabilities[situation]
-    return note === undefined && works
-      ? []
-      : [`**${situation}**: ${works ? '' : 'no; '}${note ?? 'not possible'}.`]
+  const notes = situations.flatMap(([situation]) => {
+    const { works, how, limit } = capabilities[situation]
+    const against = limit === undefined ? [] : [`${works ? 'Limit' : 'No'}: ${limit}`]
+    const texts = [...(how === undefined ? [] : [how]), ...against]
+    return texts.length === 0 ? [] : [`**${situation}**: ${texts.join('. ')}.`]
   })
   return [
     `## ${capabilities.sdk}`,
-    `${code(`carabiner/${name}`)}, for ${code(capabilities.package)}; tried with ${capabilities.versions.join(', ')}. [Example](../examples/sdks/${name}/README.md).`,
+    `${code(`carabiner/${name}`)}, for ${code(capabilities.package)}; tried with ${capabilities.versions.join(', ')}. From the [example](../examples/sdks/${name}/README.md):`,
+    `\`\`\`mjs\n${shownCode(name)}\`\`\``,
     ...(notes.length > 0 ? [list(notes)] : []),
   ]
+}
+
+/** What an example imports from Carabiner, and its region for this page. @param {string} name */
+function shownCode(name) {
+  const text = readFileSync(new URL(`../examples/sdks/${name}/agent.mjs`, import.meta.url), 'utf8')
+  const imports = text.split('\n').filter((line) => /^import .* from 'carabiner\//.test(line))
+  const [, region] = /#region docs\/sdks\.md\n([\s\S]*?)^ *\/\/ #endregion$/m.exec(text) ?? []
+  if (imports.length === 0 || region === undefined)
+    throw new Error(`${name}/agent.mjs has no region for docs/sdks.md`)
+  return `${imports.join('\n')}\n\n${region.replace(/^ {2}/gm, '')}`
 }
 
 /** @param {string} title */
@@ -484,42 +499,6 @@ function typeWords(of) {
   const name = typeof of === 'string' ? of : of[0]
   const link = `[${name}](#${name.toLowerCase()}-structure)`
   return typeof of === 'string' ? link : `a list of ${link}`
-}
-
-// ---- markdown -------------------------------------------------------------------------------------------------
-
-/** @param {readonly string[]} parts */
-function page(parts) {
-  return `${parts.join('\n\n')}\n`
-}
-
-/** @param {string} source */
-function made(source) {
-  return `<!-- Made from ${source} by npm run docs. Change the source, not this page. -->`
-}
-
-/** @param {readonly string[]} items */
-function list(items) {
-  return items.map((item) => `- ${item}`).join('\n')
-}
-
-/**
- * @param {readonly string[]} head
- * @param {readonly (readonly string[])[]} rows
- */
-function table(head, rows) {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-/** @param {string} text */
-function code(text) {
-  return `\`${text}\``
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 // ---- npm run docs ---------------------------------------------------------------------------------------------

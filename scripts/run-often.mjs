@@ -38,7 +38,9 @@ export function runOften(carabiner) {
     for (let i = 0; i < 3; i++) {
       run(['list'])
       run(['service', 'run', home, 'none']) // It ends at once, because nobody holds its lock.
-      run(['fire', 'PreToolUse'])
+      run(i === 1 ? ['fire', 'PreToolUse'] : ['fire', '--as', 'claude-code'], {
+        hook_event_name: 'PreToolUse',
+      })
       run(['hook', 'pre-tool-use'], i === 1 ? WRITE : {})
       run(['hook', i === 1 ? 'user-prompt-submit' : 'post-tool-use'], AFTER)
     }

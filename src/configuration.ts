@@ -88,7 +88,14 @@ export class Configuration {
 
   /** Reads the files again, unless nothing has changed since the last reload. A file that became unreadable keeps its last good text. */
   async reload(): Promise<void> {
-    await this.#putInForce(await this.#reloaded.load(this.#inForce.config))
+    const config = await this.#reloaded.load(this.#inForce.config)
+    if (config === this.#inForce.config && this.#isAllInConfig()) return
+    await this.#putInForce(config)
+  }
+
+  /** Whether hooks depend on nothing but their configuration: on no trust record and no process that stays. */
+  #isAllInConfig(): boolean {
+    return !this.#gate && [...this.#runners.values()].every(({ renew }) => !renew)
   }
 
   async #putInForce(config: LoadedConfig): Promise<void> {

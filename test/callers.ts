@@ -18,6 +18,11 @@ export function asCaller<T>(caller: Partial<Caller>, work: () => T): T {
   return callers.run({ env: {}, cwd: '/', pid: process.pid, ...caller }, work)
 }
 
+/** What belongs to this very caller is found again. */
+export function asSameCaller<T>(caller: Caller, work: () => T): T {
+  return callers.run(caller, work)
+}
+
 /** Whether code for a caller is running. */
 export function isForCaller(): boolean {
   return callers.getStore() !== undefined

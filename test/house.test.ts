@@ -205,7 +205,9 @@ const NAMING_AGENTS = [
   'cli/commands/verify.ts',
   'files/agent-shell.ts',
   'hosts/hosts.ts',
-  'hosts/mcp-clients.ts',
+  'hosts/late-parts.ts',
+  'hosts/mcp/clients.ts',
+  'hosts/mcp/entry-forms.ts',
   'pack/pre-tool-use/own-program-rule.ts',
   'pack/pre-tool-use/protected-paths.ts',
 ]
@@ -214,11 +216,11 @@ const NAMING_AGENTS = [
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   codex: ['runners/model/endpoint-model.ts'],
   crush: ['verify/canary.ts'],
-  cursor: ['runners/mcp-tool/tool-list.ts', 'service/socket/frames.ts'],
+  cursor: ['runners/mcp-tool/tool-list.ts', 'rpc/frames.ts'],
   gemini: ['verify/model/gemini-content.ts', 'verify/model/mock-model.ts'],
 }
 
-describe('an agent is one folder and one row', () => {
+describe('an agent is one folder, and a row of each table of agents', () => {
   const agents = [...new Set(sources.flatMap((file) => /^hosts\/([^/]+)\/host\.ts$/.exec(file)?.[1] ?? []))]
   // Claude Code is the standard that others are described by. pi and cline are parts of other words.
   const known = agents.filter((name) => !['claude-code', 'cline', 'cline-core', 'pi'].includes(name))
@@ -278,6 +280,7 @@ describe('no telemetry', () => {
     const local = [
       'cli/resident/streams.ts',
       'runners/module/module-host.ts',
+      'runners/spawner/node-helper.ts',
       'service/socket/listener.ts',
       'service/socket/running-services.ts',
       'shell/own-environment.ts',

@@ -5,12 +5,15 @@ import { createTool } from '@mastra/core/tools'
 import { simulateReadableStream, wrapLanguageModel } from 'ai'
 import { createHooks } from 'carabiner'
 import { hooksMiddleware } from 'carabiner/ai-sdk'
-import { wrapTools } from 'carabiner/mastra'
+import { hooksProcessor } from 'carabiner/mastra'
 import { z } from 'zod'
 import { mockModel } from './ai-sdk-model.mjs'
 
-function agentWith(model, tools) {
-  const agent = new Agent({ id: 'agent', name: 'agent', instructions: 'Look.', model, tools, maxRetries: 0 })
+function agentWith(model, tools, inputProcessors = []) {
+  const agent = new Agent({
+    ...{ id: 'agent', name: 'agent', instructions: 'Look.', maxRetries: 0 },
+    ...{ model, tools, inputProcessors },
+  })
   return () => agent.generate('Please look.', { maxSteps: 3 })
 }
 
@@ -25,7 +28,8 @@ export async function situations() {
   return {
     'two model calls and a tool call': {
       bare: agentWith(model, { look }),
-      guarded: agentWith(guardedModel, wrapTools(session, { look })),
+      empty: agentWith(model, { look }, [{ id: 'empty', processInputStep: () => ({}) }]),
+      guarded: agentWith(guardedModel, { look }, [hooksProcessor(session)]),
     },
   }
 }

@@ -449,7 +449,7 @@ defmodule Carabiner do
 
     case System.find_executable(program) do
       nil ->
-        hint = "Install it with `npm install -g carabiner`, or name it with `:program`."
+        hint = "Put it on the path with `npm link` in a clone of Carabiner, or name it with `:program`."
 
         {:error,
          %Error{code: "ENGINE_MISSING", message: "There is no program #{program}", hint: hint}}

@@ -273,7 +273,7 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	}
 	c.hasNews = sync.NewCond(&c.mu)
 	if err := c.start(); err != nil {
-		hint := "Install it with npm install -g carabiner, or name it in Options.Program."
+		hint := "Put it on the path with npm link in a clone of Carabiner, or name it in Options.Program."
 		return nil, &Error{Code: ErrEngineMissing.Code, Message: "carabiner cannot be started: " + err.Error(), Hint: hint}
 	}
 	if err := c.greet(ctx); err != nil {

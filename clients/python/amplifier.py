@@ -7,6 +7,7 @@ An error while hooks judge an event is a deny. Nothing here turns an error into 
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from typing import Any, Awaitable, Callable, Dict, List, Literal, Optional, Tuple, cast
@@ -35,7 +36,7 @@ class HookResult:
 Handler = Callable[[str, Data], Awaitable[Any]]
 
 
-@dataclass
+@dataclass(eq=False)  # a handler may be registered twice, and each has its own unregister()
 class _Registered:
     event: str
     handler: Handler
@@ -182,13 +183,16 @@ async def mount(coordinator: Any, config: Optional[Data] = None) -> Callable[[],
     client = await AsyncCarabiner(**given).open()
     try:
         session = await client.session(id=getattr(coordinator, "session_id", None))
-        asks = await _can_ask(coordinator.hooks)
+        registry = coordinator.hooks
+        asks = await _can_ask(registry)
         late: List[HookResult] = []
 
         async def handler(event: str, data: Data) -> Any:
-            return _for_amplifier(_one_action(event, await judge(session, event, data), asks, late))
+            result = _one_action(event, await judge(session, event, data), asks, late)
+            return _for_amplifier(_kept(registry, event, result) if result.action == "modify" else result)
 
-        off = [coordinator.hooks.register(event, handler, priority=1000, name="carabiner") for event in events]
+        off = [registry.register(event, handler, priority=1000, name="carabiner") for event in events]
+        off.append(_watch(registry))
     except BaseException:
         await client.close()
         raise
@@ -229,6 +233,51 @@ def _one_action(event: str, result: HookResult, asks: bool, late: List[HookResul
         result = _merged([*late, result])
         late.clear()
     return result
+
+
+_LOST = "A hook changed this, and Amplifier would drop the change: another module asks or adds context at the same event"
+
+_changes: ContextVar[Optional[List[Data]]] = ContextVar("carabiner_changes", default=None)
+"""What the hooks of this machine made of the event that is being emitted. None if nobody watches its end."""
+
+
+def _watch(registry: Any) -> Optional[Callable[[], None]]:
+    """Amplifier's registry returns a question or context of another module in place of changed data, and the call would
+    run unchanged. Such a result becomes a deny. Returns None if the registry's emit cannot be replaced."""
+    emit = registry.emit
+
+    async def watched(*args: Any, **named: Any) -> Any:
+        changes: List[Data] = []
+        outer = _changes.set(changes)
+        try:
+            result = await emit(*args, **named)
+        finally:
+            _changes.reset(outer)
+        if changes and result.action != "deny" and getattr(result, "data", None) != changes[-1]:
+            return _for_amplifier(HookResult("deny", reason=_LOST))
+        return result
+
+    def unwatch() -> None:
+        registry.emit = emit
+
+    try:
+        registry.emit = watched
+    except (AttributeError, TypeError):  # a class in Rust
+        return None
+    return unwatch
+
+
+def _kept(registry: Any, event: str, result: HookResult) -> HookResult:
+    """The change, or a deny if it may get lost and nobody would see that."""
+    changes = _changes.get()
+    if changes is not None:
+        changes.append(cast(Data, result.data))
+        return result
+    try:
+        others = [name for names in registry.list_handlers(event).values() for name in names if name != "carabiner"]
+    except Exception as error:
+        return HookResult("deny", reason=f"{_LOST} ({_named(error)})")
+    return HookResult("deny", reason=f"{_LOST} ({', '.join(others)})") if others else result
 
 
 _CARRIES_CONTEXT = ("prompt:submit", "provider:request", "tool:pre", "tool:post")

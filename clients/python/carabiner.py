@@ -257,6 +257,8 @@ class _Engine:
         self._waiting: Dict[int, _Request] = {}
         self._questions: Dict[int, Asked] = {}
         self._end: Optional[CarabinerError] = None
+        self.is_end_known = False
+        """Whether a request of the host has failed because the engine has ended."""
         self._lines: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
         self._has_read = threading.Event()
         self._owner = os.getpid()
@@ -270,7 +272,7 @@ class _Engine:
                 start_new_session=True,
             )
         except OSError as error:
-            hint = "Install it with `npm install -g carabiner`, or name it with `program`."
+            hint = "Put it on the path with `npm link` in a clone of Carabiner, or name it with `program`."
             raise EngineGone("ENGINE_MISSING", f"{command[0]} cannot be started: {error}", hint) from error
         _engines.add(self)
         for work in (self._write, self._read, self._watch):
@@ -456,9 +458,9 @@ class _Engine:
             asked.withdrawn.set()
             self._tell("withdrawn", {"id": number})
 
-    @staticmethod
-    def _gone(error: CarabinerError) -> CarabinerError:
+    def _gone(self, error: CarabinerError) -> CarabinerError:
         """A new one for each request: a traceback belongs to one raise."""
+        self.is_end_known = True
         return type(error)(error.code, str(error), error.hint, error.data)
 
 
@@ -995,10 +997,11 @@ class Session(_Session):
         return self
 
     def __exit__(self, kind: object, error: Optional[BaseException], trace: object) -> None:
+        is_known = error is not None or self._link.engine.is_end_known
         try:
             self.close()
         except EngineGone:
-            if error is None:
+            if not is_known:
                 raise
 
 
@@ -1141,10 +1144,11 @@ class AsyncSession(_Session):
         return self
 
     async def __aexit__(self, kind: object, error: Optional[BaseException], trace: object) -> None:
+        is_known = error is not None or self._link.engine.is_end_known
         try:
             await self.close()
         except EngineGone:
-            if error is None:
+            if not is_known:
                 raise
 
 

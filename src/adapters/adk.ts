@@ -10,11 +10,19 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import type { BegunModel, BegunTool, Data, Json, RenderedInjection, Session } from '../core/index.js'
-import { replyTo } from './begun-calls.js'
+import type { Data, Json, Session } from '../core/index.js'
+import { beginModel, finishModel, type RunningModel, thawed } from './adk-model.js'
+import {
+  forgetBegun,
+  isUnheard,
+  knownBegun,
+  putBack,
+  type RunningTool,
+  replyTo,
+  takeBegun,
+} from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { childOf, PerSession } from './per-session.js'
-import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
+import { childOf } from './per-session.js'
 
 export const capabilities: Capabilities = {
   sdk: 'Agent Development Kit',
@@ -22,49 +30,64 @@ export const capabilities: Capabilities = {
   versions: ['2.0.0'],
   deny: {
     works: true,
-    note: 'the tool’s response is `{ error }`; a model call ends in an event with `errorCode: CALL_DENIED`',
+    how: 'the tool’s response is `{ error }`; a model call ends in an event with `errorCode: CALL_DENIED`',
   },
   rewrite: {
     works: true,
-    note: 'the history has the new input too; a result that is not an object becomes `{ result }`',
+    how: 'the history has the new input too; a result that is not an object becomes `{ result }`',
   },
-  inject: { works: true, note: 'as contents of the user' },
+  inject: { works: true, how: 'as user messages' },
   ask: {
     works: true,
-    note: '`adk_request_confirmation`; the SDK refuses an answer that comes after a restart, and after an answer it does not tell the model the results of other calls in the response',
+    how: '`adk_request_confirmation`',
+    limit:
+      'the SDK refuses an answer that comes after a restart, and after an answer it does not tell the model the results of other calls in the response',
   },
   respond: WORKS,
   streaming: {
     works: true,
-    note: 'held text comes as one event at the end; text and the tool calls after it are judged one after the other; `runLive` has no hooks around the model',
+    how: 'while a ModelResponse hook can refuse a response, its text is held, and comes as one event at the end; there is no option `hold`; text and the tool calls after it are judged one after the other',
+    limit: '`runLive` has no hooks around the model',
   },
-  parallel: { works: true, note: 'the SDK runs the calls of a response one after another' },
-  abort: { works: true, note: 'the run just ends; a tool that ignores `abortSignal` goes on' },
+  parallel: { works: true, limit: 'the SDK runs the calls of a response one after another' },
+  abort: { works: true, how: 'the run just ends', limit: 'a tool that ignores `abortSignal` goes on' },
   subagents: {
     works: true,
-    note: 'sub-agents get a child session; `AgentTool` runs its agent without plugins, so its calls are denied',
+    how: 'sub-agents get a child session',
+    limit: '`AgentTool` runs its agent without plugins, so its calls are denied while there are hooks',
   },
-  errors: { works: true, note: "hooks see the text of the SDK: `Error in tool 'NAME': …`" },
+  errors: { works: true, limit: "hooks see the text of the SDK: `Error in tool 'NAME': …`" },
 }
-
-type Running<T> = Extract<T, { readonly status: 'run' }>
-interface RunningTool {
-  readonly call: Running<BegunTool>
-  /** The input that the model gave. */
-  readonly was: object
-}
-type RunningModel = Running<BegunModel> & { readonly session: Session; isEnded?: true }
 
 /** The session of all runs, or a function that finds the one of a run. */
 export type SessionOf = Session | ((context: InvocationContext) => Session)
 
+interface ToolCall {
+  readonly tool: BaseTool
+  readonly toolArgs: Record<string, unknown>
+  readonly toolContext: Context
+}
+interface ToolEnd extends ToolCall {
+  readonly result: Data
+}
+/** A tool that runs, with the input that the model gave. */
+interface RunTool {
+  readonly call: RunningTool
+  readonly input: Data
+}
+interface ModelCall {
+  readonly callbackContext: Context
+}
+type ToolAnswer = Record<string, unknown> | undefined
+
+/** Nothing to say. One promise for all calls without hooks, because an agent makes many of them. */
+const SILENCE = Promise.resolve(undefined)
+
 /** Give it to `plugins` of a Runner as the first: a plugin before it can answer in place of it. */
 export class HooksPlugin extends BasePlugin {
   readonly #session: SessionOf
-  /** Calls that wait for a person. */
-  readonly #waiting = new PerSession<BegunTool>()
   readonly #gated = new WeakSet<BaseTool>()
-  readonly #tools = new WeakMap<Context, RunningTool>()
+  readonly #tools = new WeakMap<Context, RunTool>()
   /** By the event that a model call fills. */
   readonly #models = new WeakMap<object, RunningModel>()
 
@@ -73,51 +96,54 @@ export class HooksPlugin extends BasePlugin {
     this.#session = session
   }
 
-  override beforeToolCallback(given: ToolCall): Promise<Response> {
-    const { tool, toolContext } = given
-    if (isAgentTool(tool)) return Promise.resolve({ error: `${tool.name} ${UNGUARDED}` })
-    const session = this.#sessionOf(toolContext.invocationContext)
-    const isUnheard = session.isIdle && !this.#waiting.has(session, toolContext.functionCallId ?? '')
-    return isUnheard ? SILENCE : this.#beginTool(session, given)
+  override beforeToolCallback(given: ToolCall): Promise<ToolAnswer> {
+    const { functionCallId = '', invocationContext } = given.toolContext
+    const session = this.#sessionOf(invocationContext)
+    return isUnheard(session, functionCallId) ? SILENCE : this.#beginTool(session, given)
   }
 
-  async #beginTool(session: Session, { tool, toolArgs, toolContext }: ToolCall): Promise<Response> {
+  async #beginTool(session: Session, { tool, toolArgs, toolContext }: ToolCall): Promise<ToolAnswer> {
+    const { name } = tool
+    if (isAgentTool(tool)) return { error: `${name} ${UNGUARDED}` }
     const { functionCallId: id = '', toolConfirmation, abortSignal: signal } = toolContext
-    const kept = this.#waiting.take(session, id)
-    // Only a call that goes on has a confirmation. Another call may have the id of one that nobody answered.
-    const asked = toolConfirmation && kept
-    let call: BegunTool =
-      asked ?? (await session.beginTool({ name: tool.name, input: toolArgs as object, id }, { signal }))
+    const input = { ...toolArgs } as Data
+    const known = await knownBegun(session, id)
+    if (known && !toolConfirmation) {
+      // Only a call that goes on has a confirmation. This one has the id of a call that nobody answered.
+      forgetBegun(session, id)
+      await known[Symbol.asyncDispose]()
+    }
+    let call = await takeBegun(session, { name, input, id }, signal)
     // A tool that wants a confirmation of its own takes the same one: the SDK asks once for a call.
-    if (asked?.status === 'needs_approval')
-      call = await asked.answer(replyTo(asked.question, toolConfirmation?.confirmed === true))
+    if (call === known && call.status === 'needs_approval')
+      call = await call.answer(replyTo(call.question, toolConfirmation?.confirmed === true))
     if (call.status === 'responded') return objectOf(call.result)
     if (call.status === 'needs_approval') {
-      this.#waiting.set(session, id, call)
+      putBack(session, { name, input, id }, call)
       this.#gate(tool)
       toolContext.requestConfirmation({ hint: call.reason })
       toolContext.actions.skipSummarization = true
     }
     if (call.status !== 'run') return { error: call.reason }
-    this.#tools.set(toolContext, { call, was: { ...toolArgs } })
+    this.#tools.set(toolContext, { call, input })
     replace(toolArgs, call.input)
     return undefined
   }
 
-  override afterToolCallback(given: ToolCall & { result: Data }): Promise<Response> {
+  override afterToolCallback(given: ToolEnd): Promise<ToolAnswer> {
     const running = this.#taken(given.toolContext)
     return running ? this.#finishTool(running, given) : SILENCE
   }
 
   async #finishTool(
-    { call, was }: RunningTool,
-    { toolArgs, toolContext, result }: ToolCall & { result: Data },
-  ): Promise<Response> {
-    const id = toolContext.functionCallId ?? ''
-    if (toolContext.actions.requestedToolConfirmations[id]) {
+    { call, input }: RunTool,
+    { tool, toolArgs, toolContext, result }: ToolEnd,
+  ): Promise<ToolAnswer> {
+    const { functionCallId: id = '', invocationContext, actions } = toolContext
+    if (actions.requestedToolConfirmations[id]) {
       // The tool asks a person, and has not run. The SDK compares the call with the model's when it goes on.
-      this.#waiting.set(this.#sessionOf(toolContext.invocationContext), id, call)
-      replace(toolArgs, was)
+      putBack(this.#sessionOf(invocationContext), { name: tool.name, input, id }, call)
+      replace(toolArgs, input)
       return undefined
     }
     const ended = await call.finish(result)
@@ -132,58 +158,23 @@ export class HooksPlugin extends BasePlugin {
     await this.#taken(toolContext)?.call.fail(error)
   }
 
-  override beforeModelCallback(given: ModelCall & { llmRequest: LlmRequest }): Promise<Answer> {
-    const session = this.#sessionOf(given.callbackContext.invocationContext)
-    return session.isIdle ? SILENCE : this.#beginModel(session, given)
+  override beforeModelCallback({
+    callbackContext,
+    llmRequest,
+  }: ModelCall & { llmRequest: LlmRequest }): Promise<LlmResponse | undefined> {
+    const { invocationContext, eventActions, abortSignal } = callbackContext
+    const session = this.#sessionOf(invocationContext)
+    if (session.isIdle) return SILENCE
+    const begun = (call: RunningModel) => this.#models.set(eventActions, call)
+    return beginModel(session, llmRequest, abortSignal, begun)
   }
 
-  async #beginModel(
-    session: Session,
-    { callbackContext, llmRequest }: ModelCall & { llmRequest: LlmRequest },
-  ): Promise<Answer> {
-    const { model = '', contents, config = {} } = llmRequest
-    const added: Contents = []
-    const addInjections = <R>(request: R, injections: readonly RenderedInjection[]): R => {
-      added.push(...injections.map(({ content }) => ({ role: 'user', parts: [{ text: content }] })))
-      return request
-    }
-    const { abortSignal: signal } = callbackContext
-    const request = { model, messages: contents, options: config }
-    const call = await session.beginModel(request, { signal, addInjections })
-    if (call.status === 'responded')
-      return { content: { role: 'model', parts: partsOf(call.response, PARTS) } }
-    if (call.status !== 'run') return denied(call.reason)
-    if (call.outcome.modified) {
-      const { model, messages, options } = thawed(call.request) as typeof request
-      Object.assign(llmRequest, { model, contents: messages, config: options })
-    }
-    llmRequest.contents.push(...added)
-    this.#models.set(callbackContext.eventActions, { ...call, session })
-    return undefined
-  }
-
-  override afterModelCallback(given: ModelCall & { llmResponse: LlmResponse }): Promise<Answer> {
-    const call = this.#models.get(given.callbackContext.eventActions)
-    return call ? this.#finishModel(call, given.llmResponse) : SILENCE
-  }
-
-  async #finishModel(call: RunningModel, llmResponse: LlmResponse): Promise<Answer> {
-    const { content, partial } = llmResponse
-    if (!content) return undefined
-    // An event without content is not shown. All of the text comes once more at the end.
-    if (partial) return call.held ? { partial } : undefined
-    const { parts = [] } = content
-    const response = messageOf(parts, PARTS)
-    // A stream can have several whole responses: a text, then tool calls.
-    const isFirst = !call.isEnded
-    call.isEnded = true
-    const { after } = isFirst
-      ? await call.finish(response)
-      : { after: await call.session.fire('ModelResponse', { model: call.request.model, response }) }
-    if (after?.action !== 'continue') return denied(after?.reason)
-    if (!after.modified) return undefined
-    const judged = partsOf(after.data.response as Json, PARTS, parts)
-    return { ...llmResponse, content: { role: 'model', parts: judged } }
+  override afterModelCallback({
+    callbackContext,
+    llmResponse,
+  }: ModelCall & { llmResponse: LlmResponse }): Promise<LlmResponse | undefined> {
+    const call = this.#models.get(callbackContext.eventActions)
+    return call ? finishModel(call, llmResponse) : SILENCE
   }
 
   override async onModelErrorCallback({
@@ -200,12 +191,12 @@ export class HooksPlugin extends BasePlugin {
     this.#gated.add(tool)
     const own = tool.checkRequireConfirmation.bind(tool)
     const isAsked = ({ invocationContext, functionCallId = '' }: Context) =>
-      this.#waiting.has(this.#sessionOf(invocationContext), functionCallId)
+      knownBegun(this.#sessionOf(invocationContext), functionCallId) !== undefined
     tool.checkRequireConfirmation = async (args, context) =>
       (context !== undefined && isAsked(context)) || own(args, context)
   }
 
-  #taken(context: Context): RunningTool | undefined {
+  #taken(context: Context): RunTool | undefined {
     const taken = this.#tools.get(context)
     if (taken) this.#tools.delete(context)
     return taken
@@ -218,23 +209,7 @@ export class HooksPlugin extends BasePlugin {
   }
 }
 
-/** The plugin has nothing to say. One promise for all calls without hooks, because an agent makes many of them. */
-const SILENCE = Promise.resolve(undefined)
-
 const UNGUARDED = 'runs its agent without plugins, so no hook would see its calls: make it a sub-agent'
-
-interface ToolCall {
-  readonly tool: BaseTool
-  readonly toolArgs: Record<string, unknown>
-  readonly toolContext: Context
-}
-interface ModelCall {
-  readonly callbackContext: Context
-}
-type Response = Record<string, unknown> | undefined
-type Answer = LlmResponse | undefined
-type Contents = LlmRequest['contents']
-type Part = NonNullable<Contents[number]['parts']>[number]
 
 function objectOf(result: Json | undefined): Record<string, unknown> {
   const isPlain = typeof result === 'object' && result !== null && !Array.isArray(result)
@@ -246,31 +221,4 @@ function replace(args: Record<string, unknown>, input: object): void {
   if (isDeepStrictEqual(args, input)) return
   for (const key of Object.keys(args)) delete args[key]
   Object.assign(args, thawed(input))
-}
-
-/** What hooks judged is frozen, and the SDK writes into requests. */
-function thawed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(thawed)
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-    return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, thawed(item)]))
-}
-
-function denied(reason = 'Denied by a hook'): LlmResponse {
-  return { errorCode: 'CALL_DENIED', errorMessage: reason }
-}
-
-const PARTS: PartForm<Part> = {
-  textOf: ({ text, thought }) => (thought ? undefined : text),
-  callOf: ({ functionCall }) =>
-    functionCall && {
-      id: functionCall.id,
-      name: functionCall.name ?? '',
-      input: inputOf(functionCall.args),
-    },
-  text: (text, was) => ({ ...was, text }),
-  call: ({ id, name, input }, was) => ({
-    ...was,
-    functionCall: { ...(id && { id }), name, args: input as Record<string, unknown> },
-  }),
 }

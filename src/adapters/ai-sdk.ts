@@ -1,11 +1,26 @@
-// Hooks in the AI SDK (npm: ai, 5 to 7): around its tools, and in its approval flow. ai-sdk-model.ts is around its models.
+// Hooks in the AI SDK (npm: ai, 5 to 7): around its tools. ai-sdk-approvals.ts is in its approval flow, ai-sdk-model.ts around
+// its models, and ai-sdk-handed-out.ts judges tools that run elsewhere.
 
 import type { ToolSet } from 'ai'
-import type { Session } from '../core/index.js'
-import { beginOnce, isUnheard, refused, replyTo, resultOf, runBegun, takeBegun } from './begun-calls.js'
+import { HookError, type Session } from '../core/index.js'
+import { askedOfAnother, keepAsked, type Messages, wasApproved } from './ai-sdk-approvals.js'
+import { judgedHandedOut } from './ai-sdk-handed-out.js'
+import {
+  askedQuestions,
+  beginOnce,
+  goOn,
+  isUnheard,
+  refused,
+  replyTo,
+  resultOf,
+  runBegun,
+  takeBegun,
+} from './begun-calls.js'
 import { type Capabilities, WORKS } from './capabilities.js'
 
+export { toolApproval } from './ai-sdk-approvals.js'
 export { hooksMiddleware } from './ai-sdk-model.js'
+export { questionOf } from './begun-calls.js'
 
 export const capabilities: Capabilities = {
   sdk: 'AI SDK',
@@ -13,65 +28,120 @@ export const capabilities: Capabilities = {
   versions: ['5.0.0', '5.0.277', '6.0.0', '6.0.326', '7.0.0', '7.0.169'],
   deny: {
     works: true,
-    note: 'a tool error with the reason; for a model call, an error with code `CALL_DENIED`',
+    how: 'a tool error with the reason; for a model call, an error with code `CALL_DENIED`',
+    limit:
+      'a tool without `execute` runs elsewhere, so a deny or a question ends the run with an error, and there is no PostToolUse; in streams, and for tools that a provider defines, this needs `hooksMiddleware`; if the tool’s schema or a repair changes its input, hooks judge it again, but a stream has shown it by then',
   },
-  rewrite: WORKS,
+  rewrite: { works: true, limit: 'a hook cannot choose another model: the call is refused' },
   inject: {
     works: true,
-    note: 'needs `hooksMiddleware`; as user messages, because most providers take system messages only first',
+    how: 'needs `hooksMiddleware`; as user messages, because most providers take system messages only first',
   },
-  ask: { works: true, note: 'the approval flow of 6 and 7; 5 has none, so the call fails with the question' },
+  ask: {
+    works: true,
+    how: 'the approval flow of 6 and 7; `questionOf` has the question',
+    limit:
+      '5 has no approval flow, so the call fails with the question; a yes that comes back with another input than this process asked about is refused; a yes that another process asked for counts for the input in the conversation, and only if the tool does not ask by itself',
+  },
   respond: WORKS,
-  streaming: { works: true, note: 'of a tool that yields results, only the last one is shown' },
+  streaming: {
+    works: true,
+    how: '`hold: "tool-calls"` or `"none"` of `hooksMiddleware` shows text earlier, unjudged',
+    limit: 'if there are hooks, a tool that yields several results shows only the last',
+  },
   parallel: WORKS,
-  abort: WORKS,
-  subagents: { works: true, note: 'give the subagent’s tools and model `session.child()`' },
+  abort: {
+    works: true,
+    how: 'in 6 and 7, PreToolUse hooks end if `wrapTools` gets the `signal` of the call',
+  },
+  subagents: { works: true, how: 'give the subagent’s tools and model `session.child()`' },
   errors: WORKS,
 }
 
 /** What all versions have in common. */
 type AnyTool = ToolSet[string]
-type Part = { readonly type: string; readonly [field: string]: unknown }
-interface ExecuteOptions {
+interface CallOptions {
   readonly toolCallId: string
+  /** The same list for all that concerns one call in one step. */
+  readonly messages: Messages
   readonly abortSignal?: AbortSignal
-  readonly messages: readonly { readonly content: unknown }[]
+}
+type NeedsApproval = (input: object, options: CallOptions) => boolean | PromiseLike<boolean>
+
+interface ToolOptions {
+  /** The `abortSignal` of generateText or streamText. Without it, an abort does not end PreToolUse hooks in 6 and 7. */
+  readonly signal?: AbortSignal
 }
 
-/** Each call of these tools is judged. A tool without `execute` runs elsewhere, and stays as it is. */
-export function wrapTools<T extends ToolSet>(session: Session, tools: T): T {
-  const wrapped = Object.entries(tools).map(([name, tool]) => [name, wrapTool(session, name, tool)])
+/**
+ * Each call of these tools is judged. A tool without `execute` runs elsewhere: the run ends with an error if hooks refuse its
+ * call or ask. Use `hooksMiddleware` too, because without it a stream shows the call before hooks have judged it, and calls of
+ * a tool that a provider defines, such as a shell, are not judged at all if it has no `execute`. If the tool's schema or
+ * `experimental_repairToolCall` changes the input of such a call, hooks judge it again, but a stream has shown it by then.
+ */
+export function wrapTools<T extends ToolSet>(session: Session, tools: T, options: ToolOptions = {}): T {
+  const wrapped = Object.entries(tools).map(([name, tool]) => [name, wrapTool(session, name, tool, options)])
   return Object.fromEntries(wrapped) as T
 }
 
-function wrapTool(session: Session, name: string, tool: AnyTool): AnyTool {
-  const { execute, needsApproval } = tool as AnyTool & { needsApproval?: unknown }
-  if (!execute) return tool
-  return {
-    ...tool,
-    // Only 6 and 7 ask. They ask again when the approval comes.
-    needsApproval: async (input: object, options: ExecuteOptions) => {
-      const wants =
-        typeof needsApproval === 'function'
-          ? await needsApproval(input as never, options as never)
-          : needsApproval
-      if (wants === true || isUnheard(session, options.toolCallId)) return wants === true
-      const { status } = await beginOnce(session, { name, input, id: options.toolCallId })
-      return status === 'needs_approval'
-    },
-    execute: async (input: object, options: ExecuteOptions) => {
-      const { toolCallId: id, abortSignal, messages } = options
-      const run = (judged: unknown) => last(execute(judged as never, options as never))
-      if (isUnheard(session, id)) return run(input)
-      let call = await takeBegun(session, { name, input, id }, abortSignal)
-      if (call.status === 'needs_approval' && wasApproved(id, messages))
-        call = await call.answer(replyTo(call.question, true))
-      if (call.status === 'responded') return call.result
-      if (call.status !== 'run') throw refused(call)
-      return resultOf(await runBegun(call, run, { signal: abortSignal }))
-    },
-  } as unknown as AnyTool
+function wrapTool(session: Session, name: string, tool: AnyTool, { signal }: ToolOptions): AnyTool {
+  const { execute, needsApproval: own } = tool as AnyTool & { needsApproval?: boolean | NeedsApproval }
+  if (!execute) return judgedHandedOut(session, name, tool)
+  const asksItself: NeedsApproval = (input, options) =>
+    typeof own === 'function' ? own(input, options) : own === true
+  const callOf = (input: object, { toolCallId: id, messages }: CallOptions) => {
+    const call = { name, input, id, run: messages }
+    const isApproved = wasApproved(id, messages)
+    // An answer counts for the very call that was asked about.
+    const isChanged = isApproved && askedOfAnother(session, call)
+    if (isApproved) void goOn(session, call)
+    return { call, isApproved, isChanged }
+  }
+  const isAsked: NeedsApproval = async (input, options) => {
+    const { call, isApproved, isChanged } = callOf(input, options)
+    if (isChanged) return true
+    const begun = await beginOnce(session, call, signal)
+    const isHook = begun.status === 'needs_approval'
+    const isAsking = begun.status === 'run' ? await asksItself(input, options) : isHook
+    if (isAsking && !isApproved) {
+      keepAsked(session, call)
+      if (isHook) askedQuestions.add(begun)
+    }
+    // 6 asks again when the approval comes, and refuses a call that no longer needs one. Here, `execute` says why.
+    return isAsking || (isApproved && begun.status !== 'run')
+  }
+  const runJudged = async (input: object, options: CallOptions) => {
+    const { call, isApproved, isChanged } = callOf(input, options)
+    if (isChanged) throw new HookError('CALL_DENIED', `A person was asked about another input of ${name}`)
+    const { abortSignal = signal } = options
+    let begun = await takeBegun(session, call, abortSignal)
+    // If another process asked, the question was that of a hook unless the tool asks too.
+    if (begun.status === 'needs_approval' && isApproved)
+      if (askedQuestions.has(begun) || !(await asksItself(input, options)))
+        begun = await begun.answer(replyTo(begun.question, true))
+    if (begun.status === 'responded') return begun.result
+    if (begun.status !== 'run') throw refused(begun)
+    const run = (judged: unknown) => last(execute(judged as never, options as never))
+    return resultOf(await runBegun(begun, run, { signal: abortSignal }))
+  }
+  const judged = {
+    // Only 6 and 7 ask.
+    needsApproval: (input: object, options: CallOptions) =>
+      isUnheard(session, options.toolCallId) ? asksItself(input, options) : isAsked(input, options),
+    execute: (input: object, options: CallOptions) =>
+      isUnheard(session, options.toolCallId)
+        ? execute(input as never, options as never)
+        : runJudged(input, options),
+  } satisfies Judged
+  return { ...tool, ...judged } as AnyTool
 }
+
+/** Takes what the SDK gives. */
+interface Judged {
+  readonly execute: (input: never, options: ExecuteOptions) => unknown
+  readonly needsApproval: NeedsApproval
+}
+type ExecuteOptions = Parameters<NonNullable<AnyTool['execute']>>[1]
 
 /** A tool may yield results while it works; hooks judge the last one. */
 async function last(made: unknown): Promise<unknown> {
@@ -79,37 +149,4 @@ async function last(made: unknown): Promise<unknown> {
   let result: unknown
   for await (const one of made as AsyncIterable<unknown>) result = one
   return result
-}
-
-/** The conversation has the person's answer, also if another process asked. */
-function wasApproved(id: string, messages: ExecuteOptions['messages']): boolean {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Part[]) : []))
-  const asked = parts.filter(({ type, toolCallId }) => type === 'tool-approval-request' && toolCallId === id)
-  return parts.some(
-    ({ type, approvalId, approved }) =>
-      type === 'tool-approval-response' &&
-      approved === true &&
-      asked.some((one) => one.approvalId === approvalId),
-  )
-}
-
-/** For `toolApproval` of generateText and streamText in AI SDK 7: says why a hook asks. The tools must be wrapped too. */
-export function toolApproval(session: Session) {
-  return async ({ toolCall }: { readonly toolCall: ToolCall }): Promise<Approval | undefined> => {
-    const call = { name: toolCall.toolName, input: toolCall.input as object, id: toolCall.toolCallId }
-    const { status, reason } = { reason: '', ...(await beginOnce(session, call)) }
-    const asked = { type: 'user-approval' as const, reason }
-    return status === 'needs_approval' ? asked : undefined
-  }
-}
-
-/** It has a reason too, which the types of 7.0 do not allow. */
-interface Approval {
-  readonly type: 'user-approval'
-}
-
-interface ToolCall {
-  readonly toolName: string
-  readonly toolCallId: string
-  readonly input: unknown
 }

@@ -1,5 +1,5 @@
-// Tool calls between their hooks, for all adapters: calls that an SDK asks about before it runs them, running them, a person's
-// answer, and a refusal as an error.
+// Runs a judged tool call for every adapter: begins it once, applies a person's answer, runs it, and turns a refusal into an
+// error.
 
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -13,17 +13,27 @@ import {
 } from '../core/index.js'
 import { PerSession } from './per-session.js'
 
-interface Call {
+export interface Call {
   readonly name: string
   readonly input: object
   readonly id: string
+  /** The SDK's own object for the run that makes the call, if it has one. A judgement counts in its run only. */
+  readonly run?: object | undefined
 }
 
-const begun = new PerSession<readonly [Call, Promise<BegunTool>]>()
+interface Begun {
+  readonly call: Call
+  readonly judged: Promise<BegunTool>
+}
+
+/** A call that never runs has been interrupted. Hooks in the background may take long, so nobody waits. */
+const begun = new PerSession<Begun>(({ judged }) => {
+  judged.then((call) => call[Symbol.asyncDispose]()).catch(() => {})
+})
 
 /**
- * PreToolUse runs once for a call, however often the SDK asks about it. A key with another input is another call, and so
- * is every call without a key, which is the id of the call, unless the SDK has a better one.
+ * PreToolUse runs once for a call, however often the SDK asks. The key is the call's id, or a better one from the SDK.
+ * Another input, another run, or no key is another call.
  */
 export function beginOnce(
   session: Session,
@@ -31,19 +41,24 @@ export function beginOnce(
   signal?: AbortSignal,
   key = call.id,
 ): Promise<BegunTool> {
-  const [known, judged] = begun.get(session, key) ?? []
-  if (judged && known?.name === call.name && isDeepStrictEqual(known.input, call.input)) return judged
-  const beginning = session.beginTool(call, { signal })
-  begun.set(session, key, [call, beginning])
-  return beginning
+  const known = begun.get(session, key)
+  if (known && known.call.run === call.run && isEqual(known.call, call)) return known.judged
+  const { name, input, id } = call
+  const judged = session.beginTool({ name, input, id }, { signal })
+  begun.set(session, key, { call, judged })
+  return judged
 }
 
-/** Whether no hook has seen the call, and none could see it now. */
+function isEqual(one: Call, other: Call): boolean {
+  return one.name === other.name && isDeepStrictEqual(one.input, other.input)
+}
+
+/** True if no hook has seen this call, and no hook could. */
 export function isUnheard(session: Session, key: string): boolean {
   return session.isIdle && !begun.has(session, key)
 }
 
-/** The same for a call that is about to run. It is taken out, so that another one with its id is judged anew. */
+/** Begins a call that is about to run, and forgets it: the next call with its id is judged again. */
 export function takeBegun(session: Session, call: Call, signal?: AbortSignal): Promise<BegunTool> {
   const taken = beginOnce(session, call, signal)
   forgetBegun(session, call.id)
@@ -52,8 +67,20 @@ export function takeBegun(session: Session, call: Call, signal?: AbortSignal): P
 
 /** For an SDK that calls a tool again after an interruption: that call goes on where it was. */
 export function putBack(session: Session, call: Call, taken: BegunTool): void {
-  begun.set(session, call.id, [call, Promise.resolve(taken)])
+  begun.set(session, call.id, { call, judged: Promise.resolve(taken) })
 }
+
+/** For a call that a person has answered: its judgement counts in this run too. Returns undefined if there is none. */
+export function goOn(session: Session, call: Call): Promise<BegunTool> | undefined {
+  const known = begun.get(session, call.id)
+  if (!known || !isEqual(known.call, call)) return undefined
+  begun.delete(session, call.id)
+  begun.set(session, call.id, { call, judged: known.judged })
+  return known.judged
+}
+
+/** Questions of hooks that a person was asked. */
+export const askedQuestions = new WeakSet<BegunTool>()
 
 export function forgetBegun(session: Session, key: string): void {
   begun.delete(session, key)
@@ -61,7 +88,13 @@ export function forgetBegun(session: Session, key: string): void {
 
 /** The call with this id, if it was begun and is not forgotten. */
 export function knownBegun(session: Session, id: string): Promise<BegunTool> | undefined {
-  return begun.get(session, id)?.[1]
+  return begun.get(session, id)?.judged
+}
+
+/** The question of a hook that waits until a person has answered the SDK about this call. */
+export async function questionOf(session: Session, toolCallId: string): Promise<Question | undefined> {
+  const call = await knownBegun(session, toolCallId)
+  return call?.status === 'needs_approval' ? call.question : undefined
 }
 
 export type RunningTool = Extract<BegunTool, { readonly status: 'run' }>
@@ -87,6 +120,8 @@ export async function runBegun(
 ): Promise<Ended> {
   let result: unknown
   try {
+    // Nothing runs after an abort, even if hooks had allowed it.
+    signal?.throwIfAborted()
     result = await run(call.input)
   } catch (error) {
     if (!isSuspended?.(error)) await (signal?.aborted ? call[Symbol.asyncDispose]() : call.fail(error))

@@ -1,14 +1,14 @@
-// Hooks in LangChain and LangGraph (npm: langchain, @langchain/langgraph): a middleware for createAgent, tools for ToolNode, and questions by interrupt().
+// Hooks in LangChain and LangGraph (npm: langchain, @langchain/langgraph): a middleware for createAgent, and tools for ToolNode.
 
-import { isDeepStrictEqual } from 'node:util'
-import { getConfig, interrupt, isGraphInterrupt } from '@langchain/langgraph'
+import { getConfig, isGraphInterrupt } from '@langchain/langgraph'
 import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
-import type { Data, Question, Reply, Session } from '../core/index.js'
-import { beginOnce, type Ended as CallEnd, forgetBegun, isUnheard, replyTo, runBegun } from './begun-calls.js'
+import { type Data, HookError, type Session } from '../core/index.js'
 import { type Capabilities, WORKS } from './capabilities.js'
-import { callModel } from './langchain-model.js'
-import { PerSession } from './per-session.js'
-import { asText } from './response.js'
+import { callModel, type ModelOptions } from './langchain-model.js'
+import type { Approver, CallRequest, ToolCall } from './langchain-questions.js'
+import { callTool, inOwnTask } from './langchain-tool.js'
+
+export { interruptApprover } from './langchain-questions.js'
 
 export const capabilities: Capabilities = {
   sdk: 'LangChain and LangGraph',
@@ -16,169 +16,84 @@ export const capabilities: Capabilities = {
   versions: ['1.0.1', '1.5.14'],
   deny: {
     works: true,
-    note: '`hooksMiddleware` for `createAgent`; in a graph of your own, `wrapTools` for `ToolNode`, and `session.callModel` for the model',
+    how: '`hooksMiddleware` for `createAgent`, as the last one in `middleware`: hooks do not see what another one changes after it, and such a tool call fails, except in LangChain 1.0, or if it replaces the tool as well; in a graph of your own, `wrapTools` for `ToolNode`, and `session.callModel` for the model',
   },
-  rewrite: WORKS,
-  inject: { works: true, note: 'as user messages, because most providers take system messages only first' },
-  ask: { works: true, note: '`interrupt()`, so the graph needs a checkpointer' },
+  rewrite: {
+    works: true,
+    how: 'another model needs the option `modelNamed`; without it, the call is refused',
+    limit: 'a request can lose tools, but not change them',
+  },
+  inject: { works: true, how: 'as user messages, because most providers take system messages only first' },
+  ask: {
+    works: true,
+    how: '`interrupt()`, so the graph needs a checkpointer, and without one the call is refused with the question; with several open questions, answer each by the id of its interrupt, because LangGraph gives a bare answer to all of them',
+  },
   respond: WORKS,
   streaming: {
     works: true,
-    note: 'in stream mode `messages`, a held response comes as one message; not with `streamEvents`, which shows text before hooks have judged it',
+    how: 'while a ModelResponse hook can refuse a response, it is held, and comes as one message in stream mode `messages`; there is no option `hold`',
+    limit: 'not with `streamEvents`, which shows text before hooks have judged it',
   },
   parallel: WORKS,
   abort: WORKS,
-  subagents: { works: true, note: 'give the middleware of the subagent `session.child()`' },
-  errors: WORKS,
+  subagents: { works: true, how: 'give the middleware of the subagent `session.child()`' },
+  errors: {
+    works: true,
+    how: '`throwToolErrors` leaves errors to middleware such as `toolRetryMiddleware`',
+  },
 }
 
-interface Options {
+interface ToolOptions {
   /** Asks a person. Default: `interruptApprover`. A question that the `approver` of createHooks() answers does not come here. */
-  readonly approver?: (question: Question, request: AskedRequest) => Reply | Promise<Reply>
+  readonly approver?: Approver
 }
 
-/** For createAgent: each tool call and model call is judged. Hooks see a response as `{ role, content, tool_calls? }`. */
-export function hooksMiddleware(session: Session, options: Options = {}): AgentMiddleware {
-  return createMiddleware({
-    name: 'CarabinerHooks',
-    wrapToolCall: (request, handler) =>
-      callTool(session, options, request, { run: handler, failed: toolError }),
-    wrapModelCall: (request, handler) => callModel(session, request, handler),
-  }) as AgentMiddleware
-}
-
-/** For ToolNode in a graph of your own: each call of these tools is judged. */
-export function wrapTools<T extends AnyTool>(
-  session: Session,
-  tools: readonly T[],
-  options: Options = {},
-): T[] {
-  return tools.map((tool) => {
-    const invoke = (toolCall: ToolCall, config: ToolConfig = {}) => {
-      const { state, signal } = config
-      const messages = (Array.isArray(state) ? state : (state as ToolRequest['state'])?.messages) ?? []
-      return callTool(
-        session,
-        options,
-        { toolCall, state: { messages }, runtime: { signal } },
-        {
-          run: (judged) => tool.invoke(judged.toolCall as never, config as never),
-          failed: (error) => {
-            throw error
-          },
-        },
-      )
-    }
-    return Object.assign(Object.create(tool), { invoke })
-  })
-}
-
-// ---- tools ------------------------------------------------------------------------------------------------------
-
-interface ToolCall {
-  readonly name: string
-  readonly args: Data
-  readonly id?: string
-}
-interface ToolRequest {
-  readonly toolCall: ToolCall
-  readonly state: { readonly messages?: readonly BaseMessage[] }
-  readonly runtime: { readonly signal?: AbortSignal | undefined }
-}
-interface AskedRequest extends ToolRequest {
-  readonly session: Session
-}
-interface AnyTool {
-  readonly name: string
-  invoke(input: never, config?: never): Promise<unknown>
-}
-interface ToolConfig {
-  /** A list of messages, or an object that has one. */
-  readonly state?: unknown
-  readonly signal?: AbortSignal
-}
-interface Running<R, T> {
-  readonly run: (request: R) => T | Promise<T>
-  /** What the SDK does with an error of a tool. */
-  readonly failed: (error: unknown, toolCall: ToolCall) => ToolMessage
+interface MiddlewareOptions extends ToolOptions, ModelOptions {
+  /**
+   * Throws the error of a tool, for middleware before this one that handles errors, such as toolRetryMiddleware. Default: the
+   * model is told about it, as in an agent without middleware.
+   */
+  readonly throwToolErrors?: boolean
 }
 
 /**
- * When a person has answered, LangGraph runs the whole task again. Calls of the task that have ended keep their ends, so
- * that no tool runs twice. A call outside a task never runs again, so its end is not kept.
+ * For createAgent: each tool call and model call is judged. Hooks see a response as `{ role, content, tool_calls? }`.
+ *
+ * Put it last into `middleware`. Hooks do not see what middleware after it changes. If that is a tool call, the call fails,
+ * but only in versions of LangChain where a middleware can replace a tool, which 1.0 ignores, and not if it does so itself.
  */
-const MAX_KEPT = 1000
-const endedIn = new PerSession<Ended>(MAX_KEPT)
-
-interface Ended {
-  readonly toolCall: ToolCall
-  readonly how: () => unknown
+export function hooksMiddleware(session: Session, options: MiddlewareOptions = {}): AgentMiddleware {
+  const { approver, throwToolErrors } = options
+  return createMiddleware({
+    name: 'CarabinerHooks',
+    async wrapToolCall(request, handler) {
+      let thrown: unknown
+      const run = async (judged: typeof request) => {
+        // Without a tool here, middleware after this one would provide it. With one, it runs whatever the call names.
+        const { tool, toolCall } = judged as CallRequest
+        if (tool?.name !== toolCall.name && !session.isIdle) return noTool(toolCall)
+        try {
+          return await handler(judged)
+        } catch (error) {
+          thrown = error
+          throw error
+        }
+      }
+      try {
+        return await callTool(session, request, { run, approver, isAlone: true })
+      } catch (error) {
+        const isSuspended = isGraphInterrupt(error) || request.runtime.signal?.aborted
+        if (error !== thrown || isSuspended || throwToolErrors) throw error
+        return toolError(error, request.toolCall)
+      }
+    },
+    wrapModelCall: (request, handler) => callModel(session, request, handler, options),
+  }) as AgentMiddleware
 }
 
-async function callTool<R extends ToolRequest, T>(
-  session: Session,
-  { approver = interruptApprover }: Options,
-  request: R,
-  { run, failed }: Running<R, T>,
-): Promise<T | ToolMessage> {
-  const { toolCall, runtime } = request
-  const { name, args: input, id = '' } = toolCall
-  const { signal } = runtime
-  const key = callKey(id)
-  const known = endedIn.get(session, key)
-  if (known && isSame(known.toolCall, toolCall)) return known.how() as T
-  if (isUnheard(session, key)) return unheard(request, { run, failed })
-  const end = <E>(how: () => E): E => {
-    forgetBegun(session, key)
-    endedIn.set(session, key, { toolCall, how })
-    return how()
-  }
-  const say = (content: string, fields: object = {}) =>
-    end(() => new ToolMessage({ ...fields, content, name, tool_call_id: id }))
-
-  let call = await beginOnce(session, { name, input, id }, signal, key)
-  while (call.status === 'needs_approval')
-    call = await call.answer(await approver(call.question, { ...request, session }))
-  if (call.status === 'responded') return say(asText(call.result))
-  if (call.status !== 'run') return say(call.reason, { status: 'error' })
-  let made: T | undefined
-  const runJudged = async (args: Data): Promise<unknown> => {
-    made = await run({ ...request, toolCall: { ...toolCall, args } })
-    return shownResult(made)
-  }
-  const errorIn = (content: unknown) => (messageOf(made)?.status === 'error' ? content : undefined)
-  let ended: CallEnd
-  try {
-    ended = await runBegun(call, runJudged, { signal, isSuspended: isGraphInterrupt, errorIn })
-  } catch (error) {
-    // A tool that asks somebody itself runs again.
-    if (isGraphInterrupt(error)) throw error
-    forgetBegun(session, key)
-    if (signal?.aborted) throw error
-    return end(() => failed(error, toolCall))
-  }
-  if (ended.status === 'failed') return say(ended.reason, { status: 'error' })
-  const { result } = ended
-  if (result === shownResult(made)) return end(() => made as T)
-  const { status, artifact, id: messageId } = messageOf(made) ?? {}
-  return say(asText(result), { status, artifact, id: messageId })
-}
-
-const messageOf = (made: unknown) => (ToolMessage.isInstance(made) ? made : undefined)
-
-/** What hooks see of a result. */
-const shownResult = (made: unknown): unknown => (ToolMessage.isInstance(made) ? made.content : made)
-
-async function unheard<R extends ToolRequest, T>(
-  request: R,
-  { run, failed }: Running<R, T>,
-): Promise<T | ToolMessage> {
-  try {
-    return await run(request)
-  } catch (error) {
-    if (isGraphInterrupt(error) || request.runtime.signal?.aborted) throw error
-    return failed(error, request.toolCall)
-  }
+function noTool({ name, id = '' }: ToolCall): ToolMessage {
+  const content = `There is no tool ${name} that hooks can judge. If middleware provides it, the tool needs this name, and hooksMiddleware is put last.`
+  return new ToolMessage({ content, name, tool_call_id: id, status: 'error' })
 }
 
 /** What the SDK tells the model where no middleware wraps the call. With one, the error would end the agent. */
@@ -188,77 +103,52 @@ function toolError(error: unknown, { name, id = '' }: ToolCall): ToolMessage {
   return new ToolMessage({ content, name, tool_call_id: id, status: 'error' })
 }
 
-function isSame(one: ToolCall, other: ToolCall): boolean {
-  return one.name === other.name && isDeepStrictEqual(one.args, other.args)
+interface AnyTool {
+  readonly name: string
+  invoke(input: never, config?: never): Promise<unknown>
 }
 
-/** The id within the task that runs the call. Empty outside a graph, and for a call without an id. */
-function taskKey(id: string): string {
-  const task: unknown = getConfig()?.configurable?.__pregel_task_id
-  return task === undefined || id === '' ? '' : `${task} ${id}`
+/** For ToolNode in a graph of your own: each call of these tools is judged. */
+export function wrapTools<T extends AnyTool>(
+  session: Session,
+  tools: readonly T[],
+  { approver }: ToolOptions = {},
+): T[] {
+  return tools.map((tool) => {
+    const invoke = async (given: Data | string, config: { signal?: AbortSignal } = {}): Promise<unknown> => {
+      const run = (input: unknown) => tool.invoke(input as never, config as never)
+      if (session.isIdle) return run(given)
+      const input = typeof given === 'string' ? { input: given } : given
+      const isCall = input.type === 'tool_call'
+      const toolCall = isCall ? (input as unknown as ToolCall) : { name: tool.name, args: input }
+      const { state, isOnlyCall } = nodeInput()
+      const request = { toolCall, state, runtime: { signal: config.signal } }
+      const made = await inOwnTask(toolCall, () =>
+        callTool(session, request, {
+          run: (judged) => run(isCall ? judged.toolCall : judged.toolCall.args),
+          ...{ approver, isAlone: isCall && isOnlyCall },
+        }),
+      )
+      return isCall ? made : contentOf(made)
+    }
+    // Older programs use `call`, which is the same.
+    return Object.assign(Object.create(tool), { invoke, call: invoke })
+  })
 }
 
-/** How often each id was called in one run of a task. LangGraph makes the object for each run. */
-const counted = new WeakMap<object, Map<string, number>>()
-
-/** The same for one call of several with the id. */
-function callKey(id: string): string {
-  const key = taskKey(id)
-  const run: unknown = getConfig()?.configurable?.__pregel_scratchpad
-  if (key === '' || typeof run !== 'object' || run === null) return ''
-  const counts = counted.get(run) ?? new Map<string, number>()
-  const count = (counts.get(id) ?? 0) + 1
-  counted.set(run, counts.set(id, count))
-  return `${key} ${count}`
-}
-
-// ---- questions --------------------------------------------------------------------------------------------------
-
-/** Answers by task and call. A task gets the answers to all its calls in one order, and its calls come in another. */
-const answersIn = new PerSession<unknown>(MAX_KEPT)
-
-/**
- * Suspends the graph. The value is that of humanInTheLoopMiddleware, with the hook's question and the id of the call. Resume
- * with `{ decisions: [decision] }` or an option of the question. If a node runs several calls at once, as a
- * ToolNode in a graph of your own does, resume with `{ [toolCallId]: answer }`.
- */
-export function interruptApprover(question: Question, { session, toolCall, state }: AskedRequest): Reply {
-  const { name, args, id = '' } = toolCall
-  const description = question.asks.map(({ prompt }) => prompt).join('\n')
-  const value = {
-    actionRequests: [{ name, args, description }],
-    reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'edit', 'reject'] }],
-    toolCallId: id,
-    question,
+/** What the node that runs the tool got: a list of messages, an object that has one, or a single call of createAgent. */
+function nodeInput(): { readonly state: CallRequest['state']; readonly isOnlyCall: boolean } {
+  const { currentTaskInput: input = {} } = (getConfig()?.configurable?.__pregel_scratchpad ?? {}) as {
+    currentTaskInput?: CallRequest['state'] | BaseMessage[]
   }
-  const path: unknown = getConfig()?.metadata?.langgraph_path
+  const state = Array.isArray(input) ? { messages: input } : input
   const asking = state.messages?.findLast((message) => AIMessage.isInstance(message)) as AIMessage | undefined
-  const isAlone = (Array.isArray(path) && path[0] === '__pregel_push') || asking?.tool_calls?.length === 1
-  const key = taskKey(id)
-  for (;;) {
-    const known = answersIn.take(session, key)
-    if (known !== undefined) return replyOf(question, known)
-    const given: unknown = interrupt(value)
-    if (isAlone) return replyOf(question, given)
-    if (typeof given !== 'object' || given === null) continue
-    for (const [call, answer] of Object.entries(given)) answersIn.set(session, taskKey(call), answer)
-  }
+  return { state, isOnlyCall: 'lg_tool_call' in state || asking?.tool_calls?.length === 1 }
 }
 
-interface Decision {
-  readonly type?: string
-  readonly message?: string
-  readonly editedAction?: { readonly args?: Data }
-}
-
-function replyOf(question: Question, given: unknown): Reply {
-  const [decision] = (given as { decisions?: readonly Decision[] } | null)?.decisions ?? []
-  if (!decision) return given as Reply
-  const { type, message, editedAction } = decision
-  const option = replyTo(question, type === 'approve' || type === 'edit')
-  return {
-    option,
-    ...(message !== undefined && { reason: message }),
-    ...(type === 'edit' && { data: { tool_input: editedAction?.args } }),
-  }
+/** For a program that called the tool with its input alone, and expects what the tool returns. */
+function contentOf(made: unknown): unknown {
+  if (!ToolMessage.isInstance(made)) return made
+  if (made.status === 'error') throw new HookError('CALL_DENIED', String(made.content))
+  return made.content
 }

@@ -8,44 +8,46 @@ import type {
   StreamEvent,
   StreamEventResponseCompleted,
 } from '@openai/agents'
-import type { Hold, Json, Session } from '../core/index.js'
-import { refused } from './begun-calls.js'
-import { injectedAs, splitSystem, withSystem } from './request.js'
-import { inputOf, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
+import { type Hold, HookError, type Json, type Session } from '../core/index.js'
+import { injectedAs, refuseOtherModel, splitSystem, withSystem } from './request.js'
+import { inputOf, judgedParts, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
 
 interface ModelOptions {
   /** What hooks see as the model. The SDK does not say which one it is. */
   readonly name?: string
   readonly hold?: Hold
+  /** True: the model may also be offered tools that `wrapTools` did not make. Hooks do not see their calls. Default: false. */
+  readonly anyTools?: boolean
 }
 
-/** Each call of this model is judged. Hooks see the response as `{ role, content, tool_calls? }`. */
+/**
+ * Each call of this model is judged. Hooks see the response as `{ role, content, tool_calls? }`. While there are hooks, it
+ * refuses a request that offers a tool whose calls they would not see, as those of `mcpServers` are.
+ */
 export function wrapModel(session: Session, model: Model, options: ModelOptions = {}): Model {
-  const { name = model.constructor.name, hold = 'all' } = options
+  const { name = model.constructor.name, hold = 'all', anyTools = false } = options
   const wrapped: Pick<Model, 'getResponse' | 'getStreamedResponse'> = {
     getResponse: (request) => (session.isIdle ? model.getResponse(request) : judgedResponse(request)),
     getStreamedResponse: (request) =>
       session.isIdle ? model.getStreamedResponse(request) : judgedEvents(request),
   }
   async function judgedResponse(request: ModelRequest): Promise<ModelResponse> {
-    let made: ModelResponse | undefined
-    const run = async (judged: Request) => {
-      made = await model.getResponse(restored(request, judged))
-      return messageOf(made.output, ITEMS)
-    }
-    const { signal } = request
-    const called = await session.callModel(requestOf(name, request), run, { signal, addInjections })
-    if (called.response === undefined) throw refused(called)
-    if (made && called.status === 'ok' && !called.after.modified) return made
-    const output = partsOf(called.response as Json, ITEMS, made?.output)
-    return { usage: NOTHING as unknown as ModelResponse['usage'], ...made, output }
+    if (!anyTools) refuseUnseen(request)
+    const { made, parts: output } = await judgedParts(session, requestOf(name, request), {
+      call: (judged) => model.getResponse(restored(name, request, judged)),
+      partsIn: (response) => response.output,
+      form: ITEMS,
+      ...{ signal: request.signal, addInjections },
+    })
+    return output ? { usage: NOTHING as unknown as ModelResponse['usage'], ...made, output } : made
   }
   async function* judgedEvents(request: ModelRequest): AsyncGenerator<StreamEvent> {
+    if (!anyTools) refuseUnseen(request)
     const { signal } = request
     let end: Completed | undefined
     const streamed = session.streamModel(
       requestOf(name, request),
-      (judged: Request) => model.getStreamedResponse(restored(request, judged)),
+      (judged: Seen) => model.getStreamedResponse(restored(name, request, judged)),
       {
         ...{ signal, addInjections, hold },
         assemble: (events: readonly StreamEvent[]) => {
@@ -61,16 +63,43 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
   return Object.assign(Object.create(model), wrapped)
 }
 
+/** The parameters of tools that `wrapTools` made. The SDK copies tools for a request, and keeps only this object. */
+export const judgedParameters = new WeakSet<object>()
+
+function refuseUnseen({ tools }: ModelRequest): void {
+  const unseen = tools.find((tool) => {
+    if (tool.type === 'hosted_tool') return false
+    // In any other environment, the provider runs the commands.
+    if (tool.type === 'shell') return (tool.environment?.type ?? 'local') === 'local'
+    return tool.type !== 'function' || !judgedParameters.has(tool.parameters)
+  })
+  if (!unseen) return
+  const instead =
+    unseen.type === 'function'
+      ? 'Pass wrapTools(session, [tool]) as `tools` of the agent; for MCP servers, wrapTools(session, await getAllMcpTools(servers)) instead of `mcpServers`.'
+      : 'Make it a function tool, and pass it through wrapTools.'
+  throw new HookError(
+    'CALL_DENIED',
+    `The model was not called, because hooks would not see calls of ${unseen.name}. ${instead}`,
+  )
+}
+
 type Item = ModelResponse['output'][number]
 type Completed = StreamEventResponseCompleted['response']
-type Request = ReturnType<typeof requestOf>
+/** A request as hooks see it. */
+type Seen = ReturnType<typeof requestOf>
 
 function requestOf(model: string, { systemInstructions, input, tools, modelSettings }: ModelRequest) {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
   return { model, messages: withSystem(systemInstructions, items), tools, options: modelSettings }
 }
 
-function restored(request: ModelRequest, { messages, tools, options }: Request): ModelRequest {
+function restored(
+  name: string,
+  request: ModelRequest,
+  { model, messages, tools, options }: Seen,
+): ModelRequest {
+  refuseOtherModel(name, model)
   const { systemInstructions: given, ...rest } = request
   const [systemInstructions, input] = splitSystem(given, messages)
   return {

@@ -2,13 +2,16 @@
 
 import type { Session } from '../core/index.js'
 
+/** A session that lives for months must not keep everything: above this, it loses its oldest entry. */
+const MOST = 1000
+
 export class PerSession<T> {
   readonly #maps = new WeakMap<Session, Map<string, T>>()
-  readonly #most: number
+  readonly #lost: (value: T) => void
 
-  /** Above `most` entries, a session loses its oldest one. */
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most
+  /** `lost` gets each entry that is replaced or is one too many. */
+  constructor(lost: (value: T) => void = () => {}) {
+    this.#lost = lost
   }
 
   get(session: Session, id: string): T | undefined {
@@ -23,9 +26,16 @@ export class PerSession<T> {
   set(session: Session, id: string, value: T): void {
     if (id === '') return
     const map = this.#maps.get(session) ?? new Map<string, T>()
+    if (map.has(id)) this.#lose(map, id)
     this.#maps.set(session, map.set(id, value))
-    const [oldest] = map.keys()
-    if (map.size > this.#most && oldest !== undefined) map.delete(oldest)
+    const [oldest = ''] = map.keys()
+    if (map.size > MOST) this.#lose(map, oldest)
+  }
+
+  #lose(map: Map<string, T>, id: string): void {
+    const value = map.get(id) as T
+    map.delete(id)
+    this.#lost(value)
   }
 
   delete(session: Session, id: string): void {
@@ -40,7 +50,7 @@ export class PerSession<T> {
   }
 }
 
-const children = new PerSession<Session>()
+const children = new PerSession<Session>(close)
 
 /** The session of a subagent: the same one for every event of this agent. */
 export function childOf(session: Session, agentId: string, agentType?: string): Session {
@@ -53,9 +63,11 @@ export function childOf(session: Session, agentId: string, agentType?: string): 
 
 /** For a subagent that has ended. If it ever goes on, it gets a new session. */
 export function closeChild(session: Session, agentId: string): void {
-  // Hooks in the background may take long, so nobody waits. A failure concerns no call.
-  children
-    .take(session, agentId)
-    ?.close()
-    .catch(() => {})
+  const child = children.take(session, agentId)
+  if (child) close(child)
+}
+
+/** Hooks in the background may take long, so nobody waits. A failure concerns no call. */
+function close(child: Session): void {
+  child.close().catch(() => {})
 }

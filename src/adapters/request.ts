@@ -1,6 +1,6 @@
 // Requests as hooks see them: the system prompt is the first message, and injections are the last.
 
-import type { RenderedInjection } from '../core/index.js'
+import { HookError, type RenderedInjection } from '../core/index.js'
 import { asText } from './response.js'
 
 export function withSystem(system: string | undefined, messages: readonly object[]): readonly object[] {
@@ -24,4 +24,10 @@ export function injectedAs(messageOf: (injection: RenderedInjection) => object) 
     request: R,
     injections: readonly RenderedInjection[],
   ): R => ({ ...request, messages: [...request.messages, ...injections.map(messageOf)] })
+}
+
+/** For an SDK that has chosen the model already. A hook that chose another one must not be ignored. */
+export function refuseOtherModel(model: string, judged: string): void {
+  if (judged === model) return
+  throw new HookError('CALL_DENIED', `A hook chose the model ${judged}, but the SDK can call only ${model}`)
 }

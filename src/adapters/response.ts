@@ -1,7 +1,7 @@
 // Responses as hooks see them, `{ role, content, tool_calls? }`, and the parts of an SDK's response that hooks changed.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Data, Json, ModelCallResult } from '../core/index.js'
+import type { Data, Json, ModelCallResult, RenderedInjection, Session } from '../core/index.js'
 import { refused } from './begun-calls.js'
 
 /** A tool call as hooks see it, with an object as its input in every SDK. */
@@ -11,7 +11,7 @@ export interface SaidCall {
   readonly input: Data
 }
 
-/** What the parts of an SDK's response are for hooks. A part that is neither text nor a call stays unseen. */
+/** How hooks see the parts of an SDK's response. A part that is neither text nor a call stays unseen. */
 export interface PartForm<P> {
   readonly textOf: (part: P) => string | undefined
   readonly callOf: (part: P) => SaidCall | undefined
@@ -58,6 +58,41 @@ export function partsOf<P>(response: Json, form: PartForm<P>, made: readonly P[]
   return [...parts, ...left.map((call) => form.call(call, undefined))]
 }
 
+interface Whole<R, M, P> {
+  readonly call: (request: R) => PromiseLike<M>
+  readonly partsIn: (made: M) => readonly P[]
+  readonly form: PartForm<P>
+  readonly signal?: AbortSignal | undefined
+  readonly addInjections: (request: R, injections: readonly RenderedInjection[]) => R
+}
+
+/**
+ * A model call that is not streamed. `made` is what the model gave, unless a hook answered in its place. There are `parts`
+ * only if hooks gave or changed them.
+ */
+export async function judgedParts<R extends SeenRequest, M, P>(
+  session: Session,
+  request: R,
+  { call, partsIn, form, ...options }: Whole<R, M, P>,
+): Promise<{ readonly made: M; readonly parts?: undefined } | { readonly made?: M; readonly parts: P[] }> {
+  let made: { readonly response: M } | undefined
+  const run = async (judged: R) => {
+    const response = await call(judged)
+    made = { response }
+    return messageOf(partsIn(response), form)
+  }
+  const called = await session.callModel(request, run, options)
+  if (called.response === undefined) throw refused(called)
+  if (!made) return { parts: partsOf(called.response as Json, form) }
+  if (called.status === 'ok' && !called.after.modified) return { made: made.response }
+  return { made: made.response, parts: partsOf(called.response as Json, form, partsIn(made.response)) }
+}
+
+interface SeenRequest {
+  readonly model: string
+  readonly messages: readonly object[]
+}
+
 /** What a response says that a hook gave or changed. It need not have the form of a message. */
 export function saidIn(response: Json): { readonly text: string; readonly calls: readonly SaidCall[] } {
   const message = (typeof response === 'object' && response !== null ? response : {}) as {
@@ -88,7 +123,8 @@ export function inputOf(given: unknown): Data {
     : { input: value as Json }
 }
 
-function parsed(text: string): unknown {
+/** Text that is no JSON stays text. */
+export function parsed(text: string): unknown {
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text)

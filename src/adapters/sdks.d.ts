@@ -2,7 +2,11 @@
 // checks each adapter against the real types.
 
 declare module 'ai' {
-  export function wrapLanguageModel(wrapped: { readonly middleware: object | object[] }): object
+  interface Middleware {
+    readonly wrapGenerate?: (calling: never) => unknown
+    readonly wrapStream?: (calling: never) => unknown
+  }
+  export function wrapLanguageModel(wrapped: { readonly middleware: Middleware | Middleware[] }): object
   export type ToolSet = Readonly<
     Record<string, { readonly execute?: (input: never, options: never) => unknown }>
   >
@@ -10,7 +14,11 @@ declare module 'ai' {
 
 declare module '@openai/agents' {
   export interface RunContext {
+    readonly usage: object
     isToolApproved(call: { readonly toolName: string; readonly callId: string }): boolean | undefined
+    toJSON(): {
+      readonly approvals: Readonly<Record<string, { readonly approved: boolean | string[] } | undefined>>
+    }
   }
   interface ToolCallDetails {
     readonly toolCall?: { readonly callId: string }
@@ -20,6 +28,7 @@ declare module '@openai/agents' {
   export interface FunctionTool<_Context = unknown, _Parameters = unknown, _Result = unknown> {
     readonly type: 'function'
     readonly name: string
+    readonly parameters: object
     readonly invoke: (context: RunContext, input: string, details?: ToolCallDetails) => Promise<unknown>
     readonly needsApproval: (context: RunContext, input: unknown, callId?: string) => Promise<boolean>
   }
@@ -29,10 +38,14 @@ declare module '@openai/agents' {
   export interface RunToolApprovalItem {
     readonly rawItem: object
   }
+  type SerializedTool =
+    | { readonly type: 'function'; readonly name: string; readonly parameters: object }
+    | { readonly type: 'shell'; readonly name: string; readonly environment?: { readonly type: string } }
+    | { readonly type: 'computer' | 'apply_patch' | 'hosted_tool'; readonly name: string }
   export interface ModelRequest {
     readonly systemInstructions?: string
     readonly input: string | readonly object[]
-    readonly tools: readonly object[]
+    readonly tools: readonly SerializedTool[]
     readonly modelSettings: object
     readonly signal?: AbortSignal
   }
@@ -85,6 +98,12 @@ declare module '@langchain/langgraph' {
   }
   export function interrupt(value: unknown): unknown
   export function isGraphInterrupt(error: unknown): boolean
+  export function task<T>(name: string, func: () => Promise<T>): () => Promise<T>
+  export class Command {
+    constructor(fields: Command)
+    readonly lg_name: 'Command'
+  }
+  export function isCommand(made: unknown): made is Command
   export function pushMessage(message: object, options: { readonly stateKey: null }): void
 }
 
@@ -221,6 +240,10 @@ declare module '@mastra/core/processors' {
   }
   export interface ProcessInputStepArgs {
     readonly tools?: Record<string, unknown>
+    readonly model: object
+  }
+  export interface ProcessLLMRequestArgs {
+    readonly model: object
   }
 }
 

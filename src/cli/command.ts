@@ -101,7 +101,7 @@ export function readCommandLine<T extends OptionTable>(
   const { name, positionals } = command
   const options = allOptions(command)
   const config = { args: [...args], options, allowPositionals: true } satisfies ParseArgsConfig
-  checkTokens(name, options, config)
+  checkTokens(command, options, config)
   const read = strictly(config, name)
   const extra = positionals.at(-1)?.includes('…') ? undefined : read.positionals[positionals.length]
   if (extra !== undefined)
@@ -116,11 +116,24 @@ export function readCommandLine<T extends OptionTable>(
 }
 
 /** Refuses what parseArgs would accept silently, or refuse in words for programmers. */
-function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig): void {
+function checkTokens(
+  { name, positionals }: Pick<Command, 'name' | 'positionals'>,
+  options: OptionTable,
+  config: ParseArgsConfig,
+): void {
   const { tokens } = parseArgs({ ...config, strict: false, tokens: true })
   const seen = new Set<string>()
+  const program = positionals.includes('[COMMAND…]')
+    ? tokens.find(({ kind }) => kind !== 'option')
+    : undefined
   for (const token of tokens) {
     if (token.kind !== 'option') continue
+    // Without `--`, nobody can tell whose option it is, and the program would not get it.
+    if (program?.kind === 'positional' && token.index > program.index)
+      throw usage(
+        `${token.rawName} stands after ${JSON.stringify(program.value)}, without -- before the command`,
+        `Options of Carabiner go first: ${called(name)} [OPTIONS] -- ${program.value} …`,
+      )
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (!option) {
       const meant = byLetter(token.rawName, options) ?? didYouMean(token.rawName, Object.keys(options), '--')

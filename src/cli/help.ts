@@ -46,6 +46,7 @@ const ENVIRONMENT = [
   ['CARABINER_PRE_TRUSTED=FILE', 'the same as --pre-trusted FILE'],
   ['CARABINER_HOME=DIR', 'where trust, copies and sessions are kept'],
   ['CARABINER_SERVICE=off', 'start Node for every event, without the service'],
+  ['CARABINER_SPAWNER=off', 'start command hooks without a helper'],
   ['CARABINER_DEBUG=1', 'show the stack of an internal error'],
   ['NO_COLOR=1', 'no colours'],
 ]

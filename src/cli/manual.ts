@@ -156,6 +156,6 @@ function docsFolder(): string {
     if (existsSync(join(docs, 'README.md'))) return docs
   }
   throw new Refusal('DOCS_MISSING', `The documentation is not beside the program in ${start}`, {
-    hint: 'Install Carabiner again: npm install carabiner.',
+    hint: 'Install Carabiner again.',
   })
 }

@@ -85,8 +85,7 @@ export class ResidentAudit {
   /** Throws (or rejects) like ProjectAudit. If records that may wait are lost, the log says so. */
   write(entry: Entry): MaybePromise<void> {
     this.#waiting.push(() => entry)
-    const isDecision = !('hooks' in entry) || entry.hooks.length > 0 || entry.action !== 'continue'
-    if (isDecision || this.#settings().audit_on_failure === 'block') return this.#writeWaiting()
+    if (isDecision(entry) || this.#settings().audit_on_failure === 'block') return this.#writeWaiting()
     this.#soon()
     return undefined
   }
@@ -124,6 +123,12 @@ export class ResidentAudit {
     const lost = await this.#calls.write()
     if (lost !== undefined) this.#log(lost)
   }
+}
+
+/** False if no hook heard the event: those that there are look for other tools or other calls. */
+function isDecision(entry: Entry): boolean {
+  if (!('hooks' in entry) || entry.action !== 'continue' || entry.unguarded) return true
+  return entry.hooks.some(({ status, why }) => status !== 'skipped' || (why !== 'matcher' && why !== 'if'))
 }
 
 /** A log inside the project is refused: the project could have written it. */

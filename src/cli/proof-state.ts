@@ -6,6 +6,7 @@ import type { Json } from '../core/base/json.js'
 import { ifThere } from '../files/if-there.js'
 import type { ListedHook } from '../hooks.js'
 import { hostNamed, type KnownHost } from '../hosts/hosts.js'
+import { partsOf } from '../hosts/late-parts.js'
 import { writtenPlaces } from '../hosts/registrations.js'
 import { setupOf } from '../hosts/setups.js'
 import { agentsOf, programStamp } from '../verify/agents.js'
@@ -36,7 +37,7 @@ export async function circumstancesOf(
 
 /** The commands that the agent would run, in the user's files and in projects that setup wrote to. */
 async function configurationOf(host: KnownHost): Promise<string> {
-  if (!host.setup) return ''
+  if (!partsOf(host).setup) return ''
   const found = writtenPlaces({ host, setup: await setupOf(host) }).map(({ path, form }): Json => {
     const text = textOf(path)
     return text === undefined ? null : form.commands(text).map(({ event = '', command }) => [event, command])
@@ -74,7 +75,7 @@ export function proofStates(hooks: readonly ListedHook[]): Promise<readonly Proo
 async function stateOf(record: ProofRecord, hooks: readonly ListedHook[]): Promise<ProofState> {
   const { host: name, title, at, facts } = record
   const host = hostNamed(name)
-  const [agent] = host?.proof ? await agentsOf([host]) : []
+  const [agent] = host && partsOf(host).proof ? await agentsOf([host]) : []
   const stale =
     agent?.program === undefined
       ? ['the agent is no longer in PATH']

@@ -8,8 +8,8 @@ import { type LoadedConfig, loadConfig } from './load.js'
 
 /**
  * For one set of sources. A configuration also depends on the home of our own data and, in a process that works for
- * itself, on its working folder. Everything else that it is made from are files and folders, those that are missing
- * included: `Looks` has all of them.
+ * itself, on its working folder. Everything else that it depends on is a file or a folder, there or missing: `Looks` has
+ * all of them.
  */
 export class KeptConfig {
   readonly #sources: ConfigSources

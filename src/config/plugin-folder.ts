@@ -92,7 +92,8 @@ function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner
 function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
   const { owner, documents } = open
   if (typeof file === 'object' && !documents.some((known) => known.file === file)) {
-    const inside = relative(open.root, dirname(file.path)).split(sep).join('/')
+    const folder = dirname(file.path)
+    const inside = folder === open.root ? '' : relative(open.root, folder).split(sep).join('/')
     documents.push({ owner, role: 'plugin', file, at: null, format, inside })
   }
   return file !== 'missing'
@@ -160,6 +161,8 @@ function readSkills(open: Open, manifest: unknown): boolean {
 function skillFolders(root: string, manifest: unknown): readonly string[] {
   const said: unknown = isObject(manifest) ? manifest.skills : undefined
   const named = [said].flat().filter((path): path is string => typeof path === 'string' && !isAbsolute(path))
+  // Most plugins have none.
+  if (named.length === 0 && !isThere(`${root}${sep}skills`)) return []
   const folders = ['skills', ...named].map((path) => resolve(root, path))
   const inside = [...new Set(folders)].filter((path) => path === root || isInside(root, path)).filter(isThere)
   return [

@@ -8,13 +8,18 @@ import { callerEnv, callerPath } from './caller.js'
 /** For files that must not be lost: `CARABINER_HOME`, else the user's XDG data directory. */
 export function dataHome(env: NodeJS.ProcessEnv = callerEnv()): string {
   if (env.CARABINER_HOME) return callerPath(env.CARABINER_HOME)
-  return join(xdgFolder(env.XDG_DATA_HOME) ?? join(userHome(), '.local', 'share'), 'carabiner')
+  return ownFolder(env.XDG_DATA_HOME, 'share')
 }
 
 /** For files of temporary use: `CARABINER_HOME/state`, else the user's XDG state directory. */
 export function stateHome(env: NodeJS.ProcessEnv = callerEnv()): string {
   if (env.CARABINER_HOME) return callerPath(env.CARABINER_HOME, 'state')
-  return join(xdgFolder(env.XDG_STATE_HOME) ?? join(userHome(), '.local', 'state'), 'carabiner')
+  return ownFolder(env.XDG_STATE_HOME, 'state')
+}
+
+function ownFolder(xdg: string | undefined, name: string): string {
+  const given = xdgFolder(xdg)
+  return given === undefined ? join(userHome(), '.local', name, 'carabiner') : join(given, 'carabiner')
 }
 
 /** What the names of backup folders of `carabiner remove` begin with. */

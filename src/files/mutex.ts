@@ -1,6 +1,5 @@
 // One writer at a time, across processes: a mutex that dies with its owner and is never held by two.
 
-import { hash } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { sha256 } from '../core/base/digest.js'
 import { lstatIfThere } from './if-there.js'
 import { nonce } from './nonce.js'
 import { readPlain, removeIfThere } from './plain-file.js'
@@ -258,7 +258,7 @@ function hasProcess(pid: number): boolean {
 export function processPlace(): string {
   const boot = quietly(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ?? hostname()
   const ids = quietly(() => readlinkSync('/proc/self/ns/pid')) ?? ''
-  return hash('sha256', `${boot}\n${ids}`).slice(0, 8)
+  return sha256(`${boot}\n${ids}`).slice(0, 8)
 }
 
 /** Linking sets the inode's ctime, so this is the time since the mutex was taken. The file itself is older. */

@@ -1,7 +1,7 @@
 // A random name that no other process uses.
 
-import { randomBytes } from 'node:crypto'
+import { randomHex } from './random.js'
 
 export function nonce(): string {
-  return randomBytes(8).toString('hex')
+  return randomHex(8)
 }

@@ -1,7 +1,7 @@
 // Decides which project an event or a command belongs to.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import { callerPath } from './caller.js'
 import { dataHome, userHome } from './homes.js'
@@ -30,8 +30,12 @@ export function projectDirOf(
 ): string {
   const [named] = namedIn(env, variables)
   const starts = named === undefined ? startsOf(cwd, {}, home) : [named]
-  const found = starts.map((start) => markedFrom(start, home)).find((folder) => folder !== undefined)
-  return found ?? realOf(callerPath(starts[0] as string))
+  // Most events happen in our own working folder, and a search looks at many paths.
+  for (const start of new Set(starts)) {
+    const found = markedFrom(start, home)
+    if (found !== undefined) return found
+  }
+  return realOf(callerPath(starts[0] as string))
 }
 
 /**
@@ -49,8 +53,9 @@ function markedFrom(start: string, home: string): string | undefined {
   const repository = folders.findIndex(isRepository)
   const around = repository < 0 ? folders : folders.slice(0, repository + 1)
   const isUsers = (folder: string, name: string) => folder === start || isOwn(folder, name)
+  const indexes = INDEXES.map((index) => join(dataHome(), index))
   const found =
-    around.find((one) => hasRecords(one) || (hasSettings(one) && isUsers(one, '.amplifier'))) ??
+    around.find((one) => hasRecords(one, indexes) || (hasSettings(one) && isUsers(one, '.amplifier'))) ??
     around.find((one) => hasClaudeSettings(one) && isUsers(one, '.claude')) ??
     folders[repository]
   return found && realOf(found)
@@ -71,9 +76,9 @@ export function startsOf(
 const INDEXES = ['trust-projects', 'listed-projects']
 
 /** Whether anything is trusted in this folder. Takes constant time, however many records there are. */
-function hasRecords(projectDir: string): boolean {
+function hasRecords(projectDir: string, indexes: readonly string[]): boolean {
   const name = indexName(projectDir)
-  return INDEXES.some((index) => existsSync(join(dataHome(), index, name)))
+  return indexes.some((index) => existsSync(index + sep + name))
 }
 
 /** The folder in the index of trust records that exists if a project has any. */

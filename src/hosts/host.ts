@@ -3,9 +3,6 @@
 import type { Data, Json } from '../core/base/json.js'
 import type { Verdict } from '../core/events/actions.js'
 import type { HookResult } from '../core/events/result.js'
-import type { HookFile } from './hook-files/hook-file.js'
-import type { HostProof } from './host-proof.js'
-import type { HostSetup } from './host-setup.js'
 
 /** Any agent with hooks, also one that only has hook files to run here. */
 export interface Agent<Name extends string = string> {
@@ -26,8 +23,6 @@ export interface Agent<Name extends string = string> {
   readonly timeouts?: Readonly<Record<string, number>>
   /** The variable that names the project to its hooks. */
   readonly projectVariable?: string
-  /** Its own hook files, which run here and which `migrate` reads and writes. */
-  readonly hooks?: () => Promise<{ readonly hookFile: HookFile }>
 }
 
 export interface Host<Name extends string = string> extends Agent<Name> {
@@ -64,12 +59,6 @@ export interface Host<Name extends string = string> extends Agent<Name> {
   readonly guarded: readonly string[]
   /** The variable that names another folder in place of this one in the home folder. */
   readonly moved?: { readonly variable: string; readonly folder: string }
-
-  /** How to register Carabiner with it. */
-  readonly setup?: () => Promise<{ readonly setup: HostSetup }>
-
-  /** How to prove that its hooks hold. Without it, only its documents say so. */
-  readonly proof?: () => Promise<{ readonly proof: HostProof }>
 
   /** It runs a command once, however many of its settings files have it for the event. Of other agents that is not known. */
   readonly runsEqualOnce?: true

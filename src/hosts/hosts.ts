@@ -59,7 +59,9 @@ export const HOSTS: readonly KnownHost[] = [...TABLE].sort((a, b) => (a.name < b
 export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 
 /** Agents that only have hook files to run here. */
-const ONLY_FILES: readonly Agent[] = [devin, grok]
+const ONLY_FILES = [devin, grok] as const
+
+export type AgentName = HostName | (typeof ONLY_FILES)[number]['name']
 
 /** All of them, sorted by name. */
 export const AGENTS: readonly Agent[] = [...HOSTS, ...ONLY_FILES].sort((a, b) => (a.name < b.name ? -1 : 1))

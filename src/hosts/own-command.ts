@@ -5,8 +5,8 @@ import { isAbsolute } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { ifThere } from '../files/if-there.js'
 
-/** Clears variables that load code into Node before our program starts. Entries of older versions lack it. */
-export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
+/** Clears variables that load code into Node before our program starts. Entries of older versions lack some. */
+export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=', 'OPENSSL_CONF=']
 
 const GONE = 'Carabiner is gone: one of $* cannot be run. Install it again, then run carabiner setup.'
 
@@ -63,14 +63,24 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (typeof command !== 'string' || type !== 'command' || args !== undefined) return undefined
   const all = wordsOf(command.replace(IF_GONE, ''))
   if (!all) return undefined
-  const plain = after(ANSWERS_OR_REFUSES, after(WITHOUT_CODE, all))
+  const begin = all.findIndex((word) => !WITHOUT_CODE.includes(word))
+  const plain = after(ANSWERS_OR_REFUSES, all.slice(Math.max(begin, 0)))
   const clip = isNode(plain[1]) && baseName(plain[0]) === CLIP ? plain[0] : undefined
   const words = clip === undefined ? plain : plain.slice(1)
+  const program = ownProgram(words)
+  const called = program && callIn(program.rest)
+  return called && { ...called, script: program.script, node: program.node, clip }
+}
+
+/** Our program at the front of these words, from any installation, and the words after it. */
+export function ownProgram(
+  words: readonly string[],
+):
+  | { readonly node: string | undefined; readonly script: string; readonly rest: readonly string[] }
+  | undefined {
   const node = isNode(words[0]) ? words[0] : undefined
   const [script = '', ...rest] = node === undefined ? withoutLauncher(words) : words.slice(1)
-  if (!/^carabiner(?:\.js)?$/.test(baseName(script))) return undefined
-  const called = callIn(rest)
-  return called && { ...called, script, node, clip }
+  return /^carabiner(?:\.js|\.cmd)?$/.test(baseName(script)) ? { node, script, rest } : undefined
 }
 
 /** The words after these, if they begin with them. */

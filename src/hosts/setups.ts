@@ -3,6 +3,7 @@
 import type { Registering } from './entries.js'
 import type { HostSetup } from './host-setup.js'
 import { HOSTS, hostNamed, type KnownHost } from './hosts.js'
+import { partsOf } from './late-parts.js'
 
 export interface KnownSetup {
   readonly host: KnownHost
@@ -10,11 +11,12 @@ export interface KnownSetup {
 }
 
 /** The hosts that setup knows, sorted by name. */
-export const SETUP_HOSTS: readonly KnownHost[] = HOSTS.filter(({ setup }) => setup !== undefined)
+export const SETUP_HOSTS: readonly KnownHost[] = HOSTS.filter((host) => partsOf(host).setup !== undefined)
 
 export async function setupOf(host: KnownHost): Promise<HostSetup> {
-  if (!host.setup) throw new Error(`${host.name} has no setup`)
-  return (await host.setup()).setup
+  const { setup } = partsOf(host)
+  if (!setup) throw new Error(`${host.name} has no setup`)
+  return (await setup()).setup
 }
 
 /** What its commands are made for. */

@@ -12,7 +12,7 @@ import { realOf } from '../files/within.js'
  */
 type Decides = 'home' | 'store' | 'project' | 'trust' | 'switch' | 'mark' | 'host'
 
-/** All of Carabiner's variables except CARABINER_DEBUG and CARABINER_SERVICE, which decide nothing. */
+/** All of Carabiner's variables except CARABINER_DEBUG, CARABINER_SERVICE and CARABINER_SPAWNER, which decide nothing. */
 const DECIDING: Readonly<Record<string, Decides>> = {
   HOME: 'home',
   USERPROFILE: 'home',
@@ -32,9 +32,14 @@ const STORES = deciding('store')
 /** If a project sets one of these, the user's decisions may be read from the wrong place and cannot be relied on. */
 const MOVING = deciding('home', 'store', 'project', 'trust')
 /** These load code into the shell and the Node process that start us. The others only affect programs that we start. */
-const CODE = /^(?:NODE_OPTIONS|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
-/** The Node options that run code. Most people only set a memory limit. */
-const LOADS = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--openssl-config)/
+const CODE =
+  /^(?:NODE_OPTIONS|NODE_PATH|NODE_COMPILE_CACHE|OPENSSL_(?:CONF|CONF_INCLUDE|MODULES|ENGINES)|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
+/**
+ * Node options that run no code. Any others may: Node reads quotes and underscores in them, and many options name a file or
+ * open a port. Most people only set a memory limit.
+ */
+const HARMLESS =
+  /^\s*(?:--(?:max[-_](?:old|semi)[-_]space[-_]size[= ]\d+|no-warnings|no-deprecation|trace-(?:warnings|deprecation)|enable-source-maps|stack-trace-limit=\d+|dns-result-order=\w+)(?:\s+|$))*$/
 
 /** A project's file that sets such variables, or an unreadable one that may. */
 export interface ProjectEnv {
@@ -63,8 +68,9 @@ function envIn(folder: string): readonly ProjectEnv[] {
   })
 }
 
-function isDeciding(name: string, value: string): boolean {
-  if (name === 'NODE_OPTIONS') return LOADS.test(value)
+/** Whether Carabiner would decide otherwise if something else set this variable for it. */
+export function isDeciding(name: string, value: string): boolean {
+  if (name === 'NODE_OPTIONS') return !HARMLESS.test(value)
   return CODE.test(name) || Object.hasOwn(DECIDING, name)
 }
 

@@ -1,7 +1,7 @@
 // Connection: calls, requests and notifications in both directions over two streams. It knows nothing of processes or
 // hooks. Written by hand: libraries leave framing, limits and cancelling to us, and take twice as long for a round trip.
 
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { textOf } from '../core/base/errors.js'
 import { type Json, shapeOf } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
@@ -20,11 +20,11 @@ import {
 import { abortedError, PendingCall, PendingCalls, type RpcCallOptions } from './pending-calls.js'
 import { Problems, RpcError, type RpcProblem, remoteError } from './problem.js'
 import { LineReader } from './reader.js'
-import { LineWriter } from './writer.js'
+import { type LineOutput, LineWriter } from './writer.js'
 
 export interface ConnectionOptions {
   readonly input: Readable
-  readonly output: Writable
+  readonly output: LineOutput
   /** The longest line that is read, in bytes. Default 1 MiB. A longer one is skipped and reported. */
   readonly maxLineBytes?: number
   /**

@@ -1,12 +1,22 @@
 // LineWriter: writes lines to a stream. Lines of one tick go out in one write, and the queue for a slow reader is limited.
 
-import type { Writable } from 'node:stream'
+/** Where lines go, such as a Writable. */
+export interface LineOutput {
+  readonly writable: boolean
+  /** `done` is called once the text is written, or with why it cannot be. */
+  write(text: string, done: (error?: Error | null) => void): unknown
+  /** Nothing is written after that. */
+  end(): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}
 
 /** A larger batch does not wait for the end of the tick. */
 const BATCH_BYTES = 65_536
 
 export class LineWriter {
-  readonly #output: Writable
+  readonly #output: LineOutput
   readonly #fail: (error: Error) => void
   #lines: string[] = []
   /** Bytes of these lines. */
@@ -17,7 +27,7 @@ export class LineWriter {
   #idle: (() => void)[] = []
 
   /** Calls `fail` once, when nothing can be written any more, but never after end(). */
-  constructor(output: Writable, fail: (error: Error) => void) {
+  constructor(output: LineOutput, fail: (error: Error) => void) {
     this.#output = output
     this.#fail = fail
     output.on('error', this.#onError)
@@ -55,8 +65,8 @@ export class LineWriter {
     const rest = this.#lines.join('')
     this.#stop()
     if (!this.#output.writable) return
-    if (rest === '') this.#output.end()
-    else this.#output.end(rest)
+    if (rest !== '') this.#output.write(rest, () => undefined)
+    this.#output.end()
   }
 
   #schedule(): void {

@@ -1,10 +1,14 @@
 // clip, the program that agents start for every event: it asks the service, and runs the programs that the service names.
 //
 //   clip NODE SCRIPT ARGUMENT...
+//   clip --spawner=1
 //
 // If there is no service to ask, clip becomes `NODE SCRIPT ARGUMENT...`: the cold path. It does so only until the service
 // says `started` and clip answers `go`. From then on nothing may run twice, so if the service is lost, clip prints the answer
-// that came with `started`, which refuses whatever the event could have allowed. src/service/socket/frames.ts is the other side.
+// that came with `started`, which refuses whatever the event could have allowed. src/rpc/frames.ts is the other side.
+//
+// As a spawner, clip runs programs for a host whose own memory would make every start slow. Descriptor 3 is a socket to the
+// host, and clip ends with it. src/runners/spawner/spawner.ts is the other side.
 
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
@@ -22,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -46,6 +51,7 @@ enum {
   PROTOCOL = 2,
   HEADER = 5,
   LOCK_FD = 3,
+  HOST_FD = 3,
 
   // Messages to the service.
   CALL = 1,
@@ -56,6 +62,8 @@ enum {
   ENDING = 6,
   SIGNAL = 7,
   GO = 8,
+  BEGUN = 9,
+  PONG = 10,
 
   // Messages from it.
   COLD = 65,
@@ -66,6 +74,8 @@ enum {
   ANSWERED = 70,
   EXIT = 71,
   ALIVE = 72,
+  PING = 73,
+  RELEASE = 74,
 
   // Exit codes of our own, for answers that cannot be given in any other way. Agents take 2 as a refusal.
   REFUSED = 2,
@@ -74,17 +84,23 @@ enum {
 };
 
 #define MIB ((size_t)1024 * 1024)
+/** With a number that is raised when an older host could misread a frame. */
+#define SPAWNER "--spawner=1"
 
 static const size_t MOST_INPUT = 4 * MIB;
 static const size_t LONGEST_CALL = 8 * MIB;
 static const size_t LONGEST_FRAME = 64 * MIB;
 /** No more output of programs is read while this much waits for the service. */
 static const size_t MOST_WAITING = 1 * MIB;
+/** A spawner keeps less than this back to send it together with what follows. */
+static const size_t MOST_KEPT = 65536;
 
 /** How long we wait for more standard input, which some agents never end, before we go the cold path. */
 static const int INPUT_MS = 200;
 /** The same for `started`. */
 static const int64_t WORD_MS = 1000;
+/** A spawner reports a program that ends within this time in one piece, because each piece wakes the host. */
+static const int64_t TOGETHER_MS = 3;
 /** A service that judges says every second that it lives. One that is silent for this long is stuck, as on a file system that hangs. */
 static const int64_t SILENCE_MS = 15000;
 /** As in src/runners/program/process-group.ts. */
@@ -241,9 +257,13 @@ static char **take_words(struct fields *fields, size_t before) {
 static enum { COLD_IS_POSSIBLE, JUDGING, VERDICT_PRINTED } stage = COLD_IS_POSSIBLE;
 
 static char **own_arguments; // NODE SCRIPT ARGUMENT...
+/** A socket to the service, or to the host whose spawner we are. */
 static int service = -1;
+static bool is_spawner;
 static struct bytes incoming, outgoing;
 static int64_t deadline, heard_at;
+/** When a spawner has to send what is outgoing. */
+static int64_t send_by = INT64_MAX;
 
 /** What we print, and our exit code, if we lose the service. */
 static struct {
@@ -617,15 +637,31 @@ static void send_outgoing(void) {
     ssize_t count = send(service, outgoing.at + sent, outgoing.length - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
+    if (count < 0 && is_spawner) give_up();
     if (count < 0) sent = outgoing.length; // Nobody reads it, but what the service has said before is still to come.
     else sent += (size_t)count;
   }
   drop_first(&outgoing, sent);
+  if (outgoing.length == 0) send_by = INT64_MAX;
 }
 
+/** A spawner sends the frames of one turn together. */
 static void send_frame(size_t frame) {
   end_frame(&outgoing, frame);
-  send_outgoing();
+  if (is_spawner) send_by = 0;
+  else send_outgoing();
+}
+
+/** For what says little before the program has ended. */
+static void send_frame_soon(size_t frame) {
+  int64_t by = now_ms() + TOGETHER_MS;
+  if (by > send_by) by = send_by;
+  send_frame(frame);
+  if (is_spawner) send_by = by;
+}
+
+static bool has_to_send(void) {
+  return outgoing.length > 0 && (!is_spawner || outgoing.length >= MOST_KEPT || now_ms() >= send_by);
 }
 
 /** Bytes of the first frame with its header, or 0 if it is not complete. */
@@ -657,6 +693,12 @@ struct program {
   pid_t pid;
   /** Our ends of its standard input, output and error, or -1. */
   int streams[3];
+  /** Ends when it runs, or tells why it does not. -1 once we know. */
+  int report;
+  /** Until then, only its exit counts. */
+  int64_t followed_from;
+  /** Where the guard finds its number. NULL if there is no guard. */
+  volatile pid_t *guarded;
   struct bytes input;
   size_t written;
   /** `is_gone`: no process is left. `is_told`: the service knows. */
@@ -712,8 +754,10 @@ static bool has_living(pid_t group) {
 /** Returns false if no process is left. The number may then belong to another group, so it is never used again. */
 static bool signal_group(struct program *program, int number) {
   if (program->is_gone) return false;
+  // Until we know that it runs, it may not have a group of its own yet.
+  pid_t target = program->report >= 0 ? program->pid : -program->pid;
   // EPERM: a process exists that we may not signal.
-  if (kill(-program->pid, number) == 0 || errno != ESRCH) return true;
+  if (kill(target, number) == 0 || errno != ESRCH) return true;
   program->is_gone = true;
   return false;
 }
@@ -729,12 +773,16 @@ struct failure {
   bool is_cwd;
 };
 
-static void tell_guard(pid_t pid);
+/** A place in the guard's table that is in use, but names no process. */
+static const pid_t NOBODY = -1;
 
-/** What Node's spawn does between fork and exec. The guard hears of the program before it runs: we may be killed at any moment. */
-_Noreturn static void become(const struct command *command, const int ends[3], int report) {
+static volatile pid_t *place_in_guard(void);
+
+/** What Node's spawn does between fork and exec. The guard knows the program before it runs: we may be killed at any moment. */
+_Noreturn static void become(const struct command *command, const int ends[3], const struct program *program, int report) {
+  close_if_open(&service); // A folder that hangs must not hide our end from the host.
   setsid();
-  tell_guard(getpid());
+  if (program->guarded != NULL) *program->guarded = getpid();
   for (int fd = 0; fd <= 2; fd++) dup2(ends[fd], fd);
   bool is_there = chdir(command->cwd) == 0;
   if (is_there) {
@@ -746,7 +794,7 @@ _Noreturn static void become(const struct command *command, const int ends[3], i
     execvp(command->arguments[0], command->arguments);
   }
   struct failure failure = {errno, !is_there};
-  tell_guard(-getpid());
+  if (program->guarded != NULL) *program->guarded = NOBODY;
   write_all(report, &failure, sizeof failure);
   _exit(NOT_FOUND);
 }
@@ -766,35 +814,36 @@ static bool make_pair(int *ours, int *theirs) {
   return true;
 }
 
-/** Returns the process, or -1 and why. */
-static pid_t start_program(const struct command *command, int ours[3], struct failure *failure) {
+/** Returns 0, or why there is no process. Whether that becomes the program is learnt later: a file system may hang. */
+static int start_program(const struct command *command, struct program *program) {
   int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
-  pid_t pid = -1;
   bool is_ready = true;
-  for (int i = 0; i < 3; i++) ours[i] = -1;
-  for (int i = 0; i < 3 && is_ready; i++) is_ready = make_pair(&ours[i], &theirs[i]);
+  sigset_t all, before;
+  sigfillset(&all);
+  program->pid = -1;
+  for (int i = 0; i < 3; i++) program->streams[i] = -1;
+  for (int i = 0; i < 3 && is_ready; i++) is_ready = make_pair(&program->streams[i], &theirs[i]);
   if (is_ready && pipe(report) == 0) {
     for (int i = 0; i < 2; i++) set_cloexec(report[i]);
-    pid = fork();
+    program->guarded = place_in_guard();
+    sigprocmask(SIG_SETMASK, &all, &before); // Our handlers must not run in the other process.
+    program->pid = fork();
+    if (program->pid == 0) become(command, theirs, program, report[1]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
   }
-  if (pid == 0) become(command, theirs, report[1]);
-  *failure = (struct failure){errno, false};
+  int error = program->pid < 0 ? errno : 0;
   for (int i = 0; i < 3; i++) close_if_open(&theirs[i]);
   close_if_open(&report[1]);
-  if (pid > 0) {
-    ssize_t length;
-    while ((length = read(report[0], failure, sizeof *failure)) < 0 && errno == EINTR) continue;
-    if (length > 0) {
-      while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
-      pid = -1;
-    }
-  }
-  close_if_open(&report[0]);
-  return pid;
+  if (error != 0) close_if_open(&report[0]);
+  else set_nonblocking(report[0]);
+  program->report = report[0];
+  return error;
 }
 
 static void forget(struct program *program) {
   for (int i = 0; i < 3; i++) close_if_open(&program->streams[i]);
+  close_if_open(&program->report);
+  if (program->guarded != NULL) *program->guarded = 0;
   free(program->input.at);
   free(program);
 }
@@ -804,6 +853,44 @@ static void start_guard(void);
 /** Whether it is our own lack of something, and says nothing about the hook. */
 static bool is_ours(int error) {
   return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
+}
+
+static void report_failure(uint32_t id, struct failure failure) {
+  if (!is_spawner && is_ours(failure.error)) give_up(); // A host starts the program itself.
+  size_t frame = begin_report(CHILD, id);
+  append_u32(&outgoing, (uint32_t)-failure.error);
+  append_word(&outgoing, failure.is_cwd ? "cwd" : "exec");
+  send_frame(frame);
+}
+
+/** Reports whether the program runs, once that is known. */
+static void learn_start(struct program *program) {
+  if (program->report < 0) return;
+  struct failure failure;
+  ssize_t length = read(program->report, &failure, sizeof failure);
+  if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  close_if_open(&program->report);
+  if (length == sizeof failure) {
+    while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR) continue;
+    for (int i = 0; i < 3; i++) close_if_open(&program->streams[i]);
+    program->has_exited = program->is_gone = program->is_told = true;
+    return report_failure(program->id, failure);
+  }
+  size_t frame = begin_report(CHILD, program->id);
+  append_u32(&outgoing, (uint32_t)program->pid);
+  send_frame_soon(frame);
+}
+
+static void write_input(struct program *program) {
+  while (program->written < program->input.length) {
+    ssize_t count = send(program->streams[0], program->input.at + program->written,
+                         program->input.length - program->written, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) break; // A program may close its input early.
+    program->written += (size_t)count;
+  }
+  close_if_open(&program->streams[0]);
 }
 
 static void run_program(struct fields *fields) {
@@ -819,33 +906,19 @@ static void run_program(struct fields *fields) {
   struct program *program = calloc(1, sizeof *program);
   if (program == NULL) give_up();
   append(&program->input, text, length);
-  struct failure failure;
   start_guard();
-  pid_t pid = start_program(&command, program->streams, &failure);
-  if (pid < 0 && is_ours(failure.error)) give_up();
+  int error = start_program(&command, program);
   free(command.arguments);
   free(command.variables);
-  size_t frame = begin_report(CHILD, id);
-  append_u32(&outgoing, (uint32_t)(pid > 0 ? pid : -failure.error));
-  if (pid < 0) append_word(&outgoing, failure.is_cwd ? "cwd" : "exec");
-  send_frame(frame);
-  if (pid < 0) return forget(program);
+  if (error != 0) {
+    report_failure(id, (struct failure){error, false});
+    return forget(program);
+  }
   program->id = id;
-  program->pid = pid;
+  program->followed_from = is_spawner ? now_ms() + TOGETHER_MS : 0;
   program->next = programs;
   programs = program;
-}
-
-static void write_input(struct program *program) {
-  while (program->written < program->input.length) {
-    ssize_t count = send(program->streams[0], program->input.at + program->written,
-                         program->input.length - program->written, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return;
-    if (count < 0) break; // A program may close its input early.
-    program->written += (size_t)count;
-  }
-  close_if_open(&program->streams[0]);
+  write_input(program);
 }
 
 /** Returns false if nothing is there now. */
@@ -857,7 +930,7 @@ static bool read_output(struct program *program, int stream) {
   append_u8(&outgoing, (uint8_t)stream);
   if (count > 0) append(&outgoing, piece, (size_t)count);
   else close_if_open(&program->streams[stream]);
-  send_frame(frame);
+  send_frame_soon(frame);
   return true;
 }
 
@@ -866,6 +939,8 @@ static const int MOST_PIECES = 16;
 
 /** What it printed before it exited is its verdict, so the service gets that first. */
 static void read_rest(struct program *program) {
+  learn_start(program);
+  if (program->report >= 0) return;
   for (int stream = 1; stream <= 2; stream++)
     for (int i = 0; i < MOST_PIECES && program->streams[stream] >= 0 && read_output(program, stream);) i++;
 }
@@ -873,7 +948,9 @@ static void read_rest(struct program *program) {
 /** Reports a program that has exited. */
 static void reap(struct program *program) {
   int status;
-  if (program->has_exited || waitpid(program->pid, &status, WNOHANG) != program->pid) return;
+  learn_start(program);
+  if (program->has_exited || program->report >= 0) return; // Only a program that runs can exit.
+  if (waitpid(program->pid, &status, WNOHANG) != program->pid) return;
   program->has_exited = true;
   program->is_told = !signal_group(program, 0);
   read_rest(program);
@@ -919,7 +996,7 @@ static void look(struct program *program) {
   bool is_overdue = ending >= GRACE_MS;
   if (!signal_group(program, is_overdue ? SIGKILL : 0)) return;
   if (is_overdue) program->kills++;
-  bool is_dead = ending >= LOOK_MS && !has_living(program->pid);
+  bool is_dead = program->report < 0 && ending >= LOOK_MS && !has_living(program->pid);
   if (is_dead) signal_group(program, SIGKILL); // For a process that was started while we looked.
   if (is_dead || program->kills > MOST_KILLS) program->is_gone = true;
 }
@@ -970,11 +1047,21 @@ static void end_all(void) {
 
 // ---- if we are killed -------------------------------------------------------------------------------------------
 
-/** To a process that ends our programs if we cannot: their numbers, negative once they are gone, and 0 if we end by ourselves. */
+/** To a process that ends our programs if we cannot. A byte means that we end by ourselves. */
 static int guard = -1;
 
-static void tell_guard(pid_t pid) {
-  if (guard >= 0) write_all(guard, &pid, sizeof pid);
+/** The programs that it would end, in memory that we share with it: a message for each would wake it. 0: a free place. */
+static volatile pid_t *guarded;
+enum { MOST_GUARDED = 16384 };
+
+/** NULL if there is none. Only the system's own signal is left then, which reaches a program, but nothing that it started. */
+static volatile pid_t *place_in_guard(void) {
+  for (int i = 0; guard >= 0 && i < MOST_GUARDED; i++) {
+    if (guarded[i] != 0) continue;
+    guarded[i] = NOBODY;
+    return &guarded[i];
+  }
+  return NULL;
 }
 
 _Noreturn static void guard_programs(int source) {
@@ -983,29 +1070,30 @@ _Noreturn static void guard_programs(int source) {
   dup2(source, 3);
   let_go_from(4);
   if (chdir("/") != 0) _exit(1);
-  pid_t pid;
-  while (read(3, &pid, sizeof pid) == sizeof pid) {
-    if (pid == 0) _exit(0);
-    struct program *program = programs;
-    while (program != NULL && program->pid != -pid) program = program->next;
-    if (program != NULL) program->pid = 0;
-    if (pid < 0 || (program = calloc(1, sizeof *program)) == NULL) continue;
-    program->pid = pid;
+  uint8_t byte;
+  if (read(3, &byte, 1) == 1) _exit(0);
+  for (int i = 0; i < MOST_GUARDED; i++) {
+    struct program *program = guarded[i] > 0 ? calloc(1, sizeof *program) : NULL;
+    if (program == NULL) continue;
+    program->pid = guarded[i];
+    program->report = -1;
     program->next = programs;
     programs = program;
-  }
-  for (struct program *program = programs; program != NULL; program = program->next) {
-    program->is_gone = program->pid == 0;
     begin_ending(program);
   }
   end_the_rest();
   _exit(0);
 }
 
-/** Only the system's own signal is left without it, which reaches a program, but nothing that the program started. */
 static void start_guard(void) {
   int ends[2];
-  if (guard >= 0 || pipe(ends) < 0) return;
+  if (guard >= 0) return;
+  if (guarded == NULL) {
+    void *shared = mmap(NULL, MOST_GUARDED * sizeof *guarded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON, -1, 0);
+    if (shared == MAP_FAILED) return;
+    guarded = shared;
+  }
+  if (pipe(ends) < 0) return;
   pid_t pid = fork();
   if (pid == 0) guard_programs(ends[0]);
   close(ends[0]);
@@ -1019,7 +1107,7 @@ static void start_guard(void) {
 _Noreturn static void leave(int code) {
   close_if_open(&service);
   end_all();
-  tell_guard(0);
+  if (guard >= 0) write_all(guard, "", 1);
   exit(code >= 0 && code <= 255 ? code : REFUSED); // The system would take 256 for 0.
 }
 
@@ -1073,7 +1161,7 @@ static void take_signals(void) {
   ssize_t count = read(wake[0], numbers, sizeof numbers);
   for (ssize_t i = 0; i < count; i++) {
     if (numbers[i] == SIGCHLD) continue;
-    if (is_told) give_up();
+    if (is_told || is_spawner) give_up();
     is_told = true;
     send_frame(begin_report(SIGNAL, numbers[i]));
   }
@@ -1100,7 +1188,37 @@ static void begin(struct fields *fields) {
   if (strcmp(own_arguments[2], "fire") == 0) start_guard();
 }
 
+/** Answers once everything that the programs have said is on its way. */
+static void take_ping(void) {
+  for (struct program *program = programs; program != NULL; program = program->next) read_rest(program);
+  reap_all();
+  send_frame(begin_frame(&outgoing, PONG));
+}
+
+static void release_program(uint32_t id) {
+  for (struct program *program = programs; program != NULL; program = program->next)
+    for (int i = 0; i < 3 && program->id == id; i++) close_if_open(&program->streams[i]);
+}
+
+static void take_host_message(uint8_t type, struct fields fields) {
+  switch (type) {
+    case RUN:
+      run_program(&fields);
+      break;
+    case PING:
+      take_end(&fields);
+      take_ping();
+      break;
+    case RELEASE:
+      release_program(take_last_u32(&fields));
+      break;
+    default:
+      give_up();
+  }
+}
+
 static void take_message(uint8_t type, struct fields fields) {
+  if (is_spawner) return take_host_message(type, fields);
   if ((stage == COLD_IS_POSSIBLE) != (type == STARTED)) give_up();
   switch (type) {
     case STARTED:
@@ -1137,8 +1255,22 @@ static void take_message(uint8_t type, struct fields fields) {
   }
 }
 
+/** A host that hears this never starts the programs itself, so it has to arrive before they run, even if we are killed. */
+static void confirm_runs(void) {
+  size_t at = 0;
+  for (size_t whole; (whole = first_frame(incoming.at + at, incoming.length - at)) > 0; at += whole) {
+    if (incoming.at[at + 4] != RUN || whole < HEADER + 4) continue;
+    end_frame(&outgoing, begin_report(BEGUN, get_u32(incoming.at + at + HEADER)));
+  }
+  while (send_outgoing(), outgoing.length > 0) {
+    struct pollfd one = {.fd = service, .events = POLLOUT};
+    poll(&one, 1, -1);
+  }
+}
+
 static void take_messages(void) {
   size_t at = 0;
+  if (is_spawner) confirm_runs();
   for (size_t whole; (whole = first_frame(incoming.at + at, incoming.length - at)) > 0; at += whole)
     take_message(incoming.at[at + 4], (struct fields){incoming.at + at + HEADER, whole - HEADER});
   drop_first(&incoming, at);
@@ -1149,7 +1281,6 @@ static void forget_ended(void) {
   for (struct program **link = &programs, *program; (program = *link) != NULL;) {
     if (program->is_told && program->has_exited && program->streams[1] < 0 && program->streams[2] < 0) {
       *link = program->next;
-      tell_guard(-program->pid);
       forget(program);
     } else {
       link = &program->next;
@@ -1169,28 +1300,36 @@ static void receive(void) {
 
 static void wait_for_events(void) {
   enum { WAKE, SERVICE, FIRST };
+  if (is_spawner && has_to_send()) send_outgoing();
+  bool is_due = has_to_send(); // Asked once: if its time came between two answers, we would sleep without sending it.
   size_t most = FIRST;
-  for (struct program *program = programs; program != NULL; program = program->next) most += 3;
+  for (struct program *program = programs; program != NULL; program = program->next) most += 4;
   struct pollfd *all = calloc(most, sizeof *all);
   if (all == NULL) give_up();
   all[WAKE] = (struct pollfd){.fd = wake[0], .events = POLLIN};
-  all[SERVICE] = (struct pollfd){.fd = service, .events = outgoing.length > 0 ? POLLIN | POLLOUT : POLLIN};
+  all[SERVICE] = (struct pollfd){.fd = service, .events = is_due ? POLLIN | POLLOUT : POLLIN};
   bool is_read = outgoing.length < MOST_WAITING, is_any_watched = false;
   struct pollfd *at = all + FIRST;
+  int64_t now = now_ms(), until = is_due || send_by > deadline ? deadline : send_by;
+  if (stage == JUDGING && heard_at + SILENCE_MS < until) until = heard_at + SILENCE_MS;
   for (struct program *program = programs; program != NULL; program = program->next) {
+    bool is_followed = now >= program->followed_from, is_known = is_followed && program->report < 0;
+    if (!is_followed && program->followed_from < until) until = program->followed_from;
+    *at++ = (struct pollfd){.fd = is_followed ? program->report : -1, .events = POLLIN};
     *at++ = (struct pollfd){.fd = program->streams[0], .events = POLLOUT};
-    for (int i = 1; i <= 2; i++) *at++ = (struct pollfd){.fd = is_read ? program->streams[i] : -1, .events = POLLIN};
+    for (int i = 1; i <= 2; i++)
+      *at++ = (struct pollfd){.fd = is_read && is_known ? program->streams[i] : -1, .events = POLLIN};
     is_any_watched |= is_watched(program);
   }
-  int64_t until = stage == JUDGING && heard_at + SILENCE_MS < deadline ? heard_at + SILENCE_MS : deadline;
   int ready = poll(all, most, left_until(is_any_watched && next_look < until ? next_look : until));
   if (ready >= 0) {
     if (all[SERVICE].revents & POLLOUT) send_outgoing();
     at = all + FIRST;
     for (struct program *program = programs; program != NULL; program = program->next) {
-      if (at++->revents != 0) write_input(program);
+      if (at++->revents != 0) learn_start(program);
+      if (at++->revents != 0 && program->streams[0] >= 0) write_input(program);
       for (int i = 1; i <= 2; i++)
-        if (at++->revents != 0) read_output(program, i);
+        if (at++->revents != 0 && program->streams[i] >= 0) read_output(program, i);
     }
     if (all[WAKE].revents != 0) take_signals();
     look_at_all();
@@ -1242,7 +1381,31 @@ static void ask_service(void) {
   send_call(cwd);
 }
 
+/** The host ends us by closing its socket, however it ends itself. */
+static void begin_spawner(void) {
+  is_spawner = true;
+  service = HOST_FD;
+  stage = VERDICT_PRINTED;
+  deadline = INT64_MAX;
+  set_cloexec(service);
+  set_nonblocking(service);
+  listen_to_signals();
+  start_guard();
+  send_frame(begin_frame(&outgoing, PONG));
+}
+
+_Noreturn static void run_loop(void) {
+  for (;;) {
+    forget_ended();
+    wait_for_events();
+  }
+}
+
 int main(int count, char **arguments) {
+  if (count == 2 && strcmp(arguments[1], SPAWNER) == 0) {
+    begin_spawner();
+    run_loop();
+  }
   if (count < 3) {
     dprintf(STDERR_FILENO, "usage: clip NODE SCRIPT ARGUMENT...\n");
     return USAGE;
@@ -1252,8 +1415,5 @@ int main(int count, char **arguments) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return REFUSED;
   if (!is_served()) run_cold();
   ask_service();
-  for (;;) {
-    forget_ended();
-    wait_for_events();
-  }
+  run_loop();
 }

@@ -1,25 +1,18 @@
-// clip, the small program that agents start: where it is, how setup makes it, and whether it is still as setup made it.
+// How setup makes clip, the small program that agents start.
 
 import { type ExecFileOptions, execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { isObject } from '../core/base/json.js'
 import { makePrivate, syncFolder } from '../files/folder.js'
-import { checkFormat, FIRST_FORMAT } from '../files/format.js'
-import { dataHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
-import { checkOwnFolder, placeWhole, readIfThere } from '../files/plain-file.js'
+import { checkOwnFolder } from '../files/plain-file.js'
 import { isProgram } from '../files/search-path.js'
 import { realOf } from '../files/within.js'
+import { clipFile, clipState, digestIn, writeRecord } from '../hosts/clip-file.js'
 import type { Program } from '../hosts/entries.js'
 import { CLIP } from '../hosts/own-command.js'
 import { programEnvironment } from '../shell/own-environment.js'
-
-export function clipFile(): string {
-  return join(dataHome(), 'bin', CLIP)
-}
 
 /** Whether the caller's environment turns the service off. */
 export function isServiceOff(env: NodeJS.ProcessEnv): boolean {
@@ -56,15 +49,6 @@ export async function recipeFor(script: string): Promise<Recipe | NoRecipe> {
   const compiler = await findCompiler()
   if (compiler === undefined) return { why: 'There is no C compiler.', fix: `${installLine()}.` }
   return { file, digest, compiler }
-}
-
-/** Undefined if it cannot be read. */
-function digestIn(file: string): string | undefined {
-  try {
-    return createHash('sha256').update(readFileSync(file)).digest('hex')
-  } catch {
-    return undefined
-  }
 }
 
 const COMPILERS = ['cc', 'gcc', 'clang']
@@ -166,59 +150,6 @@ async function tryOut(clip: string, { node, script }: Program): Promise<void> {
     throw new Error(`the new program does not start: ${textOf(error).split('\n')[0]}`)
   }
   throw new Error('the new program does not start Carabiner')
-}
-
-// ---- what setup made ------------------------------------------------------------------------------------------
-
-interface ClipRecord {
-  /** Of the program. */
-  readonly digest: string
-  /** Of the file that it was made of. */
-  readonly source: string
-}
-
-const LARGEST_RECORD = 4096
-
-function recordFile(): string {
-  return `${clipFile()}.json`
-}
-
-function writeRecord(record: ClipRecord): void {
-  const text = `${JSON.stringify({ format: FIRST_FORMAT, ...record })}\n`
-  placeWhole(recordFile(), (draft) => writeFileSync(draft, text, { mode: 0o600, flag: 'wx' }))
-}
-
-function readRecord(): ClipRecord | undefined {
-  const read = readIfThere(recordFile(), LARGEST_RECORD)
-  if (!read || 'problem' in read) return undefined
-  try {
-    const value: unknown = JSON.parse(read.text)
-    if (!isObject(value)) return undefined
-    checkFormat(value.format, recordFile())
-    const { digest, source } = value
-    return typeof digest === 'string' && typeof source === 'string' ? { digest, source } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * `changed`: it is not the file that setup made. `blocked`: it cannot be executed. `older`: it works, but was made of
- * another source than `digest`.
- */
-export type ClipState = 'missing' | 'changed' | 'blocked' | 'older' | 'good'
-
-export function clipState(digest: string | undefined): ClipState {
-  const file = clipFile()
-  try {
-    if (!statSync(file).isFile()) return 'changed'
-  } catch {
-    return 'missing'
-  }
-  const record = readRecord()
-  if (record === undefined || digestIn(file) !== record.digest) return 'changed'
-  if (!isProgram(file)) return 'blocked'
-  return digest === undefined || digest === record.source ? 'good' : 'older'
 }
 
 // ---- running programs -----------------------------------------------------------------------------------------

@@ -23,25 +23,28 @@ import { loadsCode } from './loading-variables.js'
 export function withoutProject(
   projectDir = workingFolder('/'),
   env: Env = callerEnv(),
+  leading = leadingInto(projectDir, env),
 ): Readonly<Record<string, string>> {
-  const around = aroundOf(projectDir, env)
-  const own = withoutVariables(env, around, leadingInto(around, env))
+  const own = withoutVariables(env, aroundOf(projectDir, env), leading)
   const path = own.PATH === undefined ? undefined : pathWithoutProject(own.PATH, projectDir, env)
   // Copying the environment takes longer than everything else here.
   return path === own.PATH || path === undefined ? own : { ...own, PATH: path }
 }
 
 /** The same, but keeps the user's `$PATH`, because the project's programs are reviewed together with its gates. */
-export function withoutProjectVariables(projectDir: string, env: Env): Readonly<Record<string, string>> {
-  const around = aroundOf(projectDir, env)
-  return withoutVariables(env, around, leadingInto(around, env))
+export function withoutProjectVariables(
+  projectDir: string,
+  env: Env,
+  leading = leadingInto(projectDir, env),
+): Readonly<Record<string, string>> {
+  return withoutVariables(env, aroundOf(projectDir, env), leading)
 }
 
-/** The environment itself if nothing in it is the project's. `leading` holds the variables that lead into the project. */
+/** The environment itself if nothing in it is the project's. */
 function withoutVariables(
   env: Env,
   { folders, home }: Around,
-  leading: ReadonlyMap<string, string | undefined>,
+  leading: Leading,
 ): Readonly<Record<string, string>> {
   const found = folders.flatMap(claudeEnvIn)
   const isUnknown = found.some(({ problem }) => problem !== undefined)
@@ -68,9 +71,12 @@ function withoutVariables(
 
 // ---- variables that load code of the project. A host that has read them keeps them after their file is gone ------
 
-/** The names of such variables, for the user. Leaves out shell functions, which many systems export to every program. */
-export function leadingVariables(projectDir: string, env: Env): readonly string[] {
-  return [...leadingInto(aroundOf(projectDir, env), env).keys()].filter((name) => !/^BASH_FUNC_/.test(name))
+/** Each of these variables, with the value that remains: lists keep folders outside the project. */
+export type Leading = ReadonlyMap<string, string | undefined>
+
+/** Their names, for the user. Leaves out shell functions, which many systems export to every program. */
+export function namesOf(leading: Leading): readonly string[] {
+  return [...leading.keys()].filter((name) => !/^BASH_FUNC_/.test(name))
 }
 
 /** Variables that change what a shell does without naming a file. */
@@ -83,8 +89,8 @@ const LOADS_NO_FILE =
 const FOLDERS =
   /^(?:(?:PYTHON|NODE_|CLASS|GEM_|AWK|GCONV_|LD_LIBRARY_|DYLD_\w*)PATH|PERL5LIB|PERLLIB|RUBYLIB)$/
 
-/** Maps each variable to the value that remains: lists keep folders outside the project. */
-function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string | undefined> {
+export function leadingInto(projectDir: string, env: Env): Leading {
+  const { projects } = aroundOf(projectDir, env)
   const found = new Map<string, string | undefined>()
   for (const name of projects.length > 0 ? Object.keys(env) : []) {
     const value = env[name]
@@ -102,6 +108,9 @@ function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string
 /** Options, several files, commands: any word of the value may be a file. A shell expands the value of `ENV`. */
 function leads(name: string, value: string, projects: readonly string[]): boolean {
   if (/^(?:BASH_)?ENV$/.test(name) && /[$`]/.test(value)) return true
+  // Quotes may be in the middle of a path.
+  const isQuoted = /["'\\]/.test(value)
+  if (isQuoted && leads(name, value.replace(/["'\\]/g, ''), projects)) return true
   if (projects.some((project) => value.includes(`${project}/`) || value.endsWith(project))) return true
   const isOptions = /OPT/.test(name)
   // The option itself contains code, or hides the name of a file.

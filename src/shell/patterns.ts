@@ -134,14 +134,18 @@ function formsOf(text: string): readonly Pieces[] {
 function commandMatcher(text: string): (command: SimpleCommand) => boolean {
   const forms = formsOf(text)
   const loose = looseForms(text)
+  // A `push` for `git push *`. Without it, a command fits in no way.
+  const needed = (loose.at(-1) ?? []).slice(1).map((piece) => piece.trim())
   // Quotes, assignments and redirections in a pattern refer to the text as written.
   const asWritten = /["'=<>]/.test(text)
   // Most commands begin differently. This can be seen without writing them out.
   const [head = ''] = (forms[0]?.[0] ?? '').split(' ')
-  const anyOf = NAME_ONLY.test(text) && text.endsWith(' *') ? nameOf(head) : undefined
+  const name = nameOf(head)
+  const anyOf = NAME_ONLY.test(text) && text.endsWith(' *') ? name : undefined
   return (command) => {
     if (command.name === anyOf) return true
-    if (!command.beginsWith(head) && !command.name.startsWith(nameOf(head))) return false
+    if (!command.name.startsWith(name) && !command.beginsWith(head)) return false
+    if (!command.dynamic && needed.some((word) => !command.says(word))) return false
     return fitsCommand(forms, command) || fitsLoosely(loose, command, asWritten)
   }
 }

@@ -68,8 +68,8 @@ export type NodeListener = (node: SyntaxNode, source: string) => void
 
 /** Never throws. Reads no files, and no language except the shell's. */
 export function readShell(text: string, seen?: NodeListener): ShellReading {
-  const only = seen ? undefined : onlyCommand(text)
-  if (only) return only
+  const plain = seen ? undefined : plainCommands(text)
+  if (plain) return plain
   const reader = new Reader(text, seen)
   try {
     reader.script(text, undefined, 0)
@@ -80,8 +80,10 @@ export function readShell(text: string, seen?: NodeListener): ShellReading {
   return reader.reading()
 }
 
-/** Plain words with single spaces. The first is not an assignment. */
-const PLAIN_LINE = /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*$/
+/** Plain words with single spaces, as one command or a list of them. The first word of a command is not an assignment. */
+const PLAIN_LINE =
+  /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*(?:(?:;| &&| \|\|?) [\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*)*$/
+const BETWEEN = /(?:;| &&| \|\|?) /
 
 const QUIET = {
   unknown: false,
@@ -92,14 +94,16 @@ const QUIET = {
   beyond: false,
 } as const
 
-/** `npm test` needs no parser, which a program that starts for every event would have to load first. */
-function onlyCommand(source: string): ShellReading | undefined {
+/** `npm test | head` needs no parser, which a program that starts for every event would have to load first. */
+function plainCommands(source: string): ShellReading | undefined {
   if (source.length > LONGEST || !PLAIN_LINE.test(source)) return undefined
-  const space = source.indexOf(' ')
-  const program = space < 0 ? source : source.slice(0, space)
-  const command = new SimpleCommand(program, undefined, source)
-  if (isSpecial(command.name)) return undefined
-  const commands = [command]
+  const commands: SimpleCommand[] = []
+  for (const line of source.split(BETWEEN)) {
+    const space = line.indexOf(' ')
+    const command = new SimpleCommand(space < 0 ? line : line.slice(0, space), undefined, line)
+    if (isSpecial(command.name)) return undefined
+    commands.push(command)
+  }
   return { source, commands, ...QUIET }
 }
 

@@ -51,6 +51,11 @@ export class SimpleCommand {
     return given !== undefined && 'type' in given ? this.#script?.slice(given.pos, given.end) : this.#script
   }
 
+  /** Whether this is in it, with or without quotes. */
+  says(text: string): boolean {
+    return this.shape.includes(text) || this.source?.includes(text) === true
+  }
+
   /** Whether nothing but words is written: no assignment, no redirection. */
   get isBare(): boolean {
     const given = this.#given

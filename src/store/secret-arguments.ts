@@ -1,6 +1,6 @@
 // Finds secrets that programs take as unnamed arguments: `mysql -pX`, `curl -u me:X`, `echo X | docker login --password-stdin`.
 
-import type { Span } from '../core/base/secrets.js'
+import { mayHave, type Span } from '../core/base/secrets.js'
 import { BEHIND, matchAt, REFERENCE, valueAt } from './secret-values.js'
 
 /** How a program takes an unnamed secret. */
@@ -75,7 +75,8 @@ for (const row of TAKING)
 const FROM_INPUT = /^(?:--password-stdin|--with-token|--stdin|chpasswd|kinit|--passphrase-fd)$/
 const WORD = /[^\s"'`,()[\]{};|&<>\\]+/g
 /** A cheap check before the words are parsed. */
-const PROGRAM = new RegExp([...ROWS.keys(), '-stdin', '--with-token', 'chpasswd', 'kinit', '-fd'].join('|'))
+const PROGRAM_WORDS = [...ROWS.keys(), '-stdin', '--with-token', 'chpasswd', 'kinit', '-fd']
+const PROGRAM = new RegExp(PROGRAM_WORDS.join('|'))
 
 /** One command: its rows, the words so far, and how many of them are not options. */
 interface Command {
@@ -89,7 +90,7 @@ interface Command {
 const NO_COMMAND = (): Command => ({ rows: [], words: new Set(), plain: 0, printed: undefined })
 
 export function givenAt(text: string): readonly Span[] {
-  if (!PROGRAM.test(text)) return []
+  if (!mayHave(text, PROGRAM_WORDS) || !PROGRAM.test(text)) return []
   const found: Span[] = []
   let command = NO_COMMAND()
   let before: Command | undefined

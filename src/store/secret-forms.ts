@@ -1,6 +1,6 @@
 // Finds secrets in texts that go to disk, by their form, their name, or the command that takes them.
 
-import { formsAt, knownAt, labelledAt, matchesIn, type Span } from '../core/base/secrets.js'
+import { formsAt, knownAt, labelledAt, matchesIn, Search, type Span } from '../core/base/secrets.js'
 import { givenAt } from './secret-arguments.js'
 import { folded, namedAt } from './secret-names.js'
 import { matchAt, REFERENCE } from './secret-values.js'
@@ -40,7 +40,7 @@ function shapedAt(text: string, depth: number): readonly Span[] {
   return [
     ...formsAt(seen),
     ...labelledAt(seen),
-    ...PHRASES.flatMap((pattern) => groupsAt(seen, pattern)),
+    ...PHRASES.flatMap((search) => groupsAt(seen, search)),
     ...loginsAt(seen),
     ...namedAt(seen),
     ...givenAt(seen),
@@ -54,23 +54,47 @@ const DEEPEST = 3
 // ---- addresses and phrases ------------------------------------------------------------------------------------
 
 /** For secrets without a name or a sign. The secret is the only group. */
-const PHRASES: readonly RegExp[] = [
-  /\/services\/T\w{1,16}\/B\w{1,16}\/([\w-]{8,128})/g,
-  /\/api\/webhooks\/\d{5,24}\/([\w-]{16,256})/g,
-  /\bbot\d{5,16}:([\w-]{10,128})/g,
-  /\/(?:webhooks?|webhookb2|hooks?)\/(?=[^\s/]{0,64}\d)([\w-]{20,256})/g,
-  /\bIDENTIFIED\s{1,4}(?:WITH\s{1,4}\S{1,64}\s{1,4})?(?:BY|AS)\s{1,4}(?:PASSWORD\s{1,4})?["']([^"'\n]{1,256})["']/gi,
-  /\bPASSWORD\s{1,4}["']([^"'\n]{1,256})["']/gi,
-  /\bConvertTo-SecureString\s{1,4}(?:-String\s{1,4})?["']([^"'\n]{1,256})["']/gi,
-  /\bnet user [\w.-]{1,64} (?![/*])(\S{1,128})/gi,
-  /\bauth\s{0,4}=\s{0,4}\(\s{0,4}["'][^"'\n]{0,128}["']\s{0,4},\s{0,4}["']([^"'\n]{1,256})["']/g,
-  /(?:token|secret|password|passwd|api_?key)\w{0,16}["']?\s{0,4}[:=]\s{0,4}[^\n"'`|?]{1,120}(?:\|\||\?\?)\s{0,4}["'`]([^"'`\n]{8,256})/gi,
-  /\b(?:password|token|secret|api[ _-]?key)`?(?::?\*\*:?|\s{0,16}\|)\s{0,16}`?(?=[^\s|]{0,64}\d)([^\s|`*]{6,256})/gi,
-  /\bPrivate-(?:Lines|MAC):\s{1,4}(?:\d{1,4}\r?\n)?([A-Za-z0-9+/=\r\n]{16,8192})/g,
+const PHRASES: readonly Search[] = [
+  new Search(['/services/'], () => /\/services\/T\w{1,16}\/B\w{1,16}\/([\w-]{8,128})/g),
+  new Search(['/api/webhooks/'], () => /\/api\/webhooks\/\d{5,24}\/([\w-]{16,256})/g),
+  new Search(['bot'], () => /\bbot\d{5,16}:([\w-]{10,128})/g),
+  new Search(
+    ['/webhook', '/hook'],
+    () => /\/(?:webhooks?|webhookb2|hooks?)\/(?=[^\s/]{0,64}\d)([\w-]{20,256})/g,
+  ),
+  new Search(
+    ['identified'],
+    () =>
+      /\bIDENTIFIED\s{1,4}(?:WITH\s{1,4}\S{1,64}\s{1,4})?(?:BY|AS)\s{1,4}(?:PASSWORD\s{1,4})?["']([^"'\n]{1,256})["']/gi,
+  ),
+  new Search(['password'], () => /\bPASSWORD\s{1,4}["']([^"'\n]{1,256})["']/gi),
+  new Search(
+    ['convertto-securestring'],
+    () => /\bConvertTo-SecureString\s{1,4}(?:-String\s{1,4})?["']([^"'\n]{1,256})["']/gi,
+  ),
+  new Search(['net user '], () => /\bnet user [\w.-]{1,64} (?![/*])(\S{1,128})/gi),
+  new Search(
+    ['auth'],
+    () => /\bauth\s{0,4}=\s{0,4}\(\s{0,4}["'][^"'\n]{0,128}["']\s{0,4},\s{0,4}["']([^"'\n]{1,256})["']/g,
+  ),
+  new Search(
+    ['token', 'secret', 'passw', 'api_key', 'apikey'],
+    () =>
+      /(?:token|secret|password|passwd|api_?key)\w{0,16}["']?\s{0,4}[:=]\s{0,4}[^\n"'`|?]{1,120}(?:\|\||\?\?)\s{0,4}["'`]([^"'`\n]{8,256})/gi,
+  ),
+  new Search(
+    ['password', 'token', 'secret', 'key'],
+    () =>
+      /\b(?:password|token|secret|api[ _-]?key)`?(?::?\*\*:?|\s{0,16}\|)\s{0,16}`?(?=[^\s|]{0,64}\d)([^\s|`*]{6,256})/gi,
+  ),
+  new Search(
+    ['private-'],
+    () => /\bPrivate-(?:Lines|MAC):\s{1,4}(?:\d{1,4}\r?\n)?([A-Za-z0-9+/=\r\n]{16,8192})/g,
+  ),
 ]
 
-function groupsAt(text: string, pattern: RegExp): readonly Span[] {
-  return matchesIn(text, pattern).map(({ index, 0: all, 1: group = '' }) => {
+function groupsAt(text: string, search: Search): readonly Span[] {
+  return search.in(text).map(({ index, 0: all, 1: group = '' }) => {
     const start = index + all.lastIndexOf(group)
     return { start, end: start + group.length }
   })
@@ -81,6 +105,7 @@ const ADDRESS = /[^\s"'<>`]+/y
 
 /** `scheme://user:password@host`. The password may contain a slash or an @. */
 function loginsAt(text: string): readonly Span[] {
+  if (!text.includes('://')) return []
   const found: Span[] = []
   /** The end of the address, which may contain others, and its last @. */
   let last = { end: 0, at: -1 }
@@ -132,6 +157,7 @@ const MEANT: Readonly<Record<string, string>> = { b: ' ', f: '\n', n: '\n', r: '
 
 /** Decodes a text inside JSON and searches it. */
 function escapedAt(text: string, depth: number): readonly Span[] {
+  if (!text.includes('\\') && !text.includes('[')) return []
   let plain = ''
   let at = 0
   /** The position in `text` of each character of `plain`. */

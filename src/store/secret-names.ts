@@ -1,6 +1,6 @@
 // Names of secrets, and the values that follow them: `password=X`, `--token X`, `<secret>X</secret>`, "the password is X".
 
-import { REDACTED, type Span } from '../core/base/secrets.js'
+import { mayHave, REDACTED, type Span } from '../core/base/secrets.js'
 import { BEHIND, matchAt, REFERENCE, valueAt } from './secret-values.js'
 
 /** Replaces full-width letters (ｐａｓｓ) by ordinary ones, and redaction marks by one word. Keeps the length. */
@@ -18,6 +18,12 @@ export type Strength = 'strong' | 'weak'
 /** A cheap check before the name is parsed. */
 const HINT =
   /pass|pwd|pw$|secret|token|key|cred|auth|otp|jwt|cookie|sig|pin$|bearer|dsn|pat$|psk|kennwort|contrase|connection/i
+
+/** Every name that HINT or PARAMETER matches holds one of these. */
+const NAME_WORDS =
+  'pass pwd pw secret token key cred auth otp jwt cookie sig pin bearer dsn pat psk kennwort contrase connection code hmac access hash ticket assertion'.split(
+    ' ',
+  )
 
 /** Last words of names that describe a secret without being one: `--password-stdin`, `token_url`, `secretName`. */
 const ABOUT = new Set(
@@ -60,7 +66,7 @@ const strengths = new Map<string, Strength | undefined>()
 const MOST_NAMES = 1000
 
 function newStrengthOf(name: string): Strength | undefined {
-  if (!HINT.test(folded(name))) return undefined
+  if (!mayHave(folded(name), NAME_WORDS) || !HINT.test(folded(name))) return undefined
   const words = wordsOf(name)
   const last = words.at(-1)
   if (last === undefined) return undefined
@@ -143,6 +149,7 @@ const PROSE = /^(?!(?:basic|bearer|token|digest|negotiate|apikey) )[a-z]{1,20}(?
 const PARAMETER = /^(?:key|code|sig|sign|hmac|access|password|hash|ticket|assertion)$/i
 
 export function namedAt(text: string): readonly Span[] {
+  if (!mayHave(text, NAME_WORDS)) return []
   const found: Span[] = []
   NAME.lastIndex = 0
   for (let match = NAME.exec(text); match; match = NAME.exec(text)) {

@@ -5,6 +5,7 @@ import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word }
 import { userHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
 import { AGENTS } from '../hosts/hosts.js'
+import { partsOf } from '../hosts/late-parts.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readShell } from '../shell/shell-reading.js'
 import { isOpen, SimpleCommand, wordOf, wordsOf } from '../shell/simple-command.js'
@@ -179,7 +180,9 @@ export function variablesOf({
 
 /** Names that other agents have for the folder of the project. Only their own hooks get them. */
 const PROJECT_IN_AGENTS = [
-  ...AGENTS.flatMap(({ hooks, projectVariable }) => (hooks && projectVariable ? [projectVariable] : [])),
+  ...AGENTS.flatMap((agent) =>
+    partsOf(agent).hooks && agent.projectVariable ? [agent.projectVariable] : [],
+  ),
   'workspaceFolder',
 ]
 

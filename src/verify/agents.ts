@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { isProgram, searchPath } from '../files/search-path.js'
 import type { HostProof } from '../hosts/host-proof.js'
 import { HOSTS, type KnownHost } from '../hosts/hosts.js'
+import { partsOf } from '../hosts/late-parts.js'
 import type { Enclosure } from './enclosure.js'
 
 export interface Agent {
@@ -17,13 +18,14 @@ export interface Agent {
 }
 
 /** The hosts that have a proof, sorted by name. */
-export const PROOF_HOSTS: readonly KnownHost[] = HOSTS.filter(({ proof }) => proof !== undefined)
+export const PROOF_HOSTS: readonly KnownHost[] = HOSTS.filter((host) => partsOf(host).proof !== undefined)
 
 export function agentsOf(hosts: readonly KnownHost[]): Promise<readonly Agent[]> {
   return Promise.all(
     hosts.map(async (host) => {
-      if (!host.proof) throw new Error(`${host.name} has no proof`)
-      const { proof } = await host.proof()
+      const load = partsOf(host).proof
+      if (!load) throw new Error(`${host.name} has no proof`)
+      const { proof } = await load()
       return startedIn(host, proof) ?? { host, proof, program: undefined }
     }),
   )

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { source } from '../../scripts/source.mjs'
-import type { Capabilities, Capability } from '../../src/adapters/capabilities.js'
+import type { Capabilities } from '../../src/adapters/capabilities.js'
 import { MockModel } from '../../src/verify/model/mock-model.js'
-import { type Played, SCENES, type SceneName } from './scenes.js'
+import { type Played, SCENES, type SceneName, SYSTEM, type Wanted } from './scenes.js'
 import { sdkProject } from './sdk-project.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -25,6 +25,8 @@ interface Adapter {
   readonly version: string
   /** The Node that this version needs. */
   readonly node?: string
+  /** If there are several ways to put hooks into an agent, the scenes are played in each. */
+  readonly ways?: readonly string[]
   /** Where the SDK cannot do what the contract says, and its `capabilities` say so. */
   readonly differs?: Readonly<Partial<Record<SceneName, Expectation>>>
   readonly leftOut?: readonly SceneName[]
@@ -45,10 +47,9 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(requests[1]).toContain('saw a')
     expect(text).toBe('All done.')
   },
-  deny({ ran, requests, text }) {
-    expect(ran).toEqual([])
-    expect(requests[1]).toContain('not this way')
-    expect(text).toBe('All done.')
+  deny(seen) {
+    denied(seen)
+    expect(seen.errors).toBe(1)
   },
   rewrite({ ran, requests }) {
     expect(ran).toEqual(['look b'])
@@ -70,14 +71,17 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(requests[1]).toContain('saw a')
     expect(text).toBe('All done.')
   },
-  'ask, no'({ ran, events, requests }) {
+  'ask, no'({ ran, events, requests, text }) {
     expect(ran).toEqual([])
     expect(named(events)).toEqual(['PreToolUse'])
     expect(requests[1]).not.toContain('saw a')
+    expect(text).toBe('All done.')
   },
-  respond({ ran, requests }) {
+  respond({ ran, requests, errors, text }) {
     expect(ran).toEqual([])
     expect(requests[1]).toContain('from the cache')
+    expect(errors).toBe(0)
+    expect(text).toBe('All done.')
   },
   'respond for the model'({ requests, text, shown }, streaming) {
     expect(requests).toEqual([])
@@ -91,6 +95,11 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
   'deny a response'({ text, shown, error }) {
     expect(error?.message).toContain('a secret')
     expect(`${text}${shown}`).not.toContain('pass')
+  },
+  'rewrite a request'({ requests, text }) {
+    expect(requests[0]).toContain('Please listen.')
+    for (const gone of ['Please look.', SYSTEM, '"helper"']) expect(requests[0]).not.toContain(gone)
+    expect(text).toBe('All done.')
   },
   'rewrite a response'({ text, shown }) {
     expect(text).toBe('redacted')
@@ -106,17 +115,43 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(requests[1]).toContain('saw b')
     expect(text).toBe('All done.')
   },
-  parallel({ ran, requests, text }) {
-    expect([...ran].sort()).toEqual(['look D', 'meet a', 'meet b'])
-    for (const result of ['met at a', 'met at b', 'not to c', 'saw D', 'e is known'])
-      expect(requests[1]).toContain(result)
-    expect(text).toBe('All done.')
+  'parallel, at once': tells(['meet a', 'meet b'], ['met at a', 'met at b']),
+  'parallel, all verdicts': tells(['look C', 'look a'], ['saw a', 'not to b', 'saw C', 'd is known']),
+  'parallel, ask, yes'(seen) {
+    tells(['look a', 'look b', 'look c'], ['saw a', 'saw b', 'saw c'])(seen)
+    expect(named(seen.events).sort()).toEqual([...three('PostToolUse'), ...three('PreToolUse')])
+  },
+  'parallel, ask, no'(seen) {
+    tells(['look c'], ['saw c'])(seen)
+    expect(named(seen.events).sort()).toEqual(['PostToolUse', ...three('PreToolUse')])
+  },
+  'parallel, ask and deny'(seen) {
+    tells(['look a', 'look c'], ['saw a', 'not to b', 'saw c'])(seen)
+    expect(named(seen.events).sort()).toEqual(['PostToolUse', 'PostToolUse', ...three('PreToolUse')])
+  },
+  'parallel, error'(seen) {
+    tells(['fail b', 'look a', 'look c'], ['saw a', 'no such place', 'saw c'])(seen)
+    expect(named(seen.events).filter((name) => name === 'PostToolUseFailure')).toHaveLength(1)
+  },
+  'parallel, abort'({ ran, requests, events, error }) {
+    expect(ran).toContain('wait b')
+    expect(requests).toHaveLength(1)
+    expect(error?.name).toBe('AbortError')
+    const ends = events.filter(({ hook_event_name }) => hook_event_name !== 'PreToolUse')
+    expect(ends).toHaveLength(ran.length)
+    expect(ends).toContainEqual(expect.objectContaining({ tool_name: 'wait', is_interrupt: true }))
   },
   abort({ ran, requests, events, error }) {
     expect(ran).toEqual(['wait a'])
     expect(requests).toHaveLength(1)
     expect(error?.name).toBe('AbortError')
     expect(events.at(-1)).toMatchObject({ hook_event_name: 'PostToolUseFailure', is_interrupt: true })
+  },
+  'abort in a hook'({ ran, requests, told, error }) {
+    expect(ran).toEqual([])
+    expect(requests).toHaveLength(1)
+    expect(told).toEqual([expect.stringContaining('AbortError')])
+    expect(error?.name).toBe('AbortError')
   },
   'tool error'({ ran, requests, events, text }) {
     expect(ran).toEqual(['fail a'])
@@ -126,60 +161,97 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
   },
   subagent({ ran, requests, events, text }) {
     expect(ran).toEqual(['helper the river'])
-    expect(events).toContainEqual(expect.objectContaining({ tool_name: 'look', agent_id: 'helper-1' }))
+    expect(events).toContainEqual(
+      expect.objectContaining({ tool_name: expect.stringMatching(/look$/), agent_id: 'helper-1' }),
+    )
     expect(requests[2]).toContain('no helper looks')
     expect(requests[3]).toContain('The helper is done.')
     expect(text).toBe('All done.')
   },
 }
 
-/** The row of `capabilities` that a scene proves. */
-const ROWS: Readonly<Record<SceneName, keyof Capabilities | undefined>> = {
-  plain: undefined,
-  'no hooks': undefined,
-  deny: 'deny',
-  'deny a request': 'deny',
-  'deny a response': 'deny',
-  'deny a call in a response': 'deny',
-  rewrite: 'rewrite',
-  'rewrite a result': 'rewrite',
-  'rewrite a response': 'rewrite',
-  'rewrite a call in a response': 'rewrite',
-  inject: 'inject',
-  'ask, yes': 'ask',
-  'ask, no': 'ask',
-  respond: 'respond',
-  'respond for the model': 'respond',
-  parallel: 'parallel',
-  abort: 'abort',
-  'tool error': 'errors',
-  subagent: 'subagents',
+/** The call did not run, and the model is told why. */
+export function denied({ ran, requests, text }: Seen): void {
+  expect(ran).toEqual([])
+  expect(requests[1]).toContain('not this way')
+  expect(text).toBe('All done.')
+}
+
+/** These calls ran, in any order, and the model is told these results of all calls. */
+export function tells(ran: readonly string[], results: readonly string[]): (seen: Seen) => void {
+  return (seen) => {
+    expect([...seen.ran].sort()).toEqual(ran)
+    for (const result of results) expect(seen.requests.at(-1)).toContain(result)
+    expect(seen.text).toBe('All done.')
+  }
+}
+
+function three(name: string): readonly string[] {
+  return [name, name, name]
+}
+
+type Row = Exclude<keyof Capabilities, 'sdk' | 'package' | 'versions'>
+
+/** The rows of `capabilities` that a scene proves. */
+const ROWS: Readonly<Record<SceneName, readonly Row[]>> = {
+  plain: [],
+  'no hooks': [],
+  deny: ['deny'],
+  'deny a request': ['deny'],
+  'deny a response': ['deny', 'streaming'],
+  'deny a call in a response': ['deny'],
+  rewrite: ['rewrite'],
+  'rewrite a result': ['rewrite'],
+  'rewrite a request': ['rewrite'],
+  'rewrite a response': ['rewrite', 'streaming'],
+  'rewrite a call in a response': ['rewrite'],
+  inject: ['inject'],
+  'ask, yes': ['ask'],
+  'ask, no': ['ask'],
+  respond: ['respond'],
+  'respond for the model': ['respond'],
+  'parallel, at once': ['parallel'],
+  'parallel, all verdicts': ['parallel'],
+  'parallel, ask, yes': ['ask'],
+  'parallel, ask, no': ['ask'],
+  'parallel, ask and deny': ['ask'],
+  'parallel, error': ['errors'],
+  'parallel, abort': ['abort'],
+  abort: ['abort'],
+  'abort in a hook': ['abort'],
+  'tool error': ['errors'],
+  subagent: ['subagents'],
 }
 
 /** Some SDKs start a program for every scene, on a machine that may be busy. */
 const PATIENCE_MS = 600_000
 
-const named = (events: Seen['events']) => events.map(({ hook_event_name }) => hook_event_name)
+export const named = (events: Seen['events']) => events.map(({ hook_event_name }) => hook_event_name)
 
 export function contract(adapter: Adapter): void {
-  const { name, version, node, differs = {}, leftOut = [], isLowEnd, noExample = isLowEnd } = adapter
+  const { name, version, node, ways = [''], differs = {}, leftOut = [] } = adapter
+  const { isLowEnd, noExample = isLowEnd } = adapter
   const agent = `test/adapters/${name}/agent.ts`
   const project = sdkProject(`${name}/${version}`, node)
 
-  it(`${name} ${version} has a note in the row of every scene that it plays differently`, async () => {
+  it(`${name} ${version} says in \`capabilities\` what it plays differently, and nothing else`, async () => {
     const { capabilities } = await source<{ capabilities: Capabilities }>(`adapters/${name}.ts`)
     const different = [...leftOut, ...(Object.keys(differs) as SceneName[])]
-    const silent = different.filter((scene) => {
-      const row = ROWS[scene]
-      return row === undefined || (capabilities[row] as Capability).note === undefined
-    })
-    expect(silent).toEqual([])
+    const unsaid = different.filter(
+      (scene) => ROWS[scene].length === 0 || ROWS[scene].some((row) => capabilities[row].limit === undefined),
+    )
+    expect(unsaid).toEqual([])
+    const proven = new Set(different.flatMap((scene) => ROWS[scene]))
+    const rows = new Set(Object.values(ROWS).flat())
+    expect([...rows].filter((row) => !capabilities[row].works && !proven.has(row))).toEqual([])
   })
 
   describe.skipIf(!project)(`${name} ${version}`, () => {
-    const seen = new Map<string, Seen>()
+    const seen = new Map<Wanted, Seen>()
     const names = (Object.keys(SCENES) as SceneName[]).filter((scene) => !leftOut.includes(scene))
-    const wanted = [false, true].flatMap((streaming) => names.map((scene) => ({ name: scene, streaming })))
+    const wanted: readonly Wanted[] = ways.flatMap((way) =>
+      [false, true].flatMap((streaming) => names.map((scene) => ({ name: scene, streaming, way }))),
+    )
 
     beforeAll(async () => {
       const requests = wanted.map((): string[] => [])
@@ -193,9 +265,9 @@ export function contract(adapter: Adapter): void {
       const scenes = wanted.map((scene, at) => ({ ...scene, baseURL: `http://127.0.0.1:${port}/${at}` }))
       try {
         const lines = (await project?.run(agent, JSON.stringify(scenes)))?.trim().split('\n') ?? []
-        for (const [at, { name: scene, streaming }] of wanted.entries()) {
+        for (const [at, one] of wanted.entries()) {
           const played = JSON.parse(lines[at] ?? '{}') as Played
-          seen.set(`${scene} ${streaming}`, { ...played, requests: requests[at] ?? [] })
+          seen.set(one, { ...played, requests: requests[at] ?? [] })
         }
       } finally {
         await model.stop()
@@ -203,9 +275,9 @@ export function contract(adapter: Adapter): void {
     }, PATIENCE_MS)
     afterAll(() => project?.[Symbol.dispose]())
 
-    it.each(wanted)('$name, streaming: $streaming', ({ name: scene, streaming }) => {
-      const expectation = differs[scene] ?? CONTRACT[scene]
-      expectation(seen.get(`${scene} ${streaming}`) as Seen, streaming)
+    it.each(wanted)('$name, streaming: $streaming $way', (one) => {
+      const expectation = differs[one.name] ?? CONTRACT[one.name]
+      expectation(seen.get(one) as Seen, one.streaming)
     })
 
     it.skipIf(isLowEnd)(

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type SdkProject, sdkProject } from './sdk-project.js'
 
-/** What happened in a case. */
+/** What happened in a case, unless an adapter says otherwise. */
 export interface Case {
   /** Calls that PreToolUse hooks saw, with the subagent that made them. */
   readonly seen: readonly string[]
@@ -14,19 +14,19 @@ export interface Case {
 }
 
 /** `run` gives the program its input. Default: it needs none. */
-export function moreCases(
+export function moreCases<T = Case>(
   { name, version, node }: { readonly name: string; readonly version: string; readonly node?: string },
-  tests: (played: (name: string) => Case) => void,
+  tests: (played: (name: string) => T) => void,
   run = (project: SdkProject, program: string) => project.run(program),
 ): void {
   const project = sdkProject(`${name}/${version}`, node)
   describe.skipIf(!project)(`${name} ${version}, beside the contract`, () => {
-    const cases = new Map<string, Case>()
+    const cases = new Map<string, T>()
     beforeAll(async () => {
       const printed = await run(project as SdkProject, `test/adapters/${name}/more.ts`)
       for (const line of printed.trim().split('\n')) {
-        const { name, ...played } = JSON.parse(line) as Case & { readonly name: string }
-        cases.set(name, played)
+        const { name, ...played } = JSON.parse(line) as { readonly name: string }
+        cases.set(name, played as T)
       }
     }, 600_000)
     afterAll(() => project?.[Symbol.dispose]())

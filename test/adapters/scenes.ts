@@ -15,13 +15,21 @@ export interface AgentRun {
   readonly baseURL: string
   readonly prompt: string
   readonly streaming: boolean
+  /** One of the adapter's ways to put hooks into an agent, by the name that its test gives it. */
+  readonly way: string
   readonly signal: AbortSignal
   readonly tools: readonly TestTool[]
   /** What a person answers if the SDK suspends the agent. */
   readonly approve: boolean
   /** Call it with every text that a person would see before the answer is complete. */
   readonly show: (text: string) => void
+  /** Call it for every tool result that the SDK marks as an error. */
+  readonly sayError: () => void
 }
+
+/** The system prompt of every agent. */
+export const SYSTEM = 'You travel.'
+const PROMPT = 'Please look.'
 
 /** Runs the SDK's own loop to its end, and returns the last text. Throws what the SDK throws. */
 export type RunAgent = (run: AgentRun) => Promise<string>
@@ -33,6 +41,10 @@ export interface Played {
   readonly error?: { readonly name: string; readonly message: string }
   /** Tools that ran, with the place they ran for. */
   readonly ran: readonly string[]
+  /** What hooks told the test before the run ended. */
+  readonly told: readonly string[]
+  /** How many tool results the SDK marked as errors. */
+  readonly errors: number
   /** Tool events that hooks saw. */
   readonly events: readonly Data[]
 }
@@ -48,11 +60,19 @@ interface Call {
 interface Scene {
   /** What the model says, request for request. */
   readonly turns: readonly Turn[]
-  readonly hooks?: (session: Session) => void
+  readonly hooks?: (session: Session, run: SceneRun) => void
   /** The person says no. */
   readonly refuses?: true
   /** No hook sees what happens. */
   readonly unwatched?: true
+  /** Hooks may change system messages, which are protected by default. */
+  readonly unprotected?: true
+}
+
+interface SceneRun {
+  readonly abort: () => void
+  /** What a hook wants the test to know. */
+  readonly tell: (what: string) => void
 }
 
 const call = (name: string, at = 'a'): Call => ({ name, input: { at } })
@@ -60,11 +80,29 @@ const calls = (...made: readonly Call[]): Turn => ({ calls: made })
 const says = (...deltas: readonly string[]): Turn => ({ text: deltas.join(''), deltas })
 const DONE = says('All ', 'done.')
 const LOOK = [calls(call('look')), DONE]
+const THREE = [calls(call('look', 'a'), call('look', 'b'), call('look', 'c')), DONE]
 const SECRET = says('the pass', 'word is x')
 const contentOf = (response: unknown) => String((response as Data).content)
 
 const callsIn = (response: unknown) =>
   (response as { readonly tool_calls?: readonly (Data & { readonly input: Data })[] }).tool_calls ?? []
+
+/** Without the system prompt and the tool `helper`, and with another prompt. Each SDK has these elsewhere in its requests. */
+function rewritten(request: unknown): Data {
+  const isKept = (one: Data | null) => one?.role !== 'system' && one?.name !== 'helper'
+  return JSON.parse(JSON.stringify(request), (key, value) => {
+    if (key === 'systemInstruction') return undefined
+    if (Array.isArray(value)) return value.filter(isKept)
+    return value === PROMPT ? 'Please listen.' : value
+  })
+}
+
+/** A hook with a verdict for some places. */
+const judged =
+  (verdicts: Readonly<Record<string, ReturnType<typeof deny> | ReturnType<typeof respond>>>) =>
+  (session: Session) => {
+    session.register('PreToolUse', (_, { tool_input }) => verdicts[String((tool_input as Data).at)])
+  }
 
 export const SCENES = {
   plain: { turns: LOOK },
@@ -111,6 +149,14 @@ export const SCENES = {
         contentOf(response).includes('password') ? deny('a secret') : undefined,
       ),
   },
+  'rewrite a request': {
+    turns: [DONE],
+    hooks: (session) =>
+      session.register('ModelRequest', (_, { messages, tools, options }) =>
+        modify(rewritten({ messages, tools, options })),
+      ),
+    unprotected: true,
+  },
   'rewrite a response': {
     turns: [SECRET],
     hooks: (session) =>
@@ -135,75 +181,99 @@ export const SCENES = {
           : undefined
       }),
   },
-  parallel: {
-    turns: [
-      calls(call('meet', 'a'), call('meet', 'b'), call('look', 'c'), call('look', 'd'), call('look', 'e')),
-      DONE,
-    ],
-    hooks: (session) =>
-      session.register('PreToolUse', (_, { tool_input }) => {
-        const { at } = tool_input as { at?: string }
-        if (at === 'c') return deny('not to c')
-        if (at === 'd') return modify({ tool_input: { at: 'D' } })
-        return at === 'e' ? respond('e is known') : undefined
-      }),
+  'parallel, at once': { turns: [calls(call('meet', 'a'), call('meet', 'b')), DONE] },
+  'parallel, all verdicts': {
+    turns: [calls(call('look', 'a'), call('look', 'b'), call('look', 'c'), call('look', 'd')), DONE],
+    hooks: judged({
+      b: deny('not to b'),
+      c: modify({ tool_input: { at: 'C' } }),
+      d: respond('d is known'),
+    }),
   },
+  'parallel, ask, yes': { turns: THREE, hooks: judged({ a: askUser('a?'), b: askUser('b?') }) },
+  'parallel, ask, no': { turns: THREE, hooks: judged({ a: askUser('a?'), b: askUser('b?') }), refuses: true },
+  'parallel, ask and deny': { turns: THREE, hooks: judged({ a: askUser('a?'), b: deny('not to b') }) },
+  'parallel, error': { turns: [calls(call('look', 'a'), call('fail', 'b'), call('look', 'c')), DONE] },
+  'parallel, abort': { turns: [calls(call('look', 'a'), call('wait', 'b')), DONE] },
   abort: { turns: [calls(call('wait')), DONE] },
+  'abort in a hook': {
+    turns: LOOK,
+    hooks: (session, { abort, tell }) =>
+      session.register(
+        'PreToolUse',
+        (_event, _data, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => {
+              tell(`hook: ${signal.reason}`)
+              resolve(undefined)
+            })
+            abort()
+          }),
+        { timeout: 2, onFailure: 'block' },
+      ),
+  },
   'tool error': { turns: [calls(call('fail')), DONE] },
   subagent: {
     turns: [calls(call('helper', 'the river')), calls(call('look')), says('The helper ', 'is done.'), DONE],
     hooks: (session) =>
       session.register('PreToolUse', (_, { agent_id, tool_name }) =>
-        agent_id === 'helper-1' && tool_name === 'look' ? deny('no helper looks') : undefined,
+        agent_id === 'helper-1' && tool_name.endsWith('look') ? deny('no helper looks') : undefined,
       ),
   },
 } satisfies Record<string, Scene>
 
 export type SceneName = keyof typeof SCENES
 
+/** A scene that is to be played, and how. */
+export interface Wanted {
+  readonly name: SceneName
+  readonly streaming: boolean
+  readonly way: string
+}
+
 /** Reads the scenes to play from standard input, and prints a line for each. */
 export async function playScenes(runAgent: RunAgent): Promise<void> {
   let text = ''
   for await (const some of process.stdin) text += some
-  const wanted = JSON.parse(text) as readonly { name: SceneName; streaming: boolean; baseURL: string }[]
-  for (const { name, streaming, baseURL } of wanted)
-    console.log(JSON.stringify(await played(runAgent, name, streaming, baseURL)))
+  const wanted = JSON.parse(text) as readonly (Wanted & { readonly baseURL: string })[]
+  for (const one of wanted) console.log(JSON.stringify(await played(runAgent, one)))
 }
 
 async function played(
   runAgent: RunAgent,
-  name: SceneName,
-  streaming: boolean,
-  baseURL: string,
+  { name, ...how }: Wanted & { readonly baseURL: string },
 ): Promise<Played> {
   const scene: Scene = SCENES[name]
-  const hooks = await createHooks({ globals: false })
+  const settings = scene.unprotected && { settings: { protect_system_messages: false } }
+  const hooks = await createHooks({ globals: false, ...settings })
   const session = hooks.session()
   const events: Data[] = []
   const watched = scene.unwatched ? [] : (['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
   for (const event of watched) session.register(event, (_, data) => void events.push(data as unknown as Data))
-  scene.hooks?.(session)
   const controller = new AbortController()
+  const abort = () => controller.abort()
+  const told: string[] = []
+  scene.hooks?.(session, { abort, tell: (what) => told.push(what) })
   const ran: string[] = []
   let shown = ''
+  let errors = 0
   const run: AgentRun = {
-    ...{ session, baseURL, streaming, signal: controller.signal, approve: !scene.refuses },
-    prompt: 'Please look.',
-    tools: toolsOf(
-      ran,
-      () => controller.abort(),
-      (prompt) => runAgent(asHelper(run, prompt)),
-    ),
+    ...{ ...how, session, signal: controller.signal, approve: !scene.refuses },
+    prompt: PROMPT,
+    tools: toolsOf(ran, abort, (prompt) => runAgent(asHelper(run, prompt))),
     show: (some) => {
       shown += some
+    },
+    sayError: () => {
+      errors++
     },
   }
   try {
     const text = await runAgent(run)
-    return { text, shown, ran, events }
+    return { text, shown, ran, errors, events, told: [...told] }
   } catch (error) {
     const { name, message } = error as Error
-    return { shown, ran, events, error: { name, message } }
+    return { shown, ran, errors, events, told: [...told], error: { name, message } }
   } finally {
     await hooks.close()
   }

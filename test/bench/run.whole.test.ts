@@ -4,8 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
+const HELPERS = ['history.mjs', 'measure.mjs', 'peers.mjs', 'run.mjs']
+const FIELDS = ['baseline', 'high', 'limit', 'low', 'name', 'ok', 'question', 'ratio', 'unit', 'value']
+
 const questions = readdirSync('bench')
-  .filter((file) => file.endsWith('.mjs') && !['run.mjs', 'measure.mjs'].includes(file))
+  .filter((file) => file.endsWith('.mjs') && !HELPERS.includes(file))
   .map((file) => file.replace('.mjs', ''))
 
 function run(...args: string[]) {
@@ -23,9 +26,16 @@ it.each(questions)('%s prints its rows as JSON, or says why not', { timeout: 600
   const { benches } = JSON.parse(stdout)
   if (benches.length === 0) expect(stderr).toContain('SKIPPED')
   for (const bench of benches) {
-    expect(Object.keys(bench).sort()).toEqual(['baseline', 'limit', 'name', 'ok', 'ratio', 'unit', 'value'])
-    for (const figure of [bench.value, bench.baseline]) expect(Number.isFinite(figure)).toBe(true)
-    expect(bench.ratio).toBeCloseTo(bench.value / bench.baseline)
+    expect(
+      Object.keys(bench)
+        .filter((key) => key !== 'peer')
+        .sort(),
+    ).toEqual(FIELDS)
+    for (const figure of [bench.value, bench.baseline, bench.ratio])
+      expect(Number.isFinite(figure), JSON.stringify(bench)).toBe(true)
+    expect(bench.question).toBe(question)
+    expect(bench.low).toBeLessThanOrEqual(bench.ratio)
+    expect(bench.high).toBeGreaterThanOrEqual(bench.ratio)
     expect(bench.ok).toBe(bench.limit === null || bench.ratio <= bench.limit)
   }
   const names = benches.map(({ name }: { name: string }) => name)
@@ -34,9 +44,19 @@ it.each(questions)('%s prints its rows as JSON, or says why not', { timeout: 600
 
 it('prints several questions as a table', { timeout: 600_000 }, () => {
   const [header, ...rows] = run('idle', 'if-rule').stdout.trimEnd().split('\n')
-  expect(header).toMatch(/value +baseline +ratio +limit/)
-  expect(rows.length).toBeGreaterThan(2)
+  expect(header).toMatch(/ratio +middle half +limit/)
   expect(rows[0]).toMatch(
-    /^emit, no handler \/ async function +[\d.]+ us +[\d.]+ us +[\d.]+x +<= 1.5x +(ok|OVER)$/,
+    /^emit, no handler \/ async function +[\d.]+x +[\d.]+x – [\d.]+x +<= 1.5x +(ok|OVER)$/,
   )
+  expect(rows.at(-1)).toMatch(/^7 figures; \d of 6 within their limits; 0 worse/)
+})
+
+it('refuses a question that it does not know, and saves only whole runs', () => {
+  const ends = (...args: string[]) =>
+    spawnSync(process.execPath, ['bench/run.mjs', ...args], { encoding: 'utf8' })
+  expect(ends('no-such')).toMatchObject({
+    status: 64,
+    stderr: expect.stringMatching(/no-such.*Choose.*idle/),
+  })
+  expect(ends('--save', 'idle')).toMatchObject({ status: 64, stderr: expect.stringContaining('whole run') })
 })

@@ -658,7 +658,7 @@ describe('duplicates', () => {
 
 describe('Carabiner in an agent', () => {
   it('an agent that fires MCP calls itself, and has its servers behind the proxy', async () => {
-    const script = scene.write('bin/carabiner.js', '')
+    const script = scene.writeHome('bin/carabiner.js', '')
     const command = `"${process.execPath}" "${script}" fire PreToolUse --as claude-code`
     scene.write('.claude/settings.json', configured([command], 'PreToolUse', '*'))
     const args = [script, 'mcp', '--name', 'files', '--', 'npx', 'files']
@@ -668,10 +668,24 @@ describe('Carabiner in an agent', () => {
       file,
       fix: 'carabiner setup --mcp claude-code --remove',
     })
+    // A program of the project only looks like ours.
+    const fake = { command: './bin/carabiner', args: args.slice(1) }
+    scene.write('.mcp.json', { mcpServers: { files: fake } })
+    expect((await scene.findings()).map(({ code }) => code)).not.toContain('judged-twice')
+  })
+
+  it('is told if it is only in front of MCP servers', async () => {
+    const script = scene.writeHome('bin/carabiner.js', '')
+    const args = [script, 'mcp', '--name=files', '--', 'npx', 'files']
+    scene.writeHome('.lmstudio/mcp.json', { mcpServers: { files: { command: process.execPath, args } } })
+    const agents = (await scene.families()).find(({ name }) => name === 'agents')
+    expect(agents?.what).toBe(
+      'no other agent asks Carabiner; 1 MCP server of LM Studio is behind carabiner mcp',
+    )
   })
 
   it('the same in a file of TOML', async () => {
-    const script = scene.write('bin/carabiner.js', '')
+    const script = scene.writeHome('bin/carabiner.js', '')
     const command = `"${process.execPath}" "${script}" fire PreToolUse --as codex`
     scene.writeHome('.codex/hooks.json', configured([command], 'PreToolUse', '*'))
     const words = [script, 'mcp', '--name', 'files', '--', 'npx']

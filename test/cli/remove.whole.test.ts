@@ -43,6 +43,21 @@ async function used(settings = '{\n\t"model": "x"\n}'): Promise<void> {
   expect((await fire()).code).toBe(0)
 }
 
+const gemini = () => join(project.home, '.gemini/settings.json')
+const zed = () => join(project.folder, '.zed/settings.json')
+
+/** Servers behind the proxy: in a file of their own, and in one with hooks. */
+async function proxied(): Promise<void> {
+  const servers = { files: { command: 'npx', args: ['files'] } }
+  mkdirSync(dirname(gemini()))
+  writeFileSync(gemini(), JSON.stringify({ mcpServers: servers }))
+  project.file('.zed/settings.json', { context_servers: servers })
+  await project.call(['setup', '--mcp', 'gemini', 'zed'])
+  await project.call(['setup', 'gemini'])
+  for (const file of [gemini(), zed()]) expect(read(file)).toContain('"mcp"')
+  expect(read(gemini())).toContain('hook pre-tool-use')
+}
+
 /** The program under the name that the backup calls it by. */
 function withCarabiner(): Record<string, string> {
   const bin = join(project.base, 'bin')
@@ -280,14 +295,17 @@ describe('restore.sh', () => {
     expect(existsSync(dirname(user()))).toBe(false)
   })
 
-  it('restores everything after a removal that was killed at any moment', { timeout: 300_000 }, async () => {
+  it('restores everything after a removal that was killed at any moment', { timeout: 600_000 }, async () => {
+    await proxied()
     await used()
     // A look at what is trusted may write a new version of its record.
     const inAnyVersion = (file: string) => file.replace(/\/\d+\.json$/, '/N.json')
     const everything = () =>
-      [...filesBelow(data()).map(inAnyVersion), ...filesBelow(state()), read(user())].filter(
-        (file) => !file.startsWith('setup/'),
-      )
+      [
+        ...filesBelow(data()).map(inAnyVersion),
+        ...filesBelow(state()),
+        ...[user(), gemini(), zed()].map(read),
+      ].filter((file) => !file.startsWith('setup/'))
     const before = everything()
     let isKilled = true
     let at = 0
@@ -312,6 +330,25 @@ describe('restore.sh', () => {
       expect([at, ...everything()]).toEqual([at, ...before])
     }
     expect(at).toBeGreaterThan(10)
+  })
+
+  it('puts servers behind the proxy again', async () => {
+    await proxied()
+    const before = [read(gemini()), read(zed())]
+    const { stdout } = await remove('--yes')
+    expect(stdout).toContain('removed carabiner mcp from ~/.gemini/settings.json')
+    for (const file of [gemini(), zed()]) expect(read(file)).not.toContain('carabiner')
+    expect(await restore()).toMatchObject({ code: 0, stderr: '' })
+    expect([read(gemini()), read(zed())]).toEqual(before)
+
+    const { restore: again } = JSON.parse((await remove('--keep-state', '--yes', '--json')).stdout)
+    expect(again).toBe(
+      `cd '${project.folder}' && carabiner setup --mcp zed && carabiner setup --mcp gemini && ` +
+        'carabiner setup gemini --only guard,stop,start,preferences',
+    )
+    const { code } = await project.run('sh', ['-c', again], { env: withCarabiner() })
+    expect([code, read(zed())]).toEqual([0, before[1]])
+    expect(read(gemini())).toMatch(/"mcp".*hook pre-tool-use|hook pre-tool-use.*"mcp"/s)
   })
 
   it('restores the settings in CLAUDE_CONFIG_DIR', async () => {
@@ -349,7 +386,7 @@ describe('restore.sh', () => {
         [
           '',
           `not restored: ${a}, because ${dirname(dirname(a))} is gone`,
-          `not restored: ${b}, because it has changed since. To register its hooks: cd ${dirname(dirname(b))} && ` +
+          `not restored: ${b}, because it has changed since. To set it up again: cd ${dirname(dirname(b))} && ` +
             'carabiner setup claude-code --project --only guard',
         ],
       ])
@@ -388,8 +425,9 @@ describe('who may', () => {
     const outputs = both.map(({ stdout }) => stdout)
     expect(outputs.filter((text) => text.includes('removed the hooks from'))).toHaveLength(1)
     const [other] = outputs.filter((text) => !text.includes('removed the hooks from'))
+    // It names the backup only if it saw the files that are in it.
     expect(other).toMatch(
-      /another carabiner remove has just removed all of this\nbackup ~.*-backup-\d.*\nrestore sh |nothing to remove/,
+      /another carabiner remove has just removed all of this\n(?:backup ~.*-backup-\d.*\nrestore sh |$)|nothing to remove/,
     )
     expect(readdirSync(dirname(data())).filter((name) => name.startsWith('carabiner'))).toHaveLength(1)
   })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { servedCall } from '../../src/cli/service/served-call.js'
 import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { PACK_NAMES } from '../../src/hosts/pack-names.js'
-import { type Call, PROTOCOL } from '../../src/service/socket/frames.js'
+import { type Call, PROTOCOL } from '../../src/rpc/frames.js'
 
 const HOMES = { HOME: '/home/ann', XDG_DATA_HOME: '/data' }
 const PAYLOAD = {

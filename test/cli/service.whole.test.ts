@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { USUAL_CHOICES } from '../../src/hosts/entries.js'
-import { callerFrames, encodeToCaller, type FromCaller } from '../../src/service/socket/frames.js'
+import { callerFrames, encodeToCaller, type FromCaller } from '../../src/rpc/frames.js'
 import { engineEntries, packEntries } from '../hosts/grouped.js'
 import { Project, programFile, type Run, withProgram } from './program.js'
 

@@ -85,7 +85,7 @@ describe('carabiner setup claude-code', () => {
   it('replaces commands that an older version registered', async () => {
     await setup('--engine')
     const now = read(user())
-    const older = now.replaceAll('NODE_OPTIONS= NODE_PATH= ', '')
+    const older = now.replaceAll('NODE_OPTIONS= NODE_PATH= OPENSSL_CONF= ', '')
     expect(older).not.toBe(now)
     writeFileSync(user(), older)
     expect((await setup('--engine')).code).toBe(0)

@@ -123,6 +123,21 @@ asyncio.run(main())
     ])
   })
 
+  it('unregisters one of two equal handlers, however often it says so', async () => {
+    const lines = await python(`
+async def handler(event, data):
+    return HookResult()
+hooks = Hooks(None)
+first, second = [hooks.register("tool:pre", handler, name="twice") for _ in range(2)]
+first()
+first()
+print(hooks.list_handlers())
+second()
+print(hooks.list_handlers())
+`)
+    expect(lines).toEqual(["{'tool:pre': ['twice']}", '{}'])
+  })
+
   it('keeps its handlers: by priority, before the hooks of the machine, and a failure is a deny', async () => {
     const lines = await python(`
 async def main():
@@ -220,6 +235,56 @@ asyncio.run(main())
       'post continue None',
       'forbidden here',
       'deny',
+    ])
+  })
+
+  it('denies a call whose change the registry would drop, because another module asks or adds context', async () => {
+    const lines = await python(`${AMPLIFIER}
+class Fixed(Registry):
+    """emit cannot be replaced, as in a class in Rust."""
+    def __setattr__(self, name, value):
+        if name == "emit":
+            raise AttributeError(name)
+        super().__setattr__(name, value)
+    def register(self, event, handler, priority=0, name=None):
+        self.names = [*getattr(self, "names", []), (event, name)]
+        return super().register(event, handler, priority, name)
+    def list_handlers(self, event):
+        return {event: [name for known, name in self.names if known == event]}
+
+def other(**fields):
+    async def run(event, data):
+        return Theirs(**fields)
+    return run
+
+async def main():
+    for kind in [Registry, Fixed]:
+        for fields in [
+            None,
+            {"action": "continue"},
+            {"action": "inject_context", "context_injection": "today is Monday"},
+            {"action": "ask_user", "approval_prompt": "Sure?"},
+        ]:
+            registry = kind(("ask_user", "inject_context"))
+            if fields:
+                registry.register("tool:pre", other(**fields), priority=10, name="other")
+            emit = registry.emit
+            unmount = await amplifier.mount(types.SimpleNamespace(hooks=registry), {})
+            for command in ["ls", "rewritten"]:
+                r = await registry.emit("tool:pre", pre(command))
+                print(r.action, r.reason and r.reason[:40], r.data and r.data["tool_input"])
+            await unmount()
+            print(registry.emit == emit)
+asyncio.run(main())
+`)
+    const changed = "continue None {'command': 'ls -l'}"
+    const lost = 'deny A hook changed this, and Amplifier would None'
+    const ls = "continue None {'command': 'ls'}"
+    const others = ['inject_context None None', lost, 'True', 'ask_user None None', lost, 'True']
+    expect(lines).toEqual([
+      ...[ls, changed, 'True', ls, changed, 'True', ...others],
+      // Without a look at the result, every other handler could have added something.
+      ...[ls, changed, 'True', ls, lost, 'True', ...others],
     ])
   })
 })

@@ -1,4 +1,4 @@
-// What only the Python client has to show: its types, every version of Python that is here, and a fork.
+// What only the Python client has to show: its types, every version of Python that is here, a fork, and an engine that has ended.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -70,6 +70,40 @@ os.close(writes)
 print("the fork ends with", os.waitpid(child, 0)[1])
 `
 
+const ENGINE = JSON.stringify([process.execPath, join(ROOT, 'clients/conformance/engine.mjs')])
+
+const GONE = `import asyncio, sys
+sys.path.insert(0, ${JSON.stringify(FOLDER)})
+from carabiner import AsyncCarabiner, Carabiner, EngineGone
+
+with Carabiner(program=${ENGINE} + ["dies"]) as client:
+    with client.session() as session:
+        try:
+            session.call_tool("Bash", {"command": "ls"}, lambda given: "ran")
+        except EngineGone as error:
+            print("the call:", error.code)
+    print("the session closes quietly")
+
+async def main():
+    async with AsyncCarabiner(program=${ENGINE} + ["dies"]) as client:
+        async with await client.session() as session:
+            try:
+                await session.call_tool("Bash", {"command": "ls"}, lambda given: "ran")
+            except EngineGone as error:
+                print("the call:", error.code)
+        print("the session closes quietly")
+asyncio.run(main())
+
+client = Carabiner(program=${ENGINE} + ["dies"])
+try:
+    with client.session():
+        client._engine._process.kill()
+        client._engine._process.wait()
+except EngineGone as error:
+    print("nobody was told before:", error.code)
+client.close()
+`
+
 async function python(program: string, code: string): Promise<readonly string[]> {
   const someone = newcomer()
   const hooks = `mkdir -p ~/.amplifier/hooks\ncp ${ROOT}clients/conformance/hooks/* ~/.amplifier/hooks/\n`
@@ -101,6 +135,12 @@ describe('the client in Python', { timeout: 120_000 }, () => {
       'the engine of the host still answers: continue',
       'the fork ends with 0',
     ])
+  })
+
+  it('tells once that the engine has ended', async ({ skip }) => {
+    skip(spawnSync('python3', ['-c', '']).status !== 0, 'needs python3')
+    const told = ['the call: ENGINE_ENDED', 'the session closes quietly']
+    expect(await python('python3', GONE)).toEqual([...told, ...told, 'nobody was told before: ENGINE_ENDED'])
   })
 
   it('has types that hold in strict mode', ({ skip }) => {

@@ -52,7 +52,7 @@ describe('the hook table', () => {
 
 describe('a wrapper', () => {
   it('has the program and its subcommand, with quoted absolute paths, and nothing that loads code', () => {
-    const command = `${ifGone([`"${NODE}"`, `"${SCRIPT}"`], 1)} NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start --memory`
+    const command = `${ifGone([`"${NODE}"`, `"${SCRIPT}"`], 1)} NODE_OPTIONS= NODE_PATH= OPENSSL_CONF= "${NODE}" "${SCRIPT}" hook session-start --memory`
     expect(ENTRIES[0]).toMatchObject({
       event: 'SessionStart',
       group: { hooks: [{ type: 'command', command, timeout: 10 }] },

@@ -3,14 +3,16 @@ import { describe, expect, it } from 'vitest'
 import {
   FORMLESS,
   keepSecret,
-  patterns,
+  FORMS as PATTERNS_OF_FORMS,
   redacted,
   redactedData,
+  SEARCHES,
   withoutSecrets,
 } from '../../src/core/base/secrets.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 import { runs, sample } from '../property/runs.js'
 
+const PATTERNS = Object.values(SEARCHES).flatMap((all) => all.map(({ pattern }) => pattern))
 const noise = 'q7Xw2Lr9Zt4Bn8Vc1Mk6'
 
 describe('what looks like a secret', () => {
@@ -114,7 +116,7 @@ describe('a text of any length', () => {
   )
 
   it('is read in one go: no quantifier without a bound', () => {
-    for (const { source } of Object.values(patterns()).flat()) {
+    for (const { source } of PATTERNS) {
       const outsideClasses = source.replace(/\\./g, '').replace(/\[\^?\]|\[[^\]]*\]/g, 'x')
       expect(outsideClasses).not.toMatch(/[*+]|\{\d+,\}/)
     }
@@ -213,7 +215,7 @@ describe('a text without a form', () => {
   it('holds what none of the patterns is looking for', () => {
     fc.assert(
       fc.property(fc.stringMatching(FORMLESS), (text) => {
-        for (const pattern of Object.values(patterns()).flat()) expect(text.replace(pattern, '')).toBe(text)
+        for (const pattern of PATTERNS) expect(text.replace(pattern, '')).toBe(text)
       }),
       { numRuns: runs(2000) },
     )
@@ -223,5 +225,30 @@ describe('a text without a form', () => {
     keepSecret(['0123456789abcdef0123', 'qwertzuiopasdfghjkly'])
     expect(withoutSecrets('0123456789abcdef0123')).toBe('[redacted]')
     expect(withoutSecrets('qwertzuiopasdfghjkly')).toBe('[redacted]')
+  })
+})
+
+describe('a short text without the words of a pattern', () => {
+  const [, forms] = SEARCHES.forms
+
+  it.each(PATTERNS_OF_FORMS)('holds no such form: %j %j', (_words, form) => {
+    const alone = form.replaceAll(/\(\?<?[!=](?:[^()])*\)/g, '').replaceAll(/,65536\}/g, ',40}')
+    fc.assert(
+      fc.property(fc.stringMatching(new RegExp(`^${alone}$`)), (text) => {
+        expect(forms?.mayMatch(text)).toBe(true)
+      }),
+      { numRuns: runs(100) },
+    )
+  })
+
+  it.each([
+    ['SSWS 0123456789abcdef01', '0123456789abcdef01'],
+    ['Passphrase="correct horse"', 'correct horse'],
+    ['CREDENTIALS: "correcthorse"', 'correcthorse'],
+    ['PrivateKey = "correcthorse"', 'correcthorse'],
+    ['bearer 0123456789abcdef', '0123456789abcdef'],
+  ])('labels nothing: %j', (text, secret) => {
+    expect(withoutSecrets(text)).not.toContain(secret)
+    expect(withoutSecrets(text + ' '.repeat(2000)).trimEnd()).toBe(withoutSecrets(text))
   })
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { sha256, shortHash } from '../../src/core/base/digest.js'
+import { sha256, sha256OfBytes, shortHash } from '../../src/core/base/digest.js'
 import { runs } from '../property/runs.js'
 
 const expected = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -26,4 +26,16 @@ it('is what Node makes of any text, also of one that is no good Unicode', () => 
     }),
     { numRuns: runs(2000) },
   )
+})
+
+it('is what Node makes of bytes, for the first few records and all others', () => {
+  for (const length of [700, 0, 4096, 4097, 64, 63, 1, 100_000]) {
+    const bytes = Buffer.alloc(length, 'a record ')
+    expect(sha256OfBytes(bytes)).toBe(createHash('sha256').update(bytes).digest('hex'))
+    expect(sha256OfBytes(bytes.subarray(length / 3))).toBe(
+      createHash('sha256')
+        .update(bytes.subarray(length / 3))
+        .digest('hex'),
+    )
+  }
 })

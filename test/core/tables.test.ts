@@ -84,6 +84,7 @@ describe('a new event is a row of the catalogue', () => {
   it('and nothing else lists events, but tables about other systems and agents', () => {
     const foreign = [
       'core/events/catalogue.ts',
+      'adapters/mcp/',
       'hosts/',
       'systems/',
       'plugins/migrate/claude-terms.ts',

@@ -32,8 +32,9 @@ describe.concurrent('an example of', { timeout: 120_000 }, () => {
 
 describe('the pages', () => {
   it('write every language that runs as one of these', () => {
+    // mjs is for parts of examples, which npm run docs copies and test/adapters runs.
     const languages = allPages().flatMap(({ blocks }) => blocks.map(({ language }) => language))
-    expect([...new Set(languages)].sort()).toEqual(['', 'console', 'js', 'json', 'sh', 'text', 'ts'])
+    expect([...new Set(languages)].sort()).toEqual(['', 'console', 'js', 'json', 'mjs', 'sh', 'text', 'ts'])
   })
 
   it('import only the public package and Node', () => {

@@ -43,7 +43,7 @@ export function newcomer(more: Readonly<Record<string, string>> = {}): Newcomer 
   return { project, env, remove: () => removeAll(folder) }
 }
 
-/** What `npm install carabiner esbuild` leaves there. */
+/** What `npm install ../carabiner esbuild` leaves there. */
 function installPackages(project: string): void {
   const modules = join(project, 'node_modules')
   mkdirSync(join(modules, '.bin'), { recursive: true })

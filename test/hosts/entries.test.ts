@@ -20,7 +20,7 @@ import { engineEntries, packEntries } from './grouped.js'
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
 /** Nothing that a project sets loads code into the program. */
 const START = (exit: 1 | 2) =>
-  `${ifGone(['"/n/node"', '"/c/carabiner.js"'], exit)} NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"`
+  `${ifGone(['"/n/node"', '"/c/carabiner.js"'], exit)} NODE_OPTIONS= NODE_PATH= OPENSSL_CONF= "/n/node" "/c/carabiner.js"`
 const ENGINE = engineEntries(PROGRAM)
 const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
 
@@ -79,7 +79,7 @@ describe('the entries of the pack', () => {
     const files = ['"/a b/\\$HOME/\\`x\\`/node"', '"/c\\"d\\\\e/carabiner.js"']
     const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
     expect(first?.group.hooks[0].command).toBe(
-      `${ifGone(files, 1)} NODE_OPTIONS= NODE_PATH= ${files.join(' ')} hook session-start --memory`,
+      `${ifGone(files, 1)} NODE_OPTIONS= NODE_PATH= OPENSSL_CONF= ${files.join(' ')} hook session-start --memory`,
     )
   })
 })
@@ -96,7 +96,7 @@ describe('with the client of the service', () => {
         command
           .replace('test -x', `test -x ${clip} && test -s ${clip} && test -x`)
           .replace("' sh ", `' sh ${clip} `)
-          .replace('NODE_PATH= ', `NODE_PATH= ${clip} `),
+          .replace('OPENSSL_CONF= ', `OPENSSL_CONF= ${clip} `),
       ),
     )
   })

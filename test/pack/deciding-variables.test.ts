@@ -132,6 +132,8 @@ describe('how it is reported', () => {
     { HOME: '/x' },
     { AMPLIFIER_PROJECT_DIR: '/x' },
     { LD_PRELOAD: '/x.so' },
+    { OPENSSL_CONF: '/x.cnf' },
+    { NODE_COMPILE_CACHE: '/x' },
     { NODE_OPTIONS: '--max-old-space-size=99 --require ./x.js' },
   ])('names %o', (env) => {
     expect(told(env)).toEqual([
@@ -156,7 +158,7 @@ describe('how it is reported', () => {
     const texts = sources.map((name) => readFileSync(join('src', name), 'utf8'))
     const ours = new Set(texts.flatMap((text) => text.match(/\bCARABINER_[A-Z_]*[A-Z]\b/g) ?? []))
     // A constant of the build, the code of a warning, how fast or talkative a program is, and marks of our own processes.
-    const others = ['VERSION', 'SPANS', 'DEBUG', 'SERVICE', 'DETACHED', 'PROOF'].map(
+    const others = ['VERSION', 'SPANS', 'DEBUG', 'SERVICE', 'SPAWNER', 'DETACHED', 'PROOF'].map(
       (name) => `CARABINER_${name}`,
     )
     expect([...ours].filter((name) => told({ [name]: 'x' }).length === 0).sort()).toEqual(others.sort())

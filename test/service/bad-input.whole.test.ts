@@ -14,7 +14,7 @@ import {
 import { connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { encodeFromCaller, PROTOCOL } from '../../src/service/socket/frames.js'
+import { encodeFromCaller, PROTOCOL } from '../../src/rpc/frames.js'
 import { findServices, stopService } from '../../src/service/socket/running-services.js'
 import { ended, isRunning, programFile, type Run, withProgram } from '../cli/program.js'
 import { quoted } from '../conformance/shell-project.js'

@@ -17,7 +17,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
-import { livingMembers } from '../../src/runners/program/process-group.js'
 import {
   type Call,
   callerFrames,
@@ -26,7 +25,8 @@ import {
   type FromCaller,
   serviceFrames,
   type ToCaller,
-} from '../../src/service/socket/frames.js'
+} from '../../src/rpc/frames.js'
+import { livingMembers } from '../../src/runners/program/process-group.js'
 import { here } from '../../src/service/socket/running-services.js'
 
 // ---- compiling ------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { encodeToCaller, type ToCaller } from '../../src/service/socket/frames.js'
+import { encodeToCaller, type ToCaller } from '../../src/rpc/frames.js'
 import { runs, seeded } from '../property/runs.js'
 import {
   areGone,

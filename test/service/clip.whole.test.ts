@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { encodeToCaller, type ToCaller } from '../../src/service/socket/frames.js'
+import { encodeToCaller, type ToCaller } from '../../src/rpc/frames.js'
 import {
   areGone,
   COLD,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parse } from 'unbash'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { commandPattern } from '../../src/shell/patterns.js'
-import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
+import { LONGEST, readShell, type ShellReading } from '../../src/shell/shell-reading.js'
 import { runs } from '../property/runs.js'
 
 vi.mock('unbash', async (original) => {
@@ -134,27 +134,37 @@ it.each(['\ud800', 'echo \udfff', '"\ud800" x', '\ud800; git', '\u2028git', '\uf
 
 it('plain words are read without the parser, with the same result', () => {
   const word = fc.stringMatching(/^[\w./:@%+,=-]{1,6}$/)
-  const first = fc.oneof(
-    word,
-    fc.constantFrom('if', 'time', 'sudo', 'a=1', 'coproc', 'for', 'in', 'x/env', 'git'),
-  )
+  const special = ['if', 'then', 'fi', 'time', 'sudo', 'a=1', 'coproc', 'for', 'in', 'do', 'done', 'unset']
+  const first = fc.oneof(word, fc.constantFrom(...special, 'x/env', 'bash', 'git'))
+  const command = fc
+    .tuple(first, fc.array(word, { maxLength: 4 }))
+    .map(([name, rest]) => [name, ...rest].join(' '))
+  const between = fc.constantFrom('; ', ' && ', ' || ', ' | ', ' & ', ';', '|', ' ; ', ' |& ', '\n')
+  const list = fc.array(fc.tuple(command, between), { maxLength: 3 }).map((parts) => parts.flat().join(''))
+  const shown = ({ commands, ...reading }: ShellReading) => ({
+    ...reading,
+    commands: commands.map(({ name, program, words, shapes, dynamic, shape, source, isBare }) => ({
+      ...{ name, program, words, shapes, dynamic, shape, source, isBare },
+    })),
+  })
   fc.assert(
-    fc.property(first, fc.array(word, { maxLength: 4 }), (name, words) => {
-      const text = [name, ...words].join(' ')
-      const shown = (command: string) => {
-        const { commands, unknown, why, expands, heredoc } = readShell(command)
-        const lines = commands.map(({ name, program, words, dynamic, shape }) => ({
-          name,
-          program,
-          words,
-          dynamic,
-          shape,
-        }))
-        return { lines, unknown, why, expands, heredoc }
-      }
-      // A leading blank avoids the short cut.
-      expect(shown(text)).toEqual(shown(` ${text}`))
+    fc.property(list, command, (before, last) => {
+      const text = before + last
+      // A listener avoids the short cut.
+      expect(shown(readShell(text))).toEqual(shown(readShell(text, () => {})))
     }),
-    { numRuns: runs(500) },
+    { numRuns: runs(2000) },
   )
+})
+
+it('a list of plain commands needs no parser', () => {
+  const { commands } = readShell('cd src && ls -la | head -5; git status || true')
+  expect(commands.map(({ source }) => source)).toEqual(['cd src', 'ls -la', 'head -5', 'git status', 'true'])
+  expect(parsed()).toBe(0)
+})
+
+it('a long list of plain commands is read in full, as the parser would', () => {
+  const text = Array.from({ length: 2000 }, (_, i) => `a${i % 10}`).join('; ')
+  expect(readShell(text).commands).toHaveLength(2000)
+  expect(readShell(text, () => {}).commands).toHaveLength(2000)
 })

@@ -6,7 +6,7 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isWithin } from '../../src/files/within.js'
-import { leadingVariables, ownTls, withoutProject } from '../../src/shell/own-environment.js'
+import { leadingInto, namesOf, ownTls, withoutProject } from '../../src/shell/own-environment.js'
 import { runs } from '../property/runs.js'
 
 let base: string
@@ -45,7 +45,7 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
         settings(project, local, 'settings.local.json')
         const merged = { ...shell, ...user, ...shared, ...local, CLAUDE_PROJECT_DIR: project }
         const env = withoutProject(project, merged)
-        const leading = leadingVariables(project, merged)
+        const leading = namesOf(leadingInto(project, merged))
         for (const name of Object.keys(merged)) {
           if (name === 'PATH' || name === 'HOME' || name === 'CLAUDE_PROJECT_DIR') continue
           const isSet = name in shared || name in local
@@ -89,6 +89,7 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       ENV: ['@/evil.sh', 'evil.sh', '`pwd`/x'],
       NODE_OPTIONS: [
         ...['--require @/x.cjs', '-r ./x.cjs', '--import=file://@/x.mjs', '--require evil', '-r ../x'],
+        ...['--re"quire"=@"/x.cjs"', '--require "@"/x.cjs', '--require /"."@/x.cjs', '-r @\\/x.cjs'],
         ...['--import data:text/javascript,0', '--max-old-space-size=99 --require=@/x.cjs'],
       ],
       PYTHONPATH: ['@/lib', 'lib', '.', '', '~/linked'],
@@ -110,14 +111,14 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       if (value === '') continue
       const env = { [name]: value, OTHER: project }
       expect([name, shape, withoutProject(project, env)]).toEqual([name, shape, { OTHER: project }])
-      expect(leadingVariables(project, env)).toEqual([name])
+      expect(namesOf(leadingInto(project, env))).toEqual([name])
     }
   })
 
   it('leaves out shell functions silently, because many systems export some', () => {
     const env = { 'BASH_FUNC_grep%%': '() { return 1; }' }
     expect(withoutProject(project, env)).toEqual({})
-    expect(leadingVariables(project, env)).toEqual([])
+    expect(namesOf(leadingInto(project, env))).toEqual([])
   })
 
   it('keeps what leads elsewhere', () => {
@@ -139,7 +140,7 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       ...{ npm_config_registry: 'https://registry.npmjs.org/', LD_LIBRARY_PATH: '/opt/a:/opt/b' },
     }
     expect(withoutProject(project, env)).toEqual(env)
-    expect(leadingVariables(project, env)).toEqual([])
+    expect(namesOf(leadingInto(project, env))).toEqual([])
   })
 
   it('keeps the other folders of a list, and what the settings of the user say', () => {

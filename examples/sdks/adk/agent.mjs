@@ -54,14 +54,17 @@ class Scripted extends BaseLlm {
 setLogger(null)
 for (const [situation, command] of TASKS) {
   console.log(situation)
-  const session = hooks.session()
+  const model = new Scripted(command)
   const sessionService = new InMemorySessionService()
+  // #region docs/sdks.md
+  const session = hooks.session()
   const runner = new Runner({
     appName: 'example',
-    agent: new LlmAgent({ name: 'worker', model: new Scripted(command), tools: [shell] }),
+    agent: new LlmAgent({ name: 'worker', model, tools: [shell] }),
     sessionService,
     plugins: [new HooksPlugin(session)],
   })
+  // #endregion
   const { id: sessionId } = await sessionService.createSession({ appName: 'example', userId: 'me' })
   let parts = [{ text: 'Go on.' }]
   while (parts.length > 0) {

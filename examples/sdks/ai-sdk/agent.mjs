@@ -22,14 +22,17 @@ const shell = tool({
 
 for (const [situation, command] of TASKS) {
   console.log(situation)
+  const model = scripted(command)
+  // #region docs/sdks.md
   const session = hooks.session()
   const settings = {
-    model: wrapLanguageModel({ model: scripted(command), middleware: hooksMiddleware(session) }),
+    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
     tools: wrapTools(session, { shell }),
     stopWhen: stepCountIs(3),
   }
   const messages = [{ role: 'user', content: 'Go on.' }]
   let result = await generateText({ ...settings, messages })
+  // #endregion
   const asked = result.content.filter(({ type }) => type === 'tool-approval-request')
   if (asked.length > 0) {
     console.log('  person says: yes')
@@ -38,7 +41,10 @@ for (const [situation, command] of TASKS) {
       approvalId,
       approved: true,
     }))
-    messages.push(...result.response.messages, { role: 'tool', content: answers })
+    messages.push(...(result.responseMessages ?? result.response.messages), {
+      role: 'tool',
+      content: answers,
+    })
     result = await generateText({ ...settings, messages })
   }
   await session.close()

@@ -29,9 +29,25 @@ const model = createServer(async (request, response) => {
 await new Promise((listening) => model.listen(0, '127.0.0.1', listening))
 
 const home = mkdtempSync(join(tmpdir(), 'claude-agent-'))
+/** Nothing of this computer but the tool, and the model above. */
+const alone = {
+  settings: { permissions: { allow: ['mcp__work__shell'] } },
+  tools: [],
+  settingSources: [],
+  model: 'claude-sonnet-4-5',
+  cwd: home,
+  env: {
+    PATH: process.env.PATH,
+    HOME: home,
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${model.address().port}`,
+    ANTHROPIC_API_KEY: 'none',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  },
+}
 for (const [situation, task] of TASKS) {
   console.log(situation)
   command = task
+  // #region docs/sdks.md
   const session = hooks.session()
   const messages = query({
     prompt: 'Go on.',
@@ -42,20 +58,10 @@ for (const [situation, task] of TASKS) {
         return { behavior: 'allow', updatedInput }
       },
       mcpServers: { work: createSdkMcpServer({ name: 'work', tools: [shell] }) },
-      settings: { permissions: { allow: ['mcp__work__shell'] } },
-      tools: [],
-      settingSources: [],
-      model: 'claude-sonnet-4-5',
-      cwd: home,
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        ANTHROPIC_BASE_URL: `http://127.0.0.1:${model.address().port}`,
-        ANTHROPIC_API_KEY: 'none',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
+      ...alone,
     },
   })
+  // #endregion
   for await (const message of messages)
     if (message.type === 'result' && message.is_error) console.log(`  failed: ${message.result}`)
   await session.close()

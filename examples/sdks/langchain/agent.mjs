@@ -50,13 +50,16 @@ const answer = (message) => ({ generations: [{ text: message.text, message }] })
 
 for (const [situation, command] of TASKS) {
   console.log(situation)
+  const model = new Scripted(command)
+  // #region docs/sdks.md
   const session = hooks.session()
   const agent = createAgent({
-    model: new Scripted(command),
+    model,
     tools: [shell],
     middleware: [hooksMiddleware(session)],
     checkpointer: new MemorySaver(),
   })
+  // #endregion
   const config = { configurable: { thread_id: session.id } }
   let state = await agent.invoke({ messages: [{ role: 'user', content: 'Go on.' }] }, config)
   while (state.__interrupt__) {

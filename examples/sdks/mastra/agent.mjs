@@ -25,15 +25,18 @@ const shell = createTool({
 
 for (const [situation, command] of TASKS) {
   console.log(situation)
+  const model = scripted(command)
+  // #region docs/sdks.md
   const session = hooks.session()
   const agent = new Agent({
     id: 'worker',
     name: 'Worker',
     instructions: 'Work.',
-    model: wrapLanguageModel({ model: scripted(command), middleware: hooksMiddleware(session) }),
+    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
     tools: { shell },
     inputProcessors: [hooksProcessor(session)],
   })
+  // #endregion
   // A run that waits for a person is kept in the storage.
   new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false })
   const result = await agent.generate('Go on.')

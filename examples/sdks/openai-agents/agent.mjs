@@ -21,10 +21,12 @@ const shell = tool({
 const runner = new Runner({ tracingDisabled: true })
 for (const [situation, command] of TASKS) {
   console.log(situation)
+  const model = scripted(command)
+  // #region docs/sdks.md
   const session = hooks.session()
   const agent = new Agent({
     name: 'worker',
-    model: wrapModel(session, scripted(command)),
+    model: wrapModel(session, model),
     tools: wrapTools(session, [shell]),
   })
   let result = await runner.run(agent, 'Go on.')
@@ -35,6 +37,7 @@ for (const [situation, command] of TASKS) {
     })
     result = await runner.run(agent, result.state)
   }
+  // #endregion
   await session.close()
 }
 await hooks.close()

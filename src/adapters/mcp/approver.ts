@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../core/base/json.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { ALLOWS_ALWAYS, type Approver, denyOf, type Reply } from '../../core/verdict/approval.js'
 import { approvalsIn } from '../../store/file-stores.js'
-import type { Reply as RpcReply } from './relay.js'
+import type { RpcReply } from './judge.js'
 
 export interface AskingClient {
   /** Whether the client can show a form to its user. */
@@ -47,7 +47,8 @@ const LONGEST_CALL = 2000
 
 function textFor({ asks, call }: Question): string {
   const about = JSON.stringify(call.tool_input ?? call, null, 2)
-  const input = about.length > LONGEST_CALL ? `${about.slice(0, LONGEST_CALL)}…` : about
+  const rest = about.length - LONGEST_CALL
+  const input = rest > 0 ? `${about.slice(0, LONGEST_CALL)}… (${rest} more characters are not shown)` : about
   const name = typeof call.tool_name === 'string' ? [call.tool_name] : []
   const reasons = asks.map(({ hook, prompt, reason }) => `${prompt}${reason ? ` ${reason}` : ''} (${hook})`)
   return [...reasons, ...name, input].join('\n')

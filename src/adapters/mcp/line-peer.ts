@@ -1,9 +1,9 @@
-// One side of the relay over two streams, one message a line. Whoever does not read keeps the other side from writing more.
+// One side of the relay over two streams, one message a line. A side that does not read slows the other side down.
 
 import type { Readable, Writable } from 'node:stream'
 import { LineReader } from '../../rpc/reader.js'
 import { LineWriter } from '../../rpc/writer.js'
-import type { Peer } from './relay.js'
+import type { Peer } from './peer.js'
 
 export interface LinePeerEvents {
   readonly line: (line: string) => void

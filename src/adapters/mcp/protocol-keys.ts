@@ -30,19 +30,32 @@ const OF_MESSAGE = new ProtocolKeys('jsonrpc id method params result error')
 const OF_PARAMS = new ProtocolKeys(
   'name arguments uri _meta task messages systemPrompt message requestedSchema mode url',
 )
+const OF_ERROR = new ProtocolKeys('code message data')
+const OF_QUESTIONS = new ProtocolKeys('elicitations')
 const OF_RESULT = new ProtocolKeys(
-  'content structuredContent isError contents tools messages role model stopReason action',
+  'content structuredContent isError contents tools messages role model stopReason action task inputRequests',
 )
 const OF_ITEM = new ProtocolKeys('type text data blob uri resource name inputSchema role content input')
 
 /** Why a message may be read differently from how hooks judge it, apart from what is inside its params or its result. */
-export function mistakenInMessage(fields: unknown): string | undefined {
-  return OF_MESSAGE.mistaken(fields)
+export function mistakenInMessage(fields: { readonly error?: unknown }): string | undefined {
+  return OF_MESSAGE.mistaken(fields) ?? OF_ERROR.mistaken(fields.error)
 }
 
 /** The same for the params of a request. */
 export function mistakenInParams(params: unknown): string | undefined {
   return OF_PARAMS.mistaken(params)
+}
+
+/** The same for the data of an error that wants the person to be asked. */
+export function mistakenInQuestions(data: unknown, questions: readonly unknown[]): string | undefined {
+  const found = OF_QUESTIONS.mistaken(data)
+  if (found !== undefined) return found
+  for (const question of questions) {
+    const mistaken = OF_PARAMS.mistaken(question)
+    if (mistaken !== undefined) return mistaken
+  }
+  return undefined
 }
 
 /** The same for a result and the contents, tools or messages in it. Other data of the server may have any keys. */

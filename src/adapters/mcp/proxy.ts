@@ -7,10 +7,10 @@ import { inTime, onAbort } from '../../core/base/promise.js'
 import type { Embedder } from '../../core/session/embedder.js'
 import type { Hooks } from '../../hooks.js'
 import { mcpApprover } from './approver.js'
-import { Guard } from './guard.js'
+import { guardOf } from './guard.js'
 import { LinePeer, MAX_LINE_BYTES } from './line-peer.js'
+import type { Server, StartServer } from './peer.js'
 import { Relay } from './relay.js'
-import type { Server, StartServer } from './server.js'
 
 export interface ProxyOptions {
   readonly input: Readable
@@ -19,8 +19,8 @@ export interface ProxyOptions {
   readonly source: 'stdio' | 'http'
   readonly hooks: Hooks
   readonly projectDir: string
-  /** In `mcp__SERVER__TOOL`. Absent: as the server calls itself. */
-  readonly name: string | undefined
+  /** In `mcp__SERVER__TOOL`. */
+  readonly name: string
   /** The server has this long to answer a request, or to report progress. */
   readonly timeoutMs: number
   /** Ask people in the client's dialog, if it has one. */
@@ -77,7 +77,7 @@ export async function proxy(options: ProxyOptions): Promise<string | undefined> 
     gone: ({ reads }) => end({ patienceMs: reads ? FAREWELL_MS : 0 }),
   })
   let asks = false
-  const guard = new Guard({
+  const guard = guardOf({
     session,
     approver: mcpApprover(
       { asks: () => asks, ask: (...question) => relay.askClient(...question) },
@@ -93,7 +93,9 @@ export async function proxy(options: ProxyOptions): Promise<string | undefined> 
       server.initialized(answer)
     },
   })
-  const relay = new Relay({ client, server, judges: guard.judges, timeoutMs: options.timeoutMs, log })
+  if (session.explain('PreToolUse').candidates.length === 0)
+    log('no hook judges tool calls, so every call passes')
+  const relay = new Relay({ client, server, ...guard, timeoutMs: options.timeoutMs, log })
   const stopListening = signal && onAbort(signal, () => end({ patienceMs: 0 }))
   const { patienceMs } = await ended
   stopListening?.()

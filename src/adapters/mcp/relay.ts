@@ -3,62 +3,40 @@
 
 import { randomUUID } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
-import { isObject, type Json, shapeOf } from '../../core/base/json.js'
+import { isObject, type Json } from '../../core/base/json.js'
 import { isPromise, type MaybePromise } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
-import {
-  type Fields,
-  type Message,
-  messageOf,
-  RPC_CODES,
-  type RpcId,
-  readMessage,
-} from '../../rpc/message.js'
+import { type Message, RPC_CODES, type RpcId } from '../../rpc/message.js'
 import { Problems } from '../../rpc/problem.js'
-import { mistakenInMessage, mistakenInParams } from './protocol-keys.js'
-
-/** One of the two sides. Gets a message without a line break, in order. Must not throw. */
-export interface Peer {
-  send(line: string): void
-}
-
-export type SideName = 'client' | 'server'
-
-/** How a request ended. `line` is the reply as it was written, if nothing in it was changed. */
-export type Reply = ({ readonly result: Json } | { readonly error: RpcFailure }) & { readonly line?: string }
-
-export interface RpcFailure {
-  readonly code: number
-  readonly message: string
-  readonly data?: Json
-}
-
-/** A request that is being judged. */
-export interface Exchange {
-  readonly id: RpcId
-  /** The request as it was written. */
-  readonly line: string
-  /** Aborted when the request is cancelled, or its sender is gone. */
-  readonly signal: AbortSignal
-  /** Sends the request on, once: as it was written, or with other params. Never rejects. */
-  forward(changed?: Json): Promise<Reply>
-}
-
-/** Decides about one request. What it throws is answered as an error; nothing is passed on behind its back. */
-export type Judge = (params: Json | undefined, exchange: Exchange) => Promise<Reply> | Passed
-
-/** The request goes on as it was written. This costs much less than a promise. */
-export interface Passed {
-  /** Gets the reply, and returns the one for the sender. */
-  readonly replied: (reply: Reply) => MaybePromise<Reply>
-}
-export type Judges = Readonly<Record<string, Judge>>
+import {
+  type Exchange,
+  failure,
+  type Judge,
+  type JudgeReply,
+  type Judges,
+  type Passed,
+  type RpcReply,
+} from './judge.js'
+import {
+  batchIn,
+  failureOf,
+  isPlainError,
+  notificationLine,
+  readLine,
+  replyLine,
+  requestLine,
+  type Sender,
+  type SideName,
+} from './lines.js'
+import type { Peer } from './peer.js'
+import { isId, Waiting, WaitingRequests } from './waiting.js'
 
 export interface RelayOptions {
   readonly client: Peer
   readonly server: Peer
   /** Who judges requests of the client, and of the server, by method. All other messages pass. */
   readonly judges: Readonly<Record<SideName, Judges>>
+  readonly judgeReply?: JudgeReply
   /** The server has this long to answer a request, or to report progress. */
   readonly timeoutMs: number
   /** Gets problems with messages. Must not throw. */
@@ -71,53 +49,10 @@ const LOOK_MS = 1000
 const CANCELLED = 'notifications/cancelled'
 const PROGRESS = 'notifications/progress'
 
-/** A request that waits for its answer. */
-class Waiting {
-  readonly id: RpcId
-  readonly key: string
-  readonly method: string
-  readonly progressToken: string | undefined
-  /** Whether the other side has it, and has not answered yet. */
-  isSent = false
-  /** Gets the reply. Absent: it goes back to the sender as it is. */
-  deliver: ((reply: Reply) => void) | undefined = undefined
-  until = Number.POSITIVE_INFINITY
-  #controller: AbortController | undefined
-  #cancelled: Error | undefined
-
-  constructor(id: RpcId, method: string, params: Json | undefined) {
-    this.id = id
-    this.key = keyOf(id)
-    this.method = method
-    this.progressToken = tokenIn(params)
-  }
-
-  /** Made when it is first asked for, because most requests end without anybody asking. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#cancelled) this.#controller.abort(this.#cancelled)
-    return this.#controller.signal
-  }
-
-  /** Cancels its judge. */
-  cancel(why: string): void {
-    this.#cancelled = new Error(why)
-    this.#controller?.abort(this.#cancelled)
-  }
-
-  /** Why it may not be sent any more. */
-  get cancelled(): string | undefined {
-    return this.#cancelled?.message
-  }
-}
-
-interface Side {
-  readonly name: SideName
+interface Side extends Sender {
   readonly peer: Peer
-  readonly judges: Judges
-  /** Its requests, by id. */
-  readonly waiting: Map<string, Waiting>
-  readonly byToken: Map<string, Waiting>
+  /** Its requests. */
+  readonly waiting: WaitingRequests
   gone: string | undefined
 }
 
@@ -139,8 +74,7 @@ export class Relay {
       name,
       peer: options[name],
       judges: options.judges[name],
-      waiting: new Map(),
-      byToken: new Map(),
+      waiting: new WaitingRequests(),
       gone: undefined,
     })
     this.#client = side('client')
@@ -157,17 +91,17 @@ export class Relay {
   }
 
   /** Asks the client for something, as the server would. Nobody judges it. */
-  askClient(method: string, params: Json, signal: AbortSignal): Promise<Reply> {
+  askClient(method: string, params: Json, signal: AbortSignal): Promise<RpcReply> {
     this.#asked++
     const id = `${this.#nonce}-${this.#asked}`
-    const waiting = this.#add(this.#server, new Waiting(id, method, params))
+    const waiting = this.#server.waiting.add(new Waiting(id, method, params))
     const stop = () => {
       if (!this.#remove(this.#server, waiting)) return
       this.#client.peer.send(notificationLine(CANCELLED, { requestId: id }))
       waiting.deliver?.(failure('the question was cancelled'))
     }
     signal.addEventListener('abort', stop, { once: true })
-    return new Promise<Reply>((resolve) => {
+    return new Promise<RpcReply>((resolve) => {
       waiting.deliver = resolve
       waiting.isSent = true
       if (signal.aborted) stop()
@@ -184,7 +118,7 @@ export class Relay {
     if (this.#server.gone !== undefined) return
     this.#server.gone = why
     this.#failSent(this.#client, why)
-    for (const waiting of [...this.#server.waiting.values()]) {
+    for (const waiting of this.#server.waiting.all()) {
       if (waiting.isSent) this.#client.peer.send(notificationLine(CANCELLED, { requestId: waiting.id }))
       this.#cancel(this.#server, waiting, why)
     }
@@ -195,7 +129,7 @@ export class Relay {
     if (this.#client.gone !== undefined) return
     this.#client.gone = why
     clearInterval(this.#timer)
-    for (const waiting of [...this.#client.waiting.values()]) this.#cancel(this.#client, waiting, why)
+    for (const waiting of this.#client.waiting.all()) this.#cancel(this.#client, waiting, why)
     this.#failSent(this.#server, why)
     this.#problems.end()
   }
@@ -215,9 +149,7 @@ export class Relay {
   // ---- messages -----------------------------------------------------------------------------------------------
 
   #receive(from: Side, to: Side, text: string): void {
-    // What is before an object hides nothing of it.
-    const line = (text.includes('\r') ? withoutReturns(text) : text).trim()
-    const { message, hasTwins } = readLine(line, from)
+    const { line, message, hasTwins } = readLine(text, from)
     // The other side must not read another of two equal keys than we do: such a reply is written again.
     const written = hasTwins ? {} : { line }
     switch (message?.type) {
@@ -231,7 +163,10 @@ export class Relay {
         this.#reply(to, message.id, { result: message.result, ...written })
         break
       case 'error':
-        this.#reply(to, message.id, { error: failureOf(message.error), ...written })
+        this.#reply(to, message.id, {
+          error: failureOf(message.error),
+          ...(isPlainError(message.error) && written),
+        })
         break
       case 'malformed':
         this.#malformed(from, to, message, line)
@@ -246,13 +181,13 @@ export class Relay {
       return
     }
     const judge = Object.hasOwn(from.judges, method) ? from.judges[method] : undefined
-    const waiting = this.#add(from, new Waiting(id, method, params))
+    const waiting = from.waiting.add(new Waiting(id, method, params))
     if (judge) this.#judge(judge, { from, to, waiting, params, line })
     else this.#send(to, waiting, line)
   }
 
-  #refusalOf(from: Side, to: Side, id: RpcId): Reply | undefined {
-    if (from.waiting.has(keyOf(id)))
+  #refusalOf(from: Side, to: Side, id: RpcId): RpcReply | undefined {
+    if (from.waiting.get(id))
       return failure('A request with this id is still in progress', RPC_CODES.invalidRequest)
     if (from.waiting.size >= MOST_WAITING[from.name]) return failure('Too many requests are in progress')
     return to.gone === undefined ? undefined : failure(to.gone)
@@ -264,7 +199,7 @@ export class Relay {
   ): void {
     const { from, to, waiting, params, line } = about
     const { id, method } = waiting
-    const forward = (changed?: Json): Promise<Reply> =>
+    const forward = (changed?: Json): Promise<RpcReply> =>
       new Promise((resolve) => {
         const stopped = waiting.cancelled ?? to.gone
         waiting.deliver = resolve
@@ -292,7 +227,7 @@ export class Relay {
     }
   }
 
-  #passed(from: Side, waiting: Waiting, { replied }: Passed, reply: Reply): void {
+  #passed(from: Side, waiting: Waiting, { replied }: Passed, reply: RpcReply): void {
     try {
       this.#answer(from, waiting, replied(reply))
     } catch (error) {
@@ -300,7 +235,7 @@ export class Relay {
     }
   }
 
-  #answer(from: Side, waiting: Waiting, reply: MaybePromise<Reply>): void {
+  #answer(from: Side, waiting: Waiting, reply: MaybePromise<RpcReply>): void {
     if (isPromise(reply)) {
       void reply
         .catch((error: unknown) => this.#refused(waiting.method, error))
@@ -311,7 +246,7 @@ export class Relay {
     if (this.#remove(from, waiting)) from.peer.send(replyLine(waiting.id, reply))
   }
 
-  #refused(method: string, error: unknown): Reply {
+  #refused(method: string, error: unknown): RpcReply {
     const text = `${shown(method)} was refused, because it could not be judged: ${textOf(error)}`
     this.#options.log(text)
     return failure(text, RPC_CODES.internalError)
@@ -332,22 +267,22 @@ export class Relay {
     const { method, params } = message
     if (to.gone !== undefined) return
     if (method === CANCELLED && isObject(params) && isId(params.requestId)) {
-      const waiting = from.waiting.get(keyOf(params.requestId))
+      const waiting = from.waiting.get(params.requestId)
       // The other side does not know a request that is still being judged.
       const isKnown = waiting === undefined || waiting.isSent
       if (waiting) this.#cancel(from, waiting, 'The request was cancelled')
       if (!isKnown) return
     }
     if (method === PROGRESS && isObject(params)) {
-      const waiting = to.byToken.get(keyOf(params.progressToken))
+      const waiting = to.waiting.withToken(params.progressToken)
       if (waiting) waiting.until = this.#deadline()
     }
     to.peer.send(line)
   }
 
   /** `to`: the side that made the request. */
-  #reply(to: Side, id: unknown, reply: Reply): void {
-    const waiting = to.waiting.get(keyOf(id))
+  #reply(to: Side, id: unknown, reply: RpcReply): void {
+    const waiting = to.waiting.get(id)
     if (!waiting?.isSent) {
       this.#problems.add(
         'unknown-id',
@@ -356,6 +291,15 @@ export class Relay {
       return
     }
     waiting.isSent = false
+    const judged = to === this.#client && this.#options.judgeReply?.(reply, waiting)
+    if (!judged) this.#deliver(to, waiting, reply)
+    else
+      void judged
+        .catch((error: unknown) => this.#refused(waiting.method, error))
+        .then((final) => this.#deliver(to, waiting, final))
+  }
+
+  #deliver(to: Side, waiting: Waiting, reply: RpcReply): void {
     if (waiting.deliver) waiting.deliver(reply)
     else if (this.#remove(to, waiting)) to.peer.send(replyLine(waiting.id, reply))
   }
@@ -374,22 +318,14 @@ export class Relay {
     )
     if (replyTo !== undefined) this.#reply(to, replyTo, failure(`The reply cannot be read: ${why}`))
     else if (from.name === 'client' || id !== undefined)
-      from.peer.send(replyLine(id ?? null, failure(`The line was skipped, since ${why}`, code)))
+      from.peer.send(replyLine(id ?? null, failure(`The line was skipped, since ${why}`, code), line))
   }
 
   // ---- requests that wait ---------------------------------------------------------------------------------------
 
-  #add(side: Side, waiting: Waiting): Waiting {
-    side.waiting.set(waiting.key, waiting)
-    if (waiting.progressToken !== undefined) side.byToken.set(waiting.progressToken, waiting)
-    return waiting
-  }
-
   /** Returns false if it is gone already. */
   #remove(side: Side, waiting: Waiting): boolean {
-    if (side.waiting.get(waiting.key) !== waiting) return false
-    side.waiting.delete(waiting.key)
-    if (waiting.progressToken !== undefined) side.byToken.delete(waiting.progressToken)
+    if (!side.waiting.remove(waiting)) return false
     if (this.#idle.length > 0 && this.#client.waiting.size === 0)
       for (const resolve of this.#idle.splice(0)) resolve()
     return true
@@ -404,7 +340,7 @@ export class Relay {
 
   /** Those of `side` that the other side has. A judge that still thinks learns of it when it sends its request. */
   #failSent(side: Side, why: string): void {
-    for (const { id, isSent } of [...side.waiting.values()]) if (isSent) this.#reply(side, id, failure(why))
+    for (const { id, isSent } of side.waiting.all()) if (isSent) this.#reply(side, id, failure(why))
   }
 
   #deadline(): number {
@@ -413,132 +349,11 @@ export class Relay {
 
   #endOverdue(): void {
     const now = performance.now()
-    for (const waiting of [...this.#client.waiting.values()]) {
+    for (const waiting of this.#client.waiting.all()) {
       if (!waiting.isSent || waiting.until > now) continue
       const why = `The server did not answer ${waiting.method} within ${this.#options.timeoutMs / 1000} s`
       this.#server.peer.send(notificationLine(CANCELLED, { requestId: waiting.id, reason: why }))
       this.#reply(this.#client, waiting.id, failure(why))
     }
-  }
-}
-
-// ---- messages that another program may read differently --------------------------------------------------------
-
-/** Far more than any message needs, and far less than would overflow a stack. */
-const DEEPEST = 500
-
-interface Read {
-  readonly message: Message | undefined
-  /** Whether an object in the line has a key twice. */
-  readonly hasTwins: boolean
-}
-
-/** The message in a line, unless the other side may read another one in it than we judge. */
-function readLine(line: string, from: Side): Read {
-  let fields: Fields
-  try {
-    if (!line.startsWith('{')) return { message: readMessage(line), hasTwins: false }
-    fields = JSON.parse(line) as Fields
-  } catch {
-    return { message: readMessage(line), hasTwins: false }
-  }
-  const shape = shapeOf(line, DEEPEST)
-  return { message: unequivocal(fields, shape, from), hasTwins: shape.repeated !== undefined }
-}
-
-function unequivocal(
-  fields: Fields,
-  { isTooDeep, repeated }: ReturnType<typeof shapeOf>,
-  from: Side,
-): Message {
-  const message = messageOf(fields)
-  if (message.type === 'malformed') return message
-  if ('method' in message) {
-    const why = isTooDeep ? TOO_DEEP : problemOf(message, fields, { repeated, from })
-    const id = 'id' in message ? message.id : undefined
-    return why === undefined ? message : { type: 'malformed', why, id }
-  }
-  const why = isTooDeep ? TOO_DEEP : mistakenInMessage(fields)
-  return why === undefined ? message : { type: 'malformed', why, replyTo: message.id }
-}
-
-const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
-
-function problemOf(
-  { type, method, params }: Extract<Message, { type: 'request' | 'notification' }>,
-  fields: Fields,
-  { repeated, from }: { readonly repeated: string | undefined; readonly from: Side },
-): string | undefined {
-  if (repeated !== undefined) return `an object in it has the key ${shown(repeated)} twice`
-  const isNews = type === 'notification' && from.name === 'server'
-  const mistaken = mistakenInMessage(fields) ?? (isNews ? undefined : mistakenInParams(params))
-  if (mistaken !== undefined) return mistaken
-  if (Object.hasOwn(fields, 'result') || Object.hasOwn(fields, 'error'))
-    return 'some programs take it for a reply'
-  // Some servers would carry it out, and nobody would have judged it.
-  const needsId = isNews ? Object.hasOwn(from.judges, method) : !method.startsWith('notifications/')
-  if (type === 'notification' && needsId) return `${shown(method)} needs an id`
-  return undefined
-}
-
-// ---- text -----------------------------------------------------------------------------------------------------
-
-export function failure(message: string, code: number = RPC_CODES.serverError): Reply {
-  return { error: { code, message } }
-}
-
-function replyLine(id: RpcId | null, reply: Reply): string {
-  if (reply.line !== undefined) return reply.line
-  const how =
-    'result' in reply ? `"result":${JSON.stringify(reply.result)}` : `"error":${JSON.stringify(reply.error)}`
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${how}}`
-}
-
-function requestLine(id: RpcId, method: string, params: Json): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
-}
-
-function notificationLine(method: string, params: Json): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params })
-}
-
-function failureOf(error: Json): RpcFailure {
-  const { code, message, data } = isObject(error) ? error : ({ message: error } as Record<string, Json>)
-  return {
-    code: typeof code === 'number' ? code : RPC_CODES.serverError,
-    message: typeof message === 'string' ? message : JSON.stringify(error),
-    ...(data !== undefined && { data: data as Json }),
-  }
-}
-
-/** Some programs end a line at a carriage return, and would read a part of the message as another one. */
-function withoutReturns(text: string): string {
-  const line = text.replace(/\r$/, '')
-  return line.includes('\r') ? line.replaceAll('\r', ' ') : line
-}
-
-/** The number 1 and the text "1" are two ids. A list that holds 1 is none. */
-function keyOf(id: unknown): string {
-  if (typeof id === 'string') return `"${id}`
-  return typeof id === 'number' ? String(id) : ''
-}
-
-function isId(value: unknown): value is RpcId {
-  return typeof value === 'string' || typeof value === 'number'
-}
-
-function tokenIn(params: Json | undefined): string | undefined {
-  const meta = isObject(params) ? params._meta : undefined
-  const token = isObject(meta) ? meta.progressToken : undefined
-  return isId(token) ? keyOf(token) : undefined
-}
-
-/** One revision of the protocol has batches. */
-function batchIn(line: string): readonly unknown[] | undefined {
-  if (!/^\s*\[\s*\{/.test(line) || shapeOf(line, DEEPEST).isTooDeep) return undefined
-  try {
-    return JSON.parse(line) as unknown[]
-  } catch {
-    return undefined
   }
 }

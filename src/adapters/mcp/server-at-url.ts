@@ -10,7 +10,7 @@ import { RPC_CODES, type RpcId } from '../../rpc/message.js'
 import { HttpFetch } from '../../runners/mcp-tool/http-link.js'
 import { notLoaded } from '../../runners/mcp-tool/sdk.js'
 import { MAX_LINE_BYTES } from './line-peer.js'
-import type { Server, ServerEvents, StartServer } from './server.js'
+import type { Server, ServerEvents, StartServer } from './peer.js'
 
 /** The SDK has everything of an ended stream after this time. */
 const DRAIN_MS = 50
@@ -65,6 +65,8 @@ async function loadTransport() {
 class WatchedFetch {
   readonly #events: ServerEvents
   readonly #waiting = new Set<RpcId>()
+  /** Those whose stream ended, and should be continued. */
+  readonly #broken = new Set<RpcId>()
   readonly #fetch = new HttpFetch((type) =>
     type.startsWith('text/event-stream') ? Number.POSITIVE_INFINITY : MAX_LINE_BYTES,
   )
@@ -84,7 +86,7 @@ class WatchedFetch {
       if (isReply) this.#answer(message.id as RpcId, `The reply cannot be read: ${textOf(error)}`)
       return
     }
-    if (isReply) this.#waiting.delete(message.id as RpcId)
+    if (isReply) this.#forget(message.id as RpcId)
     this.#events.line(line)
   }
 
@@ -104,11 +106,18 @@ class WatchedFetch {
     if (id !== undefined) this.#waiting.add(id)
     let resumes = false
     const response = await this.#fetch.request(target, init, (why) => {
-      // The SDK asks for the rest of a stream that has ids.
-      if (id === undefined || resumes) return
-      const text = `the server ended its reply before it answered${why === undefined ? '' : `: ${why}`}`
-      setTimeout(() => this.#answer(id, text), DRAIN_MS)
+      if (id === undefined) return
+      later(() => {
+        // The SDK asks for the rest of a stream that has ids.
+        if (!resumes) this.#answer(id, ended(why))
+        else if (this.#waiting.has(id)) this.#broken.add(id)
+      })
     })
+    // The SDK takes this for a server that never has such a stream, and tells nobody.
+    if (response.status === 405 && new Headers(init.headers).has('last-event-id'))
+      later(() => {
+        for (const broken of this.#broken) this.#answer(broken, ended('it cannot be continued'))
+      })
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       return response
     const watched = response.body.pipeThrough(
@@ -124,25 +133,41 @@ class WatchedFetch {
   }
 
   #answer(id: RpcId, message: string): void {
-    if (!this.#waiting.delete(id)) return
+    if (!this.#forget(id)) return
     const error = { code: RPC_CODES.serverError, message }
     this.#events.line(JSON.stringify({ jsonrpc: '2.0', id, error }))
   }
+
+  /** Returns false if nobody waits for it. */
+  #forget(id: RpcId): boolean {
+    this.#broken.delete(id)
+    return this.#waiting.delete(id)
+  }
+}
+
+/** What arrived last is still on its way through the SDK. */
+function later(work: () => void): void {
+  setTimeout(work, DRAIN_MS)
+}
+
+function ended(why: string | undefined): string {
+  return `the server ended its reply before it answered${why === undefined ? '' : `: ${why}`}`
 }
 
 /** Passes a stream of events on, no faster than the client reads. An event that never ends is an error. */
 function watching(on: { readonly until: () => Promise<void>; readonly resumed: () => void }) {
   let bytes = 0
-  let last = ''
+  // Enough that no beginning of an id is missed between two chunks.
+  let last = '\n'
   return {
     async transform(chunk: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) {
       await on.until()
       const text = `${last}${Buffer.from(chunk).toString('latin1')}`
-      if (/(?:^|[\r\n])id:/.test(text)) on.resumed()
+      if (/[\r\n]id: ?[^\r\n ]/.test(text)) on.resumed()
       const end = text.search(/\r?\n\r?\n/)
       bytes = end < 0 ? bytes + chunk.length : chunk.length
       if (bytes > MAX_LINE_BYTES) throw new Error(`a message is larger than ${MAX_LINE_BYTES} bytes`)
-      last = text.slice(-3)
+      last = text.slice(-5)
       controller.enqueue(chunk)
     },
   }

@@ -1,15 +1,7 @@
 // The name of an MCP server in `mcp__SERVER__TOOL`, and where it comes from if the user gives none.
 
 import { basename } from 'node:path'
-
-/** As Claude Code does it, so that one matcher fits everywhere. */
-export function normalized(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_')
-}
-
-export function mcpToolName(server: string, tool: string): string {
-  return `mcp__${server}__${normalized(tool)}`
-}
+import { normalized } from '../../hosts/mcp-tool-name.js'
 
 /** A wrong name would leave the hooks for the right one without a call, so a doubtful one is refused. */
 export type FoundName = { readonly name: string } | { readonly doubt: string }
@@ -122,7 +114,8 @@ export function nameFromCommand([program = '', ...args]: readonly string[]): Fou
     const word = words[at] as string
     const next = starterNamed(word)
     if (next) starter = next
-    else if (!starter) return found(word)
+    else if (!starter)
+      return mayStartOthers(word, words.length) ? { doubt: `${word} may start another program` } : found(word)
     else if (word === '--' || starter.words?.includes(word.toLowerCase()) || isSetting(starter, word))
       continue
     else if (!word.startsWith('-')) return found(word)
@@ -137,8 +130,23 @@ export function nameFromCommand([program = '', ...args]: readonly string[]): Fou
 }
 
 function starterNamed(word: string): Starter | undefined {
-  const name = basename(word.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '')
+  const name = programName(word)
   return STARTERS.find(({ programs }) => programs.test(name))
+}
+
+/** Programs that start others, with arguments that are not read here. */
+const OTHERS =
+  /^(?:java|go|dotnet|cargo|ruby|perl|php|pwsh|powershell|sudo|doas|su|nice|nohup|timeout|time|xargs|ssh|wsl|op|doppler|dotenv|direnv|mise|asdf|nix|nix-shell|poetry|pdm|hatch|rye|pipenv|conda|mamba|micromamba|pixi|volta|fnm|make|just|flatpak|snap|systemd-run|bwrap|firejail|kubectl|ts-node)$/i
+
+/** A bare word with others behind it is rarely a server, unless it says so. */
+function mayStartOthers(word: string, count: number): boolean {
+  const name = programName(word)
+  if (OTHERS.test(name)) return true
+  return count > 1 && !/[\\/]/.test(word) && !/mcp|server/i.test(name)
+}
+
+function programName(word: string): string {
+  return basename(word.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '')
 }
 
 /** `env NAME=VALUE program`. */
@@ -172,9 +180,14 @@ export function nameFromUrl({ pathname, hostname }: URL): FoundName {
   return found(inPath[0] ?? inHost[0] ?? '')
 }
 
+/** Scripts, and programs in front of other servers. */
+const ANY_SERVER =
+  /^(?:index|main|start|serve|server|run|dev|exec|cli|app|task|test|mcp|stdio|remote|proxy|gateway|supergateway|bridge)$/i
+
 function found(word: string): FoundName {
   const name = shortened(word)
-  return name === '' ? { doubt: 'nothing in its address is a name' } : { name }
+  if (name === '') return { doubt: 'nothing in its address is a name' }
+  return ANY_SERVER.test(name) ? { doubt: `${name} could be the name of any server` } : { name }
 }
 
 /** Without scope, version, file ending, and the words that all of them have. */

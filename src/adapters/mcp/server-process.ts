@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { textOf } from '../../core/base/errors.js'
 import { groupOf } from '../../runners/process/launch.js'
 import { LinePeer, MAX_LINE_BYTES } from './line-peer.js'
-import type { Server, StartServer } from './server.js'
+import type { Server, StartServer } from './peer.js'
 
 /** From the end of its input to TERM, as the protocol wants it. KILL follows. */
 const FAREWELL_MS = 500

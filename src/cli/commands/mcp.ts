@@ -3,12 +3,13 @@
 import { resolve } from 'node:path'
 import { MCP_EMBEDDER, proxy } from '../../adapters/mcp/proxy.js'
 import { serverAtUrl } from '../../adapters/mcp/server-at-url.js'
-import { type FoundName, nameFromCommand, nameFromUrl, normalized } from '../../adapters/mcp/server-name.js'
+import { type FoundName, nameFromCommand, nameFromUrl } from '../../adapters/mcp/server-name.js'
 import { serverProcess } from '../../adapters/mcp/server-process.js'
-import { textOf } from '../../core/base/errors.js'
+import { HookError, textOf } from '../../core/base/errors.js'
 import { keepSecret, withoutSecrets } from '../../core/base/secrets.js'
 import { plainText, quoted } from '../../core/base/text.js'
 import { callerEnv, callerFolder } from '../../files/caller.js'
+import { normalized } from '../../hosts/mcp-tool-name.js'
 import { watchGroupsBy } from '../../runners/process/launch.js'
 import { GroupGuard } from '../../runners/program/group-guard.js'
 import { type Command, type Options, secondsOf } from '../command.js'
@@ -41,6 +42,13 @@ const OPTIONS = {
   'no-dialog': {
     type: 'boolean',
     help: 'Ask through carabiner approvals, not in the client.',
+  },
+  was: {
+    type: 'string',
+    multiple: true,
+    value: 'FIELD=VALUE',
+    help: 'A field of the entry before setup --mcp, for --remove.',
+    hidden: true,
   },
   ...SOURCE_OPTIONS,
 } as const
@@ -98,7 +106,10 @@ export const command: Command<typeof OPTIONS> = {
       signal: interruption.signal,
     }).catch(async (error: unknown) => {
       await hooks.close()
-      throw new Refusal('SERVER_UNUSABLE', withoutSecrets(textOf(error)))
+      const hint = error instanceof HookError ? error.hint : undefined
+      throw new Refusal('SERVER_UNUSABLE', withoutSecrets(textOf(error)), {
+        ...(hint !== undefined && { hint }),
+      })
     })
     for (const audit of audits) await audit.end()
     interruption.end(false)

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { realOf } from '../../files/within.js'
-import { clipFile, clipState, isServiceOff } from '../../service/clip.js'
+import { clipFile, clipState } from '../../hosts/clip-file.js'
+import { isServiceOff } from '../../service/clip.js'
 import {
   findServices,
   folderProblem,

@@ -4,6 +4,7 @@ import { didYouMean, visible } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
 import { ALL_CHOICES } from '../../hosts/entries.js'
 import { hostNamed } from '../../hosts/hosts.js'
+import { partsOf } from '../../hosts/late-parts.js'
 import { writtenPlaces } from '../../hosts/registrations.js'
 import { type HostPlace, userPlaces } from '../../hosts/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
@@ -118,7 +119,7 @@ function checkMcp({ mcp: _, remove: __, yes: ___, 'dry-run': ____, ...others }: 
 
 async function namedSetup(name: string): Promise<KnownSetup> {
   const host = hostNamed(name)
-  if (host?.setup) return { host, setup: await setupOf(host) }
+  if (host && partsOf(host).setup) return { host, setup: await setupOf(host) }
   throw usage(`There is no agent ${JSON.stringify(name)}${didYouMean(name, NAMES)}`, choiceOf(NAMES))
 }
 
@@ -194,7 +195,7 @@ async function proved(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const hosts = results.flatMap((result) =>
-    'done' in result && result.agent.host.proof ? [result.agent.host] : [],
+    'done' in result && partsOf(result.agent.host).proof ? [result.agent.host] : [],
   )
   const { agentsOf } = await import('../../verify/agents.js')
   const agents = (await agentsOf(hosts)).filter(({ program }) => program !== undefined)
@@ -305,7 +306,7 @@ function foundLines(
       placesOf({ host, setup })
         .map(({ path }) => visible(shortPath(path)))
         .join(', '),
-      host.proof ? '' : 'documented, not proven',
+      partsOf(host).proof ? '' : 'documented, not proven',
     ]),
   )
   return [

@@ -1,4 +1,5 @@
-// Agents other than Claude Code that setup registered hooks with: whether they can start them, and run them at all.
+// Agents other than Claude Code that setup registered hooks with: whether they can start them, and run them at all. Agents
+// with MCP servers behind the proxy are told too.
 
 import { visible } from '../../core/base/text.js'
 import type { HostProblem } from '../../hosts/host-setup.js'
@@ -10,7 +11,8 @@ import {
   type Registration,
   registrationsIn,
 } from '../../hosts/registrations.js'
-import { shortPath } from '../print/lines.js'
+import { counted, shortPath } from '../print/lines.js'
+import { proxiedServers } from '../setup/proxied-servers.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
@@ -20,10 +22,17 @@ export async function agents({ project }: Facts): Promise<Checked> {
   )
   const titles = [...new Set(all.map(askingName))]
   const asking = `${titles.join(', ')} ${titles.length === 1 ? 'asks' : 'ask'} Carabiner`
-  return {
-    what: titles.length === 0 ? 'no other agent asks Carabiner' : asking,
-    findings: all.flatMap(findingsOn),
-  }
+  const what = [titles.length === 0 ? 'no other agent asks Carabiner' : asking, ...proxied(project)]
+  return { what: what.join('; '), findings: all.flatMap(findingsOn) }
+}
+
+function proxied(project: string): readonly string[] {
+  const found = proxiedServers(project)
+  if (found.length === 0) return []
+  const servers = new Set(found.flatMap(({ client, names }) => names.map((name) => `${client.name} ${name}`)))
+  const titles = [...new Set(found.map(({ client }) => client.title))]
+  const are = servers.size === 1 ? 'is' : 'are'
+  return [`${counted(servers.size, 'MCP server')} of ${titles.join(', ')} ${are} behind carabiner mcp`]
 }
 
 function findingsOn({ host, isProject, files, problems }: Registration): readonly Finding[] {

@@ -11,15 +11,12 @@ import { claudeCode } from '../../hosts/claude-code/host.js'
 import { userSettings } from '../../hosts/claude-code/settings.js'
 import { setup } from '../../hosts/claude-code/setup.js'
 import { userSettingsFolder } from '../../hosts/claude-code/user-folder.js'
-import { hostText } from '../../hosts/host-problems.js'
 import { HOSTS } from '../../hosts/hosts.js'
-import { MCP_CLIENTS } from '../../hosts/mcp-clients.js'
-import { guardedIn } from '../../hosts/mcp-config.js'
 import { looseCall, ownCommand } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typedTake, typedTrust } from '../print/next-command.js'
-import { mcpFilesOf } from '../setup/mcp.js'
+import { proxiedServers } from '../setup/proxied-servers.js'
 import { undoOf } from '../why/advice.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
@@ -149,24 +146,13 @@ function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
 
 /** An agent that fires MCP calls itself, and has its servers behind the proxy. */
 function judgedTwice({ project }: Facts, commands: readonly AgentCommand[]): readonly Finding[] {
-  return MCP_CLIENTS.flatMap((client) => {
+  return proxiedServers(project).flatMap(({ client, file, names }): readonly Finding[] => {
     const title = HOSTS.find(({ name }) => name === client.host)?.title
     const firing = commands.find(({ agent, command }) => agent === title && looseCall(command) === 'fire')
     if (!firing) return []
-    return mcpFilesOf(client, project).flatMap((path): readonly Finding[] => {
-      const text = hostText(path)
-      const names = text === undefined ? [] : guardedIn({ path, text, key: client.key })
-      if (names.length === 0) return []
-      return [
-        {
-          severity: 'warning',
-          code: 'judged-twice',
-          file: path,
-          text: `${names.join(', ')}: ${client.title} runs hooks for MCP tools (${placeOf(firing)}), and so does carabiner mcp: each call is judged twice`,
-          fix: `carabiner setup --mcp ${client.name} --remove`,
-        },
-      ]
-    })
+    const text = `${names.join(', ')}: ${client.title} runs hooks for MCP tools (${placeOf(firing)}), and so does carabiner mcp: each call is judged twice`
+    const fix = `carabiner setup --mcp ${client.name} --remove`
+    return [{ severity: 'warning', code: 'judged-twice', file, text, fix }]
   })
 }
 

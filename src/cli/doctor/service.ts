@@ -2,9 +2,10 @@
 
 import { readIfThere } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
+import { clipFile, clipState } from '../../hosts/clip-file.js'
 import { isGone, ownCommand } from '../../hosts/own-command.js'
 import { settingsFiles } from '../../pack/registrations.js'
-import { clipFile, clipState, isServiceOff, recipeFor } from '../../service/clip.js'
+import { isServiceOff, recipeFor } from '../../service/clip.js'
 import {
   failureFile,
   findServices,

@@ -10,7 +10,7 @@ import { isCode } from '../output.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import type { Found, Kept } from './found.js'
-import { restoreScript, savedNames } from './restore-script.js'
+import { changedFiles, restoreScript } from './restore-script.js'
 
 /** The file in a backup that says that nothing was left to remove. */
 export const COMPLETE = 'complete'
@@ -21,19 +21,18 @@ const RESTORED = 'restored'
 export const RECORDS = 'setup' satisfies (typeof HOME_FOLDERS)['data'][number]
 
 /** A backup folder with everything that is not moved. */
-export function createBackup({ settings, kept }: Found): string {
+export function createBackup(found: Found): string {
+  const { kept } = found
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   const backup = createFolder(`${backupPrefix()}${stamp}`)
   try {
     for (const { kind } of kept) mkdirSync(join(backup, kind), 0o700)
-    for (const [i, { plan }] of settings.entries()) {
-      const { file, after } = plan
-      const { saved, left } = savedNames(i, plan)
+    for (const { file, saved, left } of changedFiles(found)) {
       const mode = (file.stats?.mode ?? 0o600) & 0o777
       writeFileSync(join(backup, saved), file.text ?? '', { mode })
-      if (left !== '') writeFileSync(join(backup, left), after ?? '', { mode: 0o600 })
+      for (const { name, text } of left) writeFileSync(join(backup, name), text, { mode: 0o600 })
     }
-    writeFileSync(join(backup, RESTORE_SCRIPT), restoreScript({ settings, kept }, backup), { mode: 0o600 })
+    writeFileSync(join(backup, RESTORE_SCRIPT), restoreScript(found, backup), { mode: 0o600 })
     const data = kept.find(({ kind, names }) => kind === 'data' && names.includes(RECORDS))
     if (data) copy(join(data.folder, RECORDS), join(backup, data.kind, RECORDS))
     return backup

@@ -62,7 +62,7 @@ export async function findAll(keepsState: boolean): Promise<Found> {
     { kind: 'data', folder: dataHome() },
     { kind: 'state', folder: stateHome() },
   ] as const
-  const behindProxy = filesBehindProxy()
+  const behindProxy = filesBehindProxy(new Map(settings.map(({ plan }) => [plan.file.real, plan.after])))
   return {
     settings,
     mcp: behindProxy.plans,

@@ -98,14 +98,18 @@ async function remove(found: Found): Promise<Removed> {
       undo.push(() => restore(one))
       if (done.backup !== undefined) texts.push(done.backup)
     }
-    for (const one of mcp) undo.push(await takeOut(one))
+    for (const one of mcp) {
+      const { undo: back, backup: text } = await takeOut(one)
+      undo.push(back)
+      if (text !== undefined) texts.push(text)
+    }
     if (backup !== undefined) moveAll(kept, backup, undo)
   } catch (error) {
     throw await undoAll(error, undo, found, backup)
   }
   const left = await removeService(found)
   if (backup === undefined)
-    return { ...found, backups: texts, restore: setupCommands(settings) || undefined, notes: left }
+    return { ...found, backups: texts, restore: setupCommands(found) || undefined, notes: left }
   const notes = [...left, ...removeRecords(), ...markComplete(backup)]
   for (const { folder } of kept.toReversed()) removeEmpty(folder)
   return { ...found, backups: [backup], restore: restoreCommand(backup), notes }
@@ -160,7 +164,7 @@ function markComplete(backup: string): readonly string[] {
 async function undoAll(
   error: unknown,
   undo: readonly (() => unknown)[],
-  { settings }: Found,
+  { settings, mcp }: Found,
   backup: string | undefined,
 ): Promise<unknown> {
   const problems: unknown[] = []
@@ -175,10 +179,11 @@ async function undoAll(
     if (backup !== undefined) discard(backup)
     return error
   }
-  const files = settings.map(({ place }) => visible(shortPath(place.path))).join(', ')
+  const paths = [...settings.map(({ place }) => place.path), ...mcp.map(({ file }) => file.path)]
+  const files = [...new Set(paths)].map((path) => visible(shortPath(path))).join(', ')
   const rest = backup === undefined ? '' : ` To restore the rest: ${restoreCommand(backup)}`
   return new Refusal('NOT_REMOVED', `${textOf(error)}. This could not be undone: ${textOf(problems[0])}`, {
-    hint: `Hooks may be missing in ${files}: nothing is guarded without them.${rest}`,
+    hint: `Hooks, or carabiner mcp, may be missing in ${files}: nothing is guarded without them.${rest}`,
   })
 }
 

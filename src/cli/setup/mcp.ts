@@ -2,14 +2,16 @@
 
 import { dirname } from 'node:path'
 import { didYouMean, visible } from '../../core/base/text.js'
-import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
-import { MCP_CLIENTS, type McpClient, mcpClientNamed } from '../../hosts/mcp-clients.js'
-import { type AgentFile, guarded, type McpChange, unguarded } from '../../hosts/mcp-config.js'
+import { isBelow } from '../../files/within.js'
+import { MCP_CLIENTS, type McpClient, mcpClientNamed, mcpFile, mcpFilesOf } from '../../hosts/mcp/clients.js'
+import { behindProxy, type McpChange, takenOut } from '../../hosts/mcp/proxied-file.js'
 import { agentFiles, registrationsIn } from '../../hosts/registrations.js'
 import { readSettings, replaceSettings, type SettingsFile } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
+import { isDeciding } from '../../pack/deciding-variables.js'
+import { missingSdk } from '../../runners/mcp-tool/sdk.js'
 import { choiceOf } from '../command.js'
 import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
@@ -26,7 +28,7 @@ export interface McpWish {
   readonly 'dry-run': boolean
 }
 
-/** What would become of one file. */
+/** The planned change of one file. */
 export interface McpPlan extends McpChange {
   readonly client: McpClient
   readonly file: SettingsFile
@@ -42,7 +44,7 @@ export async function setUpMcp(names: readonly string[], wish: McpWish, output: 
   const isAsked = names.length === 0 && !wish.yes && !wish['dry-run']
   const changes = results.some((result) => 'after' in result && result.changed.length > 0)
   if (!changes || wish['dry-run'])
-    return tell(results, wish, changes ? ['Leave out --dry-run to write it'] : [], output)
+    return tell(results, wish, changes ? ['Run it again without --dry-run to write it'] : [], output)
   if (isAsked) {
     if (!canAsk(output) || isAgentShell())
       return tell(
@@ -59,7 +61,8 @@ export async function setUpMcp(names: readonly string[], wish: McpWish, output: 
   }
   const done: McpResult[] = []
   for (const result of results) done.push(await carriedOut(result, wish))
-  return tell(done, wish, ['Restart the agents', 'carabiner doctor   # check that all of it works'], output)
+  const check = wish.remove ? [] : ['carabiner doctor   # check that hooks judge their calls']
+  return tell(done, wish, ['Restart the agents', ...check], output)
 }
 
 const GUARD = 'Put these servers behind carabiner mcp?'
@@ -67,7 +70,7 @@ const REMOVE = 'Take these servers out again?'
 
 // ---- which agents ---------------------------------------------------------------------------------------------
 
-/** Where hooks see MCP calls anyway, a proxy is not offered. What was put behind one can always be taken out. */
+/** Setup offers no proxy to agents whose hooks already see MCP calls. Servers behind one can always be taken out. */
 function offered({ remove }: McpWish): readonly McpClient[] {
   return MCP_CLIENTS.filter(({ host }) => remove || host === undefined)
 }
@@ -98,22 +101,25 @@ async function hookedHosts(): Promise<ReadonlySet<string>> {
   return new Set(registrationsIn(await agentFiles(project), project).map(({ host }) => host.name))
 }
 
-export function mcpFilesOf(client: McpClient, project: string): readonly string[] {
-  const place = { home: userHome(), project, env: callerEnv(), platform: process.platform }
-  return [...new Set(client.files(place))]
-}
-
 // ---- for `carabiner remove` ------------------------------------------------------------------------------------
 
-/** Files with servers behind the proxy, the user's and those of the project here. */
-export function filesBehindProxy(): {
+/**
+ * Files with servers behind the proxy, the user's and those of the project here. `texts`: those of some files before the
+ * servers are taken out.
+ */
+export function filesBehindProxy(texts: ReadonlyMap<string, string | undefined>): {
   readonly plans: readonly McpPlan[]
   /** Why others stay. */
   readonly left: readonly string[]
 } {
   const all = MCP_CLIENTS.flatMap((client) => plansFor(client, TAKE_OUT))
   return {
-    plans: all.flatMap((one) => ('problem' in one || one.changed.length === 0 ? [] : [one])),
+    plans: all.flatMap((one) => {
+      if ('problem' in one || one.changed.length === 0) return []
+      const text = texts.get(one.file.real)
+      if (text === undefined) return [one]
+      return [{ ...one, after: planFor(one.client, { ...one.file, text }, TAKE_OUT).after }]
+    }),
     left: all.flatMap((one) => {
       if ('problem' in one) return [`${one.problem.message}; its MCP servers may need carabiner mcp`]
       return one.left.map(({ name, why }) => `${shortPath(one.file.path)}: ${name} (${why})`)
@@ -121,11 +127,28 @@ export function filesBehindProxy(): {
   }
 }
 
-/** Takes the servers in this file out, and returns what puts the text back. Throws a SetupProblem. */
-export async function takeOut({ client, file }: McpPlan): Promise<() => void> {
+/** Takes the servers in this file out. `undo` puts the text back, and `backup` has it. Throws a SetupProblem. */
+export async function takeOut({
+  client,
+  file,
+}: McpPlan): Promise<{ undo(): void; backup: string | undefined }> {
   const done = await carriedOut({ ...planFor(client, file, TAKE_OUT), written: false }, TAKE_OUT)
   if ('problem' in done) throw done.problem
-  return () => replaceSettings(done.file, done.file.text ?? '')
+  return { undo: () => replaceSettings(done.file, done.file.text ?? ''), backup: done.backup }
+}
+
+/** The commands that put these servers behind the proxy again. */
+export function mcpAgain({ client, file }: McpPlan): readonly (readonly string[])[] {
+  const project = projectOf({ project: undefined })
+  return [
+    ...(isOfProject(file.path, project) ? [['cd', project]] : []),
+    ['carabiner', 'setup', '--mcp', client.name],
+  ]
+}
+
+/** A project in the home folder is the user. */
+function isOfProject(path: string, project: string): boolean {
+  return isBelow(path, project) && project !== userHome()
 }
 
 const TAKE_OUT: McpWish = { remove: true, yes: true, 'dry-run': false }
@@ -151,19 +174,18 @@ function plansFor(client: McpClient, wish: McpWish): readonly McpResult[] {
 }
 
 function planFor(client: McpClient, file: SettingsFile, { remove }: McpWish): McpPlan {
-  const program = thisProgram()
-  const given = (text: string): AgentFile => ({
-    path: file.path,
-    text,
-    key: client.key,
-    ...(client.types && { types: client.types }),
-  })
+  const project = projectOf({ project: undefined })
+  const setting = {
+    ...{ program: thisProgram(), project, decides: isDeciding, missing: missingSdk() },
+    isOfProject: isOfProject(file.path, project),
+  }
+  const given = (text: string) => mcpFile(client, file.path, text)
   const text = file.text ?? ''
-  if (!remove) return { client, file, ...guarded(given(text), program) }
-  const change = unguarded(given(text))
+  if (!remove) return { client, file, ...behindProxy(given(text), setting) }
+  const change = takenOut(given(text), setting)
   // As it was to the last byte, if nobody has changed it since.
   const [before] = recordOf(file).replaced()
-  const isUntouched = before !== undefined && guarded(given(before), program).after === text
+  const isUntouched = before !== undefined && behindProxy(given(before), setting).after === text
   return { client, file, ...change, after: isUntouched ? before : change.after }
 }
 
@@ -224,7 +246,7 @@ function linesOf(results: readonly McpResult[], { remove }: McpWish, paint: Pain
         `  ${paint.red('left alone')} ${visible(result.problem.message)}`,
       ]
     const { client, file, changed, left, already, written, backup } = result
-    const what = remove ? 'as it was' : 'behind carabiner mcp'
+    const what = remove ? 'restored' : 'behind carabiner mcp'
     const rows = columns([
       ...changed.map((name) => [`  ${visible(name)}`, written ? what : `would be ${what}`]),
       ...left.map(({ name, why }) => [`  ${visible(name)}`, `left alone: ${why}`]),

@@ -19,6 +19,7 @@ import {
 } from '../../hosts/entries.js'
 import { problemsOf } from '../../hosts/host-problems.js'
 import type { Entry, HostProblem } from '../../hosts/host-setup.js'
+import { partsOf } from '../../hosts/late-parts.js'
 import { ownIn, writtenPlaces } from '../../hosts/registrations.js'
 import { readSettings } from '../../hosts/settings-file.js'
 import {
@@ -396,7 +397,9 @@ function nextOf(done: Done): readonly string[] {
     ...(isServiceLeft ? ['carabiner service stop   # one still runs'] : []),
     ...(written && chosen.includes('guard') ? [`${TRY_GUARD}   # see it block a call`] : []),
     ...(chosen.length > 0 && off.length > 0 ? [more] : []),
-    ...(written && host.proof ? [`carabiner verify ${host.name}   # prove that it obeys hooks`] : []),
+    ...(written && partsOf(host).proof
+      ? [`carabiner verify ${host.name}   # prove that it obeys hooks`]
+      : []),
     'carabiner doctor   # check that all of it works',
   ]
 }

@@ -11,6 +11,7 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type AgentCommand, agentCommands, commandsIn } from '../doctor/agent-files.js'
 import { fromHere, grouped, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
+import { proxiedServers } from '../setup/proxied-servers.js'
 import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
 export interface FirstStep {
@@ -78,12 +79,16 @@ function projectAbove(project: string): string | undefined {
 /** Empty if an agent asks these hooks already, or needs nothing else. */
 export async function setupStep(project: string, hasHooks: boolean): Promise<readonly string[]> {
   const { engine, pack } = await registeredIn(project)
-  if (engine || (pack && !hasHooks)) return []
+  const isProxy = proxiedServers(project).length > 0
+  if (isProxy && !hasHooks) return [FIRST_FOR_MCP]
+  if (engine || isProxy || (pack && !hasHooks)) return []
   if (!hasHooks) return ['carabiner setup   # finds your agents, and guards them']
   return [`${ASK}   # no agent runs these hooks yet; then yours do`]
 }
 
 const ASK = 'carabiner setup --engine'
+const FIRST_FOR_MCP =
+  "carabiner new my-guard --dir ~/.amplifier/hooks --matcher 'mcp__.*'   # no hook hears your MCP servers yet"
 
 /** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
 export async function notAsked(

@@ -42,11 +42,27 @@ export function callOf(data: Data): Data {
 /** UTF-16 units. For longer texts the library is faster even if it is not loaded yet. */
 const LONGEST = 4096
 /** Beyond this many texts in a process, loading the library pays off. */
-const FEW = 32
-let hashed = 0
+const FEW = 16
+/** Kept, because a process that starts for one event hashes the same folders again and again. */
+const few = new Map<string, string>()
 
 export function sha256(text: string): string {
-  return text.length > LONGEST || hashed++ >= FEW ? hash('sha256', text) : shortHash(text)
+  const known = few.get(text)
+  if (known !== undefined) return known
+  if (text.length > LONGEST || few.size >= FEW) return hash('sha256', text)
+  const made = shortHash(text)
+  few.set(text, made)
+  return made
+}
+
+/** Not kept, because records are never the same twice. */
+let records = 0
+const FEW_RECORDS = 4
+
+export function sha256OfBytes(bytes: Uint8Array): string {
+  if (bytes.length > LONGEST || records >= FEW_RECORDS) return hash('sha256', bytes)
+  records++
+  return hashOf(bytes)
 }
 
 /** Exported for its tests. */

@@ -65,13 +65,13 @@ export const ERROR_CODES = {
   },
   HOOK_INTERRUPTED: {
     means:
-      'The process of a hook ended or hung after it had worked on several calls, and nobody knows which of them is to blame. Or the process that runs the hook for the service was suspended, so an answer may have come too late. Either way the hook has not judged this call. If it is a gate, the gate is closed, whatever its onFailure says.',
+      'The process of a hook ended or hung after it had worked on several calls, and nobody knows which of them is to blame. Or the process that runs the hook for the service was suspended, so an answer may have come too late. Or the helper that starts command hooks for a long-running process ended while the hook ran. Either way the hook has not judged this call. If it is a gate, the gate is closed, whatever its onFailure says.',
     todo: 'Try again. If it happens often, fix the hook: some call makes its process crash or hang.',
   },
   INSTALL_BROKEN: {
     means:
       'A file of Carabiner itself is missing or damaged, for instance while it is being updated, so a hook could not run. If it is a gate, the gate is closed, whatever its onFailure says.',
-    todo: 'Try again. If it happens again, install Carabiner again: npm install -g carabiner.',
+    todo: 'Try again. If it happens again, install Carabiner again.',
   },
   HOOK_OUTPUT: {
     means: 'A hook printed too much, so its answer cannot be read whole.',

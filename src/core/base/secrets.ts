@@ -22,41 +22,57 @@ const ALONE = '(?<![_-])'
 /** Ordinary words have no digit. */
 const HAS_DIGIT = String.raw`(?=[A-Za-z_-]{0,64}\d)`
 
-/** The formats of well-known services' secrets. Each is long or distinctive enough not to be anything else. */
-const FORMS: readonly string[] = [
-  `${ALONE}sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`, // OpenAI, Anthropic and others
-  `gh[oprsu]_[A-Za-z0-9]{20${REST}`,
-  `github_pat_[A-Za-z0-9_]{20${REST}`,
-  `${ALONE}gl[a-z]{2,5}-${HAS_DIGIT}[A-Za-z0-9_.-]{20${REST}`,
-  `xox[a-z]-[A-Za-z0-9-]{10${REST}`,
-  `xapp-${HAS_DIGIT}[A-Za-z0-9-]{20${REST}`,
-  '(?:AKIA|ASIA)[A-Z0-9]{16}',
-  `AIza[A-Za-z0-9_-]{30${REST}`,
-  String.raw`ya29\.[A-Za-z0-9_-]{20${REST}`,
-  `(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10${REST}`,
-  `whsec_[A-Za-z0-9]{20${REST}`,
-  String.raw`SG\.[A-Za-z0-9_-]{16${REST}\.[A-Za-z0-9_-]{16${REST}`,
-  `npm_[A-Za-z0-9]{30${REST}`,
-  `pypi-${HAS_DIGIT}[A-Za-z0-9_-]{30${REST}`,
-  `hf_[A-Za-z0-9]{20${REST}`,
-  `dop_v1_[a-f0-9]{40${REST}`,
-  `shpat_[a-f0-9]{20${REST}`,
-  String.raw`hvs\.[A-Za-z0-9_-]{20${REST}`,
-  `dckr_pat_[A-Za-z0-9_-]{20${REST}`,
-  `shp(?:ca|pa|ss)_[a-f0-9]{20${REST}`,
-  `(?:glsa|figd|lin_api|sbp|rubygems|ntn|gsk|r8|tskey|pul|phc|phx|nvapi|fo1|sqp|squ)_[A-Za-z0-9_-]{20${REST}`,
-  `${ALONE}(?:xai|pplx|PMAK|NRAK|GOCSPX|tskey|dapi|key|sq0atp|sq0csp|nvapi|rnd|sntrys)-${HAS_DIGIT}[A-Za-z0-9_-]{20${REST}`,
-  `AT[A-Z]TT3x[A-Za-z0-9_=-]{20${REST}`,
-  String.raw`dp\.[a-z]{2,5}\.[A-Za-z0-9]{20${REST}`,
-  `secret_${HAS_DIGIT}[A-Za-z0-9]{30${REST}`,
-  String.raw`pat[A-Za-z0-9]{14}\.[a-f0-9]{40${REST}`,
-  `pscale_[a-z]{2,8}_[A-Za-z0-9_.-]{20${REST}`,
-  `(?:dapi|SK)[a-f0-9]{32${REST}`,
-  String.raw`\d{8,12}:AA[A-Za-z0-9_-]{30${REST}`,
-  `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`,
+/**
+ * The formats of well-known services' secrets. Each is long or distinctive enough not to be anything else. Beside it are
+ * the words of which every such secret holds one, in lower case; none if they are too common.
+ * Exported for its tests.
+ */
+export const FORMS: readonly (readonly [words: string, form: string])[] = [
+  ['sk-', `${ALONE}sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`], // OpenAI, Anthropic and others
+  ['gho_ ghp_ ghr_ ghs_ ghu_', `gh[oprsu]_[A-Za-z0-9]{20${REST}`],
+  ['github_pat_', `github_pat_[A-Za-z0-9_]{20${REST}`],
+  ['', `${ALONE}gl[a-z]{2,5}-${HAS_DIGIT}[A-Za-z0-9_.-]{20${REST}`],
+  ['xox', `xox[a-z]-[A-Za-z0-9-]{10${REST}`],
+  ['xapp-', `xapp-${HAS_DIGIT}[A-Za-z0-9-]{20${REST}`],
+  ['akia asia', '(?:AKIA|ASIA)[A-Z0-9]{16}'],
+  ['aiza', `AIza[A-Za-z0-9_-]{30${REST}`],
+  ['ya29.', String.raw`ya29\.[A-Za-z0-9_-]{20${REST}`],
+  ['k_live_ k_test_', `(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10${REST}`],
+  ['whsec_', `whsec_[A-Za-z0-9]{20${REST}`],
+  ['sg.', String.raw`SG\.[A-Za-z0-9_-]{16${REST}\.[A-Za-z0-9_-]{16${REST}`],
+  ['npm_', `npm_[A-Za-z0-9]{30${REST}`],
+  ['pypi-', `pypi-${HAS_DIGIT}[A-Za-z0-9_-]{30${REST}`],
+  ['hf_', `hf_[A-Za-z0-9]{20${REST}`],
+  ['dop_v1_', `dop_v1_[a-f0-9]{40${REST}`],
+  ['shpat_', `shpat_[a-f0-9]{20${REST}`],
+  ['hvs.', String.raw`hvs\.[A-Za-z0-9_-]{20${REST}`],
+  ['dckr_pat_', `dckr_pat_[A-Za-z0-9_-]{20${REST}`],
+  ['shpca_ shppa_ shpss_', `shp(?:ca|pa|ss)_[a-f0-9]{20${REST}`],
+  [
+    'glsa_ figd_ lin_api_ sbp_ rubygems_ ntn_ gsk_ r8_ tskey_ pul_ phc_ phx_ nvapi_ fo1_ sqp_ squ_',
+    `(?:glsa|figd|lin_api|sbp|rubygems|ntn|gsk|r8|tskey|pul|phc|phx|nvapi|fo1|sqp|squ)_[A-Za-z0-9_-]{20${REST}`,
+  ],
+  [
+    'xai- pplx- pmak- nrak- gocspx- tskey- dapi- key- sq0atp- sq0csp- nvapi- rnd- sntrys-',
+    `${ALONE}(?:xai|pplx|PMAK|NRAK|GOCSPX|tskey|dapi|key|sq0atp|sq0csp|nvapi|rnd|sntrys)-${HAS_DIGIT}[A-Za-z0-9_-]{20${REST}`,
+  ],
+  ['tt3x', `AT[A-Z]TT3x[A-Za-z0-9_=-]{20${REST}`],
+  ['dp.', String.raw`dp\.[a-z]{2,5}\.[A-Za-z0-9]{20${REST}`],
+  ['secret_', `secret_${HAS_DIGIT}[A-Za-z0-9]{30${REST}`],
+  ['', String.raw`pat[A-Za-z0-9]{14}\.[a-f0-9]{40${REST}`],
+  ['pscale_', `pscale_[a-z]{2,8}_[A-Za-z0-9_.-]{20${REST}`],
+  ['', `(?:dapi|SK)[a-f0-9]{32${REST}`],
+  [':aa', String.raw`\d{8,12}:AA[A-Za-z0-9_-]{30${REST}`],
+  ['age-secret-key-1', `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`],
   // A JSON web token. It may not begin within another one, or a row of beginnings would be read again from each of them.
-  String.raw`${ALONE}eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`,
+  [
+    'eyj',
+    String.raw`${ALONE}eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`,
+  ],
 ]
+
+/** How the forms without words begin, in lower case. */
+const WORDLESS = /gl[a-z]{2,5}-|pat[a-z\d]{14}\.|(?:dapi|sk)[a-f\d]{32}/
 
 /** A private key, to its end or to the end of the text. */
 const PRIVATE_KEY = `-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0${REST}?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)`
@@ -72,34 +88,81 @@ const NO_VALUE = String.raw`(?!\$[A-Za-z_{(]|[<{]|https?:|(?:process|import\.met
 /** Only the first characters decide whether it is a word; a longer look would read them again for each label. */
 const MIXED = String.raw`(?=[^\s"',;&\d]{0,64}\d)(?=[^\s"',;&A-Za-z]{0,64}[A-Za-z])`
 
-/** Secrets with a label before them. The label stays, and the secret is removed. */
-const LABELLED: readonly string[] = [
-  String.raw`:\/\/[^\s/:@]{0,256}:)(?!\$|<)[^\s/@]{1${REST}(?=@)`, // https://user:password@host
-  String.raw`:\/\/)(?=[^\s/:@\d]{0,64}\d)[^\s/:@]{20${REST}(?=@)`, // https://token@host
-  String.raw`\bauthorization${IS}(?:${QUOTE})?(?:basic|bearer|token|digest|negotiate|apikey)\s{1,4})[A-Za-z0-9._~+/=-]{8${REST}`,
-  String.raw`\bSSWS\s{1,4})[A-Za-z0-9_-]{16${REST}`,
-  String.raw`\bbearer\s{1,4})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{12${REST}`,
-  `(?:${LABEL})${IS}${QUOTE})${NO_VALUE}${VALUE}{8${REST}`,
-  String.raw`(?:${PASSWORD})${IS}")${NO_VALUE}[^"\r\n]{8${REST}`,
-  `(?:${PASSWORD})=)(?!undefined|required)${NO_VALUE}${VALUE}{8${REST}`,
-  `(?:${LABEL})${IS})${NO_VALUE}${MIXED}${VALUE}{12${REST}`,
+/** Every label holds one of these. */
+const LABEL_WORDS = 'passw passphrase secret token key credential authorization'
+
+/** Secrets with a label before them, and words as in FORMS. The label stays, and the secret is removed. */
+const LABELLED: readonly (readonly [words: string, form: string])[] = [
+  ['://', String.raw`:\/\/[^\s/:@]{0,256}:)(?!\$|<)[^\s/@]{1${REST}(?=@)`], // https://user:password@host
+  ['://', String.raw`:\/\/)(?=[^\s/:@\d]{0,64}\d)[^\s/:@]{20${REST}(?=@)`], // https://token@host
+  [
+    'authorization',
+    String.raw`\bauthorization${IS}(?:${QUOTE})?(?:basic|bearer|token|digest|negotiate|apikey)\s{1,4})[A-Za-z0-9._~+/=-]{8${REST}`,
+  ],
+  ['ssws', String.raw`\bSSWS\s{1,4})[A-Za-z0-9_-]{16${REST}`],
+  ['bearer', String.raw`\bbearer\s{1,4})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{12${REST}`],
+  [LABEL_WORDS, `(?:${LABEL})${IS}${QUOTE})${NO_VALUE}${VALUE}{8${REST}`],
+  ['passw passphrase', String.raw`(?:${PASSWORD})${IS}")${NO_VALUE}[^"\r\n]{8${REST}`],
+  ['passw passphrase', `(?:${PASSWORD})=)(?!undefined|required)${NO_VALUE}${VALUE}{8${REST}`],
+  [LABEL_WORDS, `(?:${LABEL})${IS})${NO_VALUE}${MIXED}${VALUE}{12${REST}`],
 ]
 
-/** Each pattern runs in linear time: its quantifiers are bounded, and no part of a failed match is read again. */
-export function patterns(): Patterns {
-  made ??= {
-    forms: [new RegExp(`()(?:${PRIVATE_KEY})`, 'g'), new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g')],
-    labelled: LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
-  }
-  return made
-}
-let made: Patterns | undefined
+/**
+ * A pattern for texts with one of its words. A program that starts for one event spends longer on compiling the patterns
+ * than on reading its texts, and most texts have none of the words.
+ */
+export class Search {
+  readonly #words: readonly string[]
+  readonly #make: () => RegExp
+  readonly #wordless: RegExp | undefined
+  #made: RegExp | undefined
 
-interface Patterns {
+  /** Every match holds one of the words, or what `wordless` finds, both in lower case. */
+  constructor(words: readonly string[], make: () => RegExp, wordless?: RegExp) {
+    this.#words = words
+    this.#make = make
+    this.#wordless = wordless
+  }
+
+  get pattern(): RegExp {
+    this.#made ??= this.#make()
+    return this.#made
+  }
+
+  mayMatch(text: string): boolean {
+    return mayHave(text, this.#words) || this.#wordless?.test(text.toLowerCase()) === true
+  }
+
+  in(text: string): readonly RegExpExecArray[] {
+    return this.mayMatch(text) ? matchesIn(text, this.pattern) : []
+  }
+}
+
+/** In longer texts a pattern is as fast as its words. */
+const LONGEST_FOR_WORDS = 1024
+
+export function mayHave(text: string, words: readonly string[]): boolean {
+  if (text.length > LONGEST_FOR_WORDS) return true
+  const lower = text.toLowerCase()
+  return words.some((word) => lower.includes(word))
+}
+
+/** Each pattern runs in linear time: its quantifiers are bounded, and no part of a failed match is read again. */
+export const SEARCHES: {
   /** These need no label. */
-  readonly forms: readonly RegExp[]
+  readonly forms: readonly Search[]
   /** The first group is the label. */
-  readonly labelled: readonly RegExp[]
+  readonly labelled: readonly Search[]
+} = {
+  forms: [
+    new Search(['-----begin '], () => new RegExp(`()(?:${PRIVATE_KEY})`, 'g')),
+    new Search(
+      FORMS.flatMap(([words]) => (words === '' ? [] : words.split(' '))),
+      () => new RegExp(`()${START}(?:${FORMS.map(([, form]) => form).join('|')})`, 'g'),
+      WORDLESS,
+    ),
+  ],
+  labelled: LABELLED.map(([words, form]) => new Search(words.split(' '), () => new RegExp(`(${form}`, 'gi'))),
 }
 
 /** Shorter values (`true`, `1234`) would redact ordinary text. */
@@ -153,8 +216,10 @@ export function keepSecret(secrets: Iterable<string>): void {
   kept.longestFirst = [...values].sort(longerFirst)
 }
 
+// These two match names in lower case: patterns that ignore case take far longer to compile.
+
 const SECRET_NAME =
-  /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/i
+  /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/
 
 /** `/home/me/key`, `~/key`, `./key`: a secret that begins with a slash rarely continues like a folder name. */
 const PATH_VALUE =
@@ -163,7 +228,7 @@ const PATH_VALUE =
 /** The values of variables with names like secrets. A path is not a secret: SSH_PRIVATE_KEY=/home/… only says where one is. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    value && SECRET_NAME.test(name) && !PATH_VALUE.test(value) ? [value] : [],
+    value && SECRET_NAME.test(name.toLowerCase()) && !PATH_VALUE.test(value) ? [value] : [],
   )
 }
 
@@ -186,15 +251,15 @@ export function withoutSecrets(text: string): string {
   }
 }
 
-/** A word, a number or an id cannot contain a secret. This avoids compiling the patterns, which is slow the first time. */
-export const FORMLESS = /^(?:[A-Za-z]{0,19}|[0-9a-f-]{0,64})$/
+/** A word, a number, an id or a `turn-1` cannot contain a secret. This avoids compiling the patterns, which is slow the first time. */
+export const FORMLESS = /^(?:[A-Za-z]{0,19}|[A-Za-z]{1,15}-\d{1,6}|[0-9a-f-]{0,64})$/
 
 function shown(text: string): string {
   let left = text
   for (const value of known()) left = left.replaceAll(value, REDACTED)
   if (FORMLESS.test(left)) return left
-  const { forms, labelled } = patterns()
-  for (const pattern of [...forms, ...labelled]) left = left.replace(pattern, `$1${REDACTED}`)
+  for (const search of [...SEARCHES.forms, ...SEARCHES.labelled])
+    if (search.mayMatch(left)) left = left.replace(search.pattern, `$1${REDACTED}`)
   return left
 }
 
@@ -211,7 +276,7 @@ export function redacted<T extends object>(value: T, texts: readonly (keyof T)[]
   return copy ?? value
 }
 
-const SECRET_KEY = new RegExp(`(?:${LABEL})$`, 'i')
+const SECRET_KEY = new RegExp(`(?:${LABEL})$`)
 
 export interface Span {
   readonly start: number
@@ -241,15 +306,15 @@ export function matchesIn(text: string, pattern: RegExp): readonly RegExpExecArr
 
 /** The positions of secrets of a known form, which need no label. */
 export function formsAt(text: string): readonly Span[] {
-  return patterns()
-    .forms.flatMap((pattern) => matchesIn(text, pattern))
+  return SEARCHES.forms
+    .flatMap((search) => search.in(text))
     .map(({ index, 0: match }) => ({ start: index, end: index + match.length }))
 }
 
 /** The positions of secrets that follow a label. */
 export function labelledAt(text: string): readonly Span[] {
-  return patterns()
-    .labelled.flatMap((pattern) => matchesIn(text, pattern))
+  return SEARCHES.labelled
+    .flatMap((search) => search.in(text))
     .map(({ index, 0: match, 1: label = '' }) => ({ start: index + label.length, end: index + match.length }))
 }
 
@@ -264,6 +329,6 @@ function copied(value: unknown, isSecret: boolean): unknown {
   if (Array.isArray(value)) return value.map((one) => copied(one, isSecret))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, copied(one, SECRET_KEY.test(key))]),
+    Object.entries(value).map(([key, one]) => [key, copied(one, SECRET_KEY.test(key.toLowerCase()))]),
   )
 }

@@ -165,7 +165,7 @@ export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })
  */
 export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
   try {
-    return value === undefined || isBareContinue(value) ? CONTINUE : parseObject(value, diagnostics)
+    return isContinue(value) ? CONTINUE : parseObject(value, diagnostics)
   } catch (error) {
     throw isHookError(error) ? error : wrong(`the answer cannot be read: ${textOf(error)}`)
   }
@@ -213,11 +213,17 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   return result as unknown as HookResult
 }
 
-/** `{ action: 'continue' }` and nothing else: by far the most frequent answer. */
-function isBareContinue(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || (value as HookResult).action !== 'continue') return false
-  for (const key in value) if (key !== 'action') return false
-  return true
+/** Undefined, or `{ action: 'continue' }` and nothing else: by far the most frequent answers. */
+export function isContinue(value: unknown): boolean {
+  if (value === undefined) return true
+  if (typeof value !== 'object' || value === null) return false
+  try {
+    if ((value as HookResult).action !== 'continue') return false
+    for (const key in value) if (key !== 'action') return false
+    return true
+  } catch {
+    return false
+  }
 }
 
 function frozenField(key: string, value: unknown, problems: string[]): unknown {

@@ -8,7 +8,7 @@ import { redactedData } from '../base/secrets.js'
 import { endsChain, isClosing } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { applyPatch, applyWhole, type Patched, type PatchRules } from '../events/patch.js'
-import { CONTINUE, type HookResult, modify, parseResult } from '../events/result.js'
+import { CONTINUE, type HookResult, isContinue, modify, parseResult } from '../events/result.js'
 import { isGate } from '../hooks/gate.js'
 import { closesOnFailure, type Hook, type HookEvent, LateAnswer, WholeData } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
@@ -26,6 +26,7 @@ import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { EventQueue, FixedQueue, type HookQueue, type Recheck } from './queue.js'
 import {
   changesBetween,
+  continued,
   joinLanes,
   type Ran,
   type TraceDetails,
@@ -197,17 +198,39 @@ class Sequence extends Watched implements Dispatched, CallSite {
     })
   }
 
+  /** One loop, because a function for each hook would cost more than most hooks. */
   async #runPass(pass: number): Promise<void> {
     try {
-      for (let awaited = this.#advance(); awaited !== undefined; awaited = this.#advance()) {
+      while (!this.ended && pass === this.#pass) {
+        const hook = this.#queue.next(this.event, this.ran)
+        if (hook === undefined) break
+        this.#stepFrom = this.ran.length
+        if (hook.lane !== null && this.#mode.steps) {
+          const step = this.#queue.step()
+          if (step.length > 1) {
+            await this.#step(step)
+            continue
+          }
+        }
+        if (this.#mustAsk(hook) && (!this.#admits(hook) || pass !== this.#pass)) continue
+        if (this.#now >= this.#deadline) {
+          this.#skipLate(hook)
+          continue
+        }
+        this.#hook = hook
+        this.#call = new HookCall(hook, this)
         try {
-          const answer = await awaited
-          if (pass !== this.#pass) return
-          if (this.#hook) this.#takeInTime(this.#hook, answer)
+          const answer = hook.run(this.event, this.#call)
+          if (pass !== this.#pass) return ignored(answer)
+          if (isPromise(answer)) {
+            this.#watch(hook)
+            const awaited = await answer
+            if (pass !== this.#pass) return
+            this.#takeInTime(hook, awaited)
+          } else this.#take(hook, answer)
         } catch (thrown) {
           if (pass !== this.#pass) return
-          if (!this.#hook) throw thrown
-          this.#fail(this.#hook, hookError(this.#hook, thrown))
+          this.#fail(hook, hookError(hook, thrown))
         }
       }
       if (pass !== this.#pass) return
@@ -217,36 +240,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
       this.#end()
       this.#reject(error)
     }
-  }
-
-  /** Runs hooks until one, or a whole step, must be waited for; undefined at the end of the queue. */
-  #advance(): Promise<unknown> | undefined {
-    const pass = this.#pass
-    while (!this.ended && pass === this.#pass) {
-      const hook = this.#queue.next(this.event, this.ran)
-      if (hook === undefined) return undefined
-      this.#stepFrom = this.ran.length
-      if (hook.lane !== null && this.#mode.steps) {
-        const step = this.#queue.step()
-        if (step.length > 1) return this.#step(step)
-      }
-      if (this.#mustAsk(hook) && (!this.#admits(hook) || pass !== this.#pass)) continue
-      if (!this.#inTime(hook)) continue
-      this.#hook = hook
-      this.#call = new HookCall(hook, this)
-      try {
-        const answer = hook.run(this.event, this.#call)
-        if (pass !== this.#pass) return ignored(answer)
-        if (isPromise(answer)) {
-          this.#watch(hook)
-          return answer
-        }
-        this.#take(hook, answer)
-      } catch (thrown) {
-        this.#fail(hook, hookError(hook, thrown))
-      }
-    }
-    return undefined
   }
 
   #mustAsk({ condition, detached, sameAs }: Hook): boolean {
@@ -285,11 +278,9 @@ class Sequence extends Watched implements Dispatched, CallSite {
     return repetition(hook, this.#standing)
   }
 
-  #inTime(hook: Hook): boolean {
-    if (this.#now < this.#deadline) return true
+  #skipLate(hook: Hook): void {
     const text = "it was not started, because the event's deadline had passed"
     this.#fail(hook, new HookError('HOOK_TIMEOUT', text, fireTimeoutHint(this.#spent())), true)
-    return false
   }
 
   #spent(): readonly Spent[] {
@@ -405,10 +396,21 @@ class Sequence extends Watched implements Dispatched, CallSite {
   }
 
   #take(hook: Hook, value: unknown, now?: number): void {
-    if (value instanceof LateAnswer) {
-      this.#setAside(hook, value, now)
-      return
-    }
+    if (isContinue(value)) this.#goOn(hook, now)
+    else if (value instanceof LateAnswer) this.#setAside(hook, value, now)
+    else this.#takeAnswer(hook, value, now)
+  }
+
+  /** The usual answer gets no further look. */
+  #goOn(hook: Hook, now = this.#clock.now()): void {
+    const trace = this.#call?.output
+      ? traceOf(hook, 'ran', now - this.#now, CONTINUE, this.#call.output)
+      : continued(hook, now - this.#now)
+    this.#now = now
+    this.ran.push({ trace, hook, effect: CONTINUE, left: this.event.data, endedAt: now })
+  }
+
+  #takeAnswer(hook: Hook, value: unknown, now?: number): void {
     const call = this.#call as HookCall
     const isWhole = value instanceof WholeData
     const answer = this.#withSureAllow(hook, parseResult(isWhole ? modify(value.data) : value, call))

@@ -28,16 +28,21 @@ export interface CallSite {
   closes(hook: Hook): boolean
 }
 
-/** The signal is created on first use, because most hooks never ask for it. */
+/** What a hook did with its context. */
+interface Used {
+  controller?: AbortController
+  output?: Printed
+  lastWord?: HookResult
+  listeners?: readonly (() => void)[]
+  aborted?: { readonly reason: unknown }
+  askAtDeadline?: (() => Promise<boolean>) | undefined
+}
+
+/** Most hooks never use their context, so there is little to create until one does. */
 export class HookCall implements HookContext, DiagnosticSink {
   readonly #hook: Hook
   readonly #site: CallSite
-  #controller: AbortController | undefined
-  #output: Printed | undefined
-  #lastWord: HookResult | undefined
-  #listeners: readonly (() => void)[] | undefined
-  #aborted: { readonly reason: unknown } | undefined
-  #askAtDeadline: (() => Promise<boolean>) | undefined
+  #used: Used | undefined
 
   constructor(hook: Hook, site: CallSite) {
     this.#hook = hook
@@ -52,16 +57,23 @@ export class HookCall implements HookContext, DiagnosticSink {
     return this.#site.outcome
   }
 
+  #use(): Used {
+    this.#used ??= {}
+    return this.#used
+  }
+
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#aborted) this.#controller.abort(this.#aborted.reason)
-    return this.#controller.signal
+    const used = this.#use()
+    used.controller ??= new AbortController()
+    if (used.aborted) used.controller.abort(used.aborted.reason)
+    return used.controller.signal
   }
 
   get onAbort() {
     return (listener: () => void) => {
-      if (this.#aborted) listener()
-      else this.#listeners = this.#listeners ? [...this.#listeners, listener] : [listener]
+      const used = this.#use()
+      if (used.aborted) listener()
+      else used.listeners = [...(used.listeners ?? []), listener]
     }
   }
 
@@ -78,32 +90,32 @@ export class HookCall implements HookContext, DiagnosticSink {
 
   get printed() {
     return (output: Printed) => {
-      this.#output = output
+      this.#use().output = output
     }
   }
 
   get lastWord() {
     return (result: HookResult) => {
-      this.#lastWord = result
+      this.#use().lastWord = result
     }
   }
 
   get atDeadline() {
     return (ask: () => Promise<boolean>) => {
-      this.#askAtDeadline = ask
+      this.#use().askAtDeadline = ask
     }
   }
 
   /** Asks once. */
   askAtDeadline(): Promise<boolean> | undefined {
-    const ask = this.#askAtDeadline
-    this.#askAtDeadline = undefined
+    const ask = this.#used?.askAtDeadline
+    if (ask) this.#use().askAtDeadline = undefined
     return ask?.()
   }
 
   /** The deny, ask or abort among the hook's answers so far, including a late one. Changes no longer count. */
   closingWord(late?: unknown): HookResult | undefined {
-    const word = late ?? this.#lastWord
+    const word = late ?? this.#used?.lastWord
     if (!isObject(word) || !isAction(word.action) || !isClosing(word.action)) return undefined
     const { data: _, ...rest } = word as unknown as HookResult
     return rest
@@ -111,7 +123,7 @@ export class HookCall implements HookContext, DiagnosticSink {
 
   /** The hook's output so far. */
   get output(): Printed | undefined {
-    return this.#output
+    return this.#used?.output
   }
 
   push(d: Diagnostic): void {
@@ -126,9 +138,10 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   abort(reason: unknown): void {
-    this.#aborted = { reason }
-    this.#controller?.abort(reason)
-    for (const listener of this.#listeners ?? []) listener()
+    const used = this.#use()
+    used.aborted = { reason }
+    used.controller?.abort(reason)
+    for (const listener of used.listeners ?? []) listener()
   }
 }
 

@@ -57,15 +57,18 @@ export function traceOf(
 ): Trace {
   const { name, kind, role } = hook
   const { source } = hook.origin
-  // Most hooks just continue. One literal is cheaper than adding fields one by one.
-  if (effect === CONTINUE && status === 'ran' && role === 'intercept' && !more) {
-    return { name, kind, source, status, ms, answer: effect }
-  }
   const trace: { -readonly [K in keyof Trace]: Trace[K] } = { name, kind, source, status, ms }
   if (role !== 'intercept') trace.role = role
   if (status === 'ran') trace.answer = redacted(effect, SPOKEN)
   else if (status === 'failed') trace.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
   return more ? Object.assign(trace, redacted(plain(more), PRINTED)) : trace
+}
+
+/** Most hooks just continue. One literal is cheaper than adding fields one by one. */
+export function continued(hook: Hook, ms: number): Trace {
+  const { name, kind, role, origin } = hook
+  if (role !== 'intercept') return traceOf(hook, 'ran', ms, CONTINUE)
+  return { name, kind, source: origin.source, status: 'ran', ms, answer: CONTINUE }
 }
 
 export function tracesOf(ran: readonly Ran[]): readonly Trace[] {

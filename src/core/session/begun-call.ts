@@ -89,9 +89,6 @@ export function asked<T>(
   }
 }
 
-/** How a tool ended. */
-export type Ending = { readonly result: unknown } | { readonly error: string }
-
 const DROPPED = 'The call was dropped before it was finished'
 
 /** The ways to end a call. The first one counts, and every later one gets its result. */
@@ -102,8 +99,6 @@ export function endings<T>(
     readonly fail: (error: unknown, isInterrupted: boolean) => Promise<T>
     /** Says what is wrong with a result that hooks cannot see yet. */
     readonly refuses: (result: unknown) => string | undefined
-    /** Ends the call if no hook hears it. */
-    readonly endUnheard?: (how: Ending) => T | undefined
   },
 ) {
   let ended: Promise<T> | undefined
@@ -125,12 +120,6 @@ export function endings<T>(
       return end(() => call.finish(result))
     },
     fail: (error: unknown) => end(() => call.fail(error, false)),
-    endUnheard: (how: Ending): boolean => {
-      const result = ended === undefined ? call.endUnheard?.(how) : undefined
-      if (result === undefined) return false
-      void end(async () => result)
-      return true
-    },
     [Symbol.asyncDispose]: () => interrupt(DROPPED),
   }
 }

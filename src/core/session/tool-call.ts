@@ -18,7 +18,6 @@ import {
   CHANGED,
   type DeniedCall,
   denied,
-  type Ending,
   endings,
   type OpenCall,
   refuseAborted,
@@ -27,6 +26,7 @@ import {
   UNBEGUN,
   withDiagnostic,
 } from './begun-call.js'
+import type { Interrupt } from './engine.js'
 import type { FireResult } from './fire.js'
 import type { ToolData } from './unheard.js'
 
@@ -168,7 +168,10 @@ export async function beginToolCall<C extends ToolCall>(
   return begin(await session.fire('PreToolUse', base, { signal, timeout, approver }))
 }
 
-type Ends = Pick<UnheardTool, 'finish' | 'fail' | 'endUnheard' | typeof Symbol.asyncDispose>
+type Ends = Pick<ToolRunning<Data>, 'finish' | 'fail' | typeof Symbol.asyncDispose>
+
+/** How a tool ended. */
+type Ending = { readonly result: unknown } | { readonly error: string }
 
 /** A call whose PreToolUse no hook heard. */
 export interface UnheardTool extends ToolRunning<Data> {
@@ -182,24 +185,93 @@ export function beginUnheardCall(
   call: ToolCall,
   options: CallOptions,
 ): UnheardTool | undefined {
-  const { name, id, fields } = call
-  const input = call.input as Data
-  const judged = {
-    ...fields,
-    tool_name: name,
-    tool_input: input,
-    ...(id !== undefined && { tool_use_id: id }),
+  const { name, input, id, fields } = call
+  const judged: ToolData & { tool_use_id?: string } = { ...fields, tool_name: name, tool_input: input }
+  if (id !== undefined) judged.tool_use_id = id
+  return session.pass('PreToolUse', judged) ? new UnheardCall(session, options, judged) : undefined
+}
+
+/** There are many of them, so most of it is only made if a hook hears the end. */
+class UnheardCall implements UnheardTool {
+  readonly status = 'run'
+  readonly name: string
+  readonly input: Data
+  readonly #session: CallSession
+  readonly #options: CallOptions
+  readonly #judged: ToolData
+  readonly #startedAt = performance.now()
+  readonly #forget: (() => void) | undefined
+  /** How it ended, if no hook heard that. */
+  #ended: Ending | undefined
+  #ends: Ends | undefined
+  #interruptEnds: Interrupt | undefined
+
+  constructor(session: CallSession, options: CallOptions, judged: ToolData) {
+    this.#session = session
+    this.#options = options
+    this.#judged = judged
+    this.name = judged.tool_name
+    this.input = judged.tool_input as Data
+    this.#forget = session.track?.((why) => this.#interrupt(why))
   }
-  if (!session.pass('PreToolUse', judged)) return undefined
-  const outcome = quietOutcome(judged)
-  const ends = endings(session.track, toolEnd(session, options, judged, outcome)) as Ends
-  return { status: 'run', name, input, outcome, ...ends }
+
+  get outcome(): Outcome {
+    return quietOutcome(this.#judged)
+  }
+
+  endUnheard(how: Ending): boolean {
+    if (this.#ended || this.#ends) return false
+    if (!this.#session.pass('error' in how ? 'PostToolUseFailure' : 'PostToolUse', this.#judged)) return false
+    this.#ended = how
+    this.#forget?.()
+    return true
+  }
+
+  async finish<T>(result: T): Promise<FinishedTool<T>> {
+    return this.#ended ? this.#finished(this.#ended) : this.#heard().finish(result)
+  }
+
+  async fail(error: unknown): Promise<FinishedTool<unknown>> {
+    return this.#ended ? this.#finished(this.#ended) : this.#heard().fail(error)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#ended) await this.#heard()[Symbol.asyncDispose]()
+  }
+
+  #finished<T>(how: Ending): FinishedTool<T> {
+    const { outcome } = this
+    if ('error' in how) return { status: 'failed', reason: how.error, outcome, after: outcome }
+    return { status: 'ok', result: how.result as T, outcome, after: outcome }
+  }
+
+  async #interrupt(why: string): Promise<void> {
+    if (this.#ended) return
+    this.#heard()
+    await this.#interruptEnds?.(why)
+  }
+
+  #heard(): Ends {
+    if (this.#ends) return this.#ends
+    const end = toolEnd(this.#session, this.#options, this.#judged, this.outcome, this.#startedAt)
+    const track = (interrupt: Interrupt) => {
+      this.#interruptEnds = interrupt
+      return () => this.#forget?.()
+    }
+    this.#ends = endings(track, end) as Ends
+    return this.#ends
+  }
 }
 
 /** The second half: what hooks see of a call that ran. */
-function toolEnd(session: CallSession, options: CallOptions, judged: ToolData, outcome: Outcome) {
+function toolEnd(
+  session: CallSession,
+  options: CallOptions,
+  judged: ToolData,
+  outcome: Outcome,
+  startedAt = performance.now(),
+) {
   const { timeout, onOutcome } = options
-  const startedAt = performance.now()
   const fire = async (event: string, fields: object, until: AbortSignal | undefined): Promise<FireResult> => {
     const data = { ...judged, ...fields, duration_ms: Math.round(performance.now() - startedAt) }
     return session.fire(event, data, { signal: until, timeout })
@@ -208,12 +280,6 @@ function toolEnd(session: CallSession, options: CallOptions, judged: ToolData, o
   const unaborted = () => (options.signal?.aborted ? undefined : options.signal)
   return {
     refuses: refusesPromise,
-    endUnheard(how: Ending): FinishedTool<unknown> | undefined {
-      if (!session.pass('error' in how ? 'PostToolUseFailure' : 'PostToolUse', judged)) return undefined
-      const after = quietOutcome(judged)
-      if ('error' in how) return { status: 'failed', reason: how.error, outcome, after }
-      return { status: 'ok', result: how.result, outcome, after }
-    },
     async finish(result: unknown): Promise<FinishedTool<unknown>> {
       const [seen, problem] = asJson(result)
       const fired = await fire('PostToolUse', { tool_response: seen }, unaborted())

@@ -15,8 +15,6 @@ export const amazonQ: Host<'amazon-q'> = {
   name: 'amazon-q',
   title: 'Amazon Q',
   guarded: ['.amazonq/cli-agents/', '.aws/amazonq/cli-agents/'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   sends: (payload) => Object.hasOwn(EVENTS, String(payload.hook_event_name)) && !('session_id' in payload),
   events: EVENTS,
   tools: {

@@ -20,8 +20,6 @@ export const antigravity: Host<'antigravity'> = {
   name: 'antigravity',
   title: 'Antigravity',
   guarded: ['.gemini/config/', '.agents/hooks/', '.agents/hooks.json'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   sends: (payload) =>
     isObject(payload.toolCall) || ('conversationId' in payload && 'workspacePaths' in payload),
   events: { ...same('PreToolUse PostToolUse Stop'), PreInvocation: null, PostInvocation: null },

@@ -16,8 +16,6 @@ export const claudeCode: Host<'claude-code'> = {
   sends: () => false,
   can: (event, verdict) => abilities(honoured(event), verdict),
   answer: (event, told) => answer(event, told),
-  setup: () => import('./setup.js'),
-  proof: () => import('./proof.js'),
   isUnattended: (env) => env.CLAUDE_CODE_SESSION_ATTENDED === '0',
   timeout: 600,
   timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },

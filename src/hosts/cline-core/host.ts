@@ -9,8 +9,6 @@ export const clineCore: Host<'cline-core'> = {
   name: 'cline-core',
   title: 'Cline 3',
   guarded: ['.cline/plugins/'],
-  setup: () => import('./setup.js'),
-  proof: () => import('./proof.js'),
   // Its names of events are in snake_case.
   sends: (payload, event) =>
     cline.sends(payload, event) && /^[a-z]+(?:_[a-z]+)+$/.test(String(payload.hookName)),

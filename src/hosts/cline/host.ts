@@ -31,8 +31,6 @@ export const cline: Host<'cline'> = {
   name: 'cline',
   title: 'Cline',
   guarded: ['.cline/hooks/', '.clinerules/hooks/', 'Documents/Cline/Hooks/'],
-  setup: () => import('./setup.js'),
-  proof: () => import('./proof.js'),
   sends: (payload) => 'clineVersion' in payload,
   events: {
     toolcall: 'PreToolUse',

@@ -51,9 +51,6 @@ export const copilot: Host<'copilot'> = {
     '.copilot/config.json',
   ],
   moved: { variable: 'COPILOT_HOME', folder: '.copilot' },
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
-  proof: () => import('./proof.js'),
   projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.copilot') ||

@@ -7,8 +7,6 @@ export const crush: Host<'crush'> = {
   name: 'crush',
   title: 'Crush',
   guarded: ['crush.json', '.crush.json', '.config/crush/'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   runsEqualOnce: true,
   projectVariable: 'CRUSH_PROJECT_DIR',
   sends: (payload) =>

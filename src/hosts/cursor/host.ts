@@ -52,8 +52,6 @@ export const cursor: Host<'cursor'> = {
   name: 'cursor',
   title: 'Cursor',
   guarded: ['.cursor/hooks/', '.cursor/hooks.json', '.cursor/cli*.json', '.cursor/permissions.json'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   projectVariable: 'CURSOR_PROJECT_DIR',
   sends: (payload) =>
     'cursor_version' in payload || ('conversation_id' in payload && 'generation_id' in payload),

@@ -5,7 +5,6 @@ import { type Agent, same, tool } from '../host.js'
 export const devin: Agent<'devin'> = {
   name: 'devin',
   title: 'Devin',
-  hooks: () => import('./hook-file.js'),
   projectVariable: 'DEVIN_PROJECT_DIR',
   events: {
     ...same('PreToolUse PostToolUse PermissionRequest UserPromptSubmit Stop SessionStart SessionEnd'),

@@ -10,8 +10,6 @@ export const droid: Host<'droid'> = {
   name: 'droid',
   title: 'Droid',
   guarded: ['.factory/hooks/', '.factory/hooks.json', '.factory/settings*.json'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   projectVariable: 'FACTORY_PROJECT_DIR',
   sends: (payload) => keepsIn(payload, '.factory') || MODES.includes(payload.permission_mode),
   events: same(

@@ -117,13 +117,18 @@ function removals(text: string, { pairs, isBlock }: Placed, gone: ReadonlySet<st
     if (i > lastKept && !isBlock) return []
     const next = changeable(all[i + 1]?.[1]).startAt
     // A comment between them is the user's.
-    if (/#|\/[/*]/.test(text.slice(end, next))) throw new Unchangeable()
+    if (hasComment(text.slice(end, next))) throw new Unchangeable()
     return [{ at: startAt, end: next, text: '' }]
   })
   if (isBlock || lastKept === all.length - 1) return edits
-  if (lastKept < 0) throw new Unchangeable()
-  const [from, to] = [all[lastKept]?.[1].end ?? 0, all.at(-1)?.[1].end ?? 0]
+  const from = lastKept < 0 ? changeable(all[0]?.[1]).startAt : (all[lastKept]?.[1].end ?? 0)
+  const to = all.at(-1)?.[1].end ?? 0
+  if (lastKept < 0 && hasComment(text.slice(from, to))) throw new Unchangeable()
   return [...edits, { at: from, end: to, text: '' }]
+}
+
+function hasComment(text: string): boolean {
+  return /#|\/[/*]/.test(text)
 }
 
 /** A comment after it stays. */

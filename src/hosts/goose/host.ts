@@ -7,8 +7,6 @@ export const goose: Host<'goose'> = {
   name: 'goose',
   title: 'goose',
   guarded: ['.agents/plugins/', '.config/goose/'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
   // It sends Before… and After… in addition to PreToolUse and PostToolUse, for the same calls.
   events: {

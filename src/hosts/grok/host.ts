@@ -5,7 +5,6 @@ import { type Agent, same } from '../host.js'
 export const grok: Agent<'grok'> = {
   name: 'grok',
   title: 'Grok',
-  hooks: () => import('./hook-file.js'),
   events: {
     ...same(`SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionDenied Stop
       StopFailure Notification SubagentStart SubagentStop PreCompact PostCompact`),

@@ -4,22 +4,25 @@ import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
 import type { Agent } from '../host.js'
 import { AGENTS } from '../hosts.js'
+import { partsOf } from '../late-parts.js'
 import { type AgentSystem, systemOf } from './agent-system.js'
 import { type FoundEntry, foundIn } from './layout.js'
 
 /** Sorted by name. */
 export function hookFiles(): Promise<readonly AgentSystem[]> {
-  return Promise.all(AGENTS.flatMap((agent) => (agent.hooks ? [loaded(agent, agent.hooks)] : [])))
+  return Promise.all(AGENTS.flatMap((agent) => loaded(agent) ?? []))
 }
 
 /** Undefined if there is no such agent, or if it has no hook files that run here. */
 export async function hookFileOf(name: string): Promise<AgentSystem | undefined> {
   const agent = AGENTS.find((one) => one.name === name)
-  return agent?.hooks && loaded(agent, agent.hooks)
+  return agent && loaded(agent)
 }
 
-async function loaded(agent: Agent, hooks: NonNullable<Agent['hooks']>): Promise<AgentSystem> {
-  return systemOf(agent, (await hooks()).hookFile)
+function loaded(agent: Agent): Promise<AgentSystem> | undefined {
+  return partsOf(agent)
+    .hooks?.()
+    .then(({ hookFile }) => systemOf(agent, hookFile))
 }
 
 /** The agent that a file says it was written for: `migrate` writes `"agent": "cursor"` into a copy. */

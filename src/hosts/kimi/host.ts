@@ -8,9 +8,6 @@ export const kimi: Host<'kimi'> = {
   title: 'Kimi Code',
   guarded: ['.kimi/config.toml', '.kimi-code/config.toml'],
   moved: { variable: 'KIMI_CODE_HOME', folder: '.kimi-code' },
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
-  proof: () => import('./proof.js'),
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
   read: ({ agent_type: type, agent_name: name }) => definedFields({ agent_type: type ?? name }),
   events: {

@@ -21,8 +21,6 @@ export const kiro: Host<'kiro'> = {
   name: 'kiro',
   title: 'Kiro',
   guarded: ['.kiro/hooks/', '.kiro/agents/'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   sends: (payload) =>
     keepsIn(payload, '.kiro') ||
     (typeof payload.session_id === 'string' && payload.session_id.startsWith('sess_')),

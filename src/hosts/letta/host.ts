@@ -10,9 +10,6 @@ export const letta: Host<'letta'> = {
   name: 'letta',
   title: 'Letta Code',
   guarded: ['.letta/settings*.json', '.letta/hooks/'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
-  proof: () => import('./proof.js'),
   sends: (payload) => 'event_type' in payload && 'working_directory' in payload,
   // It names the agent, but no session. An answer to a question counts for the same agent.
   read: ({ session_id: session, agent_id: agent }) =>

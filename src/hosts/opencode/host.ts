@@ -15,8 +15,6 @@ export const opencode: Host<'opencode'> = {
     'opencode.json',
     'opencode.jsonc',
   ],
-  setup: () => import('./setup.js'),
-  proof: () => import('./proof.js'),
   sends: ({ hook, input }) => typeof hook === 'string' && isObject(input),
   eventName: ({ hook, input }) => {
     const sent = inside(inside(input).event).type

@@ -8,8 +8,6 @@ export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
   guarded: ['.openhands/hooks/', '.openhands/hooks.json'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   projectVariable: 'OPENHANDS_PROJECT_DIR',
   sends: (payload) => 'event_type' in payload,
   events: {

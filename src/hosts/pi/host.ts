@@ -22,8 +22,6 @@ export const pi: Host<'pi'> = {
   title: 'pi',
   guarded: ['.pi/extensions/', '.pi/agent/extensions/', '.pi/settings.json', '.pi/agent/settings.json'],
   moved: { variable: 'PI_CODING_AGENT_DIR', folder: '.pi/agent' },
-  setup: () => import('./setup.js'),
-  proof: () => import('./proof.js'),
   sends: ({ event }) => isObject(event) && typeof event.type === 'string',
   eventName: (payload) => {
     const { type, isError } = eventIn(payload)

@@ -11,9 +11,6 @@ export const qwen: Host<'qwen'> = {
   title: 'Qwen Code',
   guarded: ['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
   moved: { variable: 'QWEN_HOME', folder: '.qwen' },
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
-  proof: () => import('./proof.js'),
   projectVariable: 'QWEN_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),

@@ -9,7 +9,6 @@ export const vscode: Host<'vscode'> = {
   name: 'vscode',
   title: 'VS Code',
   guarded: ['.github/hooks/', '.copilot/hooks/'],
-  setup: () => import('./setup.js'),
   sends: ({ timestamp, tool_use_id: id, tool_input: input, permission_mode: mode }) =>
     isIsoTime(timestamp) &&
     mode === undefined &&

@@ -4,6 +4,7 @@ import { type Data, isObject } from '../../core/base/json.js'
 import { fold } from '../../core/events/events.js'
 import { byExitCode } from '../answer.js'
 import { definedFields, type Host, tool } from '../host.js'
+import { mcpToolName } from '../mcp-tool-name.js'
 
 const TOOLS = ['run_command', 'write_code', 'read_code', 'mcp_tool_use'] as const
 
@@ -11,8 +12,6 @@ export const windsurf: Host<'windsurf'> = {
   name: 'windsurf',
   title: 'Windsurf',
   guarded: ['.windsurf/hooks/', '.windsurf/hooks.json', '.codeium/windsurf/hooks.json'],
-  setup: () => import('./setup.js'),
-  hooks: () => import('./hook-file.js'),
   sends: (payload) => 'agent_action_name' in payload,
   eventName: ({ agent_action_name: name }) => (typeof name === 'string' ? name : undefined),
   events: {
@@ -54,7 +53,7 @@ function toolOf(tool: (typeof TOOLS)[number], told: Data): Data {
     return { tool_name: tool, tool_input: definedFields({ file_path: told.file_path, edits: told.edits }) }
   }
   return definedFields({
-    tool_name: `mcp__${told.mcp_server_name}__${told.mcp_tool_name}`,
+    tool_name: mcpToolName(String(told.mcp_server_name), String(told.mcp_tool_name)),
     tool_input: told.mcp_tool_arguments ?? {},
     tool_response: told.mcp_result,
   })

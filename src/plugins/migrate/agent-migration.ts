@@ -16,6 +16,7 @@ import { agentSaid } from '../../hosts/hook-files/hook-files.js'
 import { foundIn, type Path } from '../../hosts/hook-files/layout.js'
 import { carabiner, OWN_FORMATS } from '../../hosts/hook-files/own-formats.js'
 import { AGENTS } from '../../hosts/hosts.js'
+import { partsOf } from '../../hosts/late-parts.js'
 import {
   readSettings,
   replaceSettings,
@@ -32,7 +33,10 @@ import type { Remark } from './movable-hooks.js'
 import { withoutTime } from './translated-command.js'
 
 /** Sorted. */
-export const FORMAT_NAMES: readonly string[] = [...AGENTS.filter(({ hooks }) => hooks), ...OWN_FORMATS]
+export const FORMAT_NAMES: readonly string[] = [
+  ...AGENTS.filter((agent) => partsOf(agent).hooks),
+  ...OWN_FORMATS,
+]
   .map(({ name }) => name)
   .sort()
 

@@ -76,7 +76,7 @@ export function translatedCommand(given: Translated): string {
 
 function unlessInstalled(event: string): string {
   const exit = resolveEvent(event).deny === 'block' ? 2 : 1
-  return `command -v carabiner > /dev/null || exec sh -c 'echo "This hook needs Carabiner, which is not installed: npm install -g carabiner" >&2; exit ${exit}';`
+  return `command -v carabiner > /dev/null || exec sh -c 'echo "This hook needs Carabiner, and there is no carabiner on the path" >&2; exit ${exit}';`
 }
 
 /** What the text of a shell command must fit, which other agents do not compare. */

@@ -12,6 +12,8 @@ export interface Running {
   readonly group: Group
   /** Called once. */
   onExit(listener: (code: number | null, signal: NodeJS.Signals | null) => void): void
+  /** Called instead of `onExit` if nobody can tell any more how it ends. */
+  onLost?(listener: (why: Error) => void): void
   /** Nothing more is read from it, and it does not keep our process alive. */
   release(): void
 }
@@ -121,19 +123,22 @@ class Execution {
     this.#stdout = new Output(running.stdout, outputLimit, ended, goesOn && (() => this.#readOn()))
     this.#stderr = new Output(running.stderr, outputLimit, ended)
     running.onExit((code, signal) => this.#exited(code, signal))
+    running.onLost?.((why) => this.#abandon(why))
   }
 
   /** Stops the group when the signal is aborted. The caller does not wait for that. */
   obey(signal: AbortSignal): void {
-    this.#stopListening = onAbort(signal, () => {
-      if (!this.#settle()) return
-      this.#aborted = true
-      // Nobody waits for the output of a program that continues on its own.
-      if (this.#waiting === this.#caller)
-        this.#caller.soFar?.(this.#ending(this.#exit ?? { code: null, signal: null }))
-      this.#waiting.reject(signal.reason)
-      void this.#endGroup()
-    })
+    if (!this.#settled) this.#stopListening = onAbort(signal, () => this.#abandon(signal.reason))
+  }
+
+  #abandon(reason: unknown): void {
+    if (!this.#settle()) return
+    this.#aborted = true
+    // Nobody waits for the output of a program that continues on its own.
+    if (this.#waiting === this.#caller)
+      this.#caller.soFar?.(this.#ending(this.#exit ?? { code: null, signal: null }))
+    this.#waiting.reject(reason)
+    void this.#endGroup()
   }
 
   /** Some programs print the first line without a line break and continue, so the output so far may be the whole line. */
@@ -157,7 +162,7 @@ class Execution {
       stdout: this.#stdout.answer(),
       rest: (signal) => {
         this.#stopListening()
-        if (!this.#settled) this.obey(signal)
+        this.obey(signal)
         return rest
       },
     })

@@ -1,12 +1,10 @@
 // The programs that one createHooks() runs, each in its own process group.
 
-import { spawn } from 'node:child_process'
-import { HookError } from '../../core/base/errors.js'
-import type { MaybePromise } from '../../core/base/promise.js'
-import type { HookContext } from '../../core/hooks/hook.js'
+import { HookError, isHookError } from '../../core/base/errors.js'
 import { forgetLooks } from '../../files/looks.js'
-import { Living, ProcessGroup } from '../program/process-group.js'
+import { Living } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
+import { startInHost } from '../spawner/spawner.js'
 import {
   type Ending,
   follow,
@@ -16,28 +14,13 @@ import {
   type LeftBehind,
   type Running,
 } from './execution.js'
+import type { Program, Start } from './start.js'
 
-export interface Program {
-  readonly file: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-  /** Written to its standard input. The program need not read it. */
-  readonly input: string
-  /** Bytes kept of each stream. Default 1 MiB. */
-  readonly outputLimit?: number
-  /** Called if it is aborted, with what it had printed by then. */
-  readonly soFar?: (unfinished: Ending) => void
-  /** For a start elsewhere, from where what the program says may come late. */
-  readonly atDeadline?: HookContext['atDeadline'] | undefined
-}
+export type { Program, Start } from './start.js'
 
 const OUTPUT_LIMIT = 1024 * 1024
 
-/** Starts a program and writes its input. May throw or reject with what the system says, or because of the signal. */
-export type Start = (program: Program, signal: AbortSignal) => MaybePromise<Running>
-
-let startNow: () => Start = () => startHere
+let startNow: () => Start = () => startInHost
 
 /** For a process that serves many callers: finds who starts the programs of the one that the running code works for. */
 export function startProgramsBy(find: typeof startNow): void {
@@ -68,7 +51,6 @@ export class Programs {
     signal.throwIfAborted()
     if (process.platform === 'win32') throw noWindows(program)
     const running = await this.#started(program, signal)
-    this.#groups.add(running.group)
     const { outputLimit = OUTPUT_LIMIT, soFar } = program
     return follow(running, { outputLimit, soFar }, signal, leftBehind, goesOn)
   }
@@ -76,9 +58,10 @@ export class Programs {
   async #started(program: Program, signal: AbortSignal): Promise<Running> {
     forgetLooks()
     try {
-      return await startNow()(program, signal)
+      return await startNow()(program, signal, (group) => this.#groups.add(group))
     } catch (error) {
       signal.throwIfAborted()
+      if (isHookError(error, 'HOOK_INTERRUPTED')) throw error
       throw notStarted(program, error)
     }
   }
@@ -90,28 +73,6 @@ export class Programs {
 }
 
 function ignore(): void {}
-
-function startHere({ file, args, cwd, env, input }: Program): MaybePromise<Running> {
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
-  // Node reports most start failures later, as an event.
-  if (child.pid === undefined)
-    return new Promise((_, reject) => {
-      child.once('error', reject)
-    })
-  const { stdin, stdout, stderr } = child
-  stdin.on('error', ignore) // A program may close its input early, or never read it.
-  stdin.end(input)
-  return {
-    stdout,
-    stderr,
-    group: new ProcessGroup(child.pid),
-    onExit: (listener) => void child.once('exit', listener),
-    release() {
-      for (const stream of [stdin, stdout, stderr]) stream.destroy()
-      child.unref()
-    },
-  }
-}
 
 function noWindows({ file }: Program): HookError {
   return new HookError(

@@ -1,9 +1,11 @@
 // The official SDK of the Model Context Protocol, which is optional and loaded on first use, and the links that it talks through.
 
+import { createRequire } from 'node:module'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 
 const PACKAGE = '@modelcontextprotocol/sdk'
+const INSTALL = `npm install ${PACKAGE}@1`
 
 export type Sdk = Awaited<ReturnType<typeof load>>
 
@@ -46,11 +48,21 @@ async function load() {
   }
 }
 
+/** The command that installs it, if it is missing. Loads nothing. */
+export function missingSdk(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve(`${PACKAGE}/client/index.js`)
+    return undefined
+  } catch {
+    return INSTALL
+  }
+}
+
 /** `who` cannot do without it. */
 export function notLoaded(error: unknown, who: string): HookError {
   const text = isMissingPackage(error) ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
   return new HookError('HOOK_NOT_STARTED', `The library ${PACKAGE} ${text}; ${who} need it`, {
-    hint: `npm install ${PACKAGE}@1`,
+    hint: INSTALL,
     cause: error,
   })
 }

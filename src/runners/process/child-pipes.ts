@@ -2,9 +2,10 @@
 
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { type Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
+import type { LineOutput } from '../../rpc/writer.js'
 
 /** The streams of a process. */
 export interface Pipes {
@@ -28,22 +29,23 @@ export function pipesOf({ stdin, stdout, stderr, stdio }: ChildProcess): Pipes {
 const CHANNEL = 3
 
 /**
- * A stream that outlives `stdin`, which Node destroys when the process ends, perhaps before its last reply was read.
+ * An output that outlives `stdin`, which Node destroys when the process ends, perhaps before its last reply was read.
  * Calls `onBroken` when the process no longer reads.
  */
-export function inputOf(stdin: Pipes['input'], onBroken: () => void): Writable {
+export function inputOf(stdin: Pipes['input'], onBroken: () => void): LineOutput {
   stdin.on('error', onBroken)
-  return new Writable({
-    decodeStrings: false,
-    write(chunk: string, encoding, done) {
-      stdin.write(chunk, encoding, (error) => {
+  const output: LineOutput = {
+    writable: true,
+    write: (text, done) =>
+      stdin.write(text, (error) => {
         if (!error) done()
-      })
-    },
-    final(done) {
-      stdin.end(() => done())
-    },
-  })
+      }),
+    end: () => stdin.end(),
+    // It neither breaks nor closes.
+    on: () => output,
+    off: () => output,
+  }
+  return output
 }
 
 // ---- a process that does not read -----------------------------------------------------------------------------

@@ -107,10 +107,11 @@ export class Resident {
     if (this.#registry.isWarm && life.inFlight === 0) life.stderr.forget()
     // The context's signal is not used: making one takes as long as the call.
     const onStart = (giveUp: () => void) => context.onAbort(giveUp)
-    const shared = this.#callsOf(life).begin()
+    // Only a process that serves many callers can be disturbed by another one.
+    const shared = this.#options.endsLate ? this.#callsOf(life).begin() : undefined
     return life.call(method, params, { timeoutMs, onStart }).then(
       (answer) => {
-        shared.end()
+        shared?.end()
         this.#check(life, question, context, answer)
         if (question.hasPrinted?.(answer)) return this.#answeredAloud(life, context, () => read(answer))
         this.#answered(context, life)
@@ -120,8 +121,8 @@ export class Resident {
         if (this.#options.endsLate && isLate(error)) this.#setAside(life, timeoutMs)
         else life.unanswered()
         const isLost = isLate(error) || (isClosed(error) && !life.isDismissed)
-        const isInterrupted = this.#options.endsLate && isLost && shared.lost()
-        shared.end()
+        const isInterrupted = isLost && shared?.lost() === true
+        shared?.end()
         const failure = await callFailure(error, life, question)
         this.#answered(context, life)
         throw isInterrupted ? interrupted(failure) : failure

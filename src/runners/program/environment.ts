@@ -1,13 +1,15 @@
 // The environment of a hook's program, the placeholders in its arguments, and its folders.
 
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
 import { isFolder, makePrivate } from '../../files/folder.js'
 import {
-  leadingVariables,
+  type Leading,
+  leadingInto,
+  namesOf,
   pathWithoutProject,
   withoutProject,
   withoutProjectVariables,
@@ -60,10 +62,11 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_
 export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  const { parent, minimal, passthrough = [], own } = inheritance
+  const { minimal, passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
-  if (scope !== 'project' || situation.isGuard) tellLeading(place.projectDir, parent, situation.note)
-  const above = parentFor(situation, place.projectDir, parent)
+  const parent = copied(inheritance.parent)
+  const { leading, above } = parent === lastCopy ? sharedFor(situation) : aboveFor(situation, parent)
+  if (leading) tellLeading(place.projectDir, leading, situation.note)
   const given = own ? { ...above, ...own } : above
   const env: Record<string, string> = Object.assign(
     inherited(given, minimal ? [...passthrough, ...Object.keys(own ?? {})] : undefined),
@@ -80,20 +83,77 @@ export function hookEnvironment(inheritance: Inheritance, situation: Situation):
  * its gates, because they were not reviewed together.
  */
 export function parentFor(
-  { scope, isGuard }: Reader,
+  reader: Reader,
   projectDir: string,
   parent: Inheritance['parent'] = callerEnv(),
+  leading = leadingFor(reader, projectDir, parent),
 ): Inheritance['parent'] {
-  if (scope !== 'project') return withoutProject(projectDir, parent)
-  return isGuard ? withoutProjectVariables(projectDir, parent) : parent
+  if (!leading) return parent
+  const without = reader.scope === 'project' ? withoutProjectVariables : withoutProject
+  return without(projectDir, parent, leading)
+}
+
+/** Undefined for a hook that may be led into the project, because it is a part of it. */
+function leadingFor(
+  { scope, isGuard }: Reader,
+  projectDir: string,
+  parent: Inheritance['parent'],
+): Leading | undefined {
+  return scope !== 'project' || isGuard ? leadingInto(projectDir, parent) : undefined
+}
+
+/** What a hook inherits, before anything is added, and the variables that were left out because they lead into the project. */
+interface Above {
+  readonly leading: Leading | undefined
+  readonly above: Inheritance['parent']
+}
+
+function aboveFor(situation: Situation, parent: Inheritance['parent']): Above {
+  const { projectDir } = situation.place
+  const leading = leadingFor(situation, projectDir, parent)
+  return { leading, above: parentFor(situation, projectDir, parent, leading) }
+}
+
+/** Node asks the system for each variable of `process.env` each time, and a hook needs all of them several times. */
+function copied(env: Inheritance['parent']): Inheritance['parent'] {
+  if (env !== process.env) return env
+  const names = Object.keys(env)
+  if (names.length === copiedNames && names.every((name) => env[name] === lastCopy[name])) return lastCopy
+  const copy: Record<string, string | undefined> = {}
+  for (const name of names) copy[name] = env[name]
+  copiedNames = names.length
+  lastCopy = copy
+  return copy
+}
+
+/** Never changed, so that hooks can share it as long as `process.env` stays the same. */
+let lastCopy: Inheritance['parent'] = {}
+let copiedNames = -1
+
+/** What hooks that start together share, because looking at the project's files takes longer than the rest. */
+const together = new Map<string, Above>()
+let sharedCopy = lastCopy
+
+function sharedFor(situation: Situation): Above {
+  if (sharedCopy !== lastCopy) together.clear()
+  sharedCopy = lastCopy
+  const { scope, isGuard = false, place } = situation
+  const key = `${scope === 'project'} ${isGuard} ${place.projectDir}`
+  const known = together.get(key)
+  if (known) return known
+  if (together.size === 0) queueMicrotask(() => together.clear())
+  const above = aboveFor(situation, lastCopy)
+  together.set(key, above)
+  return above
 }
 
 const variablesTold = perCaller(() => new Set<string>())
 
 /** Reports each variable once, because a host keeps it until it ends. */
-function tellLeading(projectDir: string, parent: Inheritance['parent'], note: Situation['note']): void {
+function tellLeading(projectDir: string, leading: Leading, note: Situation['note']): void {
+  if (leading.size === 0) return
   const told = variablesTold()
-  const news = leadingVariables(projectDir, parent).filter((name) => !told.has(`${projectDir}\0${name}`))
+  const news = namesOf(leading).filter((name) => !told.has(`${projectDir}\0${name}`))
   if (news.length === 0) return
   for (const name of news) told.add(`${projectDir}\0${name}`)
   const text = `${news.join(', ')} could make programs run code of the project ${projectDir}, so your own hooks and all gates run without it. If it came from a settings file that no longer exists, restart your agent`
@@ -185,8 +245,8 @@ export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void)
 
 /** Folders to start in, best first: the event's, the session's, the project's. */
 export function startFolders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
-  return [data.cwd, session?.cwd, projectDir].filter(
-    (folder): folder is string => typeof folder === 'string' && folder !== '',
+  return [data.cwd, session?.cwd, projectDir].flatMap((folder) =>
+    typeof folder === 'string' && folder !== '' ? [resolve(folder)] : [],
   )
 }
 

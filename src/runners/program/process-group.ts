@@ -104,6 +104,11 @@ export class ProcessGroup {
     if (dead || this.#kills > MOST_KILLS) this.#forget()
   }
 
+  /** Somebody else has seen that no process is left. */
+  left(): void {
+    if (!this.#isGone) this.#forget()
+  }
+
   /** Kills it at once, because our own process is about to exit. */
   kill(): void {
     this.#send('SIGKILL')

@@ -10,8 +10,9 @@ import {
   FrameError,
   type FromCaller,
   type ToCaller,
-} from './frames.js'
-import { isReport, RemotePrograms, signalName } from './remote-programs.js'
+} from '../../rpc/frames.js'
+import { signalName } from '../../runners/command/reported.js'
+import { isReport, RemotePrograms } from './remote-programs.js'
 import type { Turns } from './turns.js'
 
 /** What a caller prints, and its exit code, if it loses the service. */
@@ -139,6 +140,8 @@ export class CallerLink {
     if (isReport(message)) this.#programs.receive(message)
     else if (message.kind === 'signal') this.#abort.abort(signalName(message.number))
     else if (message.kind === 'go') this.#go()
+    else if (message.kind === 'begun' || message.kind === 'pong')
+      throw new FrameError(`only a spawner says ${message.kind}`)
     else if (this.#work !== undefined) throw new FrameError(`a second request: ${message.kind}`)
     else this.#work = this.#answer(message).catch((error) => this.#fail(error))
   }

@@ -1,16 +1,14 @@
 // Programs that a caller runs for the service: in its own environment, folder, limits, namespaces and terminal.
 
-import { constants } from 'node:os'
-import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { getSystemErrorName } from 'node:util'
 import { onAbort } from '../../core/base/promise.js'
+import { FrameError, type FromCaller, type ToCaller } from '../../rpc/frames.js'
 import type { Group, Running } from '../../runners/command/execution.js'
-import type { Program, Start } from '../../runners/command/programs.js'
-import { FrameError, type FromCaller, type ToCaller } from './frames.js'
+import { Incoming, NOTHING, signalName, startFailure } from '../../runners/command/reported.js'
+import type { Program, Start } from '../../runners/command/start.js'
 
 /** What a caller says about its programs. */
-type Report = Extract<FromCaller, { readonly id: number }>
+type Report = Exclude<Extract<FromCaller, { readonly id: number }>, { readonly kind: 'begun' }>
 
 const REPORTS: ReadonlySet<FromCaller['kind']> = new Set(['child', 'output', 'exited', 'gone', 'ending'])
 
@@ -30,7 +28,7 @@ export class RemotePrograms {
     this.#send = send
   }
 
-  readonly start: Start = (program, signal) => {
+  readonly start: Start = (program, signal, began) => {
     if (this.#lost !== undefined) throw new Error(this.#lost)
     const id = ++this.#lastId
     const remote = new RemoteProgram(program, () => this.#send({ kind: 'end', id }))
@@ -38,6 +36,7 @@ export class RemotePrograms {
     program.atDeadline?.(() => remote.hasSaidAll())
     const { file, args, cwd, env, input } = program
     this.#send({ kind: 'run', id, file, args, cwd, env, input })
+    began(remote)
     return remote.startedUnless(signal)
   }
 
@@ -108,6 +107,9 @@ class RemoteProgram implements Running, Group {
   startedUnless(signal: AbortSignal): Promise<Running> {
     return new Promise((resolve, reject) => {
       const stopListening = onAbort(signal, () => {
+        // Nobody else reads them, and a program may print until it has ended.
+        this.stdout.resume()
+        this.stderr.resume()
         void this.end()
         reject(signal.reason)
       })
@@ -211,47 +213,3 @@ class RemoteProgram implements Running, Group {
 
 /** A caller that took longer to start a program may have been suspended. */
 const LATE_MS = 200
-
-/** Bytes. Output is read as it comes, beyond the limit of a hook too. */
-const MOST_UNREAD = 16 * 1024 * 1024
-
-const NOTHING = Buffer.alloc(0)
-
-/** A stream that somebody else fills. */
-class Incoming extends Readable {
-  isComplete = false
-
-  override _read(): void {}
-
-  /** An empty piece is the end. Nothing counts after it. */
-  fill(bytes: Buffer): void {
-    if (this.isComplete || this.destroyed) return
-    if (bytes.length > 0 && this.readableLength > MOST_UNREAD)
-      throw new FrameError('output comes faster than it is read')
-    this.isComplete = bytes.length === 0
-    // A copy, because a small piece would keep the whole message alive.
-    this.push(bytes.length === 0 ? null : Buffer.from(bytes))
-  }
-}
-
-/** The error that Node's spawn would report. */
-function startFailure({ file, args }: Program, errno: number): NodeJS.ErrnoException {
-  const code = getSystemErrorName(-errno)
-  const path = file
-  return Object.assign(new Error(`spawn ${file} ${code}`), {
-    errno: -errno,
-    code,
-    syscall: `spawn ${file}`,
-    path,
-    spawnargs: [...args],
-  })
-}
-
-const SIGNALS = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
-)
-
-/** Real-time signals have no name, and end a process like KILL does. */
-export function signalName(number: number): NodeJS.Signals {
-  return SIGNALS.get(number) ?? 'SIGKILL'
-}

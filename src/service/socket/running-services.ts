@@ -8,7 +8,7 @@ import { isObject } from '../../core/base/json.js'
 import { readableNames } from '../../files/folder.js'
 import { stateHome } from '../../files/homes.js'
 import { ifThere } from '../../files/if-there.js'
-import { encodeFromCaller, serviceFrames, type ToCaller } from './frames.js'
+import { encodeFromCaller, serviceFrames, type ToCaller } from '../../rpc/frames.js'
 
 export function serviceFolder(env?: NodeJS.ProcessEnv): string {
   return join(stateHome(env), 'service')

@@ -1,7 +1,7 @@
 // The lines of a log: each holds the hash of the line before it and ends with its own. They are checked as bytes.
 
-import { hash as digestOf } from 'node:crypto'
 import { perCaller } from '../../core/base/caller.js'
+import { sha256OfBytes } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Link, Writable } from '../audit-log.js'
@@ -72,7 +72,7 @@ export function chained(
     // Its opening brace becomes the comma after our fields, and its closing brace is overwritten.
     bytes[brace] = COMMA
     end--
-    hash = digestOf('sha256', bytes.subarray(start, end))
+    hash = sha256OfBytes(bytes.subarray(start, end))
     seal = `,"hash":"${hash}"}\n`
   }
   end += bytes.write(seal, end, 'latin1')
@@ -100,7 +100,7 @@ export function markOf(line: Buffer): Mark | undefined {
 
 /** Whether the hash of the line is right. */
 export function isIntact(line: Buffer, { hash }: Mark): boolean {
-  return digestOf('sha256', line.subarray(0, line.length - SEAL_LENGTH)) === hash
+  return sha256OfBytes(line.subarray(0, line.length - SEAL_LENGTH)) === hash
 }
 
 // ---- secrets --------------------------------------------------------------------------------------------------
@@ -108,8 +108,15 @@ export function isIntact(line: Buffer, { hash }: Mark): boolean {
 /** Records of the engine. Their fields rarely name each other's secrets, and writing them must be fast. */
 const FREQUENT: readonly string[] = ['fire', 'late']
 
-/** Short texts without secrets. They are already in the log, so learning later that one is a secret would be too late anyway. */
-const cleanTexts = perCaller(() => ({ texts: new Set<string>(), renewAt: 0 }))
+/** What holds no secret. It is already in the log, so learning later that some of it is a secret would be too late anyway. */
+interface Clean {
+  readonly texts: Set<string>
+  /** Names that say nothing about their values either. */
+  readonly names: Set<string>
+  renewAt: number
+}
+
+const cleanOfCaller = perCaller((): Clean => ({ texts: new Set(), names: new Set(), renewAt: 0 }))
 const MOST_TEXTS = 1000
 const LONGEST_TEXT = 256
 /** After this time, they are checked again, because new secrets may be known. */
@@ -117,27 +124,42 @@ const RENEW_MS = 1000
 
 /** Returns the same object if it has none. */
 function withoutSecretsIn(entry: Writable): Writable {
-  const [now, clean] = [performance.now(), cleanTexts()]
+  const now = performance.now()
+  const clean = cleanOfCaller()
   if (now > clean.renewAt || clean.texts.size > MOST_TEXTS) {
     clean.texts.clear()
+    clean.names.clear()
     clean.renewAt = now + RENEW_MS
   }
-  return FREQUENT.includes(entry.kind) && isClean(entry, clean.texts)
+  return FREQUENT.includes(entry.kind) && isClean(entry, clean)
     ? entry
     : (writtenData(entry as unknown as Json) as unknown as Writable)
 }
 
-/** Cached, because most records repeat the same texts. */
-function isClean(value: unknown, clean: Set<string>, key = ''): boolean {
+/** Cached, because most records repeat the same texts. Without a `name`, the name of the value says nothing about it. */
+function isClean(value: unknown, clean: Clean, name?: string): boolean {
   if (typeof value === 'string')
-    return isCleanText(value, clean) && (value === '' || !isSecretKey(key, value))
-  if (typeof value === 'number') return !isSecretKey(key, value)
+    return (
+      isCleanText(value, clean.texts) && (name === undefined || value === '' || !isSecretKey(name, value))
+    )
+  if (typeof value === 'number') return name === undefined || !isSecretKey(name, value)
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every((one) => isClean(one, clean, key))
-  for (const name in value) {
-    const one = (value as Readonly<Record<string, unknown>>)[name]
-    if (!isCleanText(name, clean) || !isClean(one, clean, name)) return false
+  if (Array.isArray(value)) {
+    for (const one of value) if (!isClean(one, clean, name)) return false
+    return true
   }
+  for (const key in value) {
+    const one = (value as Readonly<Record<string, unknown>>)[key]
+    if (clean.names.has(key) || isPlainName(key, clean)) {
+      if (!isClean(one, clean)) return false
+    } else if (!isCleanText(key, clean.texts) || !isClean(one, clean, key)) return false
+  }
+  return true
+}
+
+function isPlainName(name: string, { texts, names }: Clean): boolean {
+  if (isSecretKey(name) || !isCleanText(name, texts)) return false
+  if (texts.has(name)) names.add(name)
   return true
 }
 

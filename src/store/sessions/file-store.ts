@@ -36,7 +36,7 @@ export interface FileStoreOptions {
   readonly answersOwnQuestions?: boolean
   /** Called with messages about old sessions that cannot be removed, and grants that no person gave. Default: a process warning. */
   readonly onTrouble?: (text: string) => void
-  /** Runs work that nobody waits for, such as removing old sessions. Default: `setImmediate`. */
+  /** Runs the removal of old sessions, which nobody waits for. Default: `inItsTurn`. */
   readonly later?: (work: () => void) => void
 }
 
@@ -48,6 +48,14 @@ const CHECKS = {
   answersOwnQuestions: isFlag,
   onTrouble: isFunction,
   later: isFunction,
+}
+
+/** One new session in this many removes old ones, so that a session pays little for others. */
+const SESSIONS_PER_SWEEP = 32
+
+/** Runs the work later, if it is its turn. Turns are random: most processes see a single session. */
+export function inItsTurn(work: () => void, run: (work: () => void) => void = setImmediate): void {
+  if (Math.random() * SESSIONS_PER_SWEEP < 1) run(work)
 }
 
 const NO_GRANTS: readonly StoredGrant[] = []
@@ -101,10 +109,10 @@ export class FileStore implements Sessions {
     this.#dataDir = resolve(dataDir)
     this.#answersOwnQuestions = options.answersOwnQuestions ?? false
     this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
-    this.#later = options.later ?? setImmediate
+    this.#later = options.later ?? inItsTurn
   }
 
-  /** The session's own folder. It is removed when the session is released, or after a week without changes. */
+  /** The session's own folder. It is removed when the session is released, or by a sweep after a week without changes. */
   folderOf(session: string, make = false): string {
     const folders = this.#foldersOf(session)
     const folder = folders.find((one) => existsSync(one)) ?? (folders[0] as string)

@@ -13,8 +13,10 @@ const SESSION = /^[0-9a-f]{32}$/
 
 /** Limits for one sweep, because a process that answers an agent runs it. */
 const MOST = { sessions: 100, projects: 20, sessionsOfEach: 10, agents: 10 }
-/** How many of those sessions to remove if the project has too many. */
-const SURPLUS = 10
+/** How many of those sessions to remove if the project has too many: more than come until the next sweep. */
+const SURPLUS = 40
+/** A session that changed so recently may be at work, and stays even if the project has too many. */
+const AT_WORK_MS = 60 * 60 * 1000
 
 export interface Sweep {
   /** Holds a folder for each project, which holds a folder for each session. */
@@ -47,7 +49,7 @@ export function sweep(place: Sweep, now = Date.now()): readonly string[] {
   attempt(project, () => {
     const { names, read } = someOf(project, MOST.sessions)
     const kept = removeForgotten(project, names, look)
-    if (read > MAX_SESSIONS) thinOut(kept, look)
+    if (read > MAX_SESSIONS) thinOut(kept, { ...look, since: now - AT_WORK_MS })
   })
   attempt(sessions, () => {
     const others = someOf(sessions, MOST.projects).names.filter(
@@ -63,7 +65,7 @@ export function sweep(place: Sweep, now = Date.now()): readonly string[] {
 }
 
 interface Look extends Sweep {
-  /** Sessions that have not changed since then are forgotten. */
+  /** Only sessions that have not changed since then are removed. */
   readonly since: number
   readonly attempt: (path: string, work: () => void) => void
 }
@@ -76,21 +78,22 @@ function removeForgotten(project: string, names: readonly string[], look: Look):
     const path = join(project, name)
     if (isDiscarded(name)) attempt(path, () => removeDiscarded(path))
     else if (!SESSION.test(name) || path === own) continue
-    else if (isForgotten(path, parts, since)) attempt(path, () => remove(path))
+    else if (isUnchanged(path, parts, since)) attempt(path, () => remove(path))
     else kept.push(path)
   }
   return kept
 }
 
-/** Removes the oldest of a random selection, which are old enough. */
-function thinOut(sessions: readonly string[], { attempt, remove }: Look): void {
+/** Removes the oldest of a random selection. */
+function thinOut(sessions: readonly string[], { attempt, remove, parts, since }: Look): void {
   const aged = sessions
+    .filter((path) => isUnchanged(path, parts, since))
     .map((path) => ({ path, changed: changedAt(path) }))
     .sort((a, b) => a.changed - b.changed)
   for (const { path } of aged.slice(0, SURPLUS)) attempt(path, () => remove(path))
 }
 
-function isForgotten(session: string, parts: string, since: number): boolean {
+function isUnchanged(session: string, parts: string, since: number): boolean {
   if (changedAt(session) > since) return false
   try {
     const folder = join(session, parts)

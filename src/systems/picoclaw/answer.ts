@@ -102,6 +102,7 @@ const MOST_SOUGHT = 20
 
 /** JSON.parse keeps the last of two equal keys, but here the one that closes counts. `line` is the message with this result. */
 export function withRepeated(result: Json, line: string): Json {
+  if (isWrittenOnce(result, line)) return result
   const read = isObject(result) ? entriesOf(result) : []
   const keys = ['result', ...read.map(({ key }) => key)]
   const isRepeated = (key: string) => line.indexOf(`"${key}"`) !== line.lastIndexOf(`"${key}"`)
@@ -115,6 +116,20 @@ export function withRepeated(result: Json, line: string): Json {
   const kept = isObject(result) ? (result as Data) : {}
   // At the top level it also counts, whatever is in its original place.
   return { ...kept, ...(reason !== undefined && { reason }), ...(JSON.parse(`{${found.said}}`) as Data) }
+}
+
+/** In a longer line, the result may be nested too deeply to be written. */
+const SHORT_LINE = 4096
+
+/** Whether the line ends with this result, written as most programs write JSON, and has no other. That is quick to see. */
+function isWrittenOnce(result: Json, line: string): boolean {
+  if (line.length > SHORT_LINE) return false
+  const written = `"result":${JSON.stringify(result)}}`
+  return (
+    line.endsWith(written) &&
+    line.indexOf('"result"') === line.length - written.length &&
+    !line.includes('\\u00')
+  )
 }
 
 /** Closing replies in a text that is not a plain result: in an error or its data, in a list, or over several lines. */

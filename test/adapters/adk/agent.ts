@@ -4,6 +4,7 @@ import {
   FunctionTool,
   Gemini,
   getFunctionCalls,
+  getFunctionResponses,
   InMemorySessionService,
   LlmAgent,
   REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
@@ -13,12 +14,13 @@ import {
 } from '@google/adk'
 import { HooksPlugin } from 'carabiner/adk'
 import { z } from 'zod'
-import { type AgentRun, playScenes } from '../scenes.js'
+import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
 async function runAgent({ session, ...run }: AgentRun): Promise<string> {
   process.env.GOOGLE_GEMINI_BASE_URL = run.baseURL
   const agent = new LlmAgent({
     name: 'traveller',
+    instruction: SYSTEM,
     model: new Gemini({ model: 'mock-model', apiKey: 'none' }),
     tools: run.tools.map(
       ({ name, run }) =>
@@ -48,6 +50,7 @@ async function runAgent({ session, ...run }: AgentRun): Promise<string> {
       if (event.partial || !isShown) run.show(said)
       isShown ||= event.partial === true
       if (!event.partial && said !== '') text = said
+      for (const { response } of getFunctionResponses(event)) if (response?.error) run.sayError()
       for (const { id, name } of getFunctionCalls(event))
         if (name === REQUEST_CONFIRMATION_FUNCTION_CALL_NAME)
           asked.push({ functionResponse: { id, name, response: { confirmed: run.approve } } })

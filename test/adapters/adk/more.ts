@@ -8,16 +8,20 @@ import {
   getFunctionCalls,
   InMemorySessionService,
   LlmAgent,
+  type LlmRequest,
   type LlmResponse,
   REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
   Runner,
   setLogger,
 } from '@google/adk'
-import { askUser, createHooks, modify, type Session } from 'carabiner'
+import { abortTurn, askUser, createHooks, deny, inject, modify, respond, type Session } from 'carabiner'
 import { HooksPlugin } from 'carabiner/adk'
 import { z } from 'zod'
 
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>
+
+/** The texts that came last in each request. */
+let read: string[] = []
 
 class Scripted extends BaseLlm {
   readonly #turns: Parts[]
@@ -25,8 +29,13 @@ class Scripted extends BaseLlm {
     super({ model: 'scripted' })
     this.#turns = turns
   }
-  async *generateContentAsync() {
-    yield { content: { role: 'model', parts: this.#turns.shift() ?? [{ text: 'Done.' }] } }
+  async *generateContentAsync({ contents }: LlmRequest) {
+    for (const { parts = [] } of contents.slice(-1)) read.push(...parts.map(({ text = '' }) => text))
+    const parts = this.#turns.shift() ?? [{ text: 'Done.' }]
+    // As Gemini streams them: a text, then calls.
+    const isSplit = parts.length > 1 && parts[0]?.text !== undefined
+    for (const some of isSplit ? [parts.slice(0, 1), parts.slice(1)] : [parts])
+      yield { content: { role: 'model', parts: some } }
   }
   async connect(): Promise<never> {
     throw new Error('there is no live model')
@@ -44,7 +53,12 @@ interface Case {
   /** What a person says to each question. */
   readonly says?: readonly boolean[]
   readonly confirm?: boolean
+  /** No hook sees what happens. */
+  readonly unwatched?: boolean
 }
+
+/** Aborts the case that is played. */
+let controller = new AbortController()
 
 const asks = (session: Session) => session.register('PreToolUse', () => askUser('really?'))
 const one = (...parts: Parts) => ({
@@ -69,6 +83,57 @@ const CASES: Readonly<Record<string, Case>> = {
       const tools = [new AgentTool({ agent: helper })]
       return new LlmAgent({ name: 'root', model: new Scripted([call('helper', { request: 'go' })]), tools })
     },
+  },
+  'an agent as a tool, without hooks': {
+    agent: (look) => CASES['an agent as a tool']?.agent(look) as LlmAgent,
+    unwatched: true,
+  },
+  'calls of one response': {
+    ...one(...['a', 'b', 'c', 'd'].map((at) => call('look', { at }, at))),
+    hooks: (session) =>
+      session.register('PreToolUse', (_, { tool_use_id }) => {
+        if (tool_use_id === 'b') return deny('not to b')
+        if (tool_use_id === 'c') return modify({ tool_input: { at: 'C' } })
+        return tool_use_id === 'd' ? respond('d is known') : undefined
+      }),
+  },
+  'context from the second response of a stream': {
+    ...one({ text: 'Hm.' }, call('look')),
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        'tool_calls' in (response as object) ? inject('it rains') : undefined,
+      ),
+  },
+  'a second response that a hook refuses': {
+    ...one({ text: 'Hm.' }, call('look')),
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        'tool_calls' in (response as object) ? deny('no calls') : undefined,
+      ),
+  },
+  'a second response that a hook asks about': {
+    ...one({ text: 'Hm.' }, call('look')),
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        'tool_calls' in (response as object) ? askUser('such calls?') : undefined,
+      ),
+  },
+  'a second response that ends the turn': {
+    ...one({ text: 'Hm.' }, call('look')),
+    hooks: (session) =>
+      session.register('ModelResponse', (_, { response }) =>
+        'tool_calls' in (response as object) ? abortTurn('enough') : undefined,
+      ),
+  },
+  'an abort while a hook judges the second response': {
+    ...one({ text: 'Hm.' }, call('look')),
+    hooks: (session) =>
+      session.register('ModelResponse', async (_, { response }, { signal }) => {
+        if (!('tool_calls' in (response as object))) return
+        const isAborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
+        controller.abort()
+        await isAborted
+      }),
   },
   'a confirmation of the tool': {
     ...one(call('look')),
@@ -108,15 +173,18 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-async function play({ agent, hooks: add, close, says, confirm = false }: Case) {
+async function play({ agent, hooks: add, close, says, confirm = false, unwatched }: Case) {
+  controller = new AbortController()
+  read = []
   const hooks = await createHooks({ globals: false })
   const session = hooks.session()
   const seen: string[] = []
   add?.(session)
   // The last hook, so that it is not shown a call again that another one changed.
-  session.register('PreToolUse', (_, { tool_name, agent_id = '' }) => {
-    seen.push(`${tool_name} ${agent_id}`.trim())
-  })
+  if (!unwatched)
+    session.register('PreToolUse', (_, { tool_name, agent_id = '' }) => {
+      seen.push(`${tool_name} ${agent_id}`.trim())
+    })
   const ran: string[] = []
   const look = new FunctionTool({
     ...{ name: 'look', description: 'look', parameters: z.object({ at: z.string() }) },
@@ -140,6 +208,7 @@ async function play({ agent, hooks: add, close, says, confirm = false }: Case) {
       userId: 'me',
       sessionId,
       newMessage: { role: 'user', parts },
+      abortSignal: controller.signal,
     })) {
       if (event.errorMessage) answers.push(event.errorMessage)
       for (const part of event.content?.parts ?? [])
@@ -154,7 +223,7 @@ async function play({ agent, hooks: add, close, says, confirm = false }: Case) {
     if (says?.length === 0 && turn === 1) parts = [{ text: 'Go on.' }]
   }
   await hooks.close()
-  return { seen, ran, answers }
+  return { seen, ran, answers, read }
 }
 
 setLogger(null)
@@ -163,6 +232,7 @@ for (const [name, given] of Object.entries(CASES)) {
     seen: [],
     ran: [],
     answers: [String(error)],
+    read,
   }))
   console.log(JSON.stringify({ name, ...played }))
 }

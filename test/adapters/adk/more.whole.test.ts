@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
-import { moreCases } from '../more-cases.js'
+import { type Case, moreCases } from '../more-cases.js'
 
-moreCases({ name: 'adk', version: '2' }, (played) => {
+interface AdkCase extends Case {
+  /** The texts that came last in each request. */
+  readonly read: readonly string[]
+}
+
+moreCases<AdkCase>({ name: 'adk', version: '2' }, (played) => {
   it('judges the calls of a sub-agent as its own', () => {
     const { seen, ran } = played('handoff')
     expect(seen).toEqual(['transfer_to_agent', 'look helper'])
@@ -12,6 +17,31 @@ moreCases({ name: 'adk', version: '2' }, (played) => {
     const { ran, answers } = played('an agent as a tool')
     expect(ran).toEqual([])
     expect(answers[0]).toContain('make it a sub-agent')
+  })
+
+  it('lets an agent as a tool run while there are no hooks', () => {
+    const { ran, answers } = played('an agent as a tool, without hooks')
+    expect(ran).toEqual(['c1 a'])
+    expect(answers).toEqual(['{"result":"Done."}'])
+  })
+
+  it('judges each call of a response by itself', () => {
+    const { ran, answers } = played('calls of one response')
+    expect(ran).toEqual(['a a', 'c C'])
+    expect(answers).toEqual(['{"saw":"a"}', '{"error":"not to b"}', '{"saw":"C"}', '{"result":"d is known"}'])
+  })
+
+  it('judges the calls that a stream has after its text', () => {
+    const { ran, read } = played('context from the second response of a stream')
+    expect(ran).toEqual(['c1 a'])
+    expect(read.at(-1)).toContain('it rains')
+    expect(played('a second response that a hook refuses')).toMatchObject({ ran: [], answers: ['no calls'] })
+    expect(played('a second response that a hook asks about')).toMatchObject({
+      ran: [],
+      answers: ['such calls?'],
+    })
+    expect(played('a second response that ends the turn')).toMatchObject({ ran: [], answers: ['enough'] })
+    expect(played('an abort while a hook judges the second response')).toMatchObject({ ran: [], answers: [] })
   })
 
   it('judges a call once whose tool wants a confirmation, and keeps what hooks changed', () => {

@@ -12,7 +12,7 @@ import {
   wrapLanguageModel,
 } from 'ai'
 import { hooksMiddleware, toolApproval, wrapTools } from 'carabiner/ai-sdk'
-import { type AgentRun, playScenes } from '../scenes.js'
+import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
 const inputSchema = jsonSchema<{ at: string }>({
   type: 'object',
@@ -31,19 +31,24 @@ async function runAgent(run: AgentRun): Promise<string> {
   )
   const settings = {
     model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
-    tools: wrapTools(session, made),
+    system: SYSTEM,
+    tools: wrapTools(session, made, { signal }),
     stopWhen: stepCountIs(5),
     abortSignal: signal,
     maxRetries: 0,
     // 7 asks this first; without it, it asks the tools, as 6 does.
-    ...(streaming && { toolApproval: toolApproval(session) }),
+    ...(run.way === 'toolApproval' && { toolApproval: toolApproval(session) }),
   }
   const messages: ModelMessage[] = [{ role: 'user', content: prompt }]
   for (;;) {
     const result = streaming
       ? await streamed({ ...settings, messages }, run.show)
       : await generateText({ ...settings, messages })
-    messages.push(...result.response.messages)
+    // 7 has the messages of all steps here.
+    const { responseMessages = result.response.messages } = result as { responseMessages?: ModelMessage[] }
+    messages.push(...responseMessages)
+    for (const { type } of result.steps.flatMap(({ content }) => content))
+      if (type === 'tool-error') run.sayError()
     const parts = result.content as readonly { type: string; approvalId?: string }[]
     const asked = parts.filter(({ type }) => type === 'tool-approval-request')
     if (asked.length === 0) return result.text
@@ -63,8 +68,10 @@ async function streamed(settings: Parameters<typeof streamText>[0], show: (text:
     if (part.type === 'error') throw part.error
     if (part.type === 'abort') throw new DOMException('the stream was aborted', 'AbortError')
   }
-  const { content, text, response } = result
-  return { content: await content, text: await text, response: await response }
+  const { content, text, response, steps } = result
+  const { responseMessages } = result as { responseMessages?: PromiseLike<ModelMessage[]> }
+  const all = { steps: await steps, responseMessages: await responseMessages }
+  return { content: await content, text: await text, response: await response, ...all }
 }
 
 await playScenes(runAgent)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { contract, type Seen } from '../contract.js'
+import { contract, type Seen, tells } from '../contract.js'
 
 const five = {
   name: 'ai-sdk',
@@ -10,11 +10,14 @@ const five = {
       expect(ran).toEqual([])
       expect(requests[1]).toContain('really?')
     },
+    'parallel, ask, yes': tells(['look c'], ['a?', 'b?', 'saw c']),
+    'parallel, ask and deny': tells(['look c'], ['a?', 'not to b', 'saw c']),
   },
 }
 contract({ ...five, version: '5.0', isLowEnd: true })
 contract({ ...five, version: '5' })
 contract({ name: 'ai-sdk', version: '6.0', isLowEnd: true })
 contract({ name: 'ai-sdk', version: '6' })
-contract({ name: 'ai-sdk', version: '7.0', node: 'node@22', isLowEnd: true })
-contract({ name: 'ai-sdk', version: '7', node: 'node@22' })
+const seven = { name: 'ai-sdk', node: 'node@22', ways: ['needsApproval of the tools', 'toolApproval'] }
+contract({ ...seven, version: '7.0', isLowEnd: true })
+contract({ ...seven, version: '7' })

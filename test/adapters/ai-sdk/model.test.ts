@@ -82,3 +82,22 @@ it('keeps them in a stream too', async () => {
     ...[...REWRITTEN, end],
   ])
 })
+
+it('refuses a call for which a hook chose another model', async () => {
+  const session = (await createHooks({ globals: false })).session()
+  session.register('ModelRequest', () => modify({ model: 'other' }))
+  const middleware = hooksMiddleware(session) as unknown as Middleware
+  let calls = 0
+  const count = async () => {
+    calls++
+    return { content: [], stream: [] }
+  }
+  const model = { modelId: 'm', specificationVersion: 'v3', doGenerate: count, doStream: count }
+  const refusal = {
+    code: 'CALL_DENIED',
+    message: 'A hook chose the model other, but the SDK can call only m',
+  }
+  await expect(middleware.wrapGenerate({ model, params })).rejects.toMatchObject(refusal)
+  await expect(middleware.wrapStream({ model, params })).rejects.toMatchObject(refusal)
+  expect(calls).toBe(0)
+})

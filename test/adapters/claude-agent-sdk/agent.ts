@@ -45,6 +45,9 @@ async function runAgent({ session, ...run }: AgentRun): Promise<string> {
       },
     })
     for await (const message of messages) {
+      const content = message.type === 'user' ? message.message.content : []
+      for (const block of typeof content === 'string' ? [] : content)
+        if (block.type === 'tool_result' && block.is_error) run.sayError()
       if (message.type === 'result' && message.subtype === 'success') text = message.result
     }
     return text

@@ -9,23 +9,29 @@ for (const version of ['0.3.322', '0.3.325'])
     leftOut: [
       ...(['respond for the model', 'deny a request'] as const),
       ...(['deny a response', 'deny a call in a response'] as const),
-      ...(['rewrite a response', 'rewrite a call in a response'] as const),
+      ...(['rewrite a request', 'rewrite a response', 'rewrite a call in a response'] as const),
     ],
     differs: {
       inject: ({ requests, text }) => {
         expect(requests[1]).toContain('it rains')
         expect(text).toBe('All done.')
       },
+      respond: ({ ran, errors, requests }) => {
+        expect(ran).toEqual([])
+        expect(errors).toBe(1)
+        expect(requests[1]).toContain('from the cache')
+      },
       abort: ({ ran, error }) => {
         expect(ran).toEqual(['wait a'])
         expect(error?.message).toContain('aborted')
       },
-      // Tools of a program are called mcp__SERVER__TOOL, so the hook of this scene refuses none.
-      subagent: ({ ran, events, text }) => {
-        expect(ran).toEqual(['helper the river', 'look a'])
-        const helpers = expect.objectContaining({ tool_name: 'mcp__test__look', agent_id: 'helper-1' })
-        expect(events).toContainEqual(helpers)
-        expect(text).toBe('All done.')
+      'abort in a hook': ({ ran, error }) => {
+        expect(ran).toEqual([])
+        expect(error?.message).toContain('aborted')
+      },
+      'parallel, abort': ({ ran, error }) => {
+        expect(ran).toContain('wait b')
+        expect(error?.message).toContain('aborted')
       },
     },
   })

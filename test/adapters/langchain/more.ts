@@ -12,14 +12,20 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
-import { askUser, createHooks, deny, modify } from 'carabiner'
+import { abortTurn, askUser, createHooks, type Data, deny, modify } from 'carabiner'
 import { hooksMiddleware, wrapTools } from 'carabiner/langchain'
-import { AIMessage, createAgent, HumanMessage, tool } from 'langchain'
+import { AIMessage, createAgent, createMiddleware, HumanMessage, ToolMessage, tool } from 'langchain'
 import { z } from 'zod'
 
-/** A model that says these messages, one a request. */
+/** A model that says these messages, one a request, and keeps what it is sent. */
 class Scripted extends BaseChatModel {
-  constructor(readonly said: readonly AIMessage[]) {
+  readonly sent: unknown[] = []
+  #bound: unknown
+
+  constructor(
+    readonly said: readonly AIMessage[],
+    readonly model = 'scripted',
+  ) {
     super({})
   }
 
@@ -27,11 +33,16 @@ class Scripted extends BaseChatModel {
     return 'scripted'
   }
 
-  override bindTools() {
+  override bindTools(tools: readonly { readonly name?: string }[], options?: { tool_choice?: unknown }) {
+    this.#bound = { tools: tools.map(({ name }) => name), choice: options?.tool_choice }
     return this
   }
 
   async _generate(messages: BaseMessage[]) {
+    this.sent.push({
+      messages: messages.map(({ type, text }) => `${type}: ${text}`),
+      ...(this.#bound as object),
+    })
     const turn = messages.filter(({ type }) => type === 'ai').length
     const message = this.said[turn] ?? new AIMessage('done')
     return { generations: [{ text: message.text, message }] }
@@ -54,6 +65,8 @@ interface State {
   }[]
 }
 
+const commanded = new ToolMessage({ content: 'saw a command', tool_call_id: 'command' })
+
 const results = ({ messages }: State) =>
   Object.fromEntries(
     messages.flatMap(({ type, tool_call_id, text }) => (type === 'tool' ? [[tool_call_id, text]] : [])),
@@ -74,13 +87,14 @@ async function fresh() {
         const { at } = schema.parse(input)
         ran.push(at)
         if (at === 'nowhere') throw new Error('no such place')
+        if (at === 'command') return new Command({ update: { messages: [commanded] } })
         return `saw ${at}`
       },
       { name: 'look', description: 'looks', schema },
     ),
   ]
   /** A loop of one's own: the ToolNode runs all calls of a message in one task. */
-  const graph = (checkpointer: BaseCheckpointSaver, ...said: readonly AIMessage[]) =>
+  const graph = (checkpointer: BaseCheckpointSaver | undefined, ...said: readonly AIMessage[]) =>
     new StateGraph(MessagesAnnotation)
       .addNode('model', ({ messages }) => {
         const turn = messages.filter(({ type }) => type === 'ai').length
@@ -92,9 +106,12 @@ async function fresh() {
         (messages.at(-1) as AIMessage).tool_calls?.length ? 'tools' : END,
       )
       .addEdge('tools', 'model')
-      .compile({ checkpointer })
-  const agent = (checkpointer: BaseCheckpointSaver, ...said: readonly AIMessage[]) =>
-    createAgent({ model: new Scripted(said), tools, middleware: [hooksMiddleware(session)], checkpointer })
+      .compile(checkpointer && { checkpointer })
+  const agent = (checkpointer: BaseCheckpointSaver | undefined, ...said: readonly AIMessage[]) =>
+    createAgent({
+      ...{ model: new Scripted(said), tools, middleware: [hooksMiddleware(session)] },
+      ...(checkpointer && { checkpointer }),
+    })
   return { hooks, session, ran, seen, tools, graph, agent }
 }
 
@@ -126,6 +143,14 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const said = calling(call('look', 'c1'), call('look', 'c1'))
     await agent(new MemorySaver(), said).invoke(START_INPUT, THREAD)
     return { ran: ran.length, seen: seen.sort() }
+  },
+  async 'a question without a checkpointer'() {
+    const { session, ran, agent, graph } = await fresh()
+    session.register('PreToolUse', () => askUser('really?'))
+    const said = calling(call('look', 'c1'))
+    const inAgent = await agent(undefined, said).invoke(START_INPUT)
+    const inGraph = await graph(undefined, said).invoke(START_INPUT)
+    return { ran, told: [inAgent, inGraph].map((state) => results(state as unknown as State).c1) }
   },
   async 'questions at once in an agent'() {
     const { session, ran, seen, agent } = await fresh()
@@ -174,7 +199,12 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const made = graph(new MemorySaver(), calling(call('look', 'one'), call('look', 'two', 'b')))
     await made.invoke(START_INPUT, THREAD)
     const state = (await made.invoke(new Command({ resume: decide('approve') }), THREAD)) as unknown as State
-    return { asksAgain: state.__interrupt__?.length, ran }
+    const single = await fresh()
+    single.session.register('PreToolUse', () => askUser('really?'))
+    const alone = single.graph(new MemorySaver(), calling(call('look', 'one')))
+    await alone.invoke(START_INPUT, THREAD)
+    await alone.invoke(new Command({ resume: decide('approve') }), THREAD)
+    return { asksAgain: state.__interrupt__?.length, ran, single: single.ran }
   },
   async 'calls with one id outside a graph'() {
     const { session, ran, seen, tools } = await fresh()
@@ -193,24 +223,76 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const pre = [...seen, ...other.seen].filter((one) => one.startsWith('PreToolUse')).length
     return { told: told.map((one) => (one as Said).text), ran: [...ran, ...other.ran], pre }
   },
-  async 'a checkpoint that another session goes on from'() {
+  async 'a ToolNode that another process goes on with'() {
     const checkpointer = new MemorySaver()
-    const one = await fresh()
-    const twoCalls = calling(call('look', 'c1'), call('look', 'ask', 'b'))
-    const asks = ({ session }: typeof one) =>
-      session.register('PreToolUse', (_, { tool_use_id }) =>
+    const said = calling(
+      call('look', 'c1'),
+      call('look', 'bad', 'nowhere'),
+      call('look', 'command', 'command'),
+      call('look', 'ask', 'b'),
+    )
+    const process = async () => {
+      const made = await fresh()
+      made.session.register('PreToolUse', (_, { tool_use_id }) =>
         tool_use_id === 'ask' ? askUser('really?') : undefined,
       )
-    asks(one)
-    await one.graph(checkpointer, twoCalls).invoke(START_INPUT, THREAD)
-    const two = await fresh()
-    asks(two)
-    two.session.register('PreToolUse', (_, { tool_use_id }) =>
-      tool_use_id === 'c1' ? deny('not here') : undefined,
-    )
+      return made
+    }
+    const one = await process()
+    await one.graph(checkpointer, said).invoke(START_INPUT, THREAD)
+    const two = await process()
     const resume = { ask: decide('approve') }
-    const state = await two.graph(checkpointer, twoCalls).invoke(new Command({ resume }), THREAD)
-    return { ran: [...one.ran, ...two.ran], results: results(state as unknown as State) }
+    const state = await two.graph(checkpointer, said).invoke(new Command({ resume }), THREAD)
+    return { ran: [one.ran, two.ran], seen: two.seen, results: results(state as unknown as State) }
+  },
+  async 'two equal calls with one id in a graph'() {
+    const { session, ran, graph } = await fresh()
+    let count = 0
+    session.register('PreToolUse', () => {
+      count++
+      return count > 1 ? deny('only one') : undefined
+    })
+    const said = calling(call('look', 'c1'), call('look', 'c1'))
+    await graph(new MemorySaver(), said).invoke(START_INPUT, THREAD)
+    return { ran: ran.length, count }
+  },
+  async 'a tool that is called with its input alone'() {
+    const { session, ran, seen, tools } = await fresh()
+    session.register('PreToolUse', (_, { tool_input }) => {
+      const { at } = tool_input as { at?: string }
+      if (at === 'b') return deny('not to b')
+      return at === 'c' ? modify({ tool_input: { at: 'C' } }) : undefined
+    })
+    session.register('PostToolUse', (_, { tool_response }) =>
+      tool_response === 'saw d' ? modify({ tool_response: 'saw nothing' }) : undefined,
+    )
+    const [look] = wrapTools(session, tools)
+    const told: unknown[] = []
+    for (const at of ['a', 'b', 'c', 'd', 'nowhere'])
+      told.push(await look?.invoke({ at }).catch((error) => `threw ${(error as Error).message}`))
+    const older = look as unknown as { call(input: object): Promise<unknown> }
+    told.push(await older.call({ at: 'b' }).catch((error) => `threw ${(error as Error).message}`))
+    return { told, ran, failures: seen.filter((one) => one.startsWith('PostToolUseFailure')).length }
+  },
+  async 'questions about calls without an id'() {
+    const { session, ran, tools } = await fresh()
+    session.register('PreToolUse', () => askUser('really?'))
+    const [look] = wrapTools(session, tools)
+    const made = new StateGraph(MessagesAnnotation)
+      .addNode('both', async () => {
+        const saw = await Promise.all([look?.invoke({ at: 'a' }), look?.invoke({ at: 'b' })])
+        return { messages: [new AIMessage(saw.join())] }
+      })
+      .addEdge(START, 'both')
+      .compile({ checkpointer: new MemorySaver() })
+    let state = (await made.invoke(START_INPUT, THREAD)) as unknown as State
+    state = (await made.invoke(new Command({ resume: decide('approve') }), THREAD)) as unknown as State
+    const unnamed = [...ran]
+    for (let turn = 0; state.__interrupt__ && turn < 3; turn++) {
+      const resume = { [state.__interrupt__[0]?.value.toolCallId ?? '']: decide('approve') }
+      state = (await made.invoke(new Command({ resume }), THREAD)) as unknown as State
+    }
+    return { unnamed, ran: ran.sort(), text: state.messages.at(-1)?.text }
   },
   async 'a response with reasoning that hooks change'() {
     const { session, ran, agent } = await fresh()
@@ -237,6 +319,115 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const state = await agent(new MemorySaver(), said).invoke(START_INPUT, THREAD)
     const { content, tool_calls, additional_kwargs, response_metadata } = state.messages[1] as AIMessage
     return { ran, content, tool_calls, additional_kwargs, response_metadata }
+  },
+  async 'a request that hooks change'() {
+    const shown: unknown[] = []
+    const sent: unknown[] = []
+    for (const [options, change] of [
+      [{}, { messages: [{ role: 'user', content: 'come' }], tools: [] }],
+      [{}, { options: { toolChoice: 'auto' } }],
+      [{}, { model: 'other' }],
+      [{ modelNamed: (name: string) => new Scripted([], name) }, { model: 'other' }],
+    ] as const) {
+      const hooks = await createHooks({ globals: false, settings: { protect_system_messages: false } })
+      const session = hooks.session()
+      session.register('ModelRequest', (_, data) => {
+        shown.push(data.options)
+        return modify(change as Data)
+      })
+      const { tools } = await fresh()
+      const model = new Scripted([])
+      let used = model
+      const choosing = createMiddleware({
+        name: 'Choosing',
+        wrapModelCall: (request, handler) => handler({ ...request, toolChoice: 'none' }),
+      })
+      const modelNamed =
+        'modelNamed' in options ? (name: string) => (used = options.modelNamed(name)) : undefined
+      const agent = createAgent({
+        ...{ model, tools, systemPrompt: 'be brief' },
+        middleware: [choosing, hooksMiddleware(session, modelNamed && { modelNamed })],
+      })
+      const error = await agent.invoke(START_INPUT).then(
+        () => undefined,
+        (thrown) => (thrown as Error).message,
+      )
+      sent.push(error ?? { model: used.model, ...(used.sent[0] as object) })
+      await hooks.close()
+    }
+    return { shown: shown[0], sent }
+  },
+  async 'middleware after hooks that changes a call'() {
+    const { session, ran, seen, tools } = await fresh()
+    const after = createMiddleware({
+      name: 'After',
+      wrapToolCall: (request, handler) =>
+        handler({ ...request, toolCall: { ...request.toolCall, args: { at: 'elsewhere' } } }),
+    })
+    const agent = createAgent({
+      ...{ model: new Scripted([calling(call('look', 'c1'))]), tools },
+      middleware: [hooksMiddleware(session), after],
+    })
+    const error = await agent.invoke(START_INPUT).then(
+      () => undefined,
+      (thrown) => (thrown as Error).message,
+    )
+    return { ran, seen, error }
+  },
+  async 'middleware that provides a tool'() {
+    const ended: Record<string, object> = {}
+    for (const place of ['before', 'after', 'before, another name', 'without hooks'] as const) {
+      const { hooks, ran, seen, session, tools } = await fresh()
+      const name = place === 'before, another name' ? 'look' : 'found'
+      const found = Object.assign(Object.create(tools[0] as object), { name })
+      const used = place === 'without hooks' ? (await createHooks({ globals: false })).session() : session
+      const provides = createMiddleware({
+        name: 'Provides',
+        wrapToolCall: (request, handler) => handler({ ...request, tool: found }),
+      })
+      const judges = hooksMiddleware(used)
+      const agent = createAgent({
+        model: new Scripted([calling(call('found', 'c1'))]),
+        ...{ tools, middleware: place.startsWith('before') ? [provides, judges] : [judges, provides] },
+      })
+      const told = await agent.invoke(START_INPUT).then(
+        (state) => results(state as unknown as State).c1,
+        (thrown) => (thrown as Error).message,
+      )
+      ended[place] = { ran, seen, told }
+      await hooks.close()
+    }
+    return ended
+  },
+  async 'middleware before hooks that retries'() {
+    const { session, ran, seen, tools } = await fresh()
+    const retry = createMiddleware({
+      name: 'Retry',
+      wrapToolCall: async (request, handler) => {
+        try {
+          return await handler(request)
+        } catch {
+          return handler({ ...request, toolCall: { ...request.toolCall, args: { at: 'b' } } })
+        }
+      },
+    })
+    const agent = createAgent({
+      ...{ model: new Scripted([calling(call('look', 'c1', 'nowhere'))]), tools },
+      middleware: [retry, hooksMiddleware(session, { throwToolErrors: true })],
+    })
+    const state = await agent.invoke(START_INPUT)
+    return { ran, seen, results: results(state as unknown as State) }
+  },
+  async 'a hook that ends the turn after a tool'() {
+    const { session, ran, agent } = await fresh()
+    session.register('PostToolUse', () => abortTurn('enough'))
+    const error = await agent(new MemorySaver(), calling(call('look', 'c1')))
+      .invoke(START_INPUT, THREAD)
+      .then(
+        () => undefined,
+        (thrown) => (thrown as Error).message,
+      )
+    return { ran, error }
   },
   async 'an edit'() {
     const { session, ran, agent } = await fresh()
@@ -277,20 +468,11 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const made = closed.agent(new MemorySaver(), calling(call('look', 'c1')))
     await closed.session.close()
     const error = await made.invoke(START_INPUT, THREAD).catch((thrown) => (thrown as Error).message)
-    const without = await fresh()
-    without.session.register('PreToolUse', () => askUser('really?'))
-    const bare = without.agent(false as never, calling(call('look', 'c1')))
-    const noSaver = await bare.invoke(START_INPUT).catch((thrown) => (thrown as Error).message)
-    return {
-      ran: [...ran, ...closed.ran, ...without.ran],
-      told: results(state as unknown as State),
-      error,
-      noSaver,
-    }
+    return { ran: [...ran, ...closed.ran], told: results(state as unknown as State), error }
   },
 }
 
 for (const [name, run] of Object.entries(CASES)) {
   const shown = await run().catch((error) => ({ threw: String(error) }))
-  console.log(JSON.stringify([name, shown]))
+  console.log(JSON.stringify({ name, ...(shown as object) }))
 }

@@ -49,6 +49,43 @@ for (const version of ['1.60', '1.71'])
       expect(answers[0]).toContain('hooks would not see the tool calls of this agent')
     })
 
+    it('finds the agents of an agent with memory where they are named', () => {
+      const seen = ['agent-helper', 'look helper-1']
+      expect(played('an agent with memory')).toMatchObject({ seen, ran: ['c2 a'] })
+      const { ran, answers } = played('an agent with memory that names no agents')
+      expect(ran).toEqual([])
+      expect(answers[0]).toContain('Call hooksProcessor(session, { agents })')
+    })
+
+    it('refuses a network, whose calls hooks would not see', () => {
+      expect(played('a network')).toMatchObject({ ran: [], answers: ['failed'] })
+      expect(played('a network without hooks').ran).toHaveLength(1)
+    })
+
+    it('refuses a tool of the client, whose calls hooks would not see', () => {
+      expect(played('a tool of the client').answers.join()).toContain('hooks would not see calls of show')
+      expect(played('a tool of the client, without hooks').answers).toEqual([])
+    })
+
+    it('refuses a step whose tools hooks would not see', () => {
+      for (const name of [
+        'a step with tools of its own',
+        'a step with tools of its own, and no choice',
+        'a step with a model of its own',
+        'a step with a tool of a provider',
+      ]) {
+        const { ran, answers } = played(name)
+        expect(ran).toEqual([])
+        expect(answers.at(-1)).toContain('move prepareStep into an input processor')
+      }
+      expect(played('a step with tools of its own, without hooks').ran).toEqual(['c1 a'])
+      expect(played('a step with a wrapped tool of a provider')).toMatchObject({
+        seen: ['look'],
+        ran: ['c1 a'],
+      })
+      expect(played('a step with wrapped tools')).toMatchObject({ seen: ['look'], ran: ['c1 a'] })
+    })
+
     it('judges the tools that Mastra makes of workflows and workspaces', () => {
       expect(played('a workflow')).toMatchObject({ seen: ['workflow-walk'], ran: ['walks a'] })
       expect(played('a denied workflow').ran).toEqual([])
@@ -58,6 +95,10 @@ for (const version of ['1.60', '1.71'])
 
     it('judges single tools that are wrapped', () => {
       expect(played('an agent with wrapped tools')).toMatchObject({ ran: [] })
+    })
+
+    it('judges a call once if both the tool and the agent are wrapped', () => {
+      expect(played('an agent with both')).toMatchObject({ seen: ['look'], ran: ['c1 a'] })
     })
 
     it('runs no tool after a failure', () => {

@@ -4,7 +4,7 @@ import {
   LoggingMessageNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
-import type { StartServer } from '../../../src/adapters/mcp/server.js'
+import type { StartServer } from '../../../src/adapters/mcp/peer.js'
 import type { Data } from '../../../src/core/base/json.js'
 import type { Hooks } from '../../../src/hooks.js'
 import { connected, inThisProcess, testServer } from './scene.js'
@@ -148,10 +148,13 @@ describe('a tool call', () => {
     expect(scene.reached.tools).toEqual([])
   })
 
-  it('is refused if the server may read another argument than hooks', async () => {
-    await using scene = await connected()
-    const call = { name: 'add', arguments: { a: 1, A: 2, b: 2 } }
-    await expect(scene.client.callTool(call)).rejects.toThrow('differ only in case: "A"')
+  it.each([
+    { a: 1, A: 2, b: 2 },
+    { a: 1, b: 2, options: [{ A: 1, deep: { a: 1, A: 2 } }] },
+    { a: 1, b: 2, '\u212A': 1, k: 2, A: 1 },
+  ])('is refused if the server may read another argument than hooks: %j', async (args) => {
+    await using scene = await connected({ hooks: (hooks) => hooks.register('PreToolUse', () => undefined) })
+    expect(await scene.text('add', args)).toMatch(/differ only in case: "[Ak]"/)
     expect(scene.reached.tools).toEqual([])
   })
 
@@ -262,6 +265,47 @@ describe('the list of tools', () => {
     expect(scene.reached.tools).toEqual([{ a: 1, b: 2 }])
   })
 
+  it('lets hooks see calls of a tool that is out', async () => {
+    const seen: unknown[] = []
+    await using scene = await connected({
+      hooks: (hooks) => {
+        hooks.register('ToolsListed', () => ({ action: 'modify', data: { tools: [] } }))
+        for (const event of ['PreToolUse', 'PostToolUseFailure'])
+          hooks.register(event, (_, data) => void seen.push([event, data.tool_name, data.error]))
+      },
+    })
+    await scene.client.listTools()
+    const told = await scene.text('add', { a: 1, b: 2 })
+    expect(told).toContain('took the tool')
+    expect(seen).toEqual([
+      ['PreToolUse', 'mcp__tests__add', undefined],
+      ['PostToolUseFailure', 'mcp__tests__add', told],
+    ])
+    expect(scene.reached.tools).toEqual([])
+  })
+
+  it('that hides more tools than can be remembered makes all of them out of reach', async () => {
+    const reached = { tools: [] as unknown[], resources: [], prompts: [] }
+    const server = testServer(reached)
+    for (let at = 0; at < 10_100; at++)
+      server.registerTool(`t${at}`, {}, () => {
+        reached.tools.push(at)
+        return { content: [] }
+      })
+    await using scene = await connected({
+      hooks: (hooks) =>
+        hooks.register('ToolsListed', (_, { tools }) => ({
+          action: 'modify',
+          data: { tools: (tools as Data[]).filter(({ name }) => name === 'add') },
+        })),
+      start: inThisProcess(server),
+    })
+    const { tools } = await scene.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['add'])
+    for (const name of ['t0', 't10099', 'add']) expect(await scene.text(name)).toMatch(/^(A hook|Hooks) took/)
+    expect(reached.tools).toEqual([])
+  })
+
   it('has no place for context, so the next result carries it', async () => {
     await using scene = await connected({
       hooks: (hooks) =>
@@ -288,6 +332,24 @@ describe('the list of tools', () => {
 })
 
 describe('resources and prompts', () => {
+  it('a resource of another server, which a hook chose, ends as a failure', async () => {
+    const seen: unknown[] = []
+    await using scene = await connected({
+      hooks: (hooks) => {
+        hooks.register('PreToolUse', () => ({
+          action: 'modify',
+          data: { tool_input: { server: 'other', uri: 'test://notes' } },
+        }))
+        hooks.register('PostToolUseFailure', (_, data) => void seen.push(data.error))
+      },
+    })
+    const reason = expect.stringContaining('a hook chose another server')
+    const read = scene.client.readResource({ uri: 'test://notes' })
+    await expect(read).rejects.toMatchObject({ message: reason })
+    expect(seen).toEqual([reason])
+    expect(scene.reached.resources).toEqual([])
+  })
+
   it('a resource is read by the tool that Claude Code has for it', async () => {
     const seen: unknown[] = []
     await using scene = await connected({
@@ -399,6 +461,23 @@ describe('requests of the server', () => {
     expect(asked).toEqual([])
   })
 
+  it('for the model is refused if a hook chose another model', async () => {
+    await using scene = await connected({
+      ...sampling,
+      hooks: (hooks) =>
+        hooks.register('ModelRequest', () => ({ action: 'modify', data: { model: 'other' } })),
+    })
+    const asked: unknown[] = []
+    scene.client.setRequestHandler(CreateMessageRequestSchema, () => {
+      asked.push(1)
+      return answer
+    })
+    expect(await scene.text('sample')).toContain(
+      'A hook chose the model other, but the client chooses the model',
+    )
+    expect(asked).toEqual([])
+  })
+
   it('to the person are Elicitation and ElicitationResult', async () => {
     const seen: unknown[] = []
     await using scene = await connected({
@@ -492,15 +571,5 @@ describe('everything else', () => {
     expect(await call((hooks) => hooks.register('PostToolUse', () => {}))).toContain(
       'could not see the whole',
     )
-  })
-
-  it('takes the name that the server gives itself, if there is no other', async () => {
-    const seen: unknown[] = []
-    await using scene = await connected({
-      name: null,
-      hooks: (hooks) => hooks.register('PreToolUse', (_, data) => void seen.push(data.tool_name)),
-    })
-    await scene.client.callTool(ADD)
-    expect(seen).toEqual(['mcp__own_name___add'])
   })
 })

@@ -2,13 +2,16 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Project, programFile, withProgram } from '../../cli/program.js'
+import { Project, programFile, programWithPackages, withProgram } from '../../cli/program.js'
+import { httpServer } from './servers/http.mjs'
 
 withProgram()
 
@@ -113,8 +116,8 @@ describe('a server', () => {
   )
 
   it('that floods with requests gets most of them back', async () => {
-    const client = new RawClient('floods with requests', ['--timeout', '2'])
-    expect(await client.call()).toContain('did not answer')
+    const client = new RawClient('floods with requests')
+    expect(await client.call()).toBe('9744 were refused')
     client.child.stdin?.end()
     await client.ended()
   })
@@ -215,5 +218,60 @@ describe('hooks', () => {
     expect(refused).toContain(`carabiner approvals allow ${id}`)
     await project.call(['approvals', 'allow', id])
     expect(await client.call(3)).toBe('fine')
+  })
+})
+
+describe('a server at an address', () => {
+  const SECRET = 's3cret-of-the-user'
+  const header = ['--header', 'Authorization: Bearer $' + '{TOKEN}']
+
+  it('gets the header with the variable, which nobody else sees', async () => {
+    project.hooks({
+      PreToolUse: [['mcp__remote__add', 'grep -q a.:13 && { echo Not 13 >&2; exit 2; } || true']],
+    })
+    const server = await httpServer()
+    const client = new Client({ name: 'test', version: '1' })
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [
+        programWithPackages(),
+        'mcp',
+        '--trust-all',
+        '--name',
+        'remote',
+        '--url',
+        server.url.href,
+        ...header,
+      ],
+      cwd: project.folder,
+      env: project.env({ TOKEN: SECRET }),
+      stderr: 'pipe',
+    })
+    let stderr = ''
+    transport.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+    await client.connect(transport)
+    const add = async (a: number) =>
+      JSON.stringify(await client.callTool({ name: 'add', arguments: { a, b: 2 } }))
+    expect(await add(1)).toContain('"3"')
+    expect(await add(13)).toContain('Not 13')
+    await client.close()
+    expect(new Set(server.seen)).toEqual(new Set([`Bearer ${SECRET}`]))
+    await server.close()
+    expect(stderr).not.toContain(SECRET)
+    const audit = await project.call(['audit', '--json'])
+    expect(audit.stdout).toContain('mcp__remote__add')
+    for (const file of readdirSync(project.base, { recursive: true, withFileTypes: true }))
+      if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name), 'utf8')).not.toContain(SECRET)
+  })
+
+  it.each([
+    [header, 'TOKEN'],
+    [['--header', 'no value'], 'NAME:VALUE'],
+  ])('is not asked with %j', async (words, why) => {
+    const url = ['--name', 'remote', '--url', 'http://127.0.0.1:9/mcp']
+    const { code, stderr, stdout } = await project.call(['mcp', ...url, ...words])
+    expect(code).toBe(64)
+    expect(stderr).toContain(why)
+    expect(stdout).toBe('')
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failure, type Judges, Relay } from '../../../src/adapters/mcp/relay.js'
+import { failure, type Judges } from '../../../src/adapters/mcp/judge.js'
+import { Relay } from '../../../src/adapters/mcp/relay.js'
 import type { Json } from '../../../src/core/base/json.js'
 
 interface Message {
@@ -106,6 +107,17 @@ describe('what could be read in two ways', () => {
 
   /** What a reader of JSON, or of lines, passes over. */
   const BEFORE = ['', ' ', '\t', '\r', '\uFEFF', ' \uFEFF \t']
+
+  it.each(['9007199254740993', '-9007199254740993', '1e400', '12345678901234567890.5'])(
+    'is refused with its own id: a request with the id %s',
+    (id) => {
+      const { relay, toClient, toServer, end } = relayed()
+      relay.fromClient(`{"jsonrpc":"2.0","method":"ping","params":{"id":1},"id" : ${id}}`)
+      expect(toClient).toEqual([expect.stringContaining(`{"jsonrpc":"2.0","id":${id},"error":`)])
+      expect(toServer).toEqual([])
+      end()
+    },
+  )
 
   it('is refused: a key that occurs twice', () => {
     const { client, answers, toServer, end } = relayed()
@@ -239,7 +251,7 @@ describe('what could be read in two ways', () => {
     (line) => {
       const { client, server, toServer, toClient, answers, logged, end } = relayed()
       client(line)
-      expect(answers()[0]?.error).toBeDefined()
+      expect([-32700, -32600]).toContain(answers()[0]?.error?.code)
       toClient.length = 0
       server(line)
       expect([toServer, toClient]).toEqual([[], []])

@@ -9,8 +9,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { ClientCapabilities, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { LinePeer } from '../../../src/adapters/mcp/line-peer.js'
+import type { Server, StartServer } from '../../../src/adapters/mcp/peer.js'
 import { MCP_EMBEDDER, proxy } from '../../../src/adapters/mcp/proxy.js'
-import type { Server, StartServer } from '../../../src/adapters/mcp/server.js'
 import type { Hooks } from '../../../src/hooks.js'
 import { createHooks, type HooksOptions } from '../../../src/runtime.js'
 
@@ -135,8 +135,6 @@ export interface SceneOptions {
   readonly options?: HooksOptions
   readonly capabilities?: ClientCapabilities
   readonly start?: StartServer
-  /** Null: as the server calls itself. */
-  readonly name?: null
   readonly timeoutMs?: number
 }
 
@@ -167,7 +165,7 @@ export class Scene implements AsyncDisposable {
       source: 'stdio',
       hooks,
       projectDir: process.cwd(),
-      name: options.name === null ? undefined : 'tests',
+      name: 'tests',
       timeoutMs: options.timeoutMs ?? 60_000,
       elicits: true,
       log: (text) => this.logged.push(text),

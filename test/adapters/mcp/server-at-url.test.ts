@@ -68,6 +68,34 @@ describe('a server at an address', () => {
     await expect(call).rejects.toThrow()
   })
 
+  it.each([
+    ['id: 1\ndata: \n\n', 'it cannot be continued'],
+    ['id:\ndata: \n\n', 'ended its reply'],
+    ['data: {"valid:":\n\n', 'ended its reply'],
+  ])('that breaks off and continues nothing fails the call at once: %j', async (events, why) => {
+    const http = createServer(async (request, response) => {
+      const body = (await request.toArray()).join('')
+      const { id, method } = request.method === 'POST' ? JSON.parse(body) : { method: 'GET' }
+      const result = {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        serverInfo: { name: 'x', version: '1' },
+      }
+      if (method === 'GET') response.writeHead(405).end()
+      else if (id === undefined) response.writeHead(202).end()
+      else if (method === 'initialize')
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`retry: 1\n\n${events}`)
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const { port } = http.address() as AddressInfo
+    close = async () => void http.close()
+    await using scene = await connected({ start: serverAtUrl(new URL(`http://127.0.0.1:${port}`), {}) })
+    await expect(scene.client.callTool({ name: 'any' })).rejects.toThrow(why)
+  })
+
   it('that is not there fails the call', async () => {
     const http = createServer((_, response) => response.writeHead(500).end('broken'))
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))

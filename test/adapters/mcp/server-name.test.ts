@@ -23,6 +23,9 @@ describe('the name of a server', () => {
     ['bun x notes-mcp', 'notes'],
     ['npm exec --yes -- notes-mcp', 'notes'],
     ['./notes-server --port 3', 'notes'],
+    ['/opt/notes/bin/notes --port 3', 'notes'],
+    ['github-mcp-server stdio', 'github'],
+    ['notes', 'notes'],
   ])('of %s is %s', (line, name) => {
     expect(nameFromCommand(line.split(' '))).toEqual({ name })
   })
@@ -36,6 +39,19 @@ describe('the name of a server', () => {
     ['python -c code', '-c'],
     ['npx -c notes', '-c'],
     ['npx -y', 'no word'],
+    ['java -jar github-server.jar', 'java may start'],
+    ['/usr/bin/java -jar github-server.jar', 'java may start'],
+    ['go run ./cmd/github', 'go may start'],
+    ['poetry run mcp-server-git', 'poetry may start'],
+    ['op run -- npx -y mcp-server-git', 'op may start'],
+    ['timeout 30 npx mcp-server-git', 'timeout may start'],
+    ['a-starter-of-tomorrow npx mcp-server-git', 'tomorrow may start'],
+    ['npm start', 'start could be'],
+    ['npm run dev', 'dev could be'],
+    ['node dist/index.js', 'index could be'],
+    ['uv --directory /x run main.py', 'main could be'],
+    ['npx -y mcp-remote https://mcp.linear.app/sse', 'remote could be'],
+    ['npx @smithery/cli run @x/github', 'cli could be'],
   ])('of %s is in doubt', (line, doubt) => {
     expect(nameFromCommand(line.split(' '))).toEqual({ doubt: expect.stringContaining(doubt) })
   })

@@ -4,7 +4,7 @@ import { Agent, OpenAIResponsesModel, Runner, tool } from '@openai/agents'
 import { runApprovals, seenError, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import OpenAI from 'openai'
 import { z } from 'zod'
-import { type AgentRun, playScenes } from '../scenes.js'
+import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
 const parameters = z.object({ at: z.string() })
 const runner = new Runner({ tracingDisabled: true })
@@ -23,8 +23,9 @@ async function runAgent(run: AgentRun): Promise<string> {
   )
   const agent = new Agent({
     name: 'looker',
+    instructions: SYSTEM,
     model: wrapModel(session, new OpenAIResponsesModel(client, 'mock-model'), { name: 'mock-model' }),
-    tools: wrapTools(session, made),
+    tools: wrapTools(session, made, { signal }),
   })
   const once = async (input: Parameters<typeof runner.run<typeof agent>>[1]) => {
     if (!streaming) return runner.run(agent, input, { signal })

@@ -1,6 +1,18 @@
-// What the contract does not ask: many equal calls, answers one by one, another process, and agents as tools.
+// What the contract does not ask: MCP servers, many equal calls, answers one by one, another process, and agents as tools.
 
-import { Agent, type Model, RunContext, Runner, RunState, shellTool, tool } from '@openai/agents'
+import {
+  Agent,
+  getAllMcpTools,
+  type MCPServer,
+  type Model,
+  RunContext,
+  Runner,
+  RunState,
+  type RunToolApprovalItem,
+  shellTool,
+  tool,
+  toolNamespace,
+} from '@openai/agents'
 import { askUser, createHooks, deny, modify, respond, type Session } from 'carabiner'
 import { runApprovals, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import { z } from 'zod'
@@ -59,6 +71,16 @@ async function paying(needsApproval: (input: { to: string }) => boolean) {
   return { session, ran, pay: wrapTools(session, [pay])[0] as typeof pay }
 }
 
+interface Interrupted {
+  readonly interruptions: readonly RunToolApprovalItem[]
+  readonly state: { approve(item: RunToolApprovalItem): void; reject(item: RunToolApprovalItem): void }
+}
+
+/** As a program does without `runApprovals`. */
+const approveAll = async (_session: Session, { state, interruptions }: Interrupted) => {
+  for (const item of interruptions) state.approve(item)
+}
+
 async function fresh() {
   const hooks = await createHooks({ globals: false })
   const session = hooks.session()
@@ -89,7 +111,85 @@ async function fresh() {
   return { hooks, session, ran, seen, look, agentFor }
 }
 
-const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
+/** An MCP server with one tool, and a hook that denies everything. */
+async function serving({ isIdle = false } = {}) {
+  const session = (await createHooks({ globals: false })).session()
+  const seen: string[] = []
+  const ran: string[] = []
+  if (!isIdle)
+    session.register('PreToolUse', (_, { tool_name }) => {
+      seen.push(String(tool_name))
+      return deny('no')
+    })
+  const server: MCPServer = {
+    name: 'stub',
+    cacheToolsList: false,
+    connect: async () => {},
+    close: async () => {},
+    invalidateToolsCache: async () => {},
+    listTools: async () => [
+      {
+        name: 'echo',
+        description: 'echoes',
+        inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false },
+      },
+    ],
+    callTool: async (name) => {
+      ran.push(name)
+      return [{ type: 'text', text: 'echoed' }]
+    },
+  }
+  return { session, server, seen, ran }
+}
+
+/** What the agent says, or the error. */
+async function run(agent: Agent, stream = false): Promise<string> {
+  try {
+    if (!stream) return String((await runner.run(agent, 'go')).finalOutput)
+    const streamed = await runner.run(agent, 'go', { stream: true })
+    for await (const _ of streamed.toTextStream());
+    await streamed.completed
+    return String(streamed.finalOutput)
+  } catch (error) {
+    return String(error)
+  }
+}
+
+const CASES: Readonly<Record<string, () => Promise<object>>> = {
+  async 'tools of an MCP server'() {
+    const played: Record<string, unknown> = {}
+    const model = () => scripted([call('echo', 'c1', {})]).model
+    const inServers = (server: MCPServer) => ({ mcpServers: [server] })
+    for (const stream of [false, true]) {
+      const { session, server, ran } = await serving()
+      const agent = new Agent({ name: 'main', model: wrapModel(session, model()), ...inServers(server) })
+      played[stream ? 'streamed' : 'refused'] = await run(agent, stream)
+      played[stream ? 'ran streamed' : 'ran'] = [...ran]
+    }
+    const wrapped = await serving()
+    const tools = wrapTools(wrapped.session, await getAllMcpTools([wrapped.server]))
+    await run(new Agent({ name: 'main', model: wrapModel(wrapped.session, model()), tools }))
+    played.wrapped = { ran: wrapped.ran, seen: wrapped.seen }
+    const any = await serving()
+    const unjudged = wrapModel(any.session, model(), { anyTools: true })
+    await run(new Agent({ name: 'main', model: unjudged, ...inServers(any.server) }))
+    played.anyTools = any.ran
+    const idle = await serving({ isIdle: true })
+    await run(new Agent({ name: 'main', model: wrapModel(idle.session, model()), ...inServers(idle.server) }))
+    played.idle = idle.ran
+    return played
+  },
+  async 'other tools that wrapTools did not make'() {
+    const { session, look, ran } = await fresh()
+    const shell = shellTool({ shell: { run: async () => ({ output: [] }) } })
+    const namespace = toolNamespace({ name: 'eyes', description: 'eyes', tools: wrapTools(session, [look]) })
+    const answers: Record<string, string> = {}
+    for (const [name, tools] of Object.entries({ look: [look], shell: [shell], namespace })) {
+      const model = wrapModel(session, scripted().model)
+      answers[name] = await run(new Agent({ name: 'main', model, tools }))
+    }
+    return { answers, ran }
+  },
   async '64 equal calls'() {
     const { session, ran, seen, agentFor } = await fresh()
     session.register('PreToolUse', (_, { tool_use_id }) =>
@@ -128,7 +228,7 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
       await runApprovals(session, result, ({ rawItem }) => JSON.stringify(rawItem).includes('bob'))
       result = await runner.run(agent, result.state)
     }
-    return ran
+    return { ran }
   },
   async 'a no, and the same call in the next run'() {
     const { session, ran, pay } = await paying(() => true)
@@ -146,6 +246,106 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
       await runner.run(agent, result.state)
     }
     return { ran, seen }
+  },
+  async 'an equal call of the next run'() {
+    const ended: Record<string, unknown> = {}
+    const ends = {
+      abandoned: () => {},
+      rejected: ({ state, interruptions }) => {
+        for (const item of interruptions) state.reject(item)
+      },
+    } satisfies Record<string, (result: Interrupted) => void>
+    for (const [name, end] of Object.entries(ends)) {
+      const { session, ran, pay } = await paying(() => true)
+      const agent = () =>
+        new Agent({ name: 'main', model: scripted([call('pay', 'c1', { to: 'bob' })]).model, tools: [pay] })
+      const events: string[] = []
+      session.register('PreToolUse', (event) => void events.push(event))
+      const first = await runner.run(agent(), 'go')
+      end(first as unknown as Interrupted)
+      session.register('PreToolUse', () => deny('payments are frozen'))
+      const second = await runner.run(agent(), 'go')
+      await runApprovals(session, second, () => true)
+      if (second.interruptions.length > 0) await runner.run(agent(), second.state)
+      ended[name] = { ran, events }
+    }
+    return ended
+  },
+  async 'an equal call after an abort'() {
+    const { session, ran, pay } = await paying(() => false)
+    const events: string[] = []
+    const controller = new AbortController()
+    session.register('PreToolUse', (event) => {
+      events.push(event)
+      if (events.length > 1) return deny('payments are frozen')
+      controller.abort()
+      return undefined
+    })
+    const agent = () =>
+      new Agent({ name: 'main', model: scripted([call('pay', 'c1', { to: 'bob' })]).model, tools: [pay] })
+    const error = await runner.run(agent(), 'go', { signal: controller.signal }).catch(({ name }) => name)
+    await runner.run(agent(), 'go')
+    return { ran, events, error }
+  },
+  async 'a yes in each of two runs'() {
+    const { session, ran, agentFor } = await fresh()
+    session.register('PreToolUse', () => askUser('really?'))
+    for (const approve of [runApprovals, approveAll]) {
+      const agent = agentFor(scripted([call('look', 'c1')]).model)
+      const first = await runner.run(agent, 'go')
+      await approve(session, first, () => true)
+      await runner.run(agent, first.state)
+    }
+    return { ran }
+  },
+  async 'an edit after the state was stored'() {
+    const { session, ran, agentFor } = await fresh()
+    session.register('PreToolUse', (_, { tool_input }) =>
+      (tool_input as { at?: string }).at === 'a' ? askUser('really?') : undefined,
+    )
+    const agent = agentFor(scripted([call('look', 'c1')]).model)
+    const first = await runner.run(agent, 'go')
+    const state = await RunState.fromString(agent, first.state.toString())
+    await runApprovals(session, { state, interruptions: state.getInterruptions() }, (_, question) => ({
+      option: question?.options[0] ?? '',
+      data: { tool_input: { at: 'b' } },
+    }))
+    await runner.run(agent, state)
+    return { ran }
+  },
+  async "a yes to the tool's own question in another process"() {
+    const one = await paying(() => true)
+    const first = await runner.run(
+      new Agent({
+        name: 'main',
+        model: scripted([call('pay', 'c1', { to: 'bob' })]).model,
+        tools: [one.pay],
+      }),
+      'go',
+    )
+    const two = await paying(() => true)
+    two.session.register('PreToolUse', () => askUser('really?'))
+    const { model, requests } = scripted()
+    const agent = new Agent({ name: 'main', model, tools: [two.pay] })
+    const state = await RunState.fromString(agent, first.state.toString())
+    for (const item of state.getInterruptions()) state.approve(item)
+    await runner.run(agent, state)
+    return { ran: two.ran, told: results(requests[0]).c1 }
+  },
+  async 'an abort inside a hook'() {
+    const { session, ran, look } = await fresh()
+    const controller = new AbortController()
+    let isEnded = false
+    session.register('PreToolUse', async (_event, _data, { signal }) => {
+      controller.abort()
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      isEnded = true
+    })
+    const { signal } = controller
+    const tools = wrapTools(session, [look], { signal })
+    const agent = new Agent({ name: 'main', model: scripted([call('look', 'c1')]).model, tools })
+    const error = await runner.run(agent, 'go', { signal }).catch(({ name }) => name)
+    return { ran, isEnded, error }
   },
   async 'a hook answers for the model'() {
     const { session, agentFor } = await fresh()
@@ -194,8 +394,44 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const first = await runner.run(agent, 'go')
     await runApprovals(session, first, () => true)
     // Newer versions refuse it themselves.
-    await runner.run(agent, first.state).catch(() => {})
-    return { ran, told: requests[2] && results(requests[2]).c1 }
+    const again = await runner.run(agent, first.state).catch(() => undefined)
+    return { ran, asked: again?.interruptions.length, requests: requests.length }
+  },
+  async 'an id that comes again after the state was stored'() {
+    const ended: Record<string, object> = {}
+    for (const says of ['approve', 'reject'] as const) {
+      const { session, ran, agentFor } = await fresh()
+      session.register('PreToolUse', () => askUser('really?'))
+      const outputs = ['a', 'b', 'c'].map((at) => [call('look', at === 'b' ? 'c2' : 'c1', { at })])
+      const agent = agentFor(scripted(...outputs).model)
+      const first = await runner.run(agent, 'go')
+      await runApprovals(session, first, () => true)
+      const second = await runner.run(agent, first.state)
+      const state = await RunState.fromString(agent, second.state.toString())
+      for (const item of state.getInterruptions()) state[says](item)
+      // Newer versions refuse it themselves.
+      const third = await runner.run(agent, state).catch(() => undefined)
+      ended[says] = { ran, asked: third?.interruptions.length }
+    }
+    return ended
+  },
+  async 'a yes for always'() {
+    const ended: Record<string, object> = {}
+    for (const isStored of [false, true]) {
+      const { session, ran, pay } = await paying(({ to }) => to === 'bob')
+      session.register('PreToolUse', (_, { tool_input }) =>
+        (tool_input as { to?: string }).to === 'eve' ? askUser('pay eve?') : undefined,
+      )
+      const calls = ['bob', 'eve', 'ann'].map((to) => [call('pay', to, { to })])
+      const { model, requests } = scripted(...calls)
+      const agent = new Agent({ name: 'main', model, tools: [pay] })
+      const first = await runner.run(agent, 'go')
+      const state = isStored ? await RunState.fromString(agent, first.state.toString()) : first.state
+      for (const item of state.getInterruptions()) state.approve(item, { alwaysApprove: true })
+      await runner.run(agent, state)
+      ended[isStored ? 'stored' : 'here'] = { ran, told: results(requests[2]).eve }
+    }
+    return ended
   },
   async 'an agent as a tool'() {
     const { session, ran, seen, look } = await fresh()
@@ -220,6 +456,31 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     await runApprovals(child, first, () => true)
     await runner.run(agent, first.state)
     return { asked, ran, seen, results: results(outer.requests[1]) }
+  },
+  async 'an agent as a tool with parameters of its own'() {
+    const { session, ran, seen, look } = await fresh()
+    const child = session.child({ agentId: 'helper-1', agentType: 'helper' })
+    child.register('PreToolUse', (_, { tool_name }) =>
+      tool_name === 'look' ? askUser('really?') : undefined,
+    )
+    const inner = scripted([call('look', 'inner')], [says('helped')])
+    const helper = new Agent({ name: 'helper', model: inner.model, tools: wrapTools(child, [look]) })
+    const asTool = helper.asTool({
+      toolName: 'helper',
+      toolDescription: 'helps',
+      // The SDK copies the context of the run for such an agent.
+      parameters: z.object({ task: z.string() }),
+    })
+    const { model } = scripted([call('helper', 'outer', { task: 'look' })])
+    const agent = new Agent({ name: 'main', model, tools: wrapTools(session, [asTool]) })
+    const first = await runner.run(agent, 'go')
+    const questions: unknown[] = []
+    await runApprovals(child, first, (_, question) => {
+      questions.push(question?.asks[0]?.prompt)
+      return true
+    })
+    await runner.run(agent, first.state)
+    return { ran, judged: seen.filter((one) => one.startsWith('PreToolUse')), questions }
   },
   async 'inputs that hooks change'() {
     const { session } = await fresh()
@@ -276,6 +537,18 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     await runner.run(new Agent({ name: 'main', model: wrapModel(session, model), tools }), 'go')
     return { ran, results: results(requests[1]) }
   },
+  async 'an agent that fails'() {
+    const { session, seen } = await fresh()
+    const helper = new Agent({ name: 'helper' }).asTool({ toolName: 'helper', toolDescription: 'helps' })
+    const invoke = () => Promise.reject(new Error('no model'))
+    const { model } = scripted([call('helper', 'outer', { input: 'look' })])
+    const tools = wrapTools(session, [{ ...helper, invoke }])
+    const error = await runner.run(new Agent({ name: 'main', model, tools }), 'go').then(
+      () => undefined,
+      (thrown) => String(thrown),
+    )
+    return { seen, error }
+  },
   async 'hooks that fail'() {
     const { hooks, session, ran, agentFor } = await fresh()
     const broken = () => {
@@ -296,14 +569,14 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     const { session } = await fresh()
     const shell = shellTool({ shell: { run: async () => ({ output: [] }) } })
     try {
-      return wrapTools(session, [shell]).length
+      return { wrapped: wrapTools(session, [shell]).length }
     } catch (error) {
-      return (error as Error).message
+      return { refused: (error as Error).message }
     }
   },
 }
 
 for (const [name, run] of Object.entries(CASES)) {
   const shown = await run().catch((error) => ({ threw: String(error) }))
-  console.log(JSON.stringify([name, shown]))
+  console.log(JSON.stringify({ name, ...shown }))
 }

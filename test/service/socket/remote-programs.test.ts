@@ -2,8 +2,8 @@
 
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
+import { FrameError, type ToCaller } from '../../../src/rpc/frames.js'
 import { follow } from '../../../src/runners/command/execution.js'
-import { FrameError, type ToCaller } from '../../../src/service/socket/frames.js'
 import { RemotePrograms } from '../../../src/service/socket/remote-programs.js'
 
 type Report = Parameters<RemotePrograms['receive']>[0]
@@ -13,7 +13,7 @@ const PROGRAM = { file: 'true', args: [], cwd: '/', env: {}, input: '' }
 async function started() {
   const sent: ToCaller[] = []
   const programs = new RemotePrograms((message) => sent.push(message))
-  const running = programs.start(PROGRAM, new AbortController().signal)
+  const running = programs.start(PROGRAM, new AbortController().signal, () => undefined)
   programs.receive({ kind: 'child', id: 1, pid: 4711 })
   return { programs, sent, running: await running }
 }
@@ -74,7 +74,7 @@ describe('at the deadline of a hook', () => {
     const atDeadline = (ask: typeof hasSaidAll) => {
       hasSaidAll = ask
     }
-    const running = programs.start({ ...PROGRAM, atDeadline }, new AbortController().signal)
+    const running = programs.start({ ...PROGRAM, atDeadline }, new AbortController().signal, () => undefined)
     return { programs, running, hasSaidAll: () => hasSaidAll() }
   }
 
@@ -144,7 +144,9 @@ it('was held by its own processes, though they let go in the same moment in whic
 
 it('says nothing before it was started', () => {
   const programs = new RemotePrograms(() => undefined)
-  void Promise.resolve(programs.start(PROGRAM, new AbortController().signal)).catch(() => undefined)
+  void Promise.resolve(programs.start(PROGRAM, new AbortController().signal, () => undefined)).catch(
+    () => undefined,
+  )
   for (const report of [printed(1, 'x'), EXITED, { kind: 'gone', id: 1 } as const])
     expect(() => programs.receive(report)).toThrow(FrameError)
   programs.lose('gone')

@@ -2,16 +2,19 @@
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { keepSecret, REDACTED } from '../../../src/core/base/secrets.js'
 import { createHooks, deny, inject, proceed } from '../../../src/index.js'
+import { textOfEntry } from '../../../src/store/audit/chain.js'
 import { fileAudit } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { FileCalls, fileAuditCalls } from '../../../src/store/audit-calls/file-calls.js'
+import type { Writable } from '../../../src/store/audit-log.js'
 import { writtenData, writtenText } from '../../../src/store/redaction.js'
 import { reading } from '../../../src/store/secret-values.js'
-import { asCaller, serveCallers, serveNobody } from '../../callers.js'
-import { sample } from '../../property/runs.js'
+import { asCaller, asSameCaller, serveCallers, serveNobody } from '../../callers.js'
+import { runs, sample } from '../../property/runs.js'
 import { judged } from '../audit-calls/judged.js'
 import { ORDINARY, SECRET_FORMS } from './secret-forms.js'
 import { workplace } from './workplace.js'
@@ -165,6 +168,43 @@ describe('a hostile text takes time that grows with its length', () => {
     }
     expect(readOf(20_000)).toBeLessThan(20_000 * 30)
     expect(readOf(20_000)).toBeLessThan(readOf(5000) * 5 + 1000)
+  })
+})
+
+describe('a record', () => {
+  beforeEach(serveCallers)
+  afterEach(serveNobody)
+
+  it('is written the same whatever was written before', () => {
+    const name = fc.constantFrom(
+      'name',
+      'detail',
+      'token',
+      'api_key',
+      'max_tokens',
+      'pwd',
+      'secretName',
+      'key',
+    )
+    const text = fc.constantFrom('', '/home/me', 'hello', 'password=hunter2secret', 's3cr3tValue99')
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        text,
+        fc.integer(),
+        fc.array(tie('value')),
+        fc.dictionary(name, tie('value')),
+      ),
+    }))
+    const before = { env: {}, cwd: '/', pid: 1 }
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (fields) => {
+        const entry = { ...fields, kind: 'fire', time: '2026-01-31T14:03:22.000Z' } as unknown as Writable
+        const written = asCaller({}, () => textOfEntry(entry))
+        expect(asSameCaller(before, () => textOfEntry(entry))).toBe(written)
+      }),
+      { numRuns: runs(2000) },
+    )
   })
 })
 

@@ -485,9 +485,14 @@ describe('trouble beside the work', () => {
     writeFileSync(join(stateDir, 'sessions', 'f'.repeat(32)), '')
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const store = new FileStore({ stateDir, dataDir: join(root, 'data'), projectDir })
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.9)
+    store.update('not in its turn', nextTurn)
+    await new Promise(setImmediate)
+    random.mockReturnValue(0)
     store.update('s', nextTurn)
     expect(warn).not.toHaveBeenCalled()
     await new Promise(setImmediate)
+    random.mockRestore()
     expect(warn).toHaveBeenCalledWith(
       expect.stringMatching(/^state of old sessions could not be removed: .*ENOTDIR/),
     )

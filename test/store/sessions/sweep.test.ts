@@ -124,6 +124,19 @@ describe('a new session', () => {
     expect(recent.filter((name) => !left.includes(name))).toEqual([])
   })
 
+  it('beyond a thousand of one project, those at work stay, also if only their agents are', () => {
+    const here = workplace()
+    const project = dirname(here.store.folderOf('s'))
+    const names = Array.from({ length: 1100 }, (_, i) => i.toString(16).padStart(32, '0'))
+    for (const [i, name] of names.entries()) {
+      mkdirSync(join(project, name, 'agents', 'one'), { recursive: true })
+      if (i % 2) age(join(project, name), 1)
+    }
+    for (let i = 0; i < 5; i++) here.store.update(`new ${i}`, nextTurn)
+    const left = readdirSync(project)
+    expect(names.filter((name) => !left.includes(name))).toEqual([])
+  })
+
   it('never takes grants', () => {
     const here = workplace()
     here.store.addGrant({ id: 'g', hook: 'h', event: 'e', tool: 't', cwd: '/', digest: 'd', created: 'now' })

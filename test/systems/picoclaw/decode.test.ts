@@ -333,6 +333,10 @@ describe('D3: two equal keys', () => {
     return withRepeated((JSON.parse(line) as { result: Json }).result, line)
   }
 
+  it.each([1, 100, 10_000, 100_000])('are looked for in a result that is nested %d deep', (depth) => {
+    expect(() => readLine(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)).not.toThrow()
+  })
+
   it.each([
     '{"action":"deny_tool","action":"continue"}',
     '{"action":"continue","action":"deny_tool"}',

@@ -23,6 +23,10 @@ function pour(line) {
   more()
 }
 
+/** As many requests of a server may wait. */
+const MOST_WAITING = 256
+let onRefusal = () => {}
+
 /** @type {Record<string, (id: number) => void>} */
 const FAULTS = {
   none: (id) => send({ id, result: result('fine') }),
@@ -37,8 +41,14 @@ const FAULTS = {
     for (let i = 0; i < 50_000; i++) process.stdout.write(NOTIFICATION)
     send({ id, result: result('fine') })
   },
-  'floods with requests': () => {
-    for (let i = 0; i < 10_000; i++) send({ id: `r${i}`, method: 'roots/list' })
+  'floods with requests': (id) => {
+    const requests = 10_000
+    for (let i = 0; i < requests; i++) send({ id: `r${i}`, method: 'roots/list' })
+    let refused = 0
+    onRefusal = () => {
+      refused++
+      if (refused === requests - MOST_WAITING) send({ id, result: result(`${refused} were refused`) })
+    }
   },
   'lies about ids': (id) => {
     for (const other of [String(id), id + 1, null, { id }, [id]])
@@ -64,8 +74,9 @@ const FAULTS = {
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method } = JSON.parse(line)
-  if (method === 'tools/call') FAULTS[fault]?.(id)
+  const { id, method, error } = JSON.parse(line)
+  if (error) onRefusal()
+  else if (method === 'tools/call') FAULTS[fault]?.(id)
   else if (id !== undefined) send({ id, result: {} })
 })
 

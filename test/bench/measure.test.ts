@@ -1,0 +1,50 @@
+// Figures are computed rightly from what rounds measured.
+
+import { describe, expect, it } from 'vitest'
+import { isWorse } from '../../bench/history.mjs'
+import { figure, Rounds } from '../../bench/measure.mjs'
+
+describe('a row', () => {
+  const rounds = new Rounds({
+    ours: [30, 20, 50, 40, 90],
+    bare: [10, 10, 10, 10, 10],
+    none: [5, 5, 5, 5, 5],
+    slow: [4000, 4000, 4000, 4000, 4000],
+  })
+
+  it('is the median of the rounds’ ratios, with the middle half of them', () => {
+    expect(rounds.row('ours / bare', 'ours', 'bare', { limit: 3 })).toEqual({
+      ...{ name: 'ours / bare', unit: 'us', value: 40, baseline: 10, limit: 3 },
+      ...{ ratio: 4, low: 3, high: 5 },
+    })
+  })
+
+  it('compares within a round, where noise meets both', () => {
+    const noisy = new Rounds({ ours: [20, 2000, 22], bare: [10, 1000, 11] })
+    expect(noisy.row('x', 'ours', 'bare')).toMatchObject({ ratio: 2, low: 2, high: 2 })
+  })
+
+  it('may be over several calls, over a third one, and over a number', () => {
+    expect(rounds.row('x', 'ours', 'bare', { times: 2 }).ratio).toBe(2)
+    expect(rounds.row('x', 'ours', 'bare', { over: 'none' }).ratio).toBe(7)
+    expect(rounds.row('x', 'ours', 5, { over: 'none' }).ratio).toBe(7)
+  })
+
+  it('is told in milliseconds if it is long', () => {
+    expect(rounds.row('x', 'slow', 'bare')).toMatchObject({ unit: 'ms', value: 4, baseline: 0.01 })
+  })
+
+  it('that is not timed has no spread', () => {
+    expect(figure('x', 'MB', 60, 120, 1)).toMatchObject({ ratio: 0.5, low: 0.5, high: 0.5, limit: 1 })
+  })
+})
+
+it('got worse if the middle halves are apart', () => {
+  const row = (low: number, ratio: number, high: number) => ({
+    ...{ question: 'q', name: 'n', value: 1, unit: 'us', limit: null },
+    ...{ low, ratio, high },
+  })
+  expect(isWorse(row(1.2, 1.3, 1.4), row(0.9, 1, 1.1))).toBe(true)
+  expect(isWorse(row(1.1, 1.3, 1.4), row(0.9, 1, 1.1))).toBe(false)
+  expect(isWorse(row(0.5, 0.6, 0.7), row(0.9, 1, 1.1))).toBe(false)
+})

@@ -228,6 +228,8 @@ function probeCalls(): readonly CorpusCall[] {
       events[hook.event]?.push(group)
     }
     files['home/.amplifier/hooks/hooks.json'] = text({ hooks: events })
+    // Lives longer than the hook. A child that ends by itself would be reported only if it is slow.
+    if (probe.name === 't2-bg-after-exit0') files['project/gc.py'] = text('import time; time.sleep(300)')
     return [{ name: probe.name, args: ['fire', '--as', 'claude-code'], input: sentFrom(payload), files }]
   })
 }

@@ -36,14 +36,14 @@ export interface ConnectionOptions {
   readonly answersMalformed?: boolean
   /** Absent: each notification is reported. Errors that it throws are reported too. */
   readonly onNotification?: (method: string, params: Json | undefined) => void
-  /** Turns a result into what the caller gets. `line` is the whole message as it was written. Must not throw. */
+  /** Turns a result into what the caller gets. `line` is the whole message as it was written. If it throws, the call fails. */
   readonly readResult?: (result: Json, line: string) => Json
   /**
    * Finds replies in anything but a plain result: an error reply, a list of replies, a reply over several lines. Each ends
-   * its call with its result. Must not throw.
+   * its call with its result. If it throws, every call that the text names by its id fails.
    */
   readonly repliesIn?: (text: string) => readonly { readonly id: unknown; readonly result: Json }[]
-  /** Gets noise, over-long lines, late, unknown or duplicate replies and unhandled messages, limited in number and length. Must not throw. */
+  /** Gets noise, over-long lines, late, unknown or duplicate replies and unhandled messages, limited in number and length. If it throws, the connection is closed. */
   readonly onProblem?: (problem: RpcProblem) => void
   /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
   readonly onClose?: (reason: Error) => void
@@ -74,7 +74,8 @@ export class Connection {
     this.#maxLineBytes = options.maxLineBytes ?? MIB
     this.#maxQueuedBytes = options.maxQueuedBytes ?? MIB
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * MIB
-    this.#problems = new Problems(options.onProblem)
+    const { onProblem } = options
+    this.#problems = new Problems(onProblem && ((problem) => this.#orClose(() => onProblem(problem))))
     // Refusals that the other side does not read are not worth the memory.
     const mostAnswers = options.onRequest
       ? this.#maxPendingBytes
@@ -82,8 +83,8 @@ export class Connection {
     this.#answers = new Answers(options.onRequest, this.#problems, (line) => this.#send(line, mostAnswers))
     this.#writer = new LineWriter(options.output, (error) => this.close(error))
     this.#reader = new LineReader(options.input, this.#maxLineBytes, {
-      line: (text) => this.#receive(text),
-      tooLong: (beginning) => this.#tooLong(beginning),
+      line: (text) => this.#orClose(() => this.#receive(text)),
+      tooLong: (beginning) => this.#orClose(() => this.#tooLong(beginning)),
       end: (error) => this.#otherSideGone(error ?? new Error('the other side closed its output')),
     })
   }
@@ -108,10 +109,13 @@ export class Connection {
       const call = new PendingCall(this.#calls, method, resolve, reject)
       // First, because the other side of a stream in memory answers at once.
       this.#calls.add(call)
-      call.begin(options)
-      if (this.#send(line, this.#maxPendingBytes)) return
-      this.#calls.take(call.id)
-      call.fail(overloadedError(method))
+      try {
+        call.begin(options)
+        if (this.#send(line, this.#maxPendingBytes)) return
+        this.#calls.take(call.id)?.fail(overloadedError(method))
+      } catch (error) {
+        this.#calls.take(call.id)?.fail(error as Error) // onStart threw.
+      }
     })
   }
 
@@ -136,9 +140,12 @@ export class Connection {
    * that waits has been written.
    */
   close(reason: Error = new Error('the connection was closed')): void {
-    this.#otherSideGone(reason)
-    this.#writer.end()
-    this.#answers.abandon()
+    try {
+      this.#otherSideGone(reason)
+    } finally {
+      this.#writer.end()
+      this.#answers.abandon()
+    }
   }
 
   /** The other side may still read answers: the output stays open until close(). */
@@ -149,6 +156,15 @@ export class Connection {
     this.#calls.failAll(closedError(reason))
     this.#problems.end()
     this.#options.onClose?.(reason)
+  }
+
+  /** An error here would end the process, or leave the rest of a chunk unread and its calls waiting. */
+  #orClose(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.close(error as Error)
+    }
   }
 
   #send(line: string, bound: number): boolean {
@@ -166,17 +182,15 @@ export class Connection {
     const id = idAtStart(beginning)
     if (isRequest || id === undefined) this.#refuse(RPC_CODES.invalidRequest, text, id)
     // The id of a request is the other side's.
-    const number = isRequest ? undefined : callNumber(id)
-    if (number === undefined) return
-    const why = `The reply is longer than ${this.#maxLineBytes} bytes`
-    this.#calls.take(number)?.fail(new RpcError('malformed', why))
+    if (isRequest) return
+    this.#take(id)?.fail(new RpcError('malformed', `The reply is longer than ${this.#maxLineBytes} bytes`))
   }
 
   #receive(line: string): void {
     const message = readMessage(line)
     switch (message?.type) {
       case 'result':
-        this.#callOf(message.id)?.succeed(this.#options.readResult?.(message.result, line) ?? message.result)
+        this.#finish(this.#callOf(message.id), message.result, line)
         break
       case 'error':
         if (!this.#findReplies(line)) this.#callOf(message.id)?.fail(remoteError(message.error))
@@ -192,16 +206,39 @@ export class Connection {
     }
   }
 
+  /** A result that cannot be read fails its call, and no other. */
+  #finish(call: PendingCall | undefined, result: Json, line: string): void {
+    if (!call) return
+    let read: Json
+    try {
+      read = this.#options.readResult?.(result, line) ?? result
+    } catch (error) {
+      call.fail(unreadable(error))
+      return
+    }
+    call.succeed(read)
+  }
+
   #findReplies(text: string): boolean {
     const { repliesIn } = this.#options
     if (!repliesIn || text === '' || this.#calls.size === 0) return false
-    const ended = repliesIn(text).map(({ id, result }) => {
-      const number = callNumber(id)
-      const call = number === undefined ? undefined : this.#calls.take(number)
-      call?.succeed(result)
-      return call !== undefined
-    })
-    return ended.includes(true)
+    try {
+      const ended = repliesIn(text).map(({ id, result }) => {
+        const call = this.#take(id)
+        call?.succeed(result)
+        return call !== undefined
+      })
+      return ended.includes(true)
+    } catch (error) {
+      return this.#failNamed(text, error)
+    }
+  }
+
+  /** Fails the calls that an unreadable text names. Their replies will not come again. */
+  #failNamed(text: string, error: unknown): boolean {
+    const named = [...text.matchAll(/"id"\s*:\s*"?(\d+)/g)].flatMap(([, id]) => this.#take(id) ?? [])
+    for (const call of named) call.fail(unreadable(error))
+    return named.length > 0
   }
 
   /** The whole value if this line completes it. Empty while it continues. */
@@ -215,13 +252,18 @@ export class Connection {
 
   /** The call that a reply belongs to. A reply without a call is reported. */
   #callOf(id: unknown): PendingCall | undefined {
-    const number = callNumber(id)
-    const call = number === undefined ? undefined : this.#calls.take(number)
-    if (call === undefined) this.#reportReply(id, number)
+    const call = this.#take(id)
+    if (call === undefined) this.#reportReply(id)
     return call
   }
 
-  #reportReply(id: unknown, number: number | undefined): void {
+  #take(id: unknown): PendingCall | undefined {
+    const number = callNumber(id)
+    return number === undefined ? undefined : this.#calls.take(number)
+  }
+
+  #reportReply(id: unknown): void {
+    const number = callNumber(id)
     if (number === undefined || !this.#calls.made(number)) {
       const shownId = id === undefined ? 'without an id' : `with the id ${shown(id)}`
       this.#problems.add('unknown-id', () => `A reply ${shownId} was dropped: there is no such call`)
@@ -246,9 +288,7 @@ export class Connection {
     const { why, replyTo, id, code = RPC_CODES.invalidRequest } = malformed
     this.#problems.add('malformed', () => `A line was skipped, since ${why}: ${line.slice(0, 1000)}`)
     if (replyTo === undefined) this.#refuse(code, `The line was skipped, since ${why}`, id)
-    const number = callNumber(replyTo)
-    if (number === undefined) return
-    this.#calls.take(number)?.fail(new RpcError('malformed', `The reply cannot be read: ${why}`))
+    this.#take(replyTo)?.fail(unreadable(why))
   }
 
   #refuse(code: number, text: string, id: RpcId | null = null): void {
@@ -273,7 +313,11 @@ export class Connection {
 }
 
 function closedError(reason: Error): RpcError {
-  return new RpcError('closed', reason.message, { cause: reason })
+  return new RpcError('closed', textOf(reason), { cause: reason })
+}
+
+function unreadable(error: unknown): RpcError {
+  return new RpcError('malformed', `The reply cannot be read: ${textOf(error)}`, { cause: error })
 }
 
 function overloadedError(method: string): RpcError {

@@ -122,6 +122,14 @@ export function remoteError(error: Json): RpcError {
 }
 
 function textOf(message: Json): string {
-  const text = boundedText(typeof message === 'string' ? message : JSON.stringify(message), LONGEST_MESSAGE)
+  const text = boundedText(typeof message === 'string' ? message : written(message), LONGEST_MESSAGE)
   return text.trim() === '' ? 'an error without a message' : text
+}
+
+function written(message: Json): string {
+  try {
+    return JSON.stringify(message)
+  } catch {
+    return 'an error that is nested too deeply to be shown'
+  }
 }

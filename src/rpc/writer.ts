@@ -86,7 +86,11 @@ export class LineWriter {
     this.#lines = []
     this.#writingBytes = this.#queuedBytes
     this.#queuedBytes = 0
-    this.#output.write(lines.length === 1 ? (lines[0] as string) : lines.join(''), this.#onWritten)
+    try {
+      this.#output.write(lines.length === 1 ? (lines[0] as string) : lines.join(''), this.#onWritten)
+    } catch (error) {
+      this.#broken(error as Error)
+    }
   }
 
   readonly #onWritten = (error?: Error | null): void => {

@@ -64,6 +64,49 @@ describe('a call', () => {
     expect(failed.code).toBeUndefined()
   })
 
+  it.each([1000, 10_000, 100_000])(
+    'fails with an error reply that is nested %i levels deep',
+    async (depth) => {
+      const other = new OtherSide()
+      const deep = '['.repeat(depth) + ']'.repeat(depth)
+      const calls = [1, 2, 3].map(() => other.connection.call('m', {}))
+      other.say(`{"id":1,"error":${deep}}`, `{"id":2,"error":{"message":${deep}}}`)
+      other.say(`{"id":3,"error":{"message":"no","data":${deep}}}`)
+      expect(await Promise.all(calls.map(failureKind))).toEqual(['remote', 'remote', 'remote'])
+    },
+  )
+
+  it('fails with what its onStart throws, and nothing is sent', async () => {
+    const other = new OtherSide()
+    const onStart = () => {
+      throw new Error('no start')
+    }
+    await expect(other.connection.call('first', {}, { onStart, timeoutMs: 60_000 })).rejects.toThrow(
+      'no start',
+    )
+    expect(other.connection.inFlight).toBe(0)
+    const second = other.connection.call('second', {})
+    expect(await other.sent()).toMatchObject({ id: 2, method: 'second' })
+    other.say({ id: 2, result: 'yes' })
+    expect(await second).toBe('yes')
+  })
+
+  it('alone fails if its result cannot be read', async () => {
+    const readResult = (result: Json) => {
+      if (result === 'odd') throw new TypeError('odd result')
+      return result
+    }
+    const other = new OtherSide({ readResult })
+    const [first, second] = [1, 2].map(() => other.connection.call('m', {})) as [Promise<Json>, Promise<Json>]
+    other.say({ id: 1, result: 'odd' }, { id: 2, result: 'fine' })
+    expect(await failure(first)).toMatchObject({
+      kind: 'malformed',
+      message: 'The reply cannot be read: odd result',
+      cause: new TypeError('odd result'),
+    })
+    expect(await second).toBe('fine')
+  })
+
   it('fails at once with a reply that cannot be read, since none will follow', async () => {
     const other = new OtherSide()
     const calls = [1, 2, 3].map(() => other.connection.call('m', {}))

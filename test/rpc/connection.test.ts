@@ -250,6 +250,19 @@ describe('the end', () => {
     expect(other.fromUs.writableEnded).toBe(true)
   })
 
+  it('comes when onProblem throws: no call is left waiting, and onClose gets the error', async () => {
+    const error = new Error('no more problems')
+    const onProblem = () => {
+      throw error
+    }
+    const other = new OtherSide({ onProblem })
+    const calls = [1, 2, 3].map(() => other.connection.call('m', {}))
+    other.say('noise', { id: 9, result: 1 }, { id: 1, result: 'unread' })
+    expect(await other.closed).toBe(error)
+    expect(await Promise.all(calls.map(failureKind))).toEqual(['closed', 'closed', 'closed'])
+    expect(other.reasons).toEqual([error])
+  })
+
   it('is final', async () => {
     const other = new OtherSide()
     other.connection.close()

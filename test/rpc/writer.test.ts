@@ -130,6 +130,26 @@ describe('failure', () => {
     expect(output.writes).toEqual(['a\n'])
   })
 
+  it('is reported when the stream throws, at once or at the end of the tick', async () => {
+    for (const count of [1, 3]) {
+      const errors: Error[] = []
+      let left = count
+      const output = new Writable({
+        write: (_, __, done) => {
+          left--
+          if (left === 0) throw new Error('it throws')
+          done()
+        },
+      })
+      const writer = new LineWriter(output, (error) => errors.push(error))
+      for (let at = 0; at < 5; at++) {
+        writer.write('a\n', 2)
+        await tick()
+      }
+      expect(errors.map(({ message }) => message)).toEqual(['it throws'])
+    }
+  })
+
   it('is reported when the stream is closed, now or before', async () => {
     const { output, errors } = writing()
     output.destroy()

@@ -96,6 +96,41 @@ describe('a process that does not begin', () => {
   })
 })
 
+describe('an answer that is nested without end', () => {
+  const deep = (text: string) => text.replace('DEEP', `' + '['.repeat(200000) + ']'.repeat(200000) + '`)
+
+  test.each([
+    [
+      '"error":DEEP',
+      'HOOK_FAILED it answered hook.before_tool with an error: an error that is nested too deeply',
+    ],
+    [
+      '"error":{"message":DEEP}',
+      'HOOK_FAILED it answered hook.before_tool with an error: an error that is nested',
+    ],
+    ['"error":{"message":"no","data":DEEP}', 'HOOK_FAILED it answered hook.before_tool with an error: no'],
+    ['"result":DEEP', 'ANSWER_INVALID an answer must be an object'],
+    ['"result":{"action":DEEP}', 'ANSWER_INVALID action a value that cannot be shown is unknown'],
+    ['"result":{"action":"respond","result":DEEP}', 'ANSWER_INVALID'],
+    ['"result":{"action":"modify","call":{"arguments":DEEP}}', 'ANSWER_INVALID'],
+  ])('fails its call, and the next one is answered: %s', async (answer, said) => {
+    const hook = hall.hook(`
+      let asked = 0
+      on['hook.before_tool'] = (_, id) => asked++ ? deny(id, 'no') : write('{"id":' + id + ',${deep(answer)}}')`)
+    expect(await words(hook)).toContain(said)
+    expect(await reasonFrom(hook)).toBe('no')
+  })
+
+  test.each([
+    '"result":{"action":"deny_tool","reason":"no","more":DEEP}',
+    '"result":{"action":"deny_tool","reason":"no","call":{"arguments":{"a":DEEP}}}',
+    '"error":{"message":DEEP,"data":{"action":"deny_tool","reason":"no"}}',
+  ])('still refuses: %s', async (answer) => {
+    const hook = hall.hook(`on['hook.before_tool'] = (_, id) => write('{"id":' + id + ',${deep(answer)}}')`)
+    expect(await reasonFrom(hook)).toBe('no')
+  })
+})
+
 describe('noise', () => {
   test('of every kind is noted, and hides no answer', async () => {
     const hook = hall.hook(`

@@ -1,0 +1,63 @@
+// What a tool call would do, in terms that do not depend on the tool, the agent or the spelling.
+
+/** A file or folder. */
+export interface Place {
+  /** Absolute, with `~` and `..` resolved. A pattern if `wild`. As written if not `known`. */
+  readonly path: string
+  /** False if the path depends on the running shell. */
+  readonly known: boolean
+  /** Whether stars, question marks and brackets stand for other names. */
+  readonly wild: boolean
+  /** Whether everything below it is affected too. */
+  readonly deep: boolean
+}
+
+/** Where data that leaves the machine comes from. */
+export type Source =
+  | { readonly of: 'file'; readonly place: Place }
+  | { readonly of: 'pipe'; readonly text: string }
+  | { readonly of: 'variable'; readonly name: string }
+  | { readonly of: 'text' }
+
+export type Effect = Common &
+  (
+    | { readonly kind: 'read' | 'write' | 'delete'; readonly place: Place }
+    | { readonly kind: 'move'; readonly place: Place; readonly to: Place }
+    | { readonly kind: 'run'; readonly program: string; readonly args: readonly string[] }
+    /** `host` is undefined if it cannot be read. */
+    | { readonly kind: 'send'; readonly host: string | undefined; readonly from: readonly Source[] }
+    /** `runs`: what is fetched is run. */
+    | { readonly kind: 'fetch'; readonly host: string | undefined; readonly runs: boolean }
+    | {
+        readonly kind: 'git'
+        readonly operation: string
+        readonly branch: string | undefined
+        readonly force: boolean
+        /** What cannot be brought back afterwards. */
+        readonly loses: 'history' | 'work' | 'nothing'
+      }
+    | {
+        readonly kind: 'cloud' | 'database'
+        /** As the program calls it: `s3 rb`, `delete`, `DROP TABLE`. */
+        readonly operation: string
+        readonly resource: string | undefined
+        readonly destroys: boolean
+      }
+    | { readonly kind: 'install'; readonly manager: string; readonly packages: readonly string[] }
+    /** More rights: sudo, chmod 777, setuid, a user or group that is changed. */
+    | { readonly kind: 'privilege'; readonly operation: string }
+    /** Other processes and the machine: kill, shutdown, a disk that is formatted, a fork bomb. */
+    | { readonly kind: 'process'; readonly operation: string; readonly target: string | undefined }
+    /** Files and switches of agents, and our own. */
+    | { readonly kind: 'setting'; readonly owner: string; readonly place: Place | undefined }
+    | { readonly kind: 'unknown'; readonly why: string }
+  )
+
+interface Common {
+  /** The words of the call that do it. */
+  readonly by: string
+  /** The text may only look like a command. */
+  readonly guess?: boolean
+}
+
+export type EffectKind = Effect['kind']

@@ -26,7 +26,7 @@ const FLOORS = [
   'hosts',
   'systems',
   'rpc',
-  'shell',
+  'effects',
   'files',
   'core',
 ]
@@ -283,7 +283,7 @@ describe('no telemetry', () => {
       'runners/spawner/node-helper.ts',
       'service/socket/listener.ts',
       'service/socket/running-services.ts',
-      'shell/own-environment.ts',
+      'effects/shell/own-environment.ts',
       'verify/enclosure.ts',
       'verify/model/mock-model.ts',
     ]

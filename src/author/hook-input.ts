@@ -1,15 +1,10 @@
 // The input of a hook: the payload of any agent as one type, discriminated by its event.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
+import { parseJson } from '../core/base/strict-json.js'
 import type { EventName } from '../core/events/events.js'
 import type { HostName } from '../hosts/hosts.js'
-import {
-  type HostPayload,
-  InvalidHookInput,
-  parseJson,
-  type ReadOptions,
-  readHostPayload,
-} from '../hosts/payload.js'
+import { type HostPayload, InvalidHookInput, type ReadOptions, readHostPayload } from '../hosts/payload.js'
 
 export type { HostName } from '../hosts/hosts.js'
 export { InvalidHookInput } from '../hosts/payload.js'

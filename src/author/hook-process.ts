@@ -2,8 +2,9 @@
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { type JsonProblem, parseJson } from '../core/base/strict-json.js'
 import type { HostAnswer } from '../hosts/host.js'
-import { InvalidHookInput, type JsonProblem, parseJson } from '../hosts/payload.js'
+import { InvalidHookInput } from '../hosts/payload.js'
 
 const STDOUT = 1
 const STDERR = 2

@@ -4,8 +4,8 @@
 
 import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean, plainText } from '../core/base/text.js'
+import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { callerEnv } from '../files/caller.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'

@@ -6,8 +6,6 @@ import { shown } from '../core/base/text.js'
 import { formerNamesOf } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook, HookEvent } from '../core/hooks/hook.js'
-import { userHome } from '../files/homes.js'
-import { realOf } from '../files/within.js'
 import {
   commandPattern,
   fits,
@@ -16,8 +14,10 @@ import {
   pathPattern,
   piecesOf,
   sureCommandPattern,
-} from '../shell/patterns.js'
-import { readShell, type ShellReading } from '../shell/shell-reading.js'
+} from '../effects/shell/patterns.js'
+import { readShell, type ShellReading } from '../effects/shell/shell-reading.js'
+import { userHome } from '../files/homes.js'
+import { realOf } from '../files/within.js'
 
 /** Without a condition, the hook runs whenever its matcher matches. */
 export interface IfRule {

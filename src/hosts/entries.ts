@@ -2,7 +2,7 @@
 
 import { resolveEvent } from '../core/events/events.js'
 import { closesOnFailure } from '../core/hooks/hook.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
+import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { can } from './abilities.js'
 import { claudeCode } from './claude-code/host.js'
 import { ENGINE_EVENTS } from './claude-code/setup.js'

@@ -1,15 +1,8 @@
 // Reads a payload from any host: its sender, its event, and its fields under canonical names.
 
 import { textOf as textOfError } from '../core/base/errors.js'
-import {
-  breakOf,
-  type Data,
-  isObject,
-  type Json,
-  type JsonBreak,
-  sameJson,
-  shapeOf,
-} from '../core/base/json.js'
+import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
+import { parseJson } from '../core/base/strict-json.js'
 import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostCall, HostEvent } from './host.js'
@@ -296,39 +289,4 @@ function textOf(prompt: Json | undefined): Json | undefined {
   if (!Array.isArray(prompt)) return typeof inside(prompt) === 'string' ? (inside(prompt) as string) : prompt
   const texts = prompt.map(inside).filter((text) => typeof text === 'string')
   return texts.length > 0 || prompt.length === 0 ? texts.join('\n') : prompt
-}
-
-// ---- third-party JSON -----------------------------------------------------------------------------------------
-
-/** No real payload is nested deeper, and code that walks a deeper one would overflow the stack. */
-const DEEPEST = 500
-
-/** `repeated`: the text is JSON, but an object has a key twice. */
-export type JsonProblem = 'too deep' | 'broken' | 'repeated'
-
-/** Unlike JSON.parse, reports a problem without quoting the text, except for the name of a repeated key. */
-export function parseJson(text: string, refuse: (problem: string, kind: JsonProblem) => Error): Json {
-  const { isTooDeep, repeated } = shapeOf(text, DEEPEST)
-  if (isTooDeep) throw refuse(`it is nested deeper than ${DEEPEST} levels`, 'too deep')
-  let value: Json
-  try {
-    value = JSON.parse(text) as Json
-  } catch {
-    const { at, kind } = breakOf(text)
-    throw refuse(`${BROKEN[kind]} at character ${at + 1}`, 'broken')
-  }
-  if (repeated === undefined) return value
-  const key = visibleName(repeated.length > LONGEST_KEY ? `${repeated.slice(0, LONGEST_KEY)}…` : repeated)
-  throw refuse(
-    `one object has the key ${key} twice: hooks would judge one value, and the tool might get the other`,
-    'repeated',
-  )
-}
-
-const LONGEST_KEY = 100
-
-const BROKEN: Readonly<Record<JsonBreak['kind'], string>> = {
-  end: 'it ends too early',
-  after: 'something follows the JSON document',
-  odd: 'it is not JSON',
 }

@@ -5,8 +5,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Data, isObject, type Json, sameJson } from '../core/base/json.js'
 import { bareLetters } from '../core/events/catalogue.js'
+import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { callerEnv } from '../files/caller.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 import type { Host, HostCall, HostTool, ToolCall } from './host.js'
 
 /** The tool behind a name, in any case and with any separators: another version may spell it differently. */

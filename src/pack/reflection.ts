@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
-import { withoutProject } from '../shell/own-environment.js'
+import { withoutProject } from '../effects/shell/own-environment.js'
 import { fenced } from './answer.js'
 import { kept } from './memory.js'
 import type { ReflectionSettings } from './settings.js'

@@ -6,13 +6,13 @@ import { visible, visibleName } from '../core/base/text.js'
 import { localTime } from '../core/base/time.js'
 import type { Hook, Origin } from '../core/hooks/hook.js'
 import type { Admit } from '../core/run/plan.js'
+import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'
 import { dataHome } from '../files/homes.js'
 import { isOver, type Moment, momentIn } from '../files/moment.js'
 import { VersionedFile } from '../files/versioned-file.js'
 import { versionsIn } from '../files/versions.js'
 import { isBelow, isInProject, realOf } from '../files/within.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 
 /** The scopes whose hooks can be switched off. Hooks that a program registers are up to that program. */
 export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const

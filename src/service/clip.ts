@@ -4,6 +4,7 @@ import { type ExecFileOptions, execFile } from 'node:child_process'
 import { chmodSync, copyFileSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { programEnvironment } from '../effects/shell/own-environment.js'
 import { makePrivate, syncFolder } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
 import { checkOwnFolder } from '../files/plain-file.js'
@@ -12,7 +13,6 @@ import { realOf } from '../files/within.js'
 import { clipFile, clipState, digestIn, writeRecord } from '../hosts/clip-file.js'
 import type { Program } from '../hosts/entries.js'
 import { CLIP } from '../hosts/own-command.js'
-import { programEnvironment } from '../shell/own-environment.js'
 
 /** Whether the caller's environment turns the service off. */
 export function isServiceOff(env: NodeJS.ProcessEnv): boolean {

@@ -3,8 +3,8 @@
 import { join, relative } from 'node:path'
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText, visible, visibleName } from '../core/base/text.js'
+import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { isBelow } from '../files/within.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 import type { TrustRecord, UnitHook } from './unit.js'
 
 export interface Expectation {

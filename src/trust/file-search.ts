@@ -2,11 +2,11 @@
 
 import { dirname, posix } from 'node:path'
 import { quoted } from '../core/base/text.js'
+import type { SimpleCommand } from '../effects/shell/simple-command.js'
 import { callerEnv } from '../files/caller.js'
 import { userHome } from '../files/homes.js'
 import { completionsOf } from '../files/relative-imports.js'
 import { isBelow, realOf } from '../files/within.js'
-import type { SimpleCommand } from '../shell/simple-command.js'
 import { firstBytes, pathAt, tidy, typeAt } from './file-reading.js'
 import { type HookReading, type Lead, readable, unmarked, type Variable } from './hook-reading.js'
 import { isReader, SYSTEM } from './known-programs.js'

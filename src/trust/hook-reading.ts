@@ -2,13 +2,13 @@
 
 import { dirname } from 'node:path'
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word } from 'unbash'
+import { inQuotes } from '../effects/shell/shell-quoted.js'
+import { readShell } from '../effects/shell/shell-reading.js'
+import { isOpen, SimpleCommand, wordOf, wordsOf } from '../effects/shell/simple-command.js'
 import { userHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
 import { AGENTS } from '../hosts/hosts.js'
 import { partsOf } from '../hosts/late-parts.js'
-import { inQuotes } from '../shell/shell-quoted.js'
-import { readShell } from '../shell/shell-reading.js'
-import { isOpen, SimpleCommand, wordOf, wordsOf } from '../shell/simple-command.js'
 import { isHarmless, isReader, isRunner, isWriter } from './known-programs.js'
 import type { Unit, UnitHook } from './unit.js'
 

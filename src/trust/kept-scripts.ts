@@ -1,6 +1,6 @@
 // Runs a reviewed command with its reviewed scripts when the project has changed or lost them.
 
-import { inQuotes } from '../shell/shell-quoted.js'
+import { inQuotes } from '../effects/shell/shell-quoted.js'
 import { isThere, lostWords, otherLoads, scriptNow } from './changes.js'
 import { pathAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'

@@ -2,9 +2,9 @@
 
 import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
+import type { SimpleCommand } from '../effects/shell/simple-command.js'
+import { wrapperOf } from '../effects/shell/wrappers.js'
 import { completionsOf, LOADED } from '../files/relative-imports.js'
-import type { SimpleCommand } from '../shell/simple-command.js'
-import { wrapperOf } from '../shell/wrappers.js'
 
 interface Sought {
   /** Paths that it looks for in every folder it may run in. Each counts, whether it exists or not. */

@@ -11,7 +11,7 @@ import {
   type Word,
   type WordPart,
 } from 'unbash'
-import { readShell } from '../shell/shell-reading.js'
+import { readShell } from '../effects/shell/shell-reading.js'
 import {
   assignedWord,
   bodyOf,
@@ -20,8 +20,8 @@ import {
   type ShellWord,
   type SimpleCommand,
   wordOf,
-} from '../shell/simple-command.js'
-import { wrapperOf } from '../shell/wrappers.js'
+} from '../effects/shell/simple-command.js'
+import { wrapperOf } from '../effects/shell/wrappers.js'
 import { markedText, unmarked, variablesOf } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, SHELLS, soughtBy } from './known-programs.js'
 import { FILE_COMPARISON, FILE_TEST, type Use, usesOf } from './operand-use.js'

@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { quoted } from '../core/base/text.js'
+import type { SimpleCommand } from '../effects/shell/simple-command.js'
 import { relativeImports } from '../files/relative-imports.js'
-import type { SimpleCommand } from '../shell/simple-command.js'
 import { pathAt, tidy, typeAt } from './file-reading.js'
 import {
   expandedHome,

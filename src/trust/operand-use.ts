@@ -1,7 +1,7 @@
 // How a command uses each of its words: as a file, as code, or as text that names no file.
 
-import { nameOf, type ShellWord } from '../shell/simple-command.js'
-import { wrapperOf } from '../shell/wrappers.js'
+import { nameOf, type ShellWord } from '../effects/shell/simple-command.js'
+import { wrapperOf } from '../effects/shell/wrappers.js'
 import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS } from './known-programs.js'
 
 export type Use =

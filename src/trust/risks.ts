@@ -1,8 +1,8 @@
 // Remarks on a review for the person who decides. They cover common risks only: no remark does not mean no risk.
 
 import { basename } from 'node:path'
-import { bashOnly } from '../shell/bash-only.js'
-import { readShell } from '../shell/shell-reading.js'
+import { bashOnly } from '../effects/shell/bash-only.js'
+import { readShell } from '../effects/shell/shell-reading.js'
 import { inReadingOrder, type RankedFile, type Review, type ReviewedFile } from './review.js'
 import { RISK_KINDS, type RiskKind, RULES } from './risk-rules.js'
 import { isExecutable, type UnitHook } from './unit.js'

@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadsCode } from '../../src/effects/shell/loading-variables.js'
 import { PROJECT_VARIABLES } from '../../src/files/project-env.js'
-import { loadsCode } from '../../src/shell/loading-variables.js'
 import { BASH, GUARD, Project, withProgram } from './program.js'
 
 withProgram()

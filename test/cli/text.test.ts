@@ -4,7 +4,7 @@ import { cutTo, fitted } from '../../src/cli/print/fit.js'
 import { columns, counted, fromHere, labelled } from '../../src/cli/print/lines.js'
 import { nearMiss } from '../../src/cli/why/matching.js'
 import { didYouMean, nearest } from '../../src/core/base/text.js'
-import { shellQuoted } from '../../src/shell/shell-quoted.js'
+import { shellQuoted } from '../../src/effects/shell/shell-quoted.js'
 
 describe('what was meant', () => {
   const WORDS = ['list', 'explain', 'fire', 'trust-all', 'PreToolUse']

@@ -44,10 +44,10 @@ describe('the programs of the pack', () => {
       'author',
       'cli',
       'core',
+      'effects',
       'files',
       'hosts',
       'pack',
-      'shell',
       'systems',
     ])
     expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/start/hook-program.ts'])

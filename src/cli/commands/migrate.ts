@@ -3,6 +3,7 @@
 
 import { join, resolve, sep } from 'node:path'
 import { visible } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerPath } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
@@ -12,7 +13,6 @@ import { carryOutAgents, FORMAT_NAMES, planAgentMigration } from '../../plugins/
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
 import type { Remark } from '../../plugins/migrate/movable-hooks.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Command, chosen, type Options } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'

@@ -2,6 +2,7 @@
 
 import { basename, dirname, join } from 'node:path'
 import { visible, visibleName } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { namesIn } from '../../files/folder.js'
 import {
   type InstalledPlugin,
@@ -9,7 +10,6 @@ import {
   listInstalled,
   type Unreadable,
 } from '../../plugins/installed.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { isAside, whereabouts } from '../../trust/set-aside.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'

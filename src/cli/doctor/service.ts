@@ -1,5 +1,6 @@
 // The service, and clip, which asks it: whether agents can start clip, whether it is what setup made, and whether the service answers.
 
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { readIfThere } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { clipFile, clipState } from '../../hosts/clip-file.js'
@@ -16,7 +17,6 @@ import {
   serviceFolder,
   silentText,
 } from '../../service/socket/running-services.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
 import { agentCommands } from './agent-files.js'
 import type { Facts } from './facts.js'

@@ -2,7 +2,7 @@
 
 import { behind, MARK } from '../../asking/question-text.js'
 import { folded, visibleLines } from '../../core/base/text.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { UnitHook } from '../../trust/unit.js'
 import { width } from '../print/terminal.js'
 

@@ -1,6 +1,6 @@
 // Command lines to type next, with the options that the user gave, ready to paste into a shell.
 
-import { shellQuoted } from '../../shell/shell-quoted.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { Sources } from '../sources.js'
 import { fromHere, shortPath } from './lines.js'
 

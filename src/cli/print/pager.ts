@@ -3,9 +3,9 @@
 
 import { spawnSync } from 'node:child_process'
 import { basename } from 'node:path'
+import { programEnvironment } from '../../effects/shell/own-environment.js'
 import { agentMark } from '../../files/agent-shell.js'
 import { callerEnv } from '../../files/caller.js'
-import { programEnvironment } from '../../shell/own-environment.js'
 
 /** With the options that show colours, leave the text on the screen, and say which keys go on and close. */
 const PAGERS: Readonly<Record<string, readonly string[]>> = {

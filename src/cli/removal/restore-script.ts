@@ -1,10 +1,10 @@
 // The commands that bring back what was removed: the script in a backup, and setup.
 
 import { basename, dirname, join } from 'node:path'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { RESTORE_SCRIPT } from '../../files/homes.js'
 import type { SettingsFile } from '../../hosts/settings-file.js'
 import type { Plan } from '../../hosts/setup.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { setupAgain } from '../setup/choice.js'
 import { mcpAgain } from '../setup/mcp.js'
 import type { Found } from './found.js'

@@ -2,12 +2,12 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { userHome } from '../../files/homes.js'
 import { type Choice, choicesOf, PACK_TABLE } from '../../hosts/entries.js'
 import { filesOf, isGone, looseCall, ownCommand } from '../../hosts/own-command.js'
 import { type PackName, packName } from '../../hosts/pack-names.js'
 import { agentFiles, askingName, registrationsIn } from '../../hosts/registrations.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type AgentCommand, agentCommands, commandsIn } from '../doctor/agent-files.js'
 import { fromHere, grouped, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'

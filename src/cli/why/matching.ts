@@ -4,7 +4,7 @@ import { nearest } from '../../core/base/text.js'
 import { toolNamesLike } from '../../core/events/catalogue.js'
 import type { EventKind } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { optionOf, typed } from '../print/next-command.js'
 import type { Sources } from '../sources.js'
 

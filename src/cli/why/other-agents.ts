@@ -2,12 +2,12 @@
 
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerPath } from '../../files/caller.js'
 import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
 import { hookFiles } from '../../hosts/hook-files/hook-files.js'
 import { carabiner } from '../../hosts/hook-files/own-formats.js'
 import { planAgentMigration } from '../../plugins/migrate/agent-migration.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
 import { type Places, projectOf } from '../sources.js'

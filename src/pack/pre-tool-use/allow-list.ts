@@ -1,11 +1,11 @@
 // The user's own lists of commands that may run, and of commands that must not.
 
 import { shown } from '../../core/base/text.js'
-import { fits, mayFit, type Pieces, piecesOf } from '../../shell/patterns.js'
-import type { SimpleCommand } from '../../shell/simple-command.js'
+import type { Call, Script } from '../../effects/script/shell-script.js'
+import { fits, mayFit, type Pieces, piecesOf } from '../../effects/shell/patterns.js'
+import type { SimpleCommand } from '../../effects/shell/simple-command.js'
 import type { BashSettings } from '../settings.js'
 import { denied, type Finding } from './finding.js'
-import type { Call, Script } from './shell-script.js'
 
 export function listFindings(script: Script, { allow, deny }: BashSettings): Finding[] {
   return [...deniedBy(script, deny), ...allow.flatMap((list) => notAllowedBy(script, list))]

@@ -1,15 +1,15 @@
 // Protected branches: git must not commit to them, move them or delete them.
 
 import { shown } from '../../core/base/text.js'
+import { gitFolders } from '../../effects/files/git-effects.js'
+import { branchAt } from '../../effects/git/git-branch.js'
+import { type GitCall, gitCall } from '../../effects/git/git-call.js'
+import { SOMEWHERE } from '../../effects/paths/absolute-path.js'
+import { AS_IT_IS } from '../../effects/script/scene.js'
+import { BEFORE } from '../../effects/script/scene-moves.js'
+import type { Call, Script } from '../../effects/script/shell-script.js'
 import { asked, denied, type Finding } from './finding.js'
-import { branchAt } from './git-branch.js'
-import { type GitCall, gitCall } from './git-call.js'
-import { gitFolders } from './git-effects.js'
-import { SOMEWHERE } from './places.js'
 import { ProtectedBranches } from './protected-branches.js'
-import { AS_IT_IS } from './scene.js'
-import { BEFORE } from './scene-moves.js'
-import type { Call, Script } from './shell-script.js'
 
 export function branchFindings(
   call: Call,

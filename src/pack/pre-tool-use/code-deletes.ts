@@ -1,23 +1,8 @@
 // What code in another language deletes, as far as its text shows.
 
+import type { Call } from '../../effects/script/shell-script.js'
 import { isOfTheSystem } from './delete-rule.js'
 import type { Places } from './places.js'
-import type { Call } from './shell-script.js'
-
-/** Adds variants of the code with escapes decoded and split strings joined. */
-export function inPlainText(code: string): string {
-  const decoded = code.replace(
-    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|([0-3][0-7]{2}))/gi,
-    (_, ...found) => {
-      const [hex, wide, braced, octal] = found as (string | undefined)[]
-      return String.fromCodePoint(Number.parseInt(octal ?? hex ?? wide ?? braced ?? '', octal ? 8 : 16))
-    },
-  )
-  const joined = decoded.replace(/(['"`])\s{0,9}(?:\+|<>)?\s{0,9}(['"`])/g, '')
-  // A dot joins strings in some languages. Kept apart, because the match may also be the string '.' itself.
-  const dotted = decoded.replace(/(['"`])\s{0,9}\.\.?\s{0,9}(['"`])/g, '')
-  return [...new Set([code, joined, dotted])].join('\n')
-}
 
 /** Names specific enough to count as a delete wherever they occur. */
 const SURE = [

@@ -2,14 +2,14 @@
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
+import { argumentsOf, baseOf, inFolder } from '../../effects/files/file-effect.js'
+import { effectsOf, isReader } from '../../effects/files/file-effects.js'
+import { isFolder, namesIn } from '../../effects/paths/on-disk.js'
+import type { Call, Script } from '../../effects/script/shell-script.js'
+import type { Word } from '../../effects/script/word.js'
 import { isBelow } from '../../files/within.js'
-import { argumentsOf, baseOf, inFolder } from './effect.js'
-import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
-import { isFolder, namesIn } from './on-disk.js'
 import { type Hit, OF_AGENTS_WHAT, type Places } from './places.js'
-import type { Call, Script } from './shell-script.js'
-import type { Word } from './word.js'
 
 const COPIERS = /^(?:cp|mv|rsync|ditto|scp|install|ln)$/
 

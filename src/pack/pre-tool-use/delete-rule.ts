@@ -2,13 +2,14 @@
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
+import type { Deed, Effect } from '../../effects/files/file-effect.js'
+import { SOMEWHERE } from '../../effects/paths/absolute-path.js'
+import { canBe, isAny, isPattern, type Parts, partsOf } from '../../effects/paths/path-overlap.js'
+import type { Call } from '../../effects/script/shell-script.js'
+import { isWild, type Word } from '../../effects/script/word.js'
 import { realOf } from '../../files/within.js'
-import type { Deed, Effect } from './effect.js'
 import { asked, denied, type Finding } from './finding.js'
-import { canBe, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'
-import { type Places, SOMEWHERE } from './places.js'
-import type { Call } from './shell-script.js'
-import { isWild, type Word } from './word.js'
+import type { Places } from './places.js'
 
 /** The system does not work without these. */
 const OF_THE_SYSTEM = new Set(

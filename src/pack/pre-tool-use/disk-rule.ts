@@ -2,10 +2,10 @@
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
-import type { Effect } from './effect.js'
+import type { Effect } from '../../effects/files/file-effect.js'
+import type { Call, WrittenFile } from '../../effects/script/shell-script.js'
+import { type Word, withText } from '../../effects/script/word.js'
 import { asked, denied, type Finding } from './finding.js'
-import type { Call, WrittenFile } from './shell-script.js'
-import { type Word, withText } from './word.js'
 
 /** Devices that are not disks. */
 const HARMLESS =

@@ -1,10 +1,10 @@
 // Commit checks that git is told to skip.
 
 import { shown } from '../../core/base/text.js'
+import { type GitCall, gitCall } from '../../effects/git/git-call.js'
+import type { Call, Script } from '../../effects/script/shell-script.js'
 import { branchFindings } from './branch-rule.js'
 import { asked, denied, type Finding } from './finding.js'
-import { type GitCall, gitCall } from './git-call.js'
-import type { Call, Script } from './shell-script.js'
 
 /** Verbs that run none of the hooks that `--no-verify` skips. An unknown verb may be an alias of one that does. */
 const HARMLESS_VERBS = new Set(

@@ -1,7 +1,7 @@
 // Programs that get their rules from the command line, in a language that is not parsed here: make, cron.
 
+import type { Call } from '../../effects/script/shell-script.js'
 import { asked, type Finding } from './finding.js'
-import type { Call } from './shell-script.js'
 
 const FROM_INPUT = /^(?:-f|--file=|--makefile=)?(?:-|\/dev\/(?:stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 

@@ -1,15 +1,15 @@
 // Carabiner commands that decide for the user or remove the guard, and commands with which agents change their own settings.
 
 import { join } from 'node:path'
+import { effectsOf, isReader } from '../../effects/files/file-effects.js'
+import { runsElsewhere } from '../../effects/script/inner-calls.js'
+import type { Call, Script } from '../../effects/script/shell-script.js'
+import type { Word } from '../../effects/script/word.js'
 import { AGENT_VARIABLES } from '../../files/agent-shell.js'
 import { realOf } from '../../files/within.js'
-import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
-import { runsElsewhere } from './inner-calls.js'
 import type { Places } from './places.js'
 import { LEFT_TO_USER, STARTED, UNGUARDING } from './protected-paths.js'
-import type { Call, Script } from './shell-script.js'
-import type { Word } from './word.js'
 
 /** Commands that only print something or run hooks. */
 const READING = /^(?:list|explain|doctor|docs|fire|test|audit|schema|completion|help)$/

@@ -1,18 +1,16 @@
 // Where a path of a call leads, and whether the guard's own files are there.
 
 import { existsSync } from 'node:fs'
-import { dirname, isAbsolute, join, posix } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { absolutePath, SOMEWHERE } from '../../effects/paths/absolute-path.js'
+import { isFolder, linksBy, namesIn, treeOf } from '../../effects/paths/on-disk.js'
+import { beginsAt, isAny, isPattern, type Parts, partsOf } from '../../effects/paths/path-overlap.js'
+import { isWild, type Word } from '../../effects/script/word.js'
 import { backupPrefix, dataHome, RESTORE_SCRIPT, stateHome } from '../../files/homes.js'
 import { isBelow, realOf } from '../../files/within.js'
 import type { PackContext } from '../pack-hook.js'
-import { isFolder, linksBy, namesIn, treeOf } from './on-disk.js'
-import { beginsAt, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'
 import { movedByAgents, OF_AGENTS, OF_GIT, OF_SYSTEM, SHARED } from './protected-paths.js'
-import { isWild, type Word } from './word.js'
-
-/** Stands for a folder that is only known at run time. */
-export const SOMEWHERE = '?'
 
 export const OF_AGENTS_WHAT = 'hooks and settings of agents'
 
@@ -109,9 +107,7 @@ export class Places {
 
   /** Not normalised, because `link/..` may lead elsewhere. */
   absolute(text: string, folder: string): string {
-    const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
-    if (/^~(?:\/|$)/.test(path)) return this.home + path.slice(1)
-    return isAbsolute(path) ? path : `${folder}/${path}`
+    return absolutePath(text, folder, this.home)
   }
 
   /** Whether a folder already exists there, so that a file put there gets a name inside it. */
@@ -247,22 +243,6 @@ function fixed(paths: readonly string[], what: string): readonly Place[] {
 function ownProgram(): readonly string[] {
   const folder = dirname(fileURLToPath(import.meta.url))
   return /[/\\]dist[/\\]bin$/.test(folder) ? [folder] : []
-}
-
-/** `/proc/self/cwd` is the folder of the call, not of the guard. */
-export function ofProcess(path: string, folder: string): string {
-  const [, place, rest = ''] =
-    /^\/[/.]*proc\/+[^/]+(?:\/+task\/+[^/]+)?\/+(cwd|root)(?=\/|$)(.*)$/s.exec(path) ?? []
-  if (place === undefined) return path
-  return place === 'cwd' ? folder + rest : rest || '/'
-}
-
-function fromUrl(text: string): string {
-  try {
-    return fileURLToPath(text)
-  } catch {
-    return text.slice('file://'.length)
-  }
 }
 
 /** The path as written, as a shell follows it, and as the kernel follows it. */

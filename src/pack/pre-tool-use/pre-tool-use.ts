@@ -5,13 +5,14 @@ import type { HookInput } from '../../author/hook-input.js'
 import type { Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { askUser, deny, type HookResult } from '../../core/events/result.js'
+import { AmbiguousInput, type ToolCall, toolCall } from '../../effects/tools/tool-call.js'
+import { InvalidHookInput } from '../../hosts/payload.js'
 import type { PackContext, PackHook } from '../pack-hook.js'
 import { guardsPaths } from '../settings.js'
 import { asked, denied, type Finding, worstOf } from './finding.js'
 import { Places } from './places.js'
 import { LEFT_TO_USER, STARTED, UNGUARDING } from './protected-paths.js'
 import { skillFindings } from './skill-redirect.js'
-import { type ToolCall, toolCall } from './tool-call.js'
 
 const HINT = 'The owner of this machine can change the rules in ~/.amplifier/pack.json.'
 
@@ -59,6 +60,15 @@ function callIn(input: HookInput): Input | undefined {
   }
 }
 
+function calledBy(toolName: string, toolInput: Json): ToolCall {
+  try {
+    return toolCall(toolName, toolInput)
+  } catch (error) {
+    if (error instanceof AmbiguousInput) throw new InvalidHookInput(error.message)
+    throw error
+  }
+}
+
 function answerOf({ verdict, rule, reason }: Finding): HookResult {
   if (verdict === 'deny') return deny(`${reason} (${rule}. ${HINT})`)
   return askUser(`${reason} (${rule})`, { reason: `${reason} (${rule}. ${HINT})` })
@@ -66,7 +76,7 @@ function answerOf({ verdict, rule, reason }: Finding): HookResult {
 
 /** If the user's rules cannot be read, a person decides, because nobody knows what the rules say about this call. */
 function lostRules({ toolName, toolInput }: Input, { settings }: PackContext): readonly Finding[] {
-  if (settings.unreadable === undefined || toolCall(toolName, toolInput).kind === 'other') return []
+  if (settings.unreadable === undefined || calledBy(toolName, toolInput).kind === 'other') return []
   return [
     asked(
       'settings-unreadable',
@@ -77,7 +87,7 @@ function lostRules({ toolName, toolInput }: Input, { settings }: PackContext): r
 
 async function findingsOf(input: Input, context: PackContext): Promise<readonly Finding[]> {
   const { settings } = context
-  const call = toolCall(input.toolName, input.toolInput)
+  const call = calledBy(input.toolName, input.toolInput)
   if (call.kind === 'other') {
     return skillFindings(input.toolName, input.toolInput, [context.projectDir, context.home])
   }

@@ -1,6 +1,6 @@
 // The branches that settings protect, by name and by pattern: `main`, `release/*`.
 
-import { fits, piecesOf } from '../../shell/patterns.js'
+import { fits, piecesOf } from '../../effects/shell/patterns.js'
 
 export class ProtectedBranches {
   readonly #patterns: readonly string[]

@@ -1,14 +1,15 @@
 // Protects the guard's own files: hooks, agents' settings and Carabiner's data. An agent may read but not change them.
 
 import { shown } from '../../core/base/text.js'
+import type { Effect } from '../../effects/files/file-effect.js'
+import { effectsOf } from '../../effects/files/file-effects.js'
+import { SOMEWHERE } from '../../effects/paths/absolute-path.js'
+import type { Call, Script, WrittenFile } from '../../effects/script/shell-script.js'
+import { isWild, type Word } from '../../effects/script/word.js'
 import { isNoFile } from './allow-list.js'
 import { treeFindings } from './copied-trees.js'
-import type { Effect } from './effect.js'
-import { effectsOf } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
-import { type Depth, type Hit, type Places, SOMEWHERE } from './places.js'
-import type { Call, Script, WrittenFile } from './shell-script.js'
-import { isWild, type Word } from './word.js'
+import type { Depth, Hit, Places } from './places.js'
 
 const DEEDS: Readonly<Record<Effect['deed'], string>> = {
   write: 'writes',

@@ -1,23 +1,25 @@
 // Judges a command line: parses it, and applies every rule to every call in it.
 
+import { effectsOf } from '../../effects/files/file-effects.js'
+import { isForkBomb } from '../../effects/script/fork-bomb.js'
+import { withGivenWords } from '../../effects/script/given-words.js'
+import { guessedLines, hiddenScripts } from '../../effects/script/hidden-scripts.js'
+import { withInner } from '../../effects/script/inner-calls.js'
+import { type Call, readScript, type Script } from '../../effects/script/shell-script.js'
 import type { PackContext } from '../pack-hook.js'
 import { guardsPaths } from '../settings.js'
 import { listFindings } from './allow-list.js'
 import { codeFindings } from './code-rule.js'
 import { destructionBy } from './delete-rule.js'
 import { diskFindings, diskOutputs, givenDisks } from './disk-rule.js'
-import { effectsOf } from './file-effects.js'
-import { asked, type Finding } from './finding.js'
-import { forkBombs } from './fork-bomb.js'
+import { asked, denied, type Finding } from './finding.js'
 import { gitFindings } from './git-rule.js'
-import { withGivenWords } from './given-words.js'
-import { guessedLines, hiddenScripts } from './hidden-scripts.js'
-import { withInner } from './inner-calls.js'
 import { makeFindings } from './make-rule.js'
 import { hiddenAgentFindings, ownProgramFindings, switchedOffFindings } from './own-program-rule.js'
 import { type Places, TooMuch } from './places.js'
 import { outputFindings, protectionFindings } from './self-protection.js'
-import { type Call, readScript, type Script } from './shell-script.js'
+
+const FORK_BOMB = 'This command keeps starting itself until the machine freezes. Do not run it.'
 
 /** How deep command lines may be nested in words of command lines. */
 const MOST_LAYERS = 3
@@ -50,7 +52,10 @@ async function readFindings(
   const read = await readScript(text, folder, context)
   const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
   const findings = script.calls.flatMap((call) => callFindings(call, script, context, places))
-  if (settings.bash.denyList) findings.push(...forkBombs(script), ...diskOutputs(script.outputs))
+  if (settings.bash.denyList) {
+    if (isForkBomb(script)) findings.push(denied('fork-bomb', FORK_BOMB))
+    findings.push(...diskOutputs(script.outputs))
+  }
   if (guardsPaths(settings)) {
     findings.push(...outputFindings(script, places), ...switchedOffFindings(script))
     findings.push(...hiddenAgentFindings(script, places))

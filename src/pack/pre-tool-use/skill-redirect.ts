@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import { isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
+import { isFile } from '../../effects/paths/on-disk.js'
 import { denied, type Finding } from './finding.js'
-import { isFile } from './on-disk.js'
 
 /** A single name, not a path. */
 const NAME = /^[A-Za-z0-9][\w-]{0,100}$/

@@ -4,11 +4,11 @@ import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { knownEvent } from '../../config/stray-names.js'
 import { isObject } from '../../core/base/json.js'
 import { resolveEvent } from '../../core/events/events.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { AgentHook } from '../../hosts/hook-files/agent-hook.js'
 import { whenOf } from '../../hosts/hook-files/agent-matcher.js'
 import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
 import type { FileEvent } from '../../hosts/hook-files/hook-file.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Speech, speechOf, translatedCommand } from './translated-command.js'
 
 export interface Carried {

@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { resolveEvent } from '../../core/events/events.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { AgentHook } from '../../hosts/hook-files/agent-hook.js'
 import type { AgentSystem } from '../../hosts/hook-files/agent-system.js'
 import { hostNamed, limitOf, shareOf } from '../../hosts/hosts.js'
 import { WITHOUT_CODE } from '../../hosts/own-command.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 
 /**
  * `own`: the other agent sends what the program reads, and reads what it answers. `translated`: Carabiner stands between

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
-import { programEnvironment } from '../../shell/own-environment.js'
+import { programEnvironment } from '../../effects/shell/own-environment.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { type Ended, runProgram } from './external-program.js'
 import { FileTree, isLeftOut, pathOfBytes } from './file-tree.js'

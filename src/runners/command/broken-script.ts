@@ -1,8 +1,8 @@
 // Exit code 2 that the hook did not choose: a shell exits with 2 on a syntax error, and Python if the script is missing.
 
-import { bashOnly } from '../../shell/bash-only.js'
-import { readShell, type ShellReading } from '../../shell/shell-reading.js'
-import { OPEN } from '../../shell/simple-command.js'
+import { bashOnly } from '../../effects/shell/bash-only.js'
+import { readShell, type ShellReading } from '../../effects/shell/shell-reading.js'
+import { OPEN } from '../../effects/shell/simple-command.js'
 import type { Ending } from './execution.js'
 import type { Program } from './programs.js'
 

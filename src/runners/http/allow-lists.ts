@@ -1,6 +1,6 @@
 // The user's lists of what HTTP hooks may reach: `allowed_http_urls` and `allowed_private_hosts`.
 
-import { fits, type Pieces, piecesOf } from '../../shell/patterns.js'
+import { fits, type Pieces, piecesOf } from '../../effects/shell/patterns.js'
 
 // ---- allowed_http_urls ----------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node
 import type { Socket } from 'node:net'
 import { callerNow, perCaller } from '../../core/base/caller.js'
 import { HookError } from '../../core/base/errors.js'
-import { type OwnTls, ownTls } from '../../shell/own-environment.js'
+import { type OwnTls, ownTls } from '../../effects/shell/own-environment.js'
 import { badReply, requestFailure } from './failures.js'
 import { guardedLookup, Reach } from './reach.js'
 

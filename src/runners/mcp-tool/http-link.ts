@@ -4,7 +4,7 @@ import type { Agent, IncomingMessage } from 'node:http'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { textOf } from '../../core/base/errors.js'
-import { ownTls } from '../../shell/own-environment.js'
+import { ownTls } from '../../effects/shell/own-environment.js'
 import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, type Sdk, TRANSPORT_ERROR } from './sdk.js'
 import { refusal } from './stdio-link.js'
 

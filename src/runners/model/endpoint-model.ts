@@ -3,7 +3,7 @@
 import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { keepSecret } from '../../core/base/secrets.js'
-import { withoutProject } from '../../shell/own-environment.js'
+import { withoutProject } from '../../effects/shell/own-environment.js'
 import type { HttpFetch } from '../mcp-tool/http-link.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 

@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path'
 import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
-import { callerEnv } from '../../files/caller.js'
-import { isFolder, makePrivate } from '../../files/folder.js'
 import {
   type Leading,
   leadingInto,
@@ -13,7 +11,9 @@ import {
   pathWithoutProject,
   withoutProject,
   withoutProjectVariables,
-} from '../../shell/own-environment.js'
+} from '../../effects/shell/own-environment.js'
+import { callerEnv } from '../../files/caller.js'
+import { isFolder, makePrivate } from '../../files/folder.js'
 import type { FileFormat, Place } from '../hook-spec.js'
 
 /** Whose hook it is. */

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { digest as digestOf } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { quoted } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { count, fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded } from '../../files/folder.js'
 import { exactLstatIfThere, exactStatIfThere, statIfThere } from '../../files/if-there.js'
 import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
 import { BrokenFile, VersionedFile } from '../../files/versioned-file.js'
 import { versionsIn } from '../../files/versions.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import {
   type CopyKey,
   type CopyStamps,

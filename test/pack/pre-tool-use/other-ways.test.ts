@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseHookInput } from '../../../src/author/hook-input.js'
-import { SOMEWHERE } from '../../../src/pack/pre-tool-use/places.js'
+import { SOMEWHERE } from '../../../src/effects/paths/absolute-path.js'
+import { readScript } from '../../../src/effects/script/shell-script.js'
+import { toolCall } from '../../../src/effects/tools/tool-call.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
-import { readScript } from '../../../src/pack/pre-tool-use/shell-script.js'
-import { toolCall } from '../../../src/pack/pre-tool-use/tool-call.js'
 import { GuardedProject, verdictOf } from './guarded-project.js'
 
 const lines = (text: string): [string][] =>

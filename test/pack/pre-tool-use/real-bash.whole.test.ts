@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { programOf } from '../../effects/shell/stub-world.js'
 import { runs, seeded } from '../../property/runs.js'
-import { programOf } from '../../shell/stub-world.js'
 import { CanaryWorld } from './canary-world.js'
 import { isSafe, soup } from './file-soup.js'
 

@@ -1,0 +1,281 @@
+// The files that a call changes, by program. An unknown program is judged by the names in its arguments.
+
+import { type Word, withText } from '../script/word.js'
+import { extractEffects, packEffects, tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
+import { curlEffects, wgetEffects } from './download-effects.js'
+import { editEffects } from './editor-effects.js'
+import {
+  argumentsOf,
+  baseOf,
+  type Deed,
+  type Effect,
+  type EffectReader,
+  each,
+  inFolder,
+  literalWord,
+  one,
+} from './file-effect.js'
+import { findEffects } from './find-effects.js'
+import { gitEffects } from './git-effects.js'
+import { patched, pathsInPatch } from './patch-paths.js'
+
+/** Undefined for an unknown program. */
+export function effectsOf(name: string): EffectReader | undefined {
+  return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
+}
+
+/** Whether the program never changes a file in its arguments. */
+export function isReader(name: string): boolean {
+  return READERS.has(name)
+}
+
+// ---- removing, moving, copying --------------------------------------------------------------------------------------
+
+/** Always deep, because removing a link looks the same as removing a file. */
+const remove: EffectReader = ({ args }) => each('delete', argumentsOf(args).operands, true)
+
+const TARGET = { valued: 'tSmogZ', long: ['--target-directory', '--suffix', '--mode', '--owner', '--group'] }
+
+/** The sources and the targets: the last word, or the value of `-t`. */
+function destinations(
+  operands: readonly Word[],
+  folders: readonly Word[],
+): [readonly Word[], readonly Word[]] {
+  const last = operands.at(-1)
+  const sources = folders.length > 0 || operands.length < 2 ? operands : operands.slice(0, -1)
+  const targets = folders.length > 0 ? folders : last && operands.length > 1 ? [last] : []
+  const others = operands.filter(({ either }) => either)
+  return [others.length > 0 ? operands : sources, [...new Set([...targets, ...others])]]
+}
+
+function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed): Effect[] {
+  return targets.flatMap((target) => [
+    { ...one(deed, target, true), arrives: 'maybe' },
+    ...sources
+      // The content of a whole folder keeps its own names, which are looked up elsewhere.
+      .filter((source) => !/^[.*]*$/.test(baseOf(source)))
+      .map((source) => {
+        const { known, glob } = { known: source.known && target.known, glob: source.glob || target.glob }
+        return one(deed, { ...inFolder(target, baseOf(source)), known, glob }, true)
+      }),
+  ])
+}
+
+const move: EffectReader = ({ args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
+  return [...each('move', sources, true), ...itself, ...arriving(sources, targets, 'write')]
+}
+
+const copy: EffectReader = ({ name, args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const [given, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  // `host:a/b` arrives as `b`.
+  const sources =
+    name === 'scp' ? given.map((word) => withText(word, word.text.replace(/^[^/:]*:/, ''))) : given
+  const links = name !== 'scp' && has('ls', '--link', '--symbolic-link') ? each('link', sources, true) : []
+  const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
+  const kept = has('', '--parents') ? withFolders(sources, targets) : []
+  return [...links, ...itself, ...kept, ...arriving(sources, targets, 'write')]
+}
+
+/** The targets of sources that keep their folders. */
+function withFolders(sources: readonly Word[], targets: readonly Word[]): Effect[] {
+  const names = sources.map(({ text }) => text.replace(/^.*\/\.\//s, ''))
+  return each(
+    'write',
+    targets.flatMap((target) => names.map((name) => inFolder(target, name))),
+    true,
+  )
+}
+
+/** `install -d` creates folders. */
+const install: EffectReader = (call) => {
+  const { operands, has } = argumentsOf(call.args, TARGET)
+  return has('d', '--directory') ? each('write', operands) : copy(call)
+}
+
+const RSYNC = {
+  valued: 'efBTM',
+  long: ['--rsh', '--exclude', '--include', '--files-from', '--filter', '--backup-dir'],
+}
+
+const rsync: EffectReader = ({ args }) => {
+  const { operands, has } = argumentsOf(args, RSYNC)
+  const [sources, targets] = destinations(operands, [])
+  const kept = has('R', '--relative') ? withFolders(sources, targets) : []
+  const arrived = [...kept, ...arriving(sources, targets, 'write')]
+  const gone = has('', '--remove-source-files') ? each('move', sources, true) : []
+  // `--delete` and its variants remove everything that is not in the source.
+  return has('', '--delete') || args.some(({ text }) => /^--del/.test(text))
+    ? [...arrived, ...gone, ...each('delete', targets, true)]
+    : [...arrived, ...gone]
+}
+
+/** The target of a link counts as changed, because a later change under its new name would go unnoticed. */
+const link: EffectReader = ({ args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  const beside = targets.flatMap((target) =>
+    sources.filter(({ text }) => !/^[/~]/.test(text)).map((source) => inFolder(target, `../${source.text}`)),
+  )
+  return [
+    ...each('link', sources, true),
+    ...each('link', beside, true),
+    ...(has('T', '--no-target-directory') ? each('write', targets, true) : []),
+    ...arriving(sources, targets, 'write'),
+  ]
+}
+
+/** Mounting gives a folder a second name, and hides what was in its place. */
+const mount: EffectReader = ({ name, args }) => {
+  const { operands } = argumentsOf(args, { valued: 'toLU', long: ['--types', '--options'] })
+  const [targets, sources] = name === 'umount' ? [operands, []] : [operands.slice(-1), operands.slice(0, -1)]
+  return [...each('link', sources, true), ...each('write', targets, true)]
+}
+
+// ---- writing ---------------------------------------------------------------------------------------------------------
+
+const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'mrstd' }).operands)
+
+/** A mode is read as a file that does not exist, which does no harm. A folder without permissions hides its content. */
+const change: EffectReader = ({ name, args }) => {
+  const valued = name === 'setfacl' ? 'mxMX' : ''
+  const { operands } = argumentsOf(args, { valued, long: ['--reference', '--modify'] })
+  // An unknown first word, such as `"$USER"`, is the owner and not a file.
+  const isWho = /^ch(?:own|grp|mod)$/.test(name) && operands.length > 1 && operands[0]?.known === false
+  return each('change', isWho ? operands.slice(1) : operands, true)
+}
+
+const dd: EffectReader = ({ args }) =>
+  args
+    .filter(({ text }) => text.startsWith('of='))
+    .map((word) => one('write', withText(word, word.text.slice(3))))
+
+/** With `-i`, sed writes its files. `w` and `s///w` in its script write too. */
+const sed: EffectReader = ({ args, input }) => {
+  const { operands, has, valuesOf } = argumentsOf(args, { valued: 'efl', long: ['--expression', '--file'] })
+  const inPlace = args.some(({ text }) => /^-[nErsuz]*[iI]|^--in-/.test(text))
+  const isGiven = has('ef', '--expression', '--file')
+  const files = valuesOf('f', '--file').map(({ text }) => text)
+  const read = files.some((text) => /^-$|^\/dev\/(?:stdin|fd\/\d+)$/.test(text)) ? input.map(literalWord) : []
+  const scripts = [...valuesOf('e', '--expression'), ...read, ...(isGiven ? [] : operands.slice(0, 1))]
+  const written = scripts.flatMap(({ text }) =>
+    [...text.matchAll(/(?:^|[;\n{}/|#,\dgpIi$!])\s*w\s*([^\n;}]+)/g)].map(([, file = '']) =>
+      literalWord(file.trim()),
+    ),
+  )
+  const edited = isGiven ? operands : operands.slice(1)
+  // sed's `e` command runs a shell command.
+  const runs = scripts.some(({ text }) =>
+    /(?:^|[;\n{}/$\d])\s{0,20}e\s+\S|\/[gpiI\d]*e[gpiI\d]*\s*(?:$|[;}\n])/.test(text),
+  )
+  if (runs) written.push({ text: 'the files of its e command', known: false, glob: false })
+  if (files.some((text) => text.startsWith('<(')))
+    written.push({ text: 'the files of its script', known: false, glob: false })
+  return [...each('write', written), ...(inPlace ? each('write', edited) : [])]
+}
+
+/** The program writes the values of these options. */
+const outputs =
+  (letters: string, ...long: readonly string[]): EffectReader =>
+  ({ args }) =>
+    each('write', argumentsOf(args, { valued: letters, long }).valuesOf(letters, ...long))
+
+const second: EffectReader = ({ args }) => each('write', argumentsOf(args).operands.slice(1))
+
+const patch: EffectReader = (call) => {
+  const { operands, valuesOf } = argumentsOf(call.args, {
+    valued: 'pioBdDFrVYz',
+    long: ['--input', '--output', '--directory'],
+  })
+  if (call.args.some(({ text }) => /^--(?:dry-run|check)$|^-C$/.test(text))) return []
+  const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
+  const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
+  return [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
+}
+
+/** The command that agents call from a shell to change files. */
+const applyPatch: EffectReader = ({ args, input }) =>
+  each('write', [...args.map(({ text }) => text), ...input].flatMap(pathsInPatch).map(literalWord), true)
+
+const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>([
+  ...[
+    'rm',
+    'rmdir',
+    'unlink',
+    'shred',
+    'srm',
+    'trash',
+    'trash-put',
+    'rimraf',
+    'del-cli',
+    'safe-rm',
+    'wipe',
+  ].map((name) => [name, remove] as const),
+  ...['rip', 'trash-cli', 'gvfs-trash', 'remove_directory'].map((name) => [name, remove] as const),
+  [
+    'gio',
+    ({ args }) =>
+      /^(?:trash|remove|move)$/.test(args[0]?.text ?? '') ? each('delete', args.slice(1), true) : [],
+  ],
+  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split'].map(
+    (name) => [name, write] as const,
+  ),
+  ...['dos2unix', 'unix2dos', 'logrotate'].map((name) => [name, write] as const),
+  ...['gzip', 'gunzip', 'xz', 'unxz', 'bzip2', 'bunzip2', 'zstd', 'unzstd'].map(
+    (name) => [name, packEffects] as const,
+  ),
+  ...['7z', '7za', '7zz', 'cpio', 'pax', 'jar', 'ar', 'unrar'].map((name) => [name, extractEffects] as const),
+  ...['mount', 'umount'].map((name) => [name, mount] as const),
+  ...['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'xattr', 'chflags', 'chcon'].map(
+    (name) => [name, change] as const,
+  ),
+  ...['vi', 'vim', 'nvim', 'view', 'ex', 'ed', 'red', 'nano', 'emacs', 'pico', 'micro'].map(
+    (name) => [name, editEffects] as const,
+  ),
+  ...['cp', 'scp', 'ditto'].map((name) => [name, copy] as const),
+  ...['ln', 'link', 'symlink'].map((name) => [name, link] as const),
+  ['mv', move],
+  ['rename', ({ args }) => each('move', args, true)],
+  ['install', install],
+  ['rsync', rsync],
+  ...['dd', 'dcfldd', 'dc3dd'].map((name) => [name, dd] as const),
+  ['ddrescue', second],
+  ['dd_rescue', second],
+  ['history', ({ args }) => each('write', argumentsOf(args).operands)],
+  ['sed', sed],
+  ['tar', tarEffects],
+  ['bsdtar', tarEffects],
+  ['unzip', unzipEffects],
+  ['zip', zipEffects],
+  ...['sort', 'base64', 'xmllint'].map((name) => [name, outputs('o', '--output')] as const),
+  ['diff', outputs('', '--output')],
+  ['tree', outputs('o')],
+  ['less', outputs('oO', '--log-file', '--LOG-FILE')],
+  ['curl', curlEffects],
+  ['wget', wgetEffects],
+  [
+    'openssl',
+    ({ args }) =>
+      args.flatMap((_, i) => (args[i - 1]?.text === '-out' ? each('write', args.slice(i, i + 1)) : [])),
+  ],
+  ['uniq', second],
+  ['xxd', second],
+  ['patch', patch],
+  ['apply_patch', applyPatch],
+  ['applypatch', applyPatch],
+  ['find', findEffects],
+  ['git', gitEffects],
+])
+
+/** Programs that never change a file in their arguments. */
+const READERS: ReadonlySet<string> = new Set(
+  `: [ alias awk b2sum base32 basename bat batcat cal cat cd chdir cksum clear cloc cmp column comm cut date df
+  difft dirname dirs du echo egrep exa export eza false fgrep file fmt fold getfacl getopts grep hash head help
+  hexdump hostname id jobs join jq local ls lsattr lsof man md5 md5sum more nl od paste pathchk popd printenv printf
+  ps pushd pwd read readlink readonly realpath return rev rg set sha1sum sha256sum sha512sum shasum shellcheck shift
+  sleep stat strings sum tac tail test tr true type typeset declare uname unset wait wc which whereis whoami
+  yamllint zcat zgrep`.split(/\s+/),
+)

@@ -1,0 +1,29 @@
+// Where a path in a call leads: absolute, but not normalised, because `link/..` may lead elsewhere.
+
+import { isAbsolute } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Stands for a folder that is only known at run time. */
+export const SOMEWHERE = '?'
+
+export function absolutePath(text: string, folder: string, home: string): string {
+  const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
+  if (/^~(?:\/|$)/.test(path)) return home + path.slice(1)
+  return isAbsolute(path) ? path : `${folder}/${path}`
+}
+
+/** `/proc/self/cwd` is the folder of the call, not of the guard. */
+export function ofProcess(path: string, folder: string): string {
+  const [, place, rest = ''] =
+    /^\/[/.]*proc\/+[^/]+(?:\/+task\/+[^/]+)?\/+(cwd|root)(?=\/|$)(.*)$/s.exec(path) ?? []
+  if (place === undefined) return path
+  return place === 'cwd' ? folder + rest : rest || '/'
+}
+
+function fromUrl(text: string): string {
+  try {
+    return fileURLToPath(text)
+  } catch {
+    return text.slice('file://'.length)
+  }
+}

@@ -1,0 +1,141 @@
+// Command lines inside a word that a program will run: in git's settings, in variables, in aliases.
+
+import { runByTar } from '../files/archive-effects.js'
+import { runByEditor } from '../files/editor-effects.js'
+import { effectsOf, isReader } from '../files/file-effects.js'
+import { gitCall } from '../git/git-call.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
+import { wrapperOf } from '../shell/wrappers.js'
+import { scriptsInCode } from './code-scripts.js'
+import { linesIn, runsElsewhere } from './inner-calls.js'
+import { codeOf, isInterpreter } from './program-code.js'
+import type { Call, Script } from './shell-script.js'
+
+/** Variables whose value programs run. */
+const RUN =
+  /^(?:\w*EDIT(?:OR)?|VISUAL|\w*PAGER|GIT_SSH_COMMAND|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|LESSOPEN|LESSCLOSE|BROWSER|RSYNC_RSH|GIT_CONFIG_VALUE_\d+)=(.+)$/s
+
+/** Settings whose value git runs. */
+const RUN_BY_GIT =
+  /^(?:core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|pager\..*|diff\..*|difftool\..*|merge\..*|mergetool\..*|filter\..*|credential\..*helper|gpg\..*program|gpg\.program|uploadpack\..*|alias\..*)=(.+)$/is
+
+/** Programs that pass a word with spaces to a shell. */
+const STRING_RUNNERS =
+  /^(?:npm|npx|pnpm|pnpx|yarn|bunx|nix-shell|tmux|screen|concurrently|nodemon|entr|hyperfine|watchexec|make|gmake|just)$/
+
+export function hiddenScripts(script: Script): readonly string[] {
+  const { calls, assignments } = script
+  const found = assignments.flatMap((one) => RUN.exec(one)?.[1]?.replace(/^!/, '') ?? [])
+  found.push(...byOtherNames(calls))
+  for (const call of calls) {
+    found.push(...scriptsInCode(call, script), ...runByEditor(call))
+    if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
+    if (call.name === 'git') found.push(...runByGit(call))
+    else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
+  }
+  return [...new Set(found)]
+}
+
+/** A single word is a command line. Several are the words of one. */
+function lineOf(words: readonly string[]): string {
+  return words.length === 1 ? (words[0] ?? '') : words.map(shellQuoted).join(' ')
+}
+
+const MOST_NAMES = 8
+
+/** After `alias x='rm -rf'` or `hash -p /bin/rm x`, `x` means that command. */
+function byOtherNames(calls: readonly Call[]): readonly string[] {
+  const meant = new Map<string, string>()
+  for (const call of calls) {
+    const words = texts(call)
+    const at = call.name === 'hash' ? words.indexOf('-p') : -1
+    if (at >= 0) meant.set(words[at + 2] ?? '', words[at + 1] ?? '')
+    if (call.name !== 'alias') continue
+    for (const word of words) {
+      const [, name, line] = /^([^=]+)=(.+)$/s.exec(word) ?? []
+      if (name !== undefined && line !== undefined) meant.set(name, line)
+    }
+  }
+  if (meant.size === 0) return []
+  return calls.flatMap((call) => {
+    let line = meant.get(call.name)
+    if (line === undefined) return []
+    // One alias may refer to another.
+    for (let round = 0; round < MOST_NAMES; round++) {
+      const first: string = line.split(/\s/, 1)[0] ?? ''
+      const next: string | undefined = meant.get(first)
+      if (next === undefined || first === call.name) break
+      line = next + line.slice(first.length)
+    }
+    return [[line, ...texts(call).map(shellQuoted)].join(' ')]
+  })
+}
+
+// ---- lines that may be run ------------------------------------------------------------------------------------------
+
+/** Programs that only print or send their arguments. */
+const TEXT_ONLY = /^(?:sed|gsed|curl|wget|tee|touch|mkdir)$/
+const RUNS_WORDS = /^(?:less|man|more)$/
+
+/** Command lines in the arguments and the input of programs that may run them. This is a guess. */
+export function guessedLines(script: Script): readonly string[] {
+  const lines = script.calls.flatMap((call) =>
+    textsFor(call, script).flatMap((text) => linesIn(text, isInterpreter(call.name))),
+  )
+  return [...new Set(lines)]
+}
+
+function textsFor(call: Call, script: Script): readonly string[] {
+  const { name, input } = call
+  if (runsElsewhere(call) || TEXT_ONLY.test(name) || wrapperOf(name) !== undefined) return []
+  if (name === 'git') return wordsForGit(call)
+  if (isInterpreter(name)) {
+    const code = codeOf(call, script)
+    return code === undefined || code.length > LONGEST ? [] : [code]
+  }
+  if (isReader(name) && !RUNS_WORDS.test(name)) return []
+  const words = texts(call).filter((text) => /\s/.test(text))
+  return effectsOf(name) === undefined ? [...words, ...input] : words
+}
+
+const LONGEST = 200_000
+
+/** The words that git may run, to reach a remote or to show output. Messages and patterns are only text. */
+function wordsForGit(call: Call): readonly string[] {
+  const { verb = '', args } = gitCall(texts(call))
+  if (
+    !/^(?:archive|clone|fetch|grep|ls-remote|pull|push|send-email|send-pack|fetch-pack|instaweb)$/.test(verb)
+  )
+    return []
+  const runs = verb === 'grep' ? /^-O|^--open/ : /\s/
+  return args.filter((word) => runs.test(word)).map((word) => word.replace(/^-O/, ''))
+}
+
+function texts({ args }: Call): readonly string[] {
+  return args.map(({ text }) => text)
+}
+
+function runByGit(call: Call): readonly string[] {
+  const { verb = '', args, settings } = gitCall(texts(call))
+  const set = settings.flatMap((setting) => RUN_BY_GIT.exec(setting)?.[1]?.replace(/^!/, '') ?? [])
+  return [...set, ...runByVerb(verb, args)]
+}
+
+function runByVerb(verb: string, args: readonly string[]): readonly string[] {
+  if (verb === 'bisect' && args[0] === 'run') return [lineOf(args.slice(1))]
+  if (verb === 'submodule' && args.includes('foreach')) {
+    return [lineOf(args.slice(args.indexOf('foreach') + 1).filter((word) => word !== '--recursive'))]
+  }
+  if (verb === 'config')
+    return args.flatMap(
+      (name, i) => RUN_BY_GIT.exec(`${name}=${args[i + 1] ?? ''}`)?.[1]?.replace(/^!/, '') ?? [],
+    )
+  if (verb !== 'rebase' && verb !== 'filter-branch' && verb !== 'difftool' && verb !== 'mergetool') return []
+  return args.flatMap((word, i) => {
+    const [, attached] = /^(?:-x|--exec|--extcmd|--[\w-]+-filter)(?:=(.*))?$/s.exec(word) ?? []
+    if (attached !== undefined) return [attached]
+    return /^(?:-x|--exec|--extcmd|--[\w-]+-filter)$/.test(word) && args[i + 1] !== undefined
+      ? [args[i + 1] as string]
+      : []
+  })
+}

@@ -1,0 +1,271 @@
+// A command line as the guard sees it: every call in it, with its arguments and the folders it may run in.
+
+import type { Assignment, Command, HereDoc, SyntaxNode } from 'unbash'
+import { SOMEWHERE } from '../paths/absolute-path.js'
+import { readShell, type ShellReading } from '../shell/shell-reading.js'
+import { bodyOf, type SimpleCommand, wordOf } from '../shell/simple-command.js'
+import { isSpecial } from '../shell/wrappers.js'
+import { AS_IT_IS, type Mover, type Scene } from './scene.js'
+import { moveOf } from './scene-moves.js'
+import { type Surroundings, Variables } from './variables.js'
+import type { Word } from './word.js'
+
+export interface Call {
+  /** The program's name without its folder. */
+  readonly name: string
+  readonly command: SimpleCommand
+  /** The words after the name. */
+  readonly args: readonly Word[]
+  /** Absolute, or SOMEWHERE for a folder that is only known at run time. */
+  readonly folders: readonly string[]
+  readonly branches: ReadonlySet<string>
+  /** Whether another command starts it: `sudo`, `xargs`, `find -exec`. */
+  readonly isInner: boolean
+  /** Whether it is only guessed that a program runs it. */
+  readonly isGuess?: boolean
+  /** The syntax node, if the command is in the text itself. */
+  readonly node: Command | undefined
+  /** The calls whose output it reads, the nearest first. */
+  readonly readsFrom: readonly Call[]
+  /** Here-documents and here-strings that it is given. */
+  readonly input: readonly string[]
+  /** Files that `<` reads. */
+  readonly inputFiles: readonly Word[]
+}
+
+export interface WrittenFile {
+  readonly words: readonly Word[]
+  readonly folders: readonly string[]
+}
+
+export interface ShellFunction {
+  readonly name: string
+  /** As it is written. */
+  readonly body: string
+}
+
+export interface Script {
+  readonly text: string
+  readonly reading: ShellReading
+  readonly calls: readonly Call[]
+  /** Files that `>` and similar operators write. */
+  readonly outputs: readonly WrittenFile[]
+  /** As `NAME=value`. */
+  readonly assignments: readonly string[]
+  readonly functions: readonly ShellFunction[]
+  /** As they are written. */
+  readonly loops: readonly string[]
+  /** Whether a star also matches names that begin with a dot. */
+  readonly dots: boolean
+}
+
+/** Only plain words and spaces. The first word is not an assignment. */
+const PLAIN = /^[\w./:@%+,-]+(?: [\w./:=@%+, -]*)?$/
+
+export async function readScript(text: string, folder: string, known: Surroundings): Promise<Script> {
+  const only = onlyCall(text, folder, known)
+  return only ?? withWalk(text, folder, known)
+}
+
+/** A plain command such as `npm test` needs no parser, which takes longer to load than everything else here. */
+function onlyCall(text: string, folder: string, known: Surroundings): Script | undefined {
+  const name = /^\S*/.exec(text)?.[0] ?? ''
+  if (!PLAIN.test(text) || isSpecial(name.slice(name.lastIndexOf('/') + 1))) return undefined
+  const reading = readShell(text)
+  const [command] = reading.commands
+  if (reading.commands.length !== 1 || !command || command.source !== text) return undefined
+  const variables = new Variables(known)
+  const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, false))
+  const call: Call = {
+    name: command.name,
+    command,
+    args,
+    folders: [folder],
+    branches: new Set([AS_IT_IS]),
+    isInner: false,
+    node: undefined,
+    readsFrom: [],
+    input: [],
+    inputFiles: [],
+  }
+  return { text, reading, calls: [call], outputs: [], assignments: [], functions: [], loops: [], dots: false }
+}
+
+async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
+  const { ShellWalk } = await import('./shell-walk.js')
+  const nodes: SyntaxNode[] = []
+  const functions: ShellFunction[] = []
+  const loops: string[] = []
+  const reading = readShell(text, (node, source) => {
+    nodes.push(node)
+    if (node.type === 'While' || node.type === 'ArithmeticFor') loops.push(source.slice(node.pos, node.end))
+    if (node.type !== 'Function') return
+    functions.push({ name: node.name.text, body: source.slice(node.body.pos, node.body.end) })
+  })
+  const variables = new Variables(known)
+  const assignments = assignmentsIn(nodes, reading, variables)
+  const start: Scene = { folders: new Set([folder]), branches: new Set([AS_IT_IS]) }
+  const sought = known.env.CDPATH !== undefined || text.includes('CDPATH')
+  const move: Mover = (words, scene, seen) => {
+    const moved = moveOf(words, scene, seen, variables, known.home)
+    if (!sought || typeof moved !== 'object') return moved
+    return { ...moved, folders: new Set([...moved.folders, SOMEWHERE]) }
+  }
+  const walk = new ShellWalk(start, move)
+  walk.take(nodes.filter(({ type }) => type === 'Script'))
+  const calls = callsOf(reading, nodes, variables, (node) => walk.sceneOf(node))
+  const outputs = walk.outputs.map((output) => ({
+    words: variables.wordsOf(output.target, true),
+    folders: [...walk.sceneOfOutput(output).folders],
+  }))
+  return {
+    text,
+    reading,
+    calls: withSources(calls, walk.sources),
+    outputs,
+    assignments,
+    functions,
+    loops,
+    dots: /dotglob|GLOBIGNORE|setopt|emulate/i.test(text),
+  }
+}
+
+// ---- variables ------------------------------------------------------------------------------------------------------
+
+function assignmentsIn(nodes: readonly SyntaxNode[], reading: ShellReading, variables: Variables): string[] {
+  const all: string[] = []
+  for (const node of nodes) {
+    if (node.type === 'Assignment') assign(node, variables, all)
+    else if (node.type === 'Command') {
+      for (const item of [...node.prefix, ...node.args])
+        if (item.type === 'Assignment') assign(item, variables, all)
+    } else if (node.type === 'For' || node.type === 'Select') {
+      const words = node.wordlist?.map((word) => wordOf(word).text) ?? [undefined]
+      for (const word of words) variables.add(node.name.text, word)
+    } else if (node.type === 'ParameterExpansion' && /^:?=/.test(node.operation?.operator ?? '')) {
+      variables.add(node.parameter, undefined)
+    } else if (node.type === 'Coproc') variables.forgetAll()
+  }
+  for (const command of reading.commands) fromCommand(command, variables, all)
+  return all
+}
+
+function assign({ name, value, append, index }: Assignment, variables: Variables, all: string[]): void {
+  const words = value.type === 'ArrayValue' ? value.elements : [value]
+  for (const word of words) {
+    const { text } = wordOf(word)
+    variables.add(name, append && value.type !== 'ArrayValue' ? undefined : text)
+    all.push(`${name}=${text}`)
+  }
+  if (index !== undefined) variables.add(name, undefined)
+}
+
+/** `read x`, `env X=1`, `export X=1`, `printf -v x`. */
+function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: string[]): void {
+  // A reference to another variable (`declare -n`): any variable may change through it.
+  const isSecond = /^(?:declare|local|typeset)$/.test(name) && words.some((word) => /^-\w*n/.test(word))
+  if (name === 'source' || name === '.' || isSecond) variables.forgetAll()
+  for (const word of words.slice(1)) {
+    const [, left, right] = /^(\w+)\+?=(.*)$/s.exec(word) ?? []
+    if (left !== undefined && right !== undefined) {
+      variables.add(left, word.includes('+=') ? undefined : right)
+      all.push(`${left}=${right}`)
+    } else if (READERS.has(name)) {
+      const [, given] = /^(?:-v)?(\w+)(?:\[.*\])?$/s.exec(word) ?? []
+      if (given !== undefined) variables.add(given, undefined)
+    }
+  }
+}
+
+/** Commands that store what they read or compute in a variable. */
+const READERS: ReadonlySet<string> = new Set([
+  ...['read', 'mapfile', 'readarray', 'getopts', 'printf', 'let', 'unset', 'local', 'declare', 'typeset'],
+])
+
+// ---- calls ----------------------------------------------------------------------------------------------------------
+
+/** Commands with a source are in the text, in the order of the nodes. The others are run by the one before them. */
+function callsOf(
+  reading: ShellReading,
+  nodes: readonly SyntaxNode[],
+  variables: Variables,
+  sceneOf: (node: Command | undefined) => Scene,
+): Call[] {
+  const named = nodes.filter((node): node is Command => node.type === 'Command' && node.name !== undefined)
+  const written = reading.commands.filter(({ source }) => source !== undefined)
+  // If the counts differ, the folder of each command is unknown.
+  const areAligned = named.length === written.length
+  let at = -1
+  let moved: readonly string[] = []
+  return reading.commands.map((command) => {
+    const isInner = command.source === undefined
+    if (!isInner) {
+      at++
+      moved = []
+    }
+    const node = areAligned ? named[at] : undefined
+    const scene = sceneOf(node)
+    const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, command.dynamic))
+    const folders = [...new Set([...scene.folders, ...moved])]
+    moved = [...moved, ...startFolders(command.name, args, folders)]
+    return {
+      name: command.name,
+      command,
+      args,
+      folders: areAligned ? folders : [...folders, SOMEWHERE],
+      branches: scene.branches,
+      isInner,
+      node,
+      readsFrom: [],
+      input: node ? inputOf(node) : [],
+      inputFiles: node ? inputFilesOf(node, variables) : [],
+    }
+  })
+}
+
+/** `env -C x rm y` and `sudo -D x` run their command in another folder. */
+function startFolders(name: string, args: readonly Word[], folders: readonly string[]): readonly string[] {
+  if (!/^(?:env|sudo|unshare|nsenter|systemd-run|find|fd)$/.test(name)) return []
+  // The folders of the files that find matches are unknown.
+  if (/^f/.test(name)) return args.some(({ text }) => /^-(?:exec|ok)dir$/.test(text)) ? [SOMEWHERE] : []
+  const found: string[] = []
+  for (const [i, { text }] of args.entries()) {
+    const [, value] = /^(?:-C|-D|-w|--(?:chdir|wd|working-directory|working-dir))=?(.*)$/s.exec(text) ?? []
+    if (value === undefined) continue
+    const target = value === '' ? args[i + 1] : { text: value, known: args[i]?.known ?? false }
+    if (!target?.known) found.push(SOMEWHERE)
+    else
+      for (const folder of folders)
+        found.push(target.text.startsWith('/') ? target.text : `${folder}/${target.text}`)
+  }
+  return found
+}
+
+function inputOf({ redirects }: Command): readonly string[] {
+  return redirects.flatMap((redirect) => {
+    if (redirect.type === 'HereDoc') return [bodyOf(redirect as HereDoc).text]
+    return redirect.type === 'HereString' && redirect.target ? [wordOf(redirect.target).text] : []
+  })
+}
+
+function inputFilesOf({ redirects }: Command, variables: Variables): readonly Word[] {
+  return redirects.flatMap((redirect) => {
+    if (redirect.type !== 'Redirect' || redirect.operator !== '<' || !redirect.target) return []
+    return variables.wordsOf(wordOf(redirect.target).text, true)
+  })
+}
+
+function withSources(calls: readonly Call[], sources: ReadonlyMap<Command, SyntaxNode>): readonly Call[] {
+  const outer = new Map(calls.filter(({ isInner }) => !isInner).map((call) => [call.node, call]))
+  return calls.map((call) => {
+    const readsFrom: Call[] = []
+    let node: SyntaxNode | undefined = call.node && sources.get(call.node)
+    while (node?.type === 'Command' && readsFrom.length < 32) {
+      const source = outer.get(node)
+      if (!source) break
+      readsFrom.push(source)
+      node = sources.get(node)
+    }
+    return { ...call, readsFrom }
+  })
+}

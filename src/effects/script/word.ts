@@ -1,0 +1,23 @@
+// A word of a command as the guard sees it: what the shell may expand it to, as far as the command itself shows.
+
+import { isPattern } from '../paths/path-overlap.js'
+
+export interface Word {
+  /** Without quotes. If it is not known, as it was written. */
+  readonly text: string
+  /** Whether this is exactly what the program gets. */
+  readonly known: boolean
+  /** Whether `*`, `?` and `[` in it are wildcards. */
+  readonly glob: boolean
+  /** Whether it is one of several alternatives for this place, next to the others in the list. */
+  readonly either?: boolean
+}
+
+export function isWild({ text, glob }: Word): boolean {
+  return glob && isPattern(text)
+}
+
+/** The same word with another text. */
+export function withText(word: Word, text: string): Word {
+  return { ...word, text }
+}

@@ -41,8 +41,8 @@ const situations = /** @type {[import('../src/adapters/capabilities.js').Situati
 
 /** Adapters by the name of their export. @type {readonly { name: string, capabilities: import('../src/adapters/capabilities.js').Capabilities }[]} */
 const adapters = await Promise.all(
-  ENTRY_NAMES.flatMap((entry) => /^adapters\/(.+)$/.exec(entry)?.[1] ?? []).map(async (name) => {
-    const { capabilities } = await source(`adapters/${name}.ts`)
+  ENTRY_NAMES.flatMap((entry) => /^adapters\/(.+)\/index$/.exec(entry)?.[1] ?? []).map(async (name) => {
+    const { capabilities } = await source(`adapters/${name}/index.ts`)
     return { name, capabilities }
   }),
 )

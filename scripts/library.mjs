@@ -7,7 +7,7 @@ import { LATE_BUILTINS, lateFunctions } from './bundle.mjs'
 
 const source = (/** @type {string} */ path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
-/** What package.json exports, as paths below src/ without their ending: `index`, `core/index`, `adapters/ai-sdk`. */
+/** What package.json exports, as paths below src/ without their ending: `index`, `core/index`, `adapters/ai-sdk/index`. */
 export const ENTRY_NAMES = Object.values(
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).exports,
 ).flatMap((entry) => /^\.\/dist\/(.+)\.js$/.exec(entry.default ?? '')?.[1] ?? [])

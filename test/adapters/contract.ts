@@ -235,7 +235,7 @@ export function contract(adapter: Adapter): void {
   const project = sdkProject(`${name}/${version}`, node)
 
   it(`${name} ${version} says in \`capabilities\` what it plays differently, and nothing else`, async () => {
-    const { capabilities } = await source<{ capabilities: Capabilities }>(`adapters/${name}.ts`)
+    const { capabilities } = await source<{ capabilities: Capabilities }>(`adapters/${name}/index.ts`)
     const different = [...leftOut, ...(Object.keys(differs) as SceneName[])]
     const unsaid = different.filter(
       (scene) => ROWS[scene].length === 0 || ROWS[scene].some((row) => capabilities[row].limit === undefined),
@@ -290,7 +290,7 @@ export function contract(adapter: Adapter): void {
 
     it('type-checks: the adapter itself, and an agent with the declarations of the package', () => {
       project?.add('src', 'test/adapters/scenes.ts', agent)
-      expect(project?.check(`src/adapters/${name}.ts`, agent)).toBe('')
+      expect(project?.check(`src/adapters/${name}/index.ts`, agent)).toBe('')
     })
 
     it.skipIf(noExample)('the example prints what its README shows', async () => {

@@ -1,7 +1,7 @@
 // What hooks see of a model's response in the AI SDK, and what they do not see and must not lose.
 
 import { expect, it } from 'vitest'
-import { hooksMiddleware } from '../../../src/adapters/ai-sdk-model.js'
+import { hooksMiddleware } from '../../../src/adapters/ai-sdk/model.js'
 import { createHooks, modify } from '../../../src/index.js'
 
 const SIGNED = { google: { thoughtSignature: 's1' } }

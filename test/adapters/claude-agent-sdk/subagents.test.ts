@@ -1,7 +1,7 @@
 // The child sessions of subagents: one each, from its first event until it stops.
 
 import { expect, it } from 'vitest'
-import { sdkHooks } from '../../../src/adapters/claude-agent-sdk.js'
+import { sdkHooks } from '../../../src/adapters/claude-agent-sdk/index.js'
 import { createHooks, deny, type Session } from '../../../src/index.js'
 
 it('closes the session of a subagent when it has stopped, unless a hook keeps it going', async () => {

@@ -1,7 +1,7 @@
 // What hooks must not lose of a model call in the OpenAI Agents SDK.
 
 import { expect, it } from 'vitest'
-import { wrapModel } from '../../../src/adapters/openai-agents-model.js'
+import { wrapModel } from '../../../src/adapters/openai-agents/model.js'
 import { createHooks, modify } from '../../../src/index.js'
 
 it('refuses a call for which a hook chose another model', async () => {

@@ -1,10 +1,10 @@
 // Hooks in Mastra (npm: @mastra/core): around all tools of an agent. For its models, see hooksMiddleware of carabiner/ai-sdk.
 
-import { type Capabilities, WORKS } from './capabilities.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
 
-export { questionOf } from './begun-calls.js'
-export { hooksProcessor } from './mastra-processor.js'
-export { wrapTools } from './mastra-tool.js'
+export { questionOf } from '../begun-calls.js'
+export { hooksProcessor } from './processor.js'
+export { wrapTools } from './tool.js'
 
 export const capabilities: Capabilities = {
   sdk: 'Mastra',

@@ -1,9 +1,9 @@
 // Model calls of the Agent Development Kit between their hooks.
 
 import type { LlmRequest, LlmResponse } from '@google/adk'
-import type { BegunModel, Json, RenderedInjection, Session } from '../core/index.js'
-import { refused } from './begun-calls.js'
-import { inputOf, messageOf, type PartForm, partsOf } from './response.js'
+import type { BegunModel, Json, RenderedInjection, Session } from '../../core/index.js'
+import { refused } from '../begun-calls.js'
+import { inputOf, messageOf, type PartForm, partsOf } from '../response.js'
 
 export type RunningModel = Extract<BegunModel, { readonly status: 'run' }> & {
   readonly session: Session

@@ -2,13 +2,13 @@
 
 import { getConfig, isGraphInterrupt } from '@langchain/langgraph'
 import { type AgentMiddleware, AIMessage, type BaseMessage, createMiddleware, ToolMessage } from 'langchain'
-import { type Data, HookError, type Session } from '../core/index.js'
-import { type Capabilities, WORKS } from './capabilities.js'
-import { callModel, type ModelOptions } from './langchain-model.js'
-import type { Approver, CallRequest, ToolCall } from './langchain-questions.js'
-import { callTool, inOwnTask } from './langchain-tool.js'
+import { type Data, HookError, type Session } from '../../core/index.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
+import { callModel, type ModelOptions } from './model.js'
+import type { Approver, CallRequest, ToolCall } from './questions.js'
+import { callTool, inOwnTask } from './tool.js'
 
-export { interruptApprover } from './langchain-questions.js'
+export { interruptApprover } from './questions.js'
 
 export const capabilities: Capabilities = {
   sdk: 'LangChain and LangGraph',

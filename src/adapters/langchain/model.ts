@@ -5,10 +5,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { RunnableBinding } from '@langchain/core/runnables'
 import { pushMessage } from '@langchain/langgraph'
 import { AIMessage, type BaseMessage, HumanMessage } from 'langchain'
-import { type Data, HookError, type Json, type RenderedInjection, type Session } from '../core/index.js'
-import { refused } from './begun-calls.js'
-import { newMessage, responseOf, shownMessage } from './langchain-message.js'
-import { splitSystem, withSystem } from './request.js'
+import { type Data, HookError, type Json, type RenderedInjection, type Session } from '../../core/index.js'
+import { refused } from '../begun-calls.js'
+import { splitSystem, withSystem } from '../request.js'
+import { newMessage, responseOf, shownMessage } from './message.js'
 
 interface AnyModel {
   readonly model?: unknown

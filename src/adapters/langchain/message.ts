@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from 'langchain'
-import type { Data, Json } from '../core/index.js'
-import { inputOf, type PartForm, partsOf } from './response.js'
+import type { Data, Json } from '../../core/index.js'
+import { inputOf, type PartForm, partsOf } from '../response.js'
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
 

@@ -2,10 +2,10 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ToolSet } from 'ai'
-import type { Session } from '../core/index.js'
-import type { Part } from './ai-sdk-parts.js'
-import { type Call, knownBegun } from './begun-calls.js'
-import { PerSession } from './per-session.js'
+import type { Session } from '../../core/index.js'
+import { type Call, knownBegun } from '../begun-calls.js'
+import { PerSession } from '../per-session.js'
+import type { Part } from './parts.js'
 
 /** A conversation. */
 export type Messages = readonly { readonly content: unknown }[]

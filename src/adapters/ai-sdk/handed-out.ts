@@ -2,11 +2,11 @@
 // in the response of the model. Without `hooksMiddleware`, they judge what the SDK has already read of a stream.
 
 import { isDeepStrictEqual } from 'node:util'
-import { HookError, type Session } from '../core/index.js'
-import type { Part } from './ai-sdk-parts.js'
-import { refused } from './begun-calls.js'
-import { PerSession } from './per-session.js'
-import { inputOf } from './response.js'
+import { HookError, type Session } from '../../core/index.js'
+import { refused } from '../begun-calls.js'
+import { PerSession } from '../per-session.js'
+import { inputOf } from '../response.js'
+import type { Part } from './parts.js'
 
 /** Who judges the calls of a tool, by an object that the SDK hands to the model as it is: `providerOptions`, or `args`. */
 const judges = new WeakMap<object, Session>()

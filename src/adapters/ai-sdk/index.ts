@@ -2,9 +2,7 @@
 // its models, and ai-sdk-handed-out.ts judges tools that run elsewhere.
 
 import type { ToolSet } from 'ai'
-import { HookError, type Session } from '../core/index.js'
-import { askedOfAnother, keepAsked, type Messages, wasApproved } from './ai-sdk-approvals.js'
-import { judgedHandedOut } from './ai-sdk-handed-out.js'
+import { HookError, type Session } from '../../core/index.js'
 import {
   askedQuestions,
   beginOnce,
@@ -15,12 +13,14 @@ import {
   resultOf,
   runBegun,
   takeBegun,
-} from './begun-calls.js'
-import { type Capabilities, WORKS } from './capabilities.js'
+} from '../begun-calls.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
+import { askedOfAnother, keepAsked, type Messages, wasApproved } from './approvals.js'
+import { judgedHandedOut } from './handed-out.js'
 
-export { toolApproval } from './ai-sdk-approvals.js'
-export { hooksMiddleware } from './ai-sdk-model.js'
-export { questionOf } from './begun-calls.js'
+export { questionOf } from '../begun-calls.js'
+export { toolApproval } from './approvals.js'
+export { hooksMiddleware } from './model.js'
 
 export const capabilities: Capabilities = {
   sdk: 'AI SDK',

@@ -1,6 +1,6 @@
 // The parts of a response in the AI SDK: how hooks see them, whole and streamed, and how a response ends in 5, 6 and 7.
 
-import { inputOf, type PartForm } from './response.js'
+import { inputOf, type PartForm } from '../response.js'
 
 /** What all versions have in common, of responses, streams and messages. */
 export interface Part {

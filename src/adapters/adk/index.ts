@@ -10,8 +10,7 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import type { Data, Json, Session } from '../core/index.js'
-import { beginModel, finishModel, type RunningModel, thawed } from './adk-model.js'
+import type { Data, Json, Session } from '../../core/index.js'
 import {
   forgetBegun,
   isUnheard,
@@ -20,9 +19,10 @@ import {
   type RunningTool,
   replyTo,
   takeBegun,
-} from './begun-calls.js'
-import { type Capabilities, WORKS } from './capabilities.js'
-import { childOf } from './per-session.js'
+} from '../begun-calls.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
+import { childOf } from '../per-session.js'
+import { beginModel, finishModel, type RunningModel, thawed } from './model.js'
 
 export const capabilities: Capabilities = {
   sdk: 'Agent Development Kit',

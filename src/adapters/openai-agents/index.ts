@@ -4,15 +4,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
 import type { Tool } from '@openai/agents'
-import { type Data, HookError, type Session } from '../core/index.js'
-import { beginOnce, isUnheard, putBack, refused, replyTo, runBegun, takeBegun } from './begun-calls.js'
-import { type Capabilities, WORKS } from './capabilities.js'
-import { type AnyFunctionTool, Approvals, runOf } from './openai-agents-approvals.js'
-import { judgedParameters } from './openai-agents-model.js'
-import { inputOf, parsed } from './response.js'
+import { type Data, HookError, type Session } from '../../core/index.js'
+import { beginOnce, isUnheard, putBack, refused, replyTo, runBegun, takeBegun } from '../begun-calls.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
+import { inputOf, parsed } from '../response.js'
+import { type AnyFunctionTool, Approvals, runOf } from './approvals.js'
+import { judgedParameters } from './model.js'
 
-export { runApprovals } from './openai-agents-approvals.js'
-export { wrapModel } from './openai-agents-model.js'
+export { runApprovals } from './approvals.js'
+export { wrapModel } from './model.js'
 
 export const capabilities: Capabilities = {
   sdk: 'OpenAI Agents SDK',

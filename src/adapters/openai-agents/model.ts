@@ -8,9 +8,9 @@ import type {
   StreamEvent,
   StreamEventResponseCompleted,
 } from '@openai/agents'
-import { type Hold, HookError, type Json, type Session } from '../core/index.js'
-import { injectedAs, refuseOtherModel, splitSystem, withSystem } from './request.js'
-import { inputOf, judgedParts, messageOf, type PartForm, partsOf, unlessRefused } from './response.js'
+import { type Hold, HookError, type Json, type Session } from '../../core/index.js'
+import { injectedAs, refuseOtherModel, splitSystem, withSystem } from '../request.js'
+import { inputOf, judgedParts, messageOf, type PartForm, partsOf, unlessRefused } from '../response.js'
 
 interface ModelOptions {
   /** What hooks see as the model. The SDK does not say which one it is. */

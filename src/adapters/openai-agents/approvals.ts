@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { FunctionTool, RunContext, RunToolApprovalItem } from '@openai/agents'
-import type { BegunTool, Question, Reply, Session } from '../core/index.js'
-import { askedQuestions, forgetBegun, goOn, putBack, replyTo } from './begun-calls.js'
-import { inputOf, parsed } from './response.js'
+import type { BegunTool, Question, Reply, Session } from '../../core/index.js'
+import { askedQuestions, forgetBegun, goOn, putBack, replyTo } from '../begun-calls.js'
+import { inputOf, parsed } from '../response.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of any function tool
 export type AnyFunctionTool = FunctionTool<any, any, any>

@@ -2,8 +2,8 @@
 
 import { getConfig, interrupt } from '@langchain/langgraph'
 import type { BaseMessage } from 'langchain'
-import type { Data, Question, Reply, Session } from '../core/index.js'
-import { replyTo } from './begun-calls.js'
+import type { Data, Question, Reply, Session } from '../../core/index.js'
+import { replyTo } from '../begun-calls.js'
 
 export interface ToolCall {
   readonly name: string

@@ -1,13 +1,13 @@
 // Hooks in the Claude Agent SDK (npm: @anthropic-ai/claude-agent-sdk): the option `hooks` of query().
 
 import type { HookCallback, Options } from '@anthropic-ai/claude-agent-sdk'
-import { textOf } from '../core/base/errors.js'
-import { deny, type Outcome, type Session } from '../core/index.js'
-import { answerFor, eventFrom } from '../hosts/agent-event.js'
-import { ENGINE_EVENTS } from '../hosts/claude-code/setup.js'
-import type { HostAnswer } from '../hosts/host.js'
-import { type Capabilities, WORKS } from './capabilities.js'
-import { childOf, closeChild } from './per-session.js'
+import { textOf } from '../../core/base/errors.js'
+import { deny, type Outcome, type Session } from '../../core/index.js'
+import { answerFor, eventFrom } from '../../hosts/agent-event.js'
+import { ENGINE_EVENTS } from '../../hosts/claude-code/setup.js'
+import type { HostAnswer } from '../../hosts/host.js'
+import { type Capabilities, WORKS } from '../capabilities.js'
+import { childOf, closeChild } from '../per-session.js'
 
 const NO_MODEL = 'the SDK has no hook around model calls'
 

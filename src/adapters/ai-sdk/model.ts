@@ -2,11 +2,11 @@
 
 import { ReadableStream } from 'node:stream/web'
 import type { wrapLanguageModel } from 'ai'
-import type { Hold, Session } from '../core/index.js'
-import { judgedPart } from './ai-sdk-handed-out.js'
-import { endOf, PARTS, type Part, streamOf, wholeParts } from './ai-sdk-parts.js'
-import { injectedAs, refuseOtherModel } from './request.js'
-import { judgedParts, messageOf, partsOf, unlessRefused } from './response.js'
+import type { Hold, Session } from '../../core/index.js'
+import { injectedAs, refuseOtherModel } from '../request.js'
+import { judgedParts, messageOf, partsOf, unlessRefused } from '../response.js'
+import { judgedPart } from './handed-out.js'
+import { endOf, PARTS, type Part, streamOf, wholeParts } from './parts.js'
 
 /** 5.0 gives it no name. */
 type Middleware = Exclude<Parameters<typeof wrapLanguageModel>[0]['middleware'], readonly unknown[]>

@@ -3,16 +3,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Command, getConfig, isCommand, isGraphInterrupt, task } from '@langchain/langgraph'
 import { ToolMessage } from 'langchain'
-import { type Data, HookError, type Session } from '../core/index.js'
-import { beginOnce, forgetBegun, isUnheard, runBegun } from './begun-calls.js'
-import {
-  type Approver,
-  type CallRequest,
-  interruptApprover,
-  type ToolCall,
-  whyUnasked,
-} from './langchain-questions.js'
-import { asText } from './response.js'
+import { type Data, HookError, type Session } from '../../core/index.js'
+import { beginOnce, forgetBegun, isUnheard, runBegun } from '../begun-calls.js'
+import { asText } from '../response.js'
+import { type Approver, type CallRequest, interruptApprover, type ToolCall, whyUnasked } from './questions.js'
 
 interface Running<R, T> {
   readonly run: (request: R) => Promise<T>

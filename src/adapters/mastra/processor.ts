@@ -2,8 +2,8 @@
 
 import type { Agent, ToolsInput } from '@mastra/core/agent'
 import type { ProcessInputArgs, ProcessInputStepArgs, ProcessLLMRequestArgs } from '@mastra/core/processors'
-import { HookError, type Session } from '../core/index.js'
-import { isJudgedBy, wrapAll } from './mastra-tool.js'
+import { HookError, type Session } from '../../core/index.js'
+import { isJudgedBy, wrapAll } from './tool.js'
 
 /**
  * The last one in `inputProcessors` of an Agent: each call of its tools is judged, also of those that Mastra makes for

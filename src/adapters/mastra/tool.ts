@@ -1,7 +1,7 @@
 // Tools of Mastra whose calls are judged, wherever Mastra runs them: in an agent, in a workflow, or as a tool of the AI SDK.
 
 import type { ToolsInput } from '@mastra/core/agent'
-import type { Session } from '../core/index.js'
+import type { Session } from '../../core/index.js'
 import {
   forgetBegun,
   isUnheard,
@@ -12,7 +12,7 @@ import {
   resultOf,
   runBegun,
   takeBegun,
-} from './begun-calls.js'
+} from '../begun-calls.js'
 
 /** Each call of these tools is judged. The name of a tool is its key, as for the model. */
 export function wrapTools<T extends ToolsInput>(session: Session, tools: T): T {

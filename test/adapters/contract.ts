@@ -304,7 +304,7 @@ export function contract(adapter: Adapter): void {
       const { dependencies } = JSON.parse(
         readFileSync(join(ROOT, 'test/adapters', name, version, 'package.json'), 'utf8'),
       )
-      const source = readFileSync(join(ROOT, 'src/adapters', `${name}.ts`), 'utf8')
+      const source = readFileSync(join(ROOT, 'src/adapters', name, 'index.ts'), 'utf8')
       const [, sdk = ''] = /package: '([^']+)'/.exec(source) ?? []
       expect(source).toContain(`'${dependencies[sdk]}'`)
     })

@@ -208,15 +208,18 @@ const NAMING_AGENTS = [
   'hosts/late-parts.ts',
   'hosts/mcp/clients.ts',
   'hosts/mcp/entry-forms.ts',
+  'hosts/setting-files.ts',
   'pack/pre-tool-use/own-program-rule.ts',
   'pack/pre-tool-use/protected-paths.ts',
 ]
 
-/** Words that mean something else there: a model, its protocol, a position in a list. */
+/** Words that mean something else there: a model, its protocol, a position in a list, another program. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   codex: ['runners/model/endpoint-model.ts'],
+  copilot: ['effects/programs/cloud.ts'],
   crush: ['verify/canary.ts'],
   cursor: ['runners/mcp-tool/tool-list.ts', 'rpc/frames.ts'],
+  goose: ['effects/programs/database.ts'],
   gemini: ['verify/model/gemini-content.ts', 'verify/model/mock-model.ts'],
 }
 

@@ -3,16 +3,16 @@
 import { type Word, withText } from '../script/word.js'
 import {
   argumentsOf,
-  type Effect,
   type EffectReader,
   each,
+  type FileEffect,
   inFolder,
   literalWord,
   one,
 } from './file-effect.js'
 
 /** Unpacks into the given folders, or into the current one. */
-function unpacked(folders: readonly Word[]): Effect[] {
+function unpacked(folders: readonly Word[]): FileEffect[] {
   const targets = folders.length > 0 ? folders : [literalWord('.')]
   return targets.map((target) => ({ ...one('write', target, true), arrives: 'names' }))
 }

@@ -5,7 +5,7 @@ import { type Word, withText } from '../script/word.js'
 
 export type Deed = 'write' | 'delete' | 'move' | 'change' | 'link'
 
-export interface Effect {
+export interface FileEffect {
   readonly deed: Deed
   readonly target: Word
   /** Whether everything below a folder is affected too. */
@@ -113,12 +113,12 @@ export function literalWord(text: string): Word {
   return { text, known: true, glob: false }
 }
 
-export function one(deed: Deed, target: Word, deep = false): Effect {
+export function one(deed: Deed, target: Word, deep = false): FileEffect {
   return { deed, target, deep }
 }
 
-export function each(deed: Deed, targets: readonly Word[], deep = false): Effect[] {
+export function each(deed: Deed, targets: readonly Word[], deep = false): FileEffect[] {
   return targets.map((target) => one(deed, target, deep))
 }
 
-export type EffectReader = (call: Call) => readonly Effect[]
+export type EffectReader = (call: Call) => readonly FileEffect[]

@@ -8,9 +8,9 @@ import {
   argumentsOf,
   baseOf,
   type Deed,
-  type Effect,
   type EffectReader,
   each,
+  type FileEffect,
   inFolder,
   literalWord,
   one,
@@ -20,7 +20,7 @@ import { gitEffects } from './git-effects.js'
 import { patched, pathsInPatch } from './patch-paths.js'
 
 /** Undefined for an unknown program. */
-export function effectsOf(name: string): EffectReader | undefined {
+export function fileEffectsOf(name: string): EffectReader | undefined {
   return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
 }
 
@@ -48,7 +48,7 @@ function destinations(
   return [others.length > 0 ? operands : sources, [...new Set([...targets, ...others])]]
 }
 
-function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed): Effect[] {
+function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed): FileEffect[] {
   return targets.flatMap((target) => [
     { ...one(deed, target, true), arrives: 'maybe' },
     ...sources
@@ -81,7 +81,7 @@ const copy: EffectReader = ({ name, args }) => {
 }
 
 /** The targets of sources that keep their folders. */
-function withFolders(sources: readonly Word[], targets: readonly Word[]): Effect[] {
+function withFolders(sources: readonly Word[], targets: readonly Word[]): FileEffect[] {
   const names = sources.map(({ text }) => text.replace(/^.*\/\.\//s, ''))
   return each(
     'write',

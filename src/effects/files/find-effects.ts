@@ -3,7 +3,7 @@
 import { canBe } from '../paths/path-overlap.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
-import { baseOf, type Effect, type EffectReader } from './file-effect.js'
+import { baseOf, type EffectReader, type FileEffect } from './file-effect.js'
 
 const RUNS = /^-(?:exec|ok)(?:dir)?$/
 
@@ -70,7 +70,7 @@ function nameOf(test: string, pattern: Word | undefined): string | undefined {
 
 export const findEffects: EffectReader = (call) => {
   const { args } = call
-  const effects: Effect[] = []
+  const effects: FileEffect[] = []
   if (args.some(({ text }) => text === '-delete')) {
     for (const target of foundBy(call, /^-delete$/))
       effects.push({ deed: 'delete', target, deep: true, dots: true })

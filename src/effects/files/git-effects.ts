@@ -3,7 +3,7 @@
 import { gitCall } from '../git/git-call.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
-import { argumentsOf, type Effect, type EffectReader } from './file-effect.js'
+import { argumentsOf, type EffectReader, type FileEffect } from './file-effect.js'
 import { patched } from './patch-paths.js'
 
 const SHAPES: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export const gitEffects: EffectReader = (call) => {
     long: verb === 'clean' ? CLEAN : [],
   })
   const operands = given.flatMap(asPath)
-  const made = (targets: readonly Word[], deed: Effect['deed'] = 'write', deep = true): Effect[] =>
+  const made = (targets: readonly Word[], deed: FileEffect['deed'] = 'write', deep = true): FileEffect[] =>
     targets.map((target) => ({ deed, target, deep, folders: gitFolders(call) }))
   switch (verb) {
     case 'rm':
@@ -91,8 +91,8 @@ function asPath(word: Word): readonly Word[] {
 /** A working tree that is created, moved or removed. */
 function treed(
   [what, ...trees]: readonly Word[],
-  made: (targets: readonly Word[], deed?: Effect['deed']) => Effect[],
-): Effect[] {
+  made: (targets: readonly Word[], deed?: FileEffect['deed']) => FileEffect[],
+): FileEffect[] {
   if (what?.text === 'remove') return made(trees, 'delete')
   return what?.text === 'move' ? [...made(trees.slice(0, 1), 'move'), ...made(trees.slice(1))] : made(trees)
 }

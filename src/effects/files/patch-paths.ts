@@ -5,7 +5,7 @@ import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
-import { type Effect, inFolder, literalWord } from './file-effect.js'
+import { type FileEffect, inFolder, literalWord } from './file-effect.js'
 
 const HEADERS = [
   /^\*\*\* (?:\w+ File|Move to):(.+)$/,
@@ -53,10 +53,10 @@ export function patched(
   { input, folders, readsFrom: [source] }: Call,
   given: readonly Word[],
   into: readonly Word[] = [],
-): readonly Effect[] {
-  const made = (target: Word): Effect => ({ deed: 'write', target, deep: false })
+): readonly FileEffect[] {
+  const made = (target: Word): FileEffect => ({ deed: 'write', target, deep: false })
   const texts = [...input]
-  const effects: Effect[] = []
+  const effects: FileEffect[] = []
   // Output of git itself is treated like one of its branches.
   const isFed = source !== undefined && given.length === 0 && input.length === 0 && source.name !== 'git'
   const piped = isFed && source.name === 'cat' ? source.args : isFed ? [UNKNOWN] : []

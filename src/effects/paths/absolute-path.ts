@@ -27,3 +27,8 @@ function fromUrl(text: string): string {
     return text.slice('file://'.length)
   }
 }
+
+/** Standard streams and the like, and numbers of open files. */
+export function isNoFile(text: string): boolean {
+  return /^(?:\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)|&?\d+-?|-)$/.test(text)
+}

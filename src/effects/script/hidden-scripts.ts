@@ -2,7 +2,7 @@
 
 import { runByTar } from '../files/archive-effects.js'
 import { runByEditor } from '../files/editor-effects.js'
-import { effectsOf, isReader } from '../files/file-effects.js'
+import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { gitCall } from '../git/git-call.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { wrapperOf } from '../shell/wrappers.js'
@@ -34,6 +34,16 @@ export function hiddenScripts(script: Script): readonly string[] {
     else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
   }
   return [...new Set(found)]
+}
+
+/** Words of package runners that may be a command line, or only a text such as the name of a test. */
+export function doubtfulLines({ calls }: Script): ReadonlySet<string> {
+  const runners = calls.filter(({ name }) => /^(?:npm|npx|pnpm|pnpx|yarn|bunx)$/.test(name))
+  return new Set(
+    runners.flatMap((call) =>
+      texts(call).filter((_, i, words) => !/^(?:-c|--call)$/.test(words[i - 1] ?? '')),
+    ),
+  )
 }
 
 /** A single word is a command line. Several are the words of one. */
@@ -95,7 +105,7 @@ function textsFor(call: Call, script: Script): readonly string[] {
   }
   if (isReader(name) && !RUNS_WORDS.test(name)) return []
   const words = texts(call).filter((text) => /\s/.test(text))
-  return effectsOf(name) === undefined ? [...words, ...input] : words
+  return fileEffectsOf(name) === undefined ? [...words, ...input] : words
 }
 
 const LONGEST = 200_000

@@ -1,6 +1,6 @@
 // Calls inside the arguments of an unknown program, and git under its other names.
 
-import { effectsOf } from '../files/file-effects.js'
+import { fileEffectsOf } from '../files/file-effects.js'
 import { wrapperOf } from '../shell/wrappers.js'
 import { isInterpreter } from './program-code.js'
 import type { Call } from './shell-script.js'
@@ -42,7 +42,10 @@ export function runsElsewhere(call: Call): boolean {
 export function withInner(given: Call): readonly Call[] {
   const call = byItsName(given)
   // On some systems, `script` runs the words after its file.
-  if (effectsOf(call.name) !== undefined || (wrapperOf(call.name) !== undefined && call.name !== 'script'))
+  if (
+    fileEffectsOf(call.name) !== undefined ||
+    (wrapperOf(call.name) !== undefined && call.name !== 'script')
+  )
     return [call]
   if (runsElsewhere(call)) return [call]
   const at = call.args.findIndex(({ text }) => isDangerous(text) || isInterpreter(baseName(text)))
@@ -69,7 +72,8 @@ function byItsName(call: Call): Call {
   // On case-insensitive disks, `RM` is `rm`.
   const small = call.name.toLowerCase()
   if (small !== call.name && DANGEROUS.test(small)) return { ...call, name: small }
-  const own = /^g(?=[a-z])/.test(call.name) && effectsOf(call.name) === undefined ? call.name.slice(1) : ''
+  const own =
+    /^g(?=[a-z])/.test(call.name) && fileEffectsOf(call.name) === undefined ? call.name.slice(1) : ''
   if (DANGEROUS.test(own)) return { ...call, name: own }
   const [, verb] = /^git-([a-z][a-z-]*)$/.exec(call.name) ?? []
   if (verb === undefined) return call

@@ -7,6 +7,7 @@ import { bodyOf, type SimpleCommand, wordOf } from '../shell/simple-command.js'
 import { isSpecial } from '../shell/wrappers.js'
 import { AS_IT_IS, type Mover, type Scene } from './scene.js'
 import { moveOf } from './scene-moves.js'
+import type { Output } from './shell-walk.js'
 import { type Surroundings, Variables } from './variables.js'
 import type { Word } from './word.js'
 
@@ -50,6 +51,8 @@ export interface Script {
   readonly calls: readonly Call[]
   /** Files that `>` and similar operators write. */
   readonly outputs: readonly WrittenFile[]
+  /** Files that `<` reads for a group or a loop. */
+  readonly inputs: readonly WrittenFile[]
   /** As `NAME=value`. */
   readonly assignments: readonly string[]
   readonly functions: readonly ShellFunction[]
@@ -88,7 +91,17 @@ function onlyCall(text: string, folder: string, known: Surroundings): Script | u
     input: [],
     inputFiles: [],
   }
-  return { text, reading, calls: [call], outputs: [], assignments: [], functions: [], loops: [], dots: false }
+  return {
+    text,
+    reading,
+    calls: [call],
+    outputs: [],
+    inputs: [],
+    assignments: [],
+    functions: [],
+    loops: [],
+    dots: false,
+  }
 }
 
 async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
@@ -114,15 +127,17 @@ async function withWalk(text: string, folder: string, known: Surroundings): Prom
   const walk = new ShellWalk(start, move)
   walk.take(nodes.filter(({ type }) => type === 'Script'))
   const calls = callsOf(reading, nodes, variables, (node) => walk.sceneOf(node))
-  const outputs = walk.outputs.map((output) => ({
-    words: variables.wordsOf(output.target, true),
-    folders: [...walk.sceneOfOutput(output).folders],
-  }))
+  const files = (redirected: readonly Output[]) =>
+    redirected.map((output) => ({
+      words: variables.wordsOf(output.target, true),
+      folders: [...walk.sceneOfOutput(output).folders],
+    }))
   return {
     text,
     reading,
     calls: withSources(calls, walk.sources),
-    outputs,
+    outputs: files(walk.outputs),
+    inputs: files(walk.inputs),
     assignments,
     functions,
     loops,

@@ -39,6 +39,8 @@ export class ShellWalk {
   /** For each command, the one before it in its pipeline. */
   readonly sources = new Map<Command, SyntaxNode>()
   readonly outputs: Output[] = []
+  /** Files that `<` reads for a group or a loop. */
+  readonly inputs: Output[] = []
   readonly #move: Mover
   readonly #visited = new Set<SyntaxNode>()
   #seen: Scene
@@ -83,7 +85,7 @@ export class ShellWalk {
       return node.background ? both(scene) : after
     }
     if (node.type === 'Function') this.#isLoose = true
-    if (node.type === 'Redirected') for (const each of node.redirects) this.#output(each, scene)
+    if (node.type === 'Redirected') for (const each of node.redirects) this.#redirect(each, scene)
     const inner = this.#children(node, scene, depth)
     if (OWN_SHELL.has(node.type)) return both(scene)
     return isList(node) ? inner : both(joined(inner.ok, inner.fail))
@@ -163,6 +165,12 @@ export class ShellWalk {
   #output(redirect: SyntaxNode, scene: Scene): void {
     if (redirect.type !== 'Redirect' || !isOutput(redirect)) return
     if (redirect.target) this.outputs.push({ target: wordOf(redirect.target).text, scene })
+  }
+
+  #redirect(redirect: SyntaxNode, scene: Scene): void {
+    this.#output(redirect, scene)
+    if (redirect.type === 'Redirect' && redirect.operator === '<' && redirect.target)
+      this.inputs.push({ target: wordOf(redirect.target).text, scene })
   }
 
   #see(scene: Scene): void {

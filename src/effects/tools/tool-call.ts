@@ -118,7 +118,7 @@ export function toolCall(toolName: string, given: Json): ToolCall {
 }
 
 /** `mcp__fs__write_file`, `MCP:write_file`, `developer__shell`, `functions.exec_command`. */
-function plainName(toolName: string): string {
+export function plainName(toolName: string): string {
   const last =
     toolName
       .split(/__|[:./]/)
@@ -239,7 +239,7 @@ function isLooking(name: string, input: Json): boolean {
 const DEEPEST = 4
 const LONGEST_PATH = 4096
 
-function pathsIn(value: Json, depth: number, isPathKey = PATH_KEY): readonly string[] {
+export function pathsIn(value: Json, depth: number, isPathKey = PATH_KEY): readonly string[] {
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return []
   if (Array.isArray(value)) return value.slice(0, 1000).flatMap((item) => pathsIn(item, depth + 1, isPathKey))
   return Object.entries(value).flatMap(([key, item]: [string, Json]) => {

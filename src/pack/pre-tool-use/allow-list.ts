@@ -1,6 +1,7 @@
 // The user's own lists of commands that may run, and of commands that must not.
 
 import { shown } from '../../core/base/text.js'
+import { isNoFile } from '../../effects/paths/absolute-path.js'
 import type { Call, Script } from '../../effects/script/shell-script.js'
 import { fits, mayFit, type Pieces, piecesOf } from '../../effects/shell/patterns.js'
 import type { SimpleCommand } from '../../effects/shell/simple-command.js'
@@ -62,8 +63,4 @@ function isOn({ command, node }: Call, forms: readonly Pieces[], writes: boolean
   const writesHere = writes && (node?.redirects.some(({ operator }) => operator.includes('>')) ?? false)
   const text = writesHere ? (command.source ?? '') : command.shape
   return forms.some((form) => fits(form, text) && (!writesHere || form.some((piece) => piece.includes('>'))))
-}
-
-export function isNoFile(text: string): boolean {
-  return /^(?:\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)|&?\d+-?|-)$/.test(text)
 }

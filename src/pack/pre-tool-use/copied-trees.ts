@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
 import { argumentsOf, baseOf, inFolder } from '../../effects/files/file-effect.js'
-import { effectsOf, isReader } from '../../effects/files/file-effects.js'
+import { fileEffectsOf, isReader } from '../../effects/files/file-effects.js'
 import { isFolder, namesIn } from '../../effects/paths/on-disk.js'
 import type { Call, Script } from '../../effects/script/shell-script.js'
 import type { Word } from '../../effects/script/word.js'
@@ -73,7 +73,7 @@ function isListed(source: Word, call: Call, { calls, outputs }: Script, places: 
     )
   const isQuiet = (other: Call) => {
     if (other === call || isReader(other.name)) return true
-    const effects = other.name === 'git' ? undefined : effectsOf(other.name)?.(other)
+    const effects = other.name === 'git' ? undefined : fileEffectsOf(other.name)?.(other)
     return effects?.every((one) => !touches([one.target], one.folders ?? other.folders)) ?? false
   }
   return calls.every(isQuiet) && !outputs.some(({ words, folders }) => touches(words, folders))

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
-import type { Deed, Effect } from '../../effects/files/file-effect.js'
+import type { Deed, FileEffect } from '../../effects/files/file-effect.js'
 import { SOMEWHERE } from '../../effects/paths/absolute-path.js'
 import { canBe, isAny, isPattern, type Parts, partsOf } from '../../effects/paths/path-overlap.js'
 import type { Call } from '../../effects/script/shell-script.js'
@@ -35,7 +35,7 @@ const VERBS: Readonly<Record<Deed, string>> = {
   link: 'links',
 }
 
-export function destructionBy(call: Call, effects: readonly Effect[], places: Places): Finding[] {
+export function destructionBy(call: Call, effects: readonly FileEffect[], places: Places): Finding[] {
   return effects.flatMap((effect) => {
     const { deed, target } = effect
     if (deed !== 'delete' && deed !== 'move' && !(deed === 'change' && isRecursive(call))) return []
@@ -46,7 +46,7 @@ export function destructionBy(call: Call, effects: readonly Effect[], places: Pl
 }
 
 /** If the variable is empty, or a list contains `/`, a recursive delete is a disaster. */
-function unresolved(call: Call, { deed, target }: Effect): Finding[] {
+function unresolved(call: Call, { deed, target }: FileEffect): Finding[] {
   if (deed === 'change') return []
   if (deed === 'delete' && isRecursive(call)) {
     return [
@@ -64,7 +64,7 @@ function unresolved(call: Call, { deed, target }: Effect): Finding[] {
   ]
 }
 
-function at(call: Call, effect: Effect, folder: string, places: Places): Finding | undefined {
+function at(call: Call, effect: FileEffect, folder: string, places: Places): Finding | undefined {
   const { target, deed } = effect
   const isRelative = !/^[/~]|^file:/.test(target.text)
   if (folder === SOMEWHERE && isRelative) return lost(call, effect)
@@ -81,7 +81,7 @@ function at(call: Call, effect: Effect, folder: string, places: Places): Finding
   return denied('destructive-delete', sentence)
 }
 
-function lost(call: Call, { deed, target }: Effect): Finding | undefined {
+function lost(call: Call, { deed, target }: FileEffect): Finding | undefined {
   if (deed !== 'delete' || !isRecursive(call)) return undefined
   const reason = `${called(call)} deletes ${shown(target.text)} in a folder that depends on the running shell. Write out the path.`
   return goesUp(target) ? denied('unresolved-delete', reason) : asked('not-understood', reason)
@@ -92,7 +92,12 @@ function goesUp(word: Word): boolean {
 }
 
 /** Why the path must not be deleted. Undefined if it may be. */
-function greatLoss(path: string, wild: boolean, places: Places, { deed, dots }: Effect): string | undefined {
+function greatLoss(
+  path: string,
+  wild: boolean,
+  places: Places,
+  { deed, dots }: FileEffect,
+): string | undefined {
   const lexical = posix.normalize(path).replace(/(.)\/+$/, '$1')
   // Everything in a folder counts as the folder itself.
   const parts = lexical.split('/')

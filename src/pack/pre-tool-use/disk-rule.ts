@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { shown } from '../../core/base/text.js'
-import type { Effect } from '../../effects/files/file-effect.js'
+import type { FileEffect } from '../../effects/files/file-effect.js'
 import type { Call, WrittenFile } from '../../effects/script/shell-script.js'
 import { type Word, withText } from '../../effects/script/word.js'
 import { asked, denied, type Finding } from './finding.js'
@@ -23,7 +23,7 @@ const TELLING_BY: readonly (readonly [RegExp, RegExp])[] = [
   [/^hdparm$/, /^-[iI]$/],
 ]
 
-export function diskFindings(call: Call, effects: readonly Effect[]): Finding[] {
+export function diskFindings(call: Call, effects: readonly FileEffect[]): Finding[] {
   const written = effects.filter(({ deed }) => deed !== 'link').map(({ target }) => target)
   if (/^dc3dd$/.test(call.name))
     written.push(

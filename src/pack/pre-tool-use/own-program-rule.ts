@@ -1,7 +1,7 @@
 // Carabiner commands that decide for the user or remove the guard, and commands with which agents change their own settings.
 
 import { join } from 'node:path'
-import { effectsOf, isReader } from '../../effects/files/file-effects.js'
+import { fileEffectsOf, isReader } from '../../effects/files/file-effects.js'
 import { runsElsewhere } from '../../effects/script/inner-calls.js'
 import type { Call, Script } from '../../effects/script/shell-script.js'
 import type { Word } from '../../effects/script/word.js'
@@ -60,7 +60,7 @@ export function ownProgramFindings(call: Call, places: Places): Finding[] {
 
 /** Runs the script in a backup of `carabiner remove`, or gives it to a program that may run it. */
 function isRestoring({ name, command, args, folders }: Call, places: Places): boolean {
-  if (effectsOf(name) !== undefined) return false
+  if (fileEffectsOf(name) !== undefined) return false
   const program = { text: command.program, known: true, glob: false }
   return [program, ...args].some((word) => places.isRestoring(word, folders))
 }
@@ -68,7 +68,7 @@ function isRestoring({ name, command, args, folders }: Call, places: Places): bo
 /** The arguments of a call to Carabiner. Undefined for any other program, and for programs that only read or print words. */
 function wordsBehind(call: Call, places: Places): readonly Word[] | undefined {
   const { name, command, args } = call
-  if (effectsOf(name) !== undefined) return undefined
+  if (fileEffectsOf(name) !== undefined) return undefined
   if (isOwn(name)) return args
   // Looks at links and folders only where it matters.
   const matters = args.some(({ text, known }) => isDeciding(text) || !known)
@@ -191,7 +191,7 @@ export function switchedOffFindings({ text, assignments, outputs, calls }: Scrip
   const isKept = outputs.some(({ words }) => words.some((word) => STARTED.test(word.text)))
   const isTold = calls.some(
     (call) =>
-      effectsOf(call.name) === undefined &&
+      fileEffectsOf(call.name) === undefined &&
       !runsElsewhere(call) &&
       call.args.some((word) => /^CARABINER_OFF\b/.test(word.text)),
   )

@@ -1,17 +1,16 @@
 // Protects the guard's own files: hooks, agents' settings and Carabiner's data. An agent may read but not change them.
 
 import { shown } from '../../core/base/text.js'
-import type { Effect } from '../../effects/files/file-effect.js'
-import { effectsOf } from '../../effects/files/file-effects.js'
-import { SOMEWHERE } from '../../effects/paths/absolute-path.js'
+import type { FileEffect } from '../../effects/files/file-effect.js'
+import { fileEffectsOf } from '../../effects/files/file-effects.js'
+import { isNoFile, SOMEWHERE } from '../../effects/paths/absolute-path.js'
 import type { Call, Script, WrittenFile } from '../../effects/script/shell-script.js'
 import { isWild, type Word } from '../../effects/script/word.js'
-import { isNoFile } from './allow-list.js'
 import { treeFindings } from './copied-trees.js'
 import { asked, denied, type Finding } from './finding.js'
 import type { Depth, Hit, Places } from './places.js'
 
-const DEEDS: Readonly<Record<Effect['deed'], string>> = {
+const DEEDS: Readonly<Record<FileEffect['deed'], string>> = {
   write: 'writes',
   delete: 'deletes',
   move: 'moves',
@@ -23,12 +22,14 @@ const INSTEAD = 'Tell the user what to change, and let them do it.'
 
 export function protectionFindings(
   call: Call,
-  effects: readonly Effect[],
+  effects: readonly FileEffect[],
   script: Script,
   places: Places,
 ): Finding[] {
   const findings = effects.flatMap((effect) => ofEffect(call, effect, script, places))
-  findings.push(...mentions(call, effectsOf(call.name) === undefined ? call.args : sideOutputs(call), places))
+  findings.push(
+    ...mentions(call, fileEffectsOf(call.name) === undefined ? call.args : sideOutputs(call), places),
+  )
   findings.push(...treeFindings(call, script, places))
   return findings
 }
@@ -59,7 +60,7 @@ function histories({ assignments, calls }: Script): readonly WrittenFile[] {
   })
 }
 
-function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places): Finding[] {
+function ofEffect(call: Call, effect: FileEffect, { dots }: Script, places: Places): Finding[] {
   const { deed, target } = effect
   const folders = effect.folders ?? call.folders
   const who = `\`${call.name}\``
@@ -88,7 +89,7 @@ function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places):
   return lostFolder(target, folders, `${who} ${DEEDS[deed]}`) ?? []
 }
 
-function depthOf({ deep, arrives, target }: Effect, folders: readonly string[], places: Places): Depth {
+function depthOf({ deep, arrives, target }: FileEffect, folders: readonly string[], places: Places): Depth {
   if (arrives === undefined) return deep
   return arrives === 'maybe' && places.isFolder(target, folders) ? false : 'names'
 }

@@ -1,6 +1,6 @@
 // Judges a command line: parses it, and applies every rule to every call in it.
 
-import { effectsOf } from '../../effects/files/file-effects.js'
+import { fileEffectsOf } from '../../effects/files/file-effects.js'
 import { isForkBomb } from '../../effects/script/fork-bomb.js'
 import { withGivenWords } from '../../effects/script/given-words.js'
 import { guessedLines, hiddenScripts } from '../../effects/script/hidden-scripts.js'
@@ -88,12 +88,12 @@ function asGuess({ verdict, rule, reason }: Finding): Finding[] {
 
 function callFindings(call: Call, script: Script, { settings }: PackContext, places: Places): Finding[] {
   const { bash } = settings
-  const effects = effectsOf(call.name)?.(call) ?? []
+  const effects = fileEffectsOf(call.name)?.(call) ?? []
   const findings: Finding[] = []
   if (bash.denyList) {
     findings.push(...destructionBy(call, effects, places), ...diskFindings(call, effects))
     findings.push(...makeFindings(call))
-    if (effectsOf(call.name) === undefined) findings.push(...givenDisks(call))
+    if (fileEffectsOf(call.name) === undefined) findings.push(...givenDisks(call))
     findings.push(...gitFindings(call, script, bash.protectedBranches))
   }
   if (guardsPaths(settings)) {

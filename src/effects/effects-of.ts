@@ -1,0 +1,117 @@
+// What a tool call would do, whichever tool, agent or spelling it comes with.
+
+import { resolve } from 'node:path'
+import type { Effect } from './effect.js'
+import { absolutePath } from './paths/absolute-path.js'
+import type { Draft } from './program.js'
+import { newBudget, type Surroundings, scriptEffects } from './script-effects.js'
+import { ownerOf, type SettingFile } from './setting-places.js'
+import { AmbiguousInput, type ToolCall, toolCall } from './tools/tool-call.js'
+import { filesEffects, knownEffects, otherEffects, type ToolUse } from './tools/tool-effects.js'
+
+export type { ToolAnnotations, ToolUse } from './tools/tool-effects.js'
+
+export interface EffectContext extends Surroundings {
+  /** Files that guards depend on. A change of one is also a `setting`. */
+  readonly settings?: readonly SettingFile[]
+}
+
+/** More effects of one call are not told apart. */
+const MOST_EFFECTS = 500
+
+/** Never rejects for any name and input: what cannot be read is `unknown`. */
+export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
+  const by = shownCall(use)
+  const found = await read(use, context, by)
+  const effects = [...found, ...settingsAmong(found, context.settings ?? []), ...unguarding(found, use)]
+  const distinct = [...new Map(effects.map((effect) => [JSON.stringify(effect), effect])).values()]
+  if (distinct.length <= MOST_EFFECTS) return distinct
+  return [...distinct.slice(0, MOST_EFFECTS), { kind: 'unknown', why: 'it has too many effects to list', by }]
+}
+
+async function read(use: ToolUse, context: EffectContext, by: string): Promise<readonly Effect[]> {
+  let call: ToolCall
+  try {
+    call = toolCall(use.name, use.input)
+  } catch (error) {
+    if (!(error instanceof AmbiguousInput)) throw error
+    return [{ kind: 'unknown', why: error.message, by }]
+  }
+  const cwd = resolve(context.projectDir, context.cwd)
+  const named = (drafts: readonly Draft[]) => drafts.map((draft) => ({ by, ...draft }) as Effect)
+  const known = call.kind === 'shell' ? undefined : knownEffects(use)
+  if (known) return named(known)
+  switch (call.kind) {
+    case 'shell':
+      return shellEffects(call, cwd, context)
+    case 'files':
+      return named(filesEffects(call, use, cwd, context.home))
+    case 'unclear':
+      return [{ kind: 'unknown', why: `it does not name the ${call.missing} that it is about`, by }]
+    case 'other':
+      return named(otherEffects(use, cwd, context.home))
+  }
+}
+
+async function shellEffects(
+  { commands, folder, isPowerShell }: Extract<ToolCall, { kind: 'shell' }>,
+  cwd: string,
+  context: EffectContext,
+): Promise<readonly Effect[]> {
+  const start = folder === undefined ? cwd : absolutePath(folder, cwd, context.home)
+  const budget = newBudget()
+  const effects: Effect[] = []
+  for (const text of commands) {
+    effects.push(...(await scriptEffects(text, start, context, budget)))
+    if (isPowerShell && !/^[\w./:=@%+, -]*$/.test(text))
+      effects.push({
+        kind: 'unknown',
+        why: 'only plain commands of PowerShell are read',
+        by: text.slice(0, 300),
+      })
+  }
+  return effects
+}
+
+/** A change of a file that guards depend on. */
+function settingsAmong(effects: readonly Effect[], files: readonly SettingFile[]): readonly Effect[] {
+  if (files.length === 0) return []
+  return effects.flatMap((effect): readonly Effect[] => {
+    if (effect.kind !== 'write' && effect.kind !== 'delete' && effect.kind !== 'move') return []
+    const places = effect.kind === 'move' ? [effect.place, effect.to] : [effect.place]
+    return places.flatMap((place) => {
+      const owner = ownerOf(place, files)
+      return owner === undefined
+        ? []
+        : [
+            {
+              kind: 'setting',
+              owner,
+              place,
+              by: effect.by,
+              ...(effect.guess ? { guess: true } : {}),
+            } as const,
+          ]
+    })
+  })
+}
+
+/** Files that shells, sessions and other programs read when they start. */
+const STARTED =
+  /(?:^|\/)\.[\w.-]*(?:rc|profile|login|env|zshenv|pam_environment)$|(?:^|\/)(?:environment|profile|config\.fish)$|(?:^|\/)(?:environment|profile|conf)\.d\/[^/]+$/
+
+/** Variables in such files that switch hooks off, or move what they trust. */
+const UNGUARDING = /\bCARABINER_(?:OFF|HOME|PRE_TRUSTED)\b/
+
+function unguarding(effects: readonly Effect[], { input }: ToolUse): readonly Effect[] {
+  const written = effects.flatMap((one) =>
+    one.kind === 'write' && STARTED.test(one.place.path) ? [one] : [],
+  )
+  if (written.length === 0 || !UNGUARDING.test(JSON.stringify(input))) return []
+  return written.map(({ place, by }) => ({ kind: 'setting', owner: 'carabiner', place, by }))
+}
+
+function shownCall({ name, input }: ToolUse): string {
+  const text = `${name} ${typeof input === 'string' ? input : JSON.stringify(input)}`
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text
+}

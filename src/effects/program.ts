@@ -1,0 +1,143 @@
+// What a table of programs is made of: an entry reads one call of its program, and its examples show what it sees.
+
+import { posix } from 'node:path'
+import type { Effect, Place, Source } from './effect.js'
+import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
+import { isPattern } from './paths/path-overlap.js'
+import type { Call, Script } from './script/shell-script.js'
+import { isWild, type Word } from './script/word.js'
+
+type Without<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never
+
+/** An effect before it is known which words do it. */
+export type Draft = Without<Effect, 'by' | 'guess'> & { readonly by?: string }
+
+/** One call of a program. */
+export interface Use {
+  readonly call: Call
+  readonly args: readonly Word[]
+  /** The texts of `args`. */
+  readonly texts: readonly string[]
+  readonly script: Script
+  /** Whether another program runs what this one prints or downloads. */
+  readonly isRun: boolean
+  /** One for each folder that the call may run in. None if it is no file, such as `/dev/null`. */
+  places(word: Word, deep?: boolean, folders?: readonly string[]): readonly Place[]
+  /** The effects of another call of the script. */
+  of(call: Call): readonly Draft[]
+}
+
+export interface Example {
+  readonly command: string
+  /** Each is part of an effect of the command. Without any, it only runs the program. */
+  readonly effects: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface Program {
+  /** Without folder, version and `.exe`. */
+  readonly names: readonly string[]
+  readonly effects: (use: Use) => readonly Draft[]
+  readonly examples: readonly Example[]
+}
+
+// ---- places -----------------------------------------------------------------------------------------------------
+
+export function placesOf(
+  word: Word,
+  folders: readonly string[],
+  home: string,
+  deep: boolean,
+): readonly Place[] {
+  if (isNoFile(word.text)) return []
+  if (!word.known) return [{ path: word.text, known: false, wild: false, deep }]
+  const found = new Map<string, Place>()
+  for (const folder of folders) {
+    const isLost = folder === SOMEWHERE && !/^(?:[/~]|file:)/.test(word.text)
+    const path = isLost ? word.text : plainPath(absolutePath(word.text, folder, home))
+    found.set(path, { path, known: !isLost, wild: isWild(word) || (!isLost && isPattern(folder)), deep })
+  }
+  return [...found.values()]
+}
+
+/** Without `..`, doubled slashes and a slash at the end. */
+export function plainPath(path: string): string {
+  return posix.normalize(path).replace(/(.)\/+$/, '$1')
+}
+
+export function literalPlace(path: string, deep = false): Place {
+  return { path, known: true, wild: false, deep }
+}
+
+// ---- drafts -----------------------------------------------------------------------------------------------------
+
+export function onPlaces(kind: 'read' | 'write' | 'delete', places: readonly Place[]): Draft[] {
+  return places.map((place) => ({ kind, place }))
+}
+
+export function reads(use: Use, words: readonly Word[], deep = false): Draft[] {
+  return onPlaces(
+    'read',
+    words.flatMap((word) => use.places(word, deep)),
+  )
+}
+
+export function writes(use: Use, words: readonly Word[], deep = false): Draft[] {
+  return onPlaces(
+    'write',
+    words.flatMap((word) => use.places(word, deep)),
+  )
+}
+
+export function cloud(operation: string, destroys: boolean, resource?: string): Draft {
+  return { kind: 'cloud', operation, resource, destroys }
+}
+
+export function database(operation: string, destroys: boolean, resource?: string): Draft {
+  return { kind: 'database', operation, resource, destroys }
+}
+
+export function privilege(operation: string): Draft {
+  return { kind: 'privilege', operation }
+}
+
+export function onProcess(operation: string, target?: string): Draft {
+  return { kind: 'process', operation, target }
+}
+
+export function send(host: string | undefined, from: readonly Source[]): Draft {
+  return { kind: 'send', host, from }
+}
+
+export function fetched(host: string | undefined, runs: boolean): Draft {
+  return { kind: 'fetch', host, runs }
+}
+
+// ---- words ------------------------------------------------------------------------------------------------------
+
+/** The words that are neither options nor the values of options that take the next word. */
+export function plainWords(texts: readonly string[], valued: RegExp = /^$/): readonly string[] {
+  const found: string[] = []
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i] as string
+    if (!text.startsWith('-')) found.push(text)
+    else if (valued.test(text)) i++
+  }
+  return found
+}
+
+/** The value of an option, in the same word after `=` or in the next. */
+export function optionValue(texts: readonly string[], option: RegExp): string | undefined {
+  for (const [i, text] of texts.entries()) {
+    const [name = '', value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(text)?.slice(1) ?? []
+    if (name !== '' && option.test(name)) return value ?? texts[i + 1]
+  }
+  return undefined
+}
+
+export function hostOf(address: string): string | undefined {
+  const [, host] =
+    /^(?:[a-z][\w+.-]*:)?\/\/(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:?#\s]+)/i.exec(address) ??
+    /^(?:[\w.-]+@)?(\[[^\]]*\]|localhost|[\w-]+(?:\.[\w-]+)+|\d+(?:\.\d+){3})(?=[:/?#]|$)/i.exec(address) ??
+    []
+  return host === undefined || /[$`{]/.test(host) ? undefined : host.toLowerCase()
+}

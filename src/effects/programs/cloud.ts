@@ -1,0 +1,438 @@
+// Programs for clouds, clusters and containers: by their operation, it shows whether something is destroyed.
+
+import {
+  cloud,
+  type Draft,
+  database,
+  fetched,
+  hostOf,
+  optionValue,
+  type Program,
+  plainWords,
+  privilege,
+  send,
+  type Use,
+  writes,
+} from '../program.js'
+import { sourcesIn } from './sources.js'
+import { sqlEffects } from './sql.js'
+
+const DESTROYS =
+  /^(?:delete|destroy|remove|rm|rb|terminate|purge|uninstall|deregister|drop|wipe|reset|undeploy|down|prune|deprovision|teardown)(?:$|[-:])|(?:^|[-:])(?:delete|destroy|purge|remove|terminate)(?:$|[-:])|-deletion$/
+
+const READS =
+  /^(?:get|list|ls|describe|show|info|status|logs?|tail|read|inspect|help|version|whoami|validate|plan|preview|diff|synth|template|lint|explain|top|events?|search|query|cat|stat|du|history|output|outputs|fmt|graph|current-context|get-contexts|use-context|config|auth|login|init|ps|images|df|wait|scan-\S+|head-\S+|get-\S+|list-\S+|describe-\S+|batch-get-\S+|account|open|env|doctor|console|token|completion|api-resources|api-versions|cluster-info|port-forward|proxy|attach|cp|dev|build|serve|start|local|emulators:start|projects:list)$/
+
+interface Shape {
+  /** Options that take the next word. */
+  readonly valued?: RegExp
+  /** How many words name the operation. */
+  readonly words?: number
+  /** Operations that destroy beside the usual words. */
+  readonly also?: RegExp
+  /** Options that make an operation destroy. */
+  readonly options?: RegExp
+}
+
+/** Programs whose first words are the operation. */
+function operations({ valued = /^$/, words = 1, also = /^$/, options = /^$/ }: Shape) {
+  return (use: Use): readonly Draft[] => {
+    const plain = plainWords(use.texts, valued)
+    if (
+      plain.length === 0 ||
+      use.texts.some((text) => /^(?:--help|--dry-run(?:=.*)?|--dryrun|--check|-h)$/.test(text))
+    )
+      return []
+    const named = plain.slice(0, Math.max(words, 1))
+    const at = plain.slice(0, 4).findIndex((word) => DESTROYS.test(word) || also.test(word))
+    const byOption = use.texts.some((text) => options.test(text))
+    if (at >= 0 || byOption || also.test(named.join(' '))) {
+      const operation = (at >= words ? plain.slice(0, at + 1) : named).join(' ')
+      return [cloud(operation, true, plain[Math.max(at + 1, words)])]
+    }
+    if (named.some((word) => READS.test(word))) return []
+    return [cloud(named.join(' '), false, plain[words])]
+  }
+}
+
+// ---- storage ----------------------------------------------------------------------------------------------------
+
+/** A copy from this machine to a bucket. */
+function uploads(use: Use, copies: RegExp, remote: RegExp): readonly Draft[] {
+  const words = use.args.filter(({ text }) => !text.startsWith('-'))
+  const at = words.findIndex(({ text }) => copies.test(text))
+  const [from, to] = at < 0 ? [] : words.slice(at + 1)
+  if (!from || !to || remote.test(from.text) || !remote.test(to.text)) return []
+  const sources = use.places(from, true).map((place) => ({ of: 'file', place }) as const)
+  return [send(to.text.replace(/^(\w+:(?:\/\/)?[^/]*).*$/s, '$1'), sources)]
+}
+
+const aws = (use: Use): readonly Draft[] => {
+  const usual = operations({
+    words: 2,
+    valued: /^--(?:profile|region|output|endpoint-url|query)$/,
+    options: /^--delete$/,
+  })(use)
+  const [service, verb, ...names] = plainWords(use.texts, /^--(?:profile|region|output|endpoint-url|query)$/)
+  const configured =
+    service === 'configure' && verb === 'set'
+      ? writes(use, [{ text: '~/.aws/credentials', known: true, glob: false }])
+      : []
+  if (service === 's3' && verb === 'sync' && use.texts.includes('--delete'))
+    return [cloud('s3 sync --delete', true, names[1]), ...uploads(use, /^sync$/, /^s3:/)]
+  if (service === 's3' && /^(?:cp|sync|mv)$/.test(verb ?? ''))
+    return [...uploads(use, /^(?:cp|sync|mv)$/, /^s3:/), cloud(`s3 ${verb}`, false, names[1])]
+  return [...configured, ...usual]
+}
+
+const gsutil = (use: Use): readonly Draft[] => [
+  ...uploads(use, /^(?:cp|rsync|mv)$/, /^gs:/),
+  ...operations({ valued: /^-[hou]$/ })(use),
+]
+
+const az = (use: Use): readonly Draft[] => {
+  const words = plainWords(use.texts, /^-/)
+  const file = use.args[use.texts.findIndex((text) => /^(?:-f|--file|--source|-s)$/.test(text)) + 1]
+  const isUpload = words.includes('upload') || words.includes('upload-batch')
+  const sources =
+    isUpload && file ? use.places(file, true).map((place) => ({ of: 'file', place }) as const) : []
+  return [
+    ...(isUpload ? [send('blob.core.windows.net', sources)] : []),
+    ...operations({ words: 2, valued: /^-/ })(use),
+  ]
+}
+
+const rclone = (use: Use): readonly Draft[] => [
+  ...uploads(use, /^(?:copy|sync|move|copyto|moveto)$/, /^[\w-]+:/),
+  ...operations({ also: /^(?:deletefile|cleanup|rmdirs?|sync)$/ })(use),
+]
+
+// ---- clusters ---------------------------------------------------------------------------------------------------
+
+const KUBECTL =
+  /^(?:-n|--namespace|--context|--cluster|--kubeconfig|-l|--selector|-o|--output|-f|--filename|-c|--container|--replicas|--user|--field-selector|-k)$/
+
+const kubectl = (use: Use): readonly Draft[] => {
+  const [verb = '', ...names] = plainWords(use.texts, KUBECTL)
+  if (use.texts.some((text) => /^--dry-run(?:=(?:client|server))?$/.test(text))) return []
+  const address = optionValue(use.texts, /^(?:-f|--filename)$/)
+  const remote = address !== undefined && /^https?:/.test(address) ? [fetched(hostOf(address), true)] : []
+  if (verb === 'config') {
+    const isSet = /^(?:set|set-credentials|set-cluster|set-context|delete-\w+|unset|rename-context)$/.test(
+      names[0] ?? '',
+    )
+    return isSet ? writes(use, [{ text: '~/.kube/config', known: true, glob: false }]) : []
+  }
+  if (verb === 'scale' || verb === 'replace') {
+    const destroys =
+      verb === 'scale'
+        ? use.texts.includes('--replicas=0') || optionValue(use.texts, /^--replicas$/) === '0'
+        : use.texts.includes('--force')
+    return [cloud(verb, destroys, names[0]), ...remote]
+  }
+  return [...remote, ...operations({ valued: KUBECTL, also: /^(?:drain|delete)$/ })(use)]
+}
+
+/** `docker exec NAME COMMAND` and similar are read as that command, elsewhere. */
+const docker = (use: Use): readonly Draft[] => {
+  const [verb = '', noun = ''] = plainWords(
+    use.texts,
+    /^(?:-H|--host|--context|-f|--file|-p|--project-name|--profile)$/,
+  )
+  const usual = operations({
+    valued: /^(?:-H|--host|--context|--filter|-f|--file|-p|--project-name)$/,
+    words:
+      /^(?:system|volume|network|image|container|stack|swarm|compose|builder|buildx|context|service|node|secret|config|machine)$/.test(
+        verb,
+      )
+        ? 2
+        : 1,
+    also: /^(?:prune|rmi|kill|leave|reset)$/,
+  })
+  if (verb === 'push')
+    return [send(hostOf(`//${noun}`) ?? 'docker.io', [{ of: 'pipe', text: `the image ${noun}` }])]
+  if (verb === 'run' || verb === 'create') return started(use)
+  if (verb === 'exec') return []
+  // Containers come back with `up`, volumes do not.
+  if (verb === 'compose' || use.call.name.endsWith('-compose')) {
+    const isDown = use.texts.includes('down') || use.texts.includes('rm')
+    const destroys = isDown && use.texts.some((text) => /^(?:-\w*v\w*|--volumes|--rmi(?:=.*)?)$/.test(text))
+    return destroys ? [cloud('compose down --volumes', true)] : []
+  }
+  if (
+    /^(?:rm|container)$/.test(verb) &&
+    verb === 'rm' &&
+    !use.texts.some((text) => /^-\w*[fv]|^--(?:force|volumes)/.test(text))
+  )
+    return [cloud('rm', false, noun)]
+  return /^(?:pull|stop|start|restart|tag|login|logout|logs|info|version|save|load|export|import|commit|cp|port|top|stats|events|history|search|rename|pause|unpause|update|wait|diff|build|buildx)$/.test(
+    verb,
+  )
+    ? []
+    : usual(use)
+}
+
+/** A container that owns the machine: privileged, or with the whole disk or docker itself inside. */
+function started(use: Use): readonly Draft[] {
+  const owns = use.texts.some(
+    (text, i) =>
+      /^--privileged$|^--(?:pid|net|network|ipc|uts|userns)=host$|^--cap-add=(?:ALL|SYS_ADMIN)/i.test(text) ||
+      (/^(?:-v|--volume|--mount)$/.test(use.texts[i - 1] ?? '') && MOUNTED.test(text)) ||
+      (/^(?:-v|--volume=|--mount=)/.test(text) && MOUNTED.test(text.replace(/^(?:-v|--volume=)/, ''))),
+  )
+  return owns ? [privilege(`${use.call.name} run with the machine inside`)] : []
+}
+
+const MOUNTED =
+  /^(?:\/|\/etc|\/root|\/home|\/var\/run\/docker\.sock|\/var\/lib|\/usr|\/boot|\/dev|\/proc|\/sys)(?::|$)|(?:source|src)=\/(?:,|$)/
+
+const terraform = (use: Use): readonly Draft[] => {
+  const words = plainWords(use.texts, /^-chdir$/)
+  const [verb = '', noun = ''] = words
+  const isSure = use.texts.some((text) => /^--?auto-approve$/.test(text))
+  if (verb === 'apply' || words.includes('apply'))
+    return [cloud('apply', isSure || use.texts.some((text) => /^--?destroy$/.test(text)))]
+  if (verb === 'state')
+    return noun === 'rm' || noun === 'push' ? [cloud(`state ${noun}`, true, words[2])] : []
+  if (verb === 'workspace') return noun === 'delete' ? [cloud('workspace delete', true, words[2])] : []
+  if (verb === 'force-unlock' || verb === 'taint') return [cloud(verb, true, noun)]
+  return words.includes('destroy') ? [cloud('destroy', true)] : []
+}
+
+const helm = (use: Use): readonly Draft[] => {
+  const address = use.texts.find((text) => /^https?:\/\//.test(text))
+  const [verb] = plainWords(use.texts)
+  return [
+    ...(address !== undefined && /^(?:install|upgrade)$/.test(verb ?? '')
+      ? [fetched(hostOf(address), true)]
+      : []),
+    ...operations({ valued: /^(?:-n|--namespace|-f|--values|--kube-context)$/, also: /^rollback$/ })(use),
+  ]
+}
+
+/** `apps:destroy`, `pg:reset`. */
+const heroku = (use: Use): readonly Draft[] => {
+  const [verb = '', name] = plainWords(use.texts, /^(?:-a|--app|-r|--remote|--confirm)$/)
+  if (/^(?:pg|redis):(?:reset|pull|push)|firestore:delete|database:remove/.test(verb))
+    return [database(verb, true, name)]
+  if (/:(?:destroy|delete|remove|unset)$/.test(verb)) return [cloud(verb, true, name)]
+  return []
+}
+
+const gh = (use: Use): readonly Draft[] => {
+  const [noun = '', verb = '', ...names] = plainWords(
+    use.texts,
+    /^(?:-R|--repo|-t|--title|-b|--body|-F|--body-file|-f|--field|--raw-field|-X|--method|-H|--header|-q|--jq|-d|--desc)$/,
+  )
+  const files = use.args.filter(
+    ({ text }, i) =>
+      (names.includes(text) && /^(?:gist|release)$/.test(noun)) ||
+      (/^(?:-F|--body-file|--notes-file|--input)$/.test(use.texts[i - 1] ?? '') && noun !== 'api'),
+  )
+  const uploads =
+    (noun === 'gist' && verb === 'create') || (noun === 'release' && /^(?:upload|create)$/.test(verb))
+  const named = noun === 'release' ? files.filter(({ text }) => text !== names[0]) : files
+  const from = [
+    ...(uploads || named.length > 0 ? named : [])
+      .flatMap((word) => use.places(word))
+      .map((place) => ({ of: 'file', place }) as const),
+    ...use.args.flatMap((word) => sourcesIn(word, use)),
+  ]
+  const sent =
+    uploads || from.length > 0 ? [send('github.com', from.length > 0 ? from : [{ of: 'text' }])] : []
+  const method = optionValue(use.texts, /^(?:-X|--method)$/)
+  if (noun === 'api')
+    return [
+      ...sent,
+      ...(method !== undefined && method !== 'GET'
+        ? [cloud(`api ${method}`, method === 'DELETE', verb)]
+        : []),
+    ]
+  if (/^(?:delete|archive|remove)$/.test(verb)) return [...sent, cloud(`${noun} ${verb}`, true, names[0])]
+  return sent
+}
+
+const ansible = (use: Use): readonly Draft[] => {
+  if (use.texts.some((text) => /^(?:--check|-C|--version|--list-\w+|--syntax-check)$/.test(text))) return []
+  const given = optionValue(use.texts, /^(?:-a|--args)$/) ?? ''
+  const destroys = /state=absent|\brm\s+-|\bdropdb\b|\bmkfs|\breboot\b|\bshutdown\b/.test(given)
+  return [
+    cloud(
+      `${use.call.name}${optionValue(use.texts, /^(?:-m|--module-name)$/) ? ` ${optionValue(use.texts, /^(?:-m|--module-name)$/)}` : ''}`,
+      destroys,
+      plainWords(use.texts, /^-/)[0],
+    ),
+  ]
+}
+
+const destroys = (operation?: string) => ({
+  kind: 'cloud',
+  destroys: true,
+  ...(operation === undefined ? {} : { operation }),
+})
+
+export const CLOUD_PROGRAMS: readonly Program[] = [
+  {
+    names: ['aws', 'awslocal'],
+    effects: aws,
+    examples: [
+      { command: 'aws s3 rb s3://b --force', effects: [destroys('s3 rb')] },
+      {
+        command: 'aws ec2 terminate-instances --instance-ids i-1',
+        effects: [destroys('ec2 terminate-instances')],
+      },
+      {
+        command: 'aws s3 cp a.txt s3://b/',
+        effects: [{ kind: 'send', from: [{ of: 'file', place: { path: '/home/dev/app/a.txt' } }] }],
+      },
+      { command: 'aws s3 ls', effects: [] },
+    ],
+  },
+  {
+    names: ['gsutil'],
+    effects: gsutil,
+    examples: [
+      { command: 'gsutil -m rm -r gs://b', effects: [destroys('rm')] },
+      { command: 'gsutil ls', effects: [] },
+    ],
+  },
+  {
+    names: ['gcloud', 'oci', 'ibmcloud', 'aliyun', 'linode-cli', 'hcloud', 'scw', 'civo'],
+    effects: operations({ words: 2, valued: /^--(?:project|zone|region|format|filter)$/ }),
+    examples: [
+      { command: 'gcloud compute instances delete web-1', effects: [destroys('compute instances delete')] },
+      { command: 'gcloud projects list', effects: [] },
+    ],
+  },
+  {
+    names: ['bq'],
+    effects: (use) =>
+      plainWords(use.texts)[0] === 'query' ? use.texts.flatMap(sqlEffects) : operations({})(use),
+    examples: [
+      { command: "bq query 'DROP TABLE d.t'", effects: [{ kind: 'database', destroys: true }] },
+      { command: 'bq rm -f d.t', effects: [destroys('rm')] },
+    ],
+  },
+  {
+    names: ['az'],
+    effects: az,
+    examples: [
+      { command: 'az group delete --name prod --yes', effects: [destroys('group delete')] },
+      { command: 'az vm list', effects: [] },
+    ],
+  },
+  {
+    names: ['kubectl', 'oc', 'k', 'kubectl.exe'],
+    effects: kubectl,
+    examples: [
+      { command: 'kubectl -n prod delete deployment api', effects: [destroys('delete')] },
+      { command: 'kubectl get pods -A', effects: [] },
+      { command: 'kubectl exec pod -- rm -rf /data', effects: [destroys('exec rm')] },
+      {
+        command: 'kubectl apply -f https://example.org/x.yaml',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
+    ],
+  },
+  {
+    names: ['helm', 'helmfile'],
+    effects: helm,
+    examples: [
+      { command: 'helm uninstall api', effects: [destroys('uninstall')] },
+      { command: 'helm list', effects: [] },
+    ],
+  },
+  {
+    names: ['terraform', 'tofu', 'terragrunt'],
+    effects: terraform,
+    examples: [
+      { command: 'terraform destroy -auto-approve', effects: [destroys('destroy')] },
+      { command: 'terraform apply', effects: [{ kind: 'cloud', destroys: false }] },
+      { command: 'terraform plan', effects: [] },
+    ],
+  },
+  {
+    names: [
+      'pulumi',
+      'cdk',
+      'serverless',
+      'sls',
+      'eksctl',
+      'doctl',
+      'flyctl',
+      'fly',
+      'vercel',
+      'netlify',
+      'railway',
+      'wrangler',
+      'vagrant',
+      'nomad',
+      'consul',
+      'vault',
+      'etcdctl',
+      's3cmd',
+      'virsh',
+      'multipass',
+      'lxc',
+      'sam',
+      'copilot',
+      'amplify',
+      'eb',
+      'cf',
+      'render',
+    ],
+    effects: operations({ also: /^(?:undefine|rm|del|stop|down|remove|sites:delete|metadata delete)$/ }),
+    examples: [
+      { command: 'pulumi destroy --yes', effects: [destroys('destroy')] },
+      { command: 'fly volumes destroy vol_1', effects: [destroys()] },
+      { command: 'vercel ls', effects: [] },
+    ],
+  },
+  {
+    names: ['heroku', 'firebase', 'scalingo'],
+    effects: heroku,
+    examples: [
+      { command: 'heroku apps:destroy --app x', effects: [destroys('apps:destroy')] },
+      { command: 'heroku pg:reset DATABASE_URL', effects: [{ kind: 'database', destroys: true }] },
+    ],
+  },
+  {
+    names: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose', 'buildah'],
+    effects: docker,
+    examples: [
+      { command: 'docker system prune -af', effects: [destroys('system prune')] },
+      { command: 'docker compose down -v', effects: [destroys()] },
+      { command: 'docker compose down', effects: [] },
+      { command: 'docker run -v /:/host alpine', effects: [{ kind: 'privilege' }] },
+      { command: "docker exec db psql -c 'DROP TABLE x'", effects: [{ kind: 'database', destroys: true }] },
+      { command: 'docker ps', effects: [] },
+    ],
+  },
+  {
+    names: ['gh', 'glab'],
+    effects: gh,
+    examples: [
+      { command: 'gh repo delete a/b', effects: [destroys('repo delete')] },
+      { command: 'gh gist create a.txt', effects: [{ kind: 'send', host: 'github.com' }] },
+      { command: 'gh pr list', effects: [] },
+    ],
+  },
+  {
+    names: ['ansible', 'ansible-playbook'],
+    effects: ansible,
+    examples: [
+      { command: "ansible all -m file -a 'path=/x state=absent'", effects: [destroys('ansible file')] },
+    ],
+  },
+  {
+    names: ['rclone', 'mc'],
+    effects: rclone,
+    examples: [
+      { command: 'rclone purge r:b', effects: [destroys('purge')] },
+      {
+        command: 'rclone copy docs r:b',
+        effects: [{ kind: 'send', from: [{ of: 'file', place: { path: '/home/dev/app/docs' } }] }],
+      },
+    ],
+  },
+]

@@ -1,0 +1,259 @@
+// git: what each of its commands loses, and where it sends the repository.
+
+import { gitEffects, gitFolders } from '../files/git-effects.js'
+import { gitCall } from '../git/git-call.js'
+import { type Draft, hostOf, type Program, plainWords, send, type Use } from '../program.js'
+
+type Losses = 'history' | 'work' | 'nothing'
+
+interface Verb {
+  readonly loses: Losses
+  readonly force?: boolean
+  readonly branch?: string | undefined
+}
+
+const NOTHING: Verb = { loses: 'nothing' }
+
+/** Words that only show what would happen. */
+const isDry = (args: readonly string[]) => args.includes('--dry-run') || args.includes('-n')
+
+const has = (args: readonly string[], option: RegExp) => args.some((word) => option.test(word))
+
+const FORCE = /^--force$|^-[a-zA-Z]*f[a-zA-Z]*$/
+
+/** By name of the git command. Others lose nothing. */
+const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
+  reset: (args) => {
+    const [commit] = plainWords(args)
+    const isCommit =
+      !args.includes('--') &&
+      commit !== undefined &&
+      /^(?:HEAD[~^@]|@[~^{]|[\w-]+\/|[0-9a-f]{7,40}$|ORIG_HEAD|v\d)/.test(commit) &&
+      !/\.\w+$/.test(commit)
+    if (has(args, /^--(?:hard|merge|keep)$/)) return { loses: isCommit ? 'history' : 'work', force: true }
+    return isCommit && plainWords(args).length === 1 ? { loses: 'history' } : NOTHING
+  },
+  checkout: (args) => {
+    if (has(args, /^-B$/)) return { loses: 'history', branch: args[args.indexOf('-B') + 1] }
+    if (has(args, FORCE)) return { loses: 'work', force: true }
+    if (has(args, /^(?:-b|--orphan|-p|--patch)$/)) return NOTHING
+    const operands = plainWords(args)
+    const isPath = (word: string) => /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
+    return args.includes('--') || operands.some(isPath) || operands.length > 1
+      ? { loses: 'work' }
+      : { ...NOTHING, branch: operands[0] }
+  },
+  'checkout-index': (args) => (has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
+  'read-tree': (args) => (has(args, /^--reset$/) ? { loses: 'work', force: true } : NOTHING),
+  switch: (args) => {
+    if (has(args, /^(?:-C|--force-create)$/)) return { loses: 'history', branch: plainWords(args)[0] }
+    return has(args, /^(?:-f|--force|--discard-changes)$/)
+      ? { loses: 'work', force: true }
+      : { ...NOTHING, branch: plainWords(args)[0] }
+  },
+  restore: (args) => {
+    const isStaged = has(args, /^(?:--staged|-S)$/) && !has(args, /^(?:--worktree|-W)$|^-\w*W/)
+    return isStaged || has(args, /^(?:-p|--patch)$/) ? NOTHING : { loses: 'work' }
+  },
+  clean: (args) =>
+    has(args, /^-\w*n|^--dry-run$/) || has(args, /^-i$/)
+      ? NOTHING
+      : has(args, FORCE)
+        ? { loses: 'work', force: true }
+        : NOTHING,
+  stash: (args) => (has(args, /^(?:drop|clear)$/) ? { loses: 'work' } : NOTHING),
+  push: (args) => {
+    const [, ...refs] = plainWords(args, /^(?:-o|--push-option|--repo|--receive-pack)$/)
+    const target = refs.at(-1)?.replace(/^\+/, '')
+    const branch =
+      target === undefined
+        ? undefined
+        : (target.split(':').at(-1) ?? target).replace(/^refs\/(?:heads|tags)\//, '')
+    const force =
+      has(args, /^(?:--force(?:-with-lease|-if-includes)?(?:=.*)?|--mirror|--prune)$|^-\w*f\w*$/) ||
+      refs.some((ref) => ref.startsWith('+'))
+    const deletes = has(args, /^(?:--delete|-d)$/) || refs.some((ref) => ref.startsWith(':'))
+    if (has(args, /^(?:--dry-run|-n)$/)) return { loses: 'nothing', branch }
+    return { loses: force || deletes ? 'history' : 'nothing', force, branch }
+  },
+  branch: (args) => {
+    const deletes = has(args, /^-\w*D/) || (has(args, /^(?:-d|--delete)$/) && has(args, /^(?:-f|--force)$/))
+    const moves = has(args, /^-\w*[MC]$/) || has(args, /^(?:-f|--force)$/)
+    return {
+      loses: deletes || moves ? 'history' : 'nothing',
+      force: deletes || moves,
+      branch: plainWords(args)[0],
+    }
+  },
+  rebase: (args) =>
+    has(args, /^--(?:abort)$/)
+      ? { loses: 'work' }
+      : has(args, /^--(?:continue|skip|quit|edit-todo|show-current-patch)$/)
+        ? NOTHING
+        : { loses: 'history' },
+  merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+  am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+  'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+  pull: (args) =>
+    has(args, /^(?:--force|-f)$/) || has(args, /^(?:--rebase(?:=.*)?|-r)$/)
+      ? { loses: 'history', force: has(args, FORCE) }
+      : NOTHING,
+  commit: (args) => (has(args, /^--amend$/) ? { loses: 'history' } : NOTHING),
+  'filter-branch': () => ({ loses: 'history', force: true }),
+  'filter-repo': () => ({ loses: 'history', force: true }),
+  reflog: (args) => (has(args, /^(?:expire|delete)$/) ? { loses: 'history' } : NOTHING),
+  gc: (args) => (has(args, /^--prune=(?:now|all)/) ? { loses: 'history' } : NOTHING),
+  prune: (args) => (isDry(args) ? NOTHING : { loses: 'history' }),
+  tag: (args) =>
+    has(args, /^(?:-d|--delete)$/) || has(args, /^(?:-f|--force)$/)
+      ? { loses: 'history', branch: plainWords(args)[0] }
+      : NOTHING,
+  worktree: (args) => (args[0] === 'remove' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
+  submodule: (args) => (args[0] === 'deinit' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
+  'update-ref': (args) => ({ loses: 'history', branch: plainWords(args)[0]?.replace(/^refs\/heads\//, '') }),
+  'symbolic-ref': (args) => (has(args, /^(?:-d|--delete)$/) ? { loses: 'history' } : NOTHING),
+  replace: (args) => (args.length > 0 && !has(args, /^-l/) ? { loses: 'history' } : NOTHING),
+  rm: (args) => (has(args, FORCE) && !has(args, /^--cached$/) ? { loses: 'work', force: true } : NOTHING),
+}
+
+const READING =
+  /^(?:status|diff|log|show|blame|ls-files|ls-tree|ls-remote|rev-parse|rev-list|describe|shortlog|grep|cat-file|merge-base|check-ignore|count-objects|help|version|var|name-rev|for-each-ref|show-ref|cherry|whatchanged|annotate|range-diff|fsck|archive|bundle)$/
+
+const effects = (use: Use): readonly Draft[] => {
+  const { verb, args, settings } = gitCall(use.texts)
+  if (verb === undefined) return []
+  const { loses, force = false, branch } = VERBS[verb]?.(args) ?? NOTHING
+  const own: Draft = { kind: 'git', operation: verb, branch, force, loses }
+  return [
+    ...(READING.test(verb) ? [] : [own]),
+    ...filesOf(use),
+    ...sendsOf(use, verb, args),
+    ...checks(use, verb, args, settings),
+    ...configured(use, verb, args),
+  ]
+}
+
+function filesOf(use: Use): readonly Draft[] {
+  return gitEffects(use.call).flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
+    use.places(target, deep, folders).map((place): Draft => {
+      if (deed === 'move') return { kind: 'move', place, to: place }
+      return { kind: deed === 'delete' ? 'delete' : 'write', place }
+    }),
+  )
+}
+
+/** A push to an address, or to a remote that the same script adds. */
+function sendsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  if (verb !== 'push' && verb !== 'send-email') return fetchesOf(verb, args)
+  const [remote] = plainWords(args, /^(?:-o|--push-option|--receive-pack)$/)
+  if (remote === undefined) return []
+  const added = use.script.calls.flatMap((call) => {
+    const words = call.args.map(({ text }) => text)
+    const at = words.indexOf(remote)
+    return call.name === 'git' && words.includes('remote') && /^(?:add|set-url)$/.test(words[at - 1] ?? '')
+      ? [words[at + 1] ?? '']
+      : []
+  })
+  const address = added[0] ?? (/[:/]/.test(remote) ? remote : undefined)
+  if (address === undefined) return []
+  const from = gitFolders(use.call).map(
+    (path) => ({ of: 'file', place: { path, known: true, wild: false, deep: true } }) as const,
+  )
+  return [send(hostOf(address.replace(/^([\w.-]+@[\w.-]+):/, '//$1/')), from)]
+}
+
+function fetchesOf(verb: string, args: readonly string[]): readonly Draft[] {
+  if (verb !== 'clone' && !(verb === 'remote' && args[0] === 'add')) return []
+  const address = plainWords(args).find((word) => /:\/\/|@[\w.-]+:/.test(word))
+  if (address === undefined || verb === 'remote') return []
+  return [{ kind: 'fetch', host: hostOf(address.replace(/^([\w.-]+@[\w.-]+):/, '//$1/')), runs: false }]
+}
+
+const SWITCHES =
+  /^(?:HUSKY=0|HUSKY_SKIP_HOOKS=.|LEFTHOOK=(?:0|false)|SKIP=.|SKIP_HOOKS=.|PRE_COMMIT_ALLOW_NO_CONFIG=.|OVERCOMMIT_DISABLE=.|GIT_CONFIG_(?:KEY_\d+|PARAMETERS)=.*hookspath)/i
+
+/** Verbs that run checks, which an option or a variable can skip. */
+const CHECKED = /^(?:commit|push|merge|rebase|am|cherry-pick|revert|pull)$/
+
+function checks(
+  use: Use,
+  verb: string,
+  args: readonly string[],
+  settings: readonly string[],
+): readonly Draft[] {
+  const setting: Draft = { kind: 'setting', owner: 'git', place: undefined }
+  if (settings.some((one) => /^core\.hookspath=/i.test(one))) return [setting]
+  if (!CHECKED.test(verb)) return []
+  const words = args.filter(
+    (_, i) => !/^(?:-\w*[mFtCc]|--(?:message|file|author|date|template))$/.test(args[i - 1] ?? ''),
+  )
+  const skips = has(words, /^--no-ver(?:i(?:fy?)?)?$/) || (verb === 'commit' && has(words, /^-[^-mFcCtSu]*n/))
+  return skips || use.script.assignments.some((one) => SWITCHES.test(one)) ? [setting] : []
+}
+
+function configured(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  if (verb !== 'config') return []
+  const names = plainWords(args, /^(?:-f|--file|--type|--default)$/).filter(
+    (word) => !/^(?:get|list|set|unset)$/.test(word),
+  )
+  const isReading =
+    has(args, /^(?:--get.*|-l|--list)$/) ||
+    /^(?:get|list)$/.test(args[0] ?? '') ||
+    (names.length < 2 && !has(args, /^--(?:unset|remove)/) && args[0] !== 'unset')
+  if (isReading) return []
+  const isHooks = names.some((name) => /^core\.hookspath$/i.test(name))
+  const isGlobal = has(args, /^--global$/)
+  const file = use.places({ text: '~/.gitconfig', known: true, glob: false })
+  return [
+    ...(isHooks ? [{ kind: 'setting', owner: 'git', place: undefined } as const] : []),
+    ...(isGlobal ? file.map((place): Draft => ({ kind: 'write', place })) : []),
+  ]
+}
+
+const loses = (what: Losses, more = {}) => ({ kind: 'git', loses: what, ...more })
+
+export const GIT_PROGRAMS: readonly Program[] = [
+  {
+    names: ['git'],
+    effects,
+    examples: [
+      { command: 'git reset --hard', effects: [loses('work', { operation: 'reset', force: true })] },
+      { command: 'git reset --hard HEAD~2', effects: [loses('history')] },
+      { command: 'git checkout .', effects: [loses('work')] },
+      { command: 'git checkout -b topic', effects: [loses('nothing')] },
+      { command: 'git restore --staged .', effects: [loses('nothing')] },
+      {
+        command: 'git clean -fdx',
+        effects: [loses('work'), { kind: 'delete', place: { path: '/home/dev/app' } }],
+      },
+      {
+        command: 'git push -f origin main',
+        effects: [loses('history', { operation: 'push', branch: 'main', force: true })],
+      },
+      { command: 'git push origin :old', effects: [loses('history', { branch: 'old' })] },
+      {
+        command: 'git push https://example.org/x.git main',
+        effects: [{ kind: 'send', host: 'example.org' }],
+      },
+      { command: 'git branch -D topic', effects: [loses('history', { branch: 'topic' })] },
+      { command: 'git commit --no-verify -m x', effects: [{ kind: 'setting', owner: 'git' }] },
+      { command: "git commit -m 'git push --force'", effects: [loses('nothing')] },
+      { command: 'git -C ../lib stash drop', effects: [loses('work')] },
+      { command: 'git log --oneline', effects: [] },
+    ],
+  },
+  {
+    names: ['bfg'],
+    effects: () => [{ kind: 'git', operation: 'bfg', branch: undefined, force: true, loses: 'history' }],
+    examples: [{ command: 'bfg --delete-files id_rsa', effects: [loses('history')] }],
+  },
+  {
+    names: ['pre-commit', 'husky', 'lefthook', 'overcommit', 'simple-git-hooks'],
+    effects: ({ texts }) =>
+      /^(?:--)?uninstall$/.test(texts[0] ?? '') ? [{ kind: 'setting', owner: 'git', place: undefined }] : [],
+    examples: [
+      { command: 'pre-commit uninstall', effects: [{ kind: 'setting', owner: 'git' }] },
+      { command: 'pre-commit run', effects: [] },
+    ],
+  },
+]

@@ -1,0 +1,147 @@
+// Programs that run another one without changing what it does: `npx`, `bundle exec`, `uv run`, `docker exec`.
+
+import type { Call } from '../script/shell-script.js'
+import type { Word } from '../script/word.js'
+
+interface Launcher {
+  /** The words before the command. Undefined: the program is the launcher itself. */
+  readonly verbs?: readonly string[]
+  /** Options that take the next word. */
+  readonly valued?: RegExp
+  /** How many words come before the command: a container, a folder. */
+  readonly operands?: number
+  /** Whether it runs elsewhere: in a container, on another machine. */
+  readonly elsewhere?: boolean
+  /** Whether words such as `A=1` may come before the command. */
+  readonly assignments?: boolean
+}
+
+const PACKAGE =
+  /^(?:-p|--package|--node-options|-c|--call|--from|--with|--python|-w|--workspace|-C|--cwd|--env-file)$/
+const CONTAINER =
+  /^(?:-e|--env|-u|--user|-w|--workdir|--env-file|--detach-keys|-f|--file|-p|--project-name|-n|--namespace|-c|--container|--context|--index|--profile)$/
+const RUN =
+  /^(?:-e|--env|-u|--user|-w|--workdir|--env-file|-v|--volume|-p|--publish|--name|--network|--net|--mount|--entrypoint|-m|--memory|--cpus|-h|--hostname|--platform|-l|--label|--add-host|--restart|--device|--shm-size|--pull|--gpus|--cap-add|--security-opt|--tmpfs|--ulimit|--ip|--dns)$/
+
+const LAUNCHERS: Readonly<Record<string, readonly Launcher[]>> = {
+  npx: [{ valued: PACKAGE }],
+  bunx: [{ valued: PACKAGE }],
+  pnpx: [{ valued: PACKAGE }],
+  uvx: [{ valued: PACKAGE }],
+  npm: [
+    { verbs: ['exec'], valued: PACKAGE },
+    { verbs: ['x'], valued: PACKAGE },
+  ],
+  pnpm: [
+    { verbs: ['exec'], valued: PACKAGE },
+    { verbs: ['dlx'], valued: PACKAGE },
+    { verbs: ['x'], valued: PACKAGE },
+  ],
+  yarn: [{ verbs: ['exec'] }, { verbs: ['dlx'], valued: PACKAGE }],
+  bun: [{ verbs: ['x'] }],
+  uv: [
+    { verbs: ['run'], valued: PACKAGE },
+    { verbs: ['tool', 'run'], valued: PACKAGE },
+  ],
+  poetry: [{ verbs: ['run'] }],
+  pipenv: [{ verbs: ['run'] }],
+  pdm: [{ verbs: ['run'] }],
+  hatch: [{ verbs: ['run'] }],
+  rye: [{ verbs: ['run'] }],
+  pipx: [{ verbs: ['run'], valued: PACKAGE }],
+  bundle: [{ verbs: ['exec'] }],
+  conda: [{ verbs: ['run'], valued: /^(?:-n|--name|-p|--prefix)$/ }],
+  rbenv: [{ verbs: ['exec'] }],
+  pyenv: [{ verbs: ['exec'] }],
+  asdf: [{ verbs: ['exec'] }],
+  mise: [{ verbs: ['exec'] }, { verbs: ['x'] }],
+  volta: [{ verbs: ['run'] }],
+  direnv: [{ verbs: ['exec'], operands: 1 }],
+  dotenv: [{ valued: /^-[ef]$/ }],
+  'cross-env': [{ assignments: true }],
+  doppler: [{ verbs: ['run'], valued: /^(?:-p|--project|-c|--config)$/ }],
+  op: [{ verbs: ['run'], valued: /^--env-file$/ }],
+  'aws-vault': [{ verbs: ['exec'], operands: 1 }],
+  docker: [
+    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+    { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+    { verbs: ['compose', 'run'], valued: RUN, operands: 1, elsewhere: true },
+    { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+  ],
+  'docker-compose': [
+    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+  ],
+  podman: [
+    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+  ],
+  kubectl: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+  oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+}
+
+export interface Launched {
+  readonly call: Call
+  readonly elsewhere: boolean
+}
+
+/** Undefined if the call launches nothing. */
+export function launchedBy(call: Call): Launched | undefined {
+  if (/^python[\d.]*$/.test(call.name)) return byPython(call)
+  if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
+    return made(call, call.args, false)
+  for (const launcher of LAUNCHERS[call.name] ?? []) {
+    const words = wordsBehind(call.args, launcher)
+    if (words?.[0]) return made(call, words, launcher.elsewhere ?? false)
+  }
+  return undefined
+}
+
+/** `python -m alembic`, `python manage.py`. */
+function byPython(call: Call): Launched | undefined {
+  const [first, ...rest] = call.args
+  if (
+    first?.text === '-m' &&
+    rest[0] &&
+    !/^(?:timeit|http\.server|json\.tool|venv|unittest)$/.test(rest[0].text)
+  )
+    return made(call, rest, false)
+  return first && /(?:^|\/)manage\.py$/.test(first.text) ? made(call, call.args, false) : undefined
+}
+
+function made(call: Call, [program, ...args]: readonly Word[], elsewhere: boolean): Launched {
+  const text = program?.text ?? ''
+  const name = text.slice(text.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '')
+  return { call: { ...call, name, args, isInner: true }, elsewhere }
+}
+
+function wordsBehind(
+  args: readonly Word[],
+  { verbs = [], valued = /^$/, operands = 0, assignments = false }: Launcher,
+): readonly Word[] | undefined {
+  let at = 0
+  const skipOptions = () => {
+    for (; at < args.length; at++) {
+      const text = args[at]?.text ?? ''
+      if (text === '--') {
+        at++
+        return
+      }
+      if (assignments && /^\w+=/.test(text)) continue
+      if (!text.startsWith('-')) return
+      if (valued.test(text)) at++
+    }
+  }
+  for (const verb of verbs) {
+    skipOptions()
+    if (args[at]?.text !== verb) return undefined
+    at++
+  }
+  skipOptions()
+  for (let i = 0; i < operands; i++) {
+    at++
+    skipOptions()
+  }
+  return args.slice(at)
+}

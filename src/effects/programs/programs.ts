@@ -1,0 +1,37 @@
+// Every program that is read, by name. Add one as an entry with examples to a table of this folder.
+
+import type { Program } from '../program.js'
+import { CLOUD_PROGRAMS } from './cloud.js'
+import { CODE_PROGRAMS } from './code.js'
+import { DATABASE_PROGRAMS } from './database.js'
+import { FILE_PROGRAMS } from './files.js'
+import { GIT_PROGRAMS } from './git.js'
+import { NETWORK_PROGRAMS } from './network.js'
+import { OWN_PROGRAMS } from './own.js'
+import { READERS } from './readers.js'
+import { SYSTEM_PROGRAMS } from './system.js'
+
+export const PROGRAMS: readonly Program[] = [
+  ...FILE_PROGRAMS,
+  ...READERS,
+  ...GIT_PROGRAMS,
+  ...NETWORK_PROGRAMS,
+  ...CLOUD_PROGRAMS,
+  ...DATABASE_PROGRAMS,
+  ...SYSTEM_PROGRAMS,
+  ...CODE_PROGRAMS,
+  ...OWN_PROGRAMS,
+]
+
+const BY_NAME = new Map(PROGRAMS.flatMap((program) => program.names.map((name) => [name, program] as const)))
+
+export function programOf(name: string): Program | undefined {
+  return BY_NAME.get(name) ?? BY_NAME.get(plainName(name))
+}
+
+/** `python3.12` is `python`, `mkfs.ext4` is `mkfs`, `gsed` is GNU's `sed`. */
+function plainName(name: string): string {
+  if (/^mkfs\.|^newfs_/.test(name)) return name.replace(/[._].*$/, '')
+  if (/^(?:[gmn]awk|gsed)$/.test(name)) return name.slice(1)
+  return name.replace(/(?<=^[a-zA-Z]+)-?\d[\d.]*$/, '')
+}

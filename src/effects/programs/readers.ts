@@ -1,0 +1,219 @@
+// Programs that read the files that they are given.
+
+import { argumentsOf, type OptionShape } from '../files/file-effect.js'
+import {
+  type Draft,
+  hostOf,
+  literalPlace,
+  onPlaces,
+  optionValue,
+  type Program,
+  reads,
+  send,
+  type Use,
+} from '../program.js'
+import { fileChanges } from './files.js'
+import { sourcesOfInput } from './sources.js'
+
+/** The environment as a file: programs that print it read this. */
+const ENVIRONMENT = literalPlace('/proc/self/environ')
+
+/** Names of variables that hold secrets. */
+export const SECRET_NAME =
+  /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIALS?|PRIVATE_KEY|PAT|AUTH)(?:$|_)/i
+
+const all = (shape: OptionShape) => (use: Use) => [
+  ...reads(use, argumentsOf(use.args, shape).operands),
+  ...fileChanges(use),
+]
+
+/** The first operand is a pattern or a program, unless an option gives it. */
+const behindFirst =
+  (shape: OptionShape, letters: string, ...long: readonly string[]) =>
+  (use: Use) => {
+    const { operands, has, valuesOf } = argumentsOf(use.args, shape)
+    const isGiven = has(letters, ...long)
+    const isDeep = /^(?:rg|ag|ack)$/.test(use.call.name) || has('rR', '--recursive')
+    return [
+      ...reads(use, isGiven ? operands : operands.slice(1), isDeep),
+      ...reads(use, letters.includes('f') ? valuesOf('f', '--file', '--from-file') : []),
+      ...fileChanges(use),
+    ]
+  }
+
+const prints = ({ call, texts }: Use): Draft[] => {
+  const words = texts.flatMap((text) => [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name))
+  return call.command.dynamic && words.some((name) => SECRET_NAME.test(name))
+    ? onPlaces('read', [ENVIRONMENT])
+    : []
+}
+
+/** `openssl s_client -connect host:443 < file` */
+function connected(use: Use): readonly Draft[] {
+  const address = optionValue(use.texts, /^-connect$/)
+  const from = sourcesOfInput(use)
+  return address === undefined || from.length === 0 ? [] : [send(hostOf(`//${address}`), from)]
+}
+
+export const READERS: readonly Program[] = [
+  {
+    names: [
+      'cat',
+      'tac',
+      'nl',
+      'less',
+      'more',
+      'bat',
+      'batcat',
+      'zcat',
+      'rev',
+      'strings',
+      'hexdump',
+      'xxd',
+      'od',
+      'file',
+      'base32',
+      'b2sum',
+      'cksum',
+      'md5',
+      'md5sum',
+      'sha1sum',
+      'sha256sum',
+      'sha512sum',
+      'shasum',
+      'sum',
+      'wc',
+      'source',
+      '.',
+      'comm',
+      'cmp',
+      'diff',
+      'difft',
+      'join',
+      'paste',
+      'uniq',
+      'tree',
+      'xmllint',
+      'getfacl',
+      'stat',
+    ],
+    effects: all({ valued: 'nNlcsS' }),
+    examples: [
+      {
+        command: 'cat ~/.aws/credentials',
+        effects: [{ kind: 'read', place: { path: '/home/dev/.aws/credentials', known: true } }],
+      },
+      { command: 'cat < .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'echo hi | cat', effects: [] },
+    ],
+  },
+  {
+    names: ['head', 'tail', 'cut', 'fold', 'fmt', 'column', 'base64', 'sort'],
+    effects: all({
+      valued: 'ncdfbkwtoS',
+      long: ['--lines', '--bytes', '--output', '--delimiter', '--fields', '--key'],
+    }),
+    examples: [
+      { command: 'head -n 5 .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'base64 -w0 id_rsa', effects: [{ kind: 'read', place: { path: '/home/dev/app/id_rsa' } }] },
+    ],
+  },
+  {
+    names: ['grep', 'egrep', 'fgrep', 'zgrep', 'rg', 'ag', 'ack'],
+    effects: behindFirst(
+      {
+        valued: 'efABCmgtjTM',
+        long: ['--include', '--exclude', '--type', '--glob', '--exclude-dir', '--regexp', '--file'],
+      },
+      'ef',
+      '--regexp',
+      '--file',
+      '--files',
+    ),
+    examples: [
+      { command: 'grep -n KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'rg password /etc', effects: [{ kind: 'read', place: { path: '/etc', deep: true } }] },
+    ],
+  },
+  {
+    names: ['sed', 'awk', 'jq', 'yq'],
+    effects: behindFirst(
+      { valued: 'eflFv', long: ['--expression', '--file', '--arg', '--argjson', '--indent', '--from-file'] },
+      'ef',
+      '--expression',
+      '--file',
+      '--from-file',
+    ),
+    examples: [
+      { command: 'sed -n 1,5p /etc/shadow', effects: [{ kind: 'read', place: { path: '/etc/shadow' } }] },
+      {
+        command: 'sed -i s/a/b/ x.txt',
+        effects: [{ kind: 'write', place: { path: '/home/dev/app/x.txt' } }],
+      },
+      {
+        command: 'jq .hooks settings.json',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/settings.json' } }],
+      },
+    ],
+  },
+  {
+    names: ['openssl'],
+    effects: (use) => [
+      ...reads(
+        use,
+        use.args.filter((_, i) => /^-(?:in|inkey|key|CAfile)$/.test(use.texts[i - 1] ?? '')),
+      ),
+      ...fileChanges(use),
+      ...connected(use),
+    ],
+    examples: [
+      {
+        command: 'openssl rsa -in key.pem -out plain.pem',
+        effects: [
+          { kind: 'read', place: { path: '/home/dev/app/key.pem' } },
+          { kind: 'write', place: { path: '/home/dev/app/plain.pem' } },
+        ],
+      },
+    ],
+  },
+  {
+    names: ['env', 'printenv', 'export', 'set', 'declare', 'typeset', 'compgen'],
+    effects: ({ call, texts }) => {
+      const named = texts.filter((text) => !text.startsWith('-'))
+      const isWhole =
+        call.name === 'env'
+          ? named.every((text) => text.includes('=')) && !texts.some((text) => /^-[^i0]/.test(text))
+          : call.name === 'printenv'
+            ? named.length === 0
+            : named.length === 0 && (texts.length === 0 || texts.some((text) => /^-\w*[px]/.test(text)))
+      const isSecret = call.name === 'printenv' && named.some((name) => SECRET_NAME.test(name))
+      return isWhole || isSecret ? onPlaces('read', [ENVIRONMENT]) : []
+    },
+    examples: [
+      { command: 'env', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+      { command: 'printenv API_KEY', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+      { command: 'env A=1 true', effects: [] },
+    ],
+  },
+  {
+    names: ['echo', 'printf'],
+    effects: prints,
+    examples: [
+      { command: 'echo $GITHUB_TOKEN', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+      { command: "echo 'rm -rf /'", effects: [] },
+    ],
+  },
+  {
+    names: ['security'],
+    effects: ({ texts }) =>
+      /^(?:dump-keychain|find-(?:generic|internet)-password|export)$/.test(texts[0] ?? '')
+        ? onPlaces('read', [literalPlace('/Library/Keychains', true)])
+        : [],
+    examples: [
+      {
+        command: 'security dump-keychain',
+        effects: [{ kind: 'read', place: { path: '/Library/Keychains' } }],
+      },
+    ],
+  },
+]

@@ -1,0 +1,414 @@
+// Rights, processes, services and packages of the machine.
+
+import { argumentsOf } from '../files/file-effect.js'
+import {
+  type Draft,
+  fetched,
+  hostOf,
+  onProcess,
+  optionValue,
+  type Program,
+  plainWords,
+  privilege,
+  reads,
+  type Use,
+  writes,
+} from '../program.js'
+
+// ---- rights -----------------------------------------------------------------------------------------------------
+
+const asOther = ({ call, texts }: Use): readonly Draft[] =>
+  texts.some((text) => /^-\w*[lvkKV]$|^--(?:list|validate|version|help|reset-timestamp)$/.test(text)) &&
+  texts.length === 1
+    ? []
+    : [privilege(call.name)]
+
+const account = ({ call, texts }: Use): readonly Draft[] => [
+  privilege([call.name, ...plainWords(texts)].join(' ')),
+]
+
+// ---- processes --------------------------------------------------------------------------------------------------
+
+/** One process by its number is ordinary. */
+const kills = ({ call, texts }: Use): readonly Draft[] => {
+  if (call.name === 'kill') {
+    const targets = texts.filter(
+      (text, i) =>
+        !(text.startsWith('-') && i === 0 && text !== '--') &&
+        !/^-[sn]$/.test(texts[i - 1] ?? '') &&
+        text !== '--',
+    )
+    const wide = targets.find((text) => /^-\d+$|^[01]$/.test(text))
+    return wide === undefined ? [] : [onProcess('kill', wide)]
+  }
+  const [name] = plainWords(texts, /^-[sugPGtUF]$|^--(?:signal|euid|uid)$/)
+  const byUser = optionValue(texts, /^(?:-u|-U|--euid|--uid)$/)
+  const isForced = texts.some((text) => /^-(?:9|KILL|SIGKILL)$/.test(text))
+  const isWide =
+    call.name === 'killall' ||
+    call.name === 'killall5' ||
+    isForced ||
+    byUser !== undefined ||
+    (name !== undefined && /^\.?\*?$/.test(name))
+  return isWide ? [onProcess(call.name, name ?? byUser)] : []
+}
+
+const halts = ({ call, texts }: Use): readonly Draft[] =>
+  call.name === 'init' && !/^[0-6sS]$/.test(texts[0] ?? '')
+    ? []
+    : texts.some((text) => /^(?:--help|--version|-c)$/.test(text))
+      ? []
+      : [onProcess(call.name)]
+
+const STOPS =
+  /^(?:stop|disable|mask|kill|isolate|poweroff|reboot|halt|suspend|hibernate|emergency|rescue|enable|unload|bootout|remove|load|bootstrap|submit|delete|revert|link|edit|set-default|daemon-reexec|set-property)$/
+
+const services = (use: Use): readonly Draft[] => {
+  const words = plainWords(use.texts, /^-[HMtpn]$/)
+  const [first = '', second = ''] = words
+  const [verb, unit] = use.call.name === 'service' ? [second, first] : [first, second]
+  return STOPS.test(verb) ? [onProcess(`${use.call.name} ${verb}`, unit)] : []
+}
+
+const cron = (use: Use): readonly Draft[] => {
+  if (use.texts.some((text) => /^-\w*l|^-V$/.test(text))) return []
+  return use.texts.length === 0 && use.call.readsFrom.length === 0
+    ? []
+    : [
+        onProcess(use.texts.includes('-r') ? 'crontab -r' : 'crontab'),
+        ...reads(use, argumentsOf(use.args, { valued: 'u' }).operands),
+      ]
+}
+
+const firewall = ({ call, texts }: Use): readonly Draft[] => {
+  const changes =
+    /^(?:-[FXADIRPZ]|--(?:flush|append|delete|insert|policy|delete-chain)|flush|add|delete|insert|disable|enable|reset|allow|deny|reject|--(?:add|remove)-\S+|0|off|stop)$/
+  return texts.some((text) => changes.test(text)) ? [onProcess(`${call.name} ${texts[0]}`)] : []
+}
+
+// ---- packages ---------------------------------------------------------------------------------------------------
+
+interface Manager {
+  /** Words that install. */
+  readonly installs: RegExp
+  readonly valued?: RegExp
+  /** Whether packages without a name are those of the project. */
+  readonly isLocal?: boolean
+}
+
+const REMOTE =
+  /^(?:https?|git|ssh|git\+\w+):\/?\/?|^(?:github|gitlab|bitbucket|gist):|^git@|\.git(?:#|$)|@(?:https?|git\+)/
+
+/** Code from an address runs when it is installed. */
+const installs =
+  ({ installs: verbs, valued = /^$/ }: Manager) =>
+  (use: Use): readonly Draft[] => {
+    const words = plainWords(use.texts, valued)
+    const at = words.findIndex((word) => verbs.test(word))
+    if (at < 0) return []
+    const packages = words.slice(at + 1)
+    const given = packages.filter((name) => !/^\.{0,2}\/|^\.{1,2}$|\.(?:whl|gem|deb|rpm)$/.test(name))
+    const from = [
+      ...given.filter((name) => REMOTE.test(name)),
+      ...use.texts.filter(
+        (text, i) =>
+          /^(?:--(?:index-url|extra-index-url|find-links|registry|git|from|source)|-i|-f)$/.test(
+            use.texts[i - 1] ?? '',
+          ) && REMOTE.test(text),
+      ),
+    ]
+    const isGlobal =
+      use.texts.some((text) => /^(?:-g|--global|--system)$/.test(text)) ||
+      !/^(?:npm|pnpm|yarn|bun)$/.test(use.call.name)
+    return [
+      ...(given.length > 0 || isGlobal
+        ? [{ kind: 'install', manager: use.call.name, packages: given } as const]
+        : [{ kind: 'install', manager: use.call.name, packages: [] } as const]),
+      ...from.map((address) => fetched(addressOf(address), true)),
+    ]
+  }
+
+function addressOf(address: string): string | undefined {
+  const [, service] = /^(github|gitlab|bitbucket|gist):/.exec(address) ?? []
+  if (service !== undefined)
+    return service === 'bitbucket' ? 'bitbucket.org' : `${service === 'gist' ? 'gist.github' : service}.com`
+  return (
+    hostOf(address.replace(/^.*?(?=(?:https?|ssh):)/, '').replace(/^git\+/, '')) ??
+    hostOf(address.replace(/^git@([\w.-]+):/, '//$1/'))
+  )
+}
+
+/** `npx https://…`, `go run host/x@latest`, `deno run https://…`: it is fetched and run. */
+const runsRemote = (use: Use): readonly Draft[] => {
+  const [first = ''] = use.texts
+  const words = use.texts.filter((text) => !text.startsWith('-') || REMOTE.test(text))
+  const from = words.filter(
+    (word, i) =>
+      REMOTE.test(word) ||
+      (use.call.name === 'go' &&
+        /^(?:run|install)$/.test(first) &&
+        i > 0 &&
+        /^[\w-]+\.[\w.-]+\/\S+@/.test(word)),
+  )
+  const given = use.texts.flatMap((text, i) =>
+    /^(?:--from|--package|-p)$/.test(use.texts[i - 1] ?? '') && REMOTE.test(text) ? [text] : [],
+  )
+  return [...new Set([...from, ...given])].map((address) =>
+    fetched(addressOf(address) ?? hostOf(`//${address}`), true),
+  )
+}
+
+const npm = (use: Use): readonly Draft[] => {
+  const [verb, action, name = ''] = plainWords(use.texts)
+  if (verb === 'publish' && !use.texts.includes('--dry-run'))
+    return [
+      {
+        kind: 'send',
+        host: 'registry.npmjs.org',
+        from: use
+          .places({ text: '.', known: true, glob: false }, true)
+          .map((place) => ({ of: 'file', place }) as const),
+      },
+    ]
+  if (verb === 'config' && action === 'set' && name !== '')
+    return writes(use, [{ text: '~/.npmrc', known: true, glob: false }])
+  if (/^(?:exec|x|dlx)$/.test(verb ?? '')) return runsRemote(use)
+  return installs({
+    installs: /^(?:install|i|add|ci|in|update|upgrade)$/,
+    valued: /^(?:--prefix|-w|--workspace|--registry|--filter|-C)$/,
+  })(use)
+}
+
+const publishes = (use: Use): readonly Draft[] => {
+  const [verb] = plainWords(use.texts)
+  return [
+    ...(/^(?:publish|upload|push)$/.test(verb ?? '')
+      ? [
+          {
+            kind: 'send',
+            host: undefined,
+            from: use
+              .places({ text: '.', known: true, glob: false }, true)
+              .map((place) => ({ of: 'file', place }) as const),
+          } as const,
+        ]
+      : []),
+    ...installs({
+      installs: /^(?:install|add)$/,
+      valued: /^(?:--root|--path|--version|--features|--branch|--tag|--rev|--bin)$/,
+    })(use),
+  ]
+}
+
+const installed = { kind: 'install' }
+
+export const SYSTEM_PROGRAMS: readonly Program[] = [
+  {
+    names: ['sudo', 'doas', 'su', 'pkexec', 'runuser'],
+    effects: asOther,
+    examples: [
+      { command: 'sudo ls', effects: [{ kind: 'privilege', operation: 'sudo' }] },
+      {
+        command: "su -c 'rm -r /x'",
+        effects: [{ kind: 'privilege' }, { kind: 'delete', place: { path: '/x' } }],
+      },
+    ],
+  },
+  {
+    names: [
+      'usermod',
+      'useradd',
+      'userdel',
+      'groupadd',
+      'groupdel',
+      'gpasswd',
+      'passwd',
+      'chpasswd',
+      'visudo',
+      'setcap',
+      'adduser',
+      'deluser',
+      'chsh',
+      'vipw',
+      'dscl',
+      'newgrp',
+      'sysadminctl',
+    ],
+    effects: account,
+    examples: [
+      {
+        command: 'usermod -aG docker dev',
+        effects: [{ kind: 'privilege', operation: 'usermod docker dev' }],
+      },
+    ],
+  },
+  {
+    names: ['kill', 'pkill', 'killall', 'killall5', 'skill'],
+    effects: kills,
+    examples: [
+      { command: 'kill -9 -1', effects: [{ kind: 'process', operation: 'kill', target: '-1' }] },
+      { command: 'kill 1234', effects: [] },
+      { command: 'killall node', effects: [{ kind: 'process' }] },
+    ],
+  },
+  {
+    names: ['shutdown', 'reboot', 'poweroff', 'halt', 'init', 'telinit', 'kexec'],
+    effects: halts,
+    examples: [{ command: 'shutdown -h now', effects: [{ kind: 'process', operation: 'shutdown' }] }],
+  },
+  {
+    names: ['systemctl', 'service', 'launchctl', 'rc-service', 'sc', 'initctl'],
+    effects: services,
+    examples: [
+      {
+        command: 'systemctl stop nginx',
+        effects: [{ kind: 'process', operation: 'systemctl stop', target: 'nginx' }],
+      },
+      { command: 'systemctl status nginx', effects: [] },
+      { command: 'service nginx stop', effects: [{ kind: 'process', target: 'nginx' }] },
+    ],
+  },
+  {
+    names: ['crontab'],
+    effects: cron,
+    examples: [
+      { command: 'crontab -r', effects: [{ kind: 'process', operation: 'crontab -r' }] },
+      { command: 'crontab -l', effects: [] },
+    ],
+  },
+  {
+    names: ['iptables', 'ip6tables', 'nft', 'ufw', 'firewall-cmd', 'pfctl', 'setenforce', 'swapoff'],
+    effects: (use) => (use.call.name === 'swapoff' ? [onProcess('swapoff')] : firewall(use)),
+    examples: [
+      { command: 'iptables -F', effects: [{ kind: 'process' }] },
+      { command: 'ufw status', effects: [] },
+    ],
+  },
+  {
+    names: ['sysctl', 'modprobe', 'insmod', 'rmmod'],
+    effects: (use) =>
+      use.call.name !== 'sysctl' || use.texts.some((text) => text === '-w' || text.includes('='))
+        ? [onProcess([use.call.name, ...use.texts].join(' '))]
+        : [],
+    examples: [{ command: 'sysctl -w a.b=1', effects: [{ kind: 'process' }] }],
+  },
+  {
+    names: ['ssh-keygen'],
+    effects: (use) =>
+      use.texts.some((text) => /^-[lyFBe]/.test(text))
+        ? []
+        : writes(use, argumentsOf(use.args, { valued: 'fNCtbPOIVnDmsrRa' }).valuesOf('f')),
+    examples: [
+      {
+        command: "ssh-keygen -t ed25519 -f ~/.ssh/id_x -N ''",
+        effects: [{ kind: 'write', place: { path: '/home/dev/.ssh/id_x' } }],
+      },
+    ],
+  },
+  {
+    names: ['gpg', 'gpg2'],
+    effects: (use) => [
+      ...(use.texts.some((text) => /^--delete-/.test(text))
+        ? use
+            .places({ text: '~/.gnupg', known: true, glob: false }, true)
+            .map((place) => ({ kind: 'delete', place }) as const)
+        : []),
+      ...(use.texts.some((text) => /^--export-secret/.test(text))
+        ? reads(use, [{ text: '~/.gnupg', known: true, glob: false }], true)
+        : []),
+    ],
+    examples: [
+      {
+        command: 'gpg --delete-secret-keys ABCD',
+        effects: [{ kind: 'delete', place: { path: '/home/dev/.gnupg' } }],
+      },
+    ],
+  },
+  {
+    names: ['npm', 'pnpm', 'yarn', 'bun'],
+    effects: npm,
+    examples: [
+      {
+        command: 'npm install -g typescript',
+        effects: [{ ...installed, manager: 'npm', packages: ['typescript'] }],
+      },
+      {
+        command: 'npm i https://example.org/x.tgz',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
+      { command: 'npm test', effects: [] },
+    ],
+  },
+  {
+    names: ['npx', 'bunx', 'pnpx', 'uvx', 'pipx', 'go', 'deno', 'dlx'],
+    effects: (use) => [
+      ...runsRemote(use),
+      ...(/^(?:go|pipx)$/.test(use.call.name) ? installs({ installs: /^install$/ })(use) : []),
+    ],
+    examples: [
+      { command: 'npx github:a/b', effects: [{ kind: 'fetch', host: 'github.com', runs: true }] },
+      { command: 'go install example.org/x@latest', effects: [installed] },
+      { command: 'go build ./...', effects: [] },
+    ],
+  },
+  {
+    names: ['pip', 'uv', 'poetry', 'pipenv', 'conda', 'mamba', 'pdm'],
+    effects: installs({
+      installs: /^(?:install|add)$/,
+      valued:
+        /^(?:-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-t|--target|-e|--editable|-n|--name|-G|--group)$/,
+    }),
+    examples: [
+      { command: 'pip install requests', effects: [{ ...installed, packages: ['requests'] }] },
+      {
+        command: 'pip install git+https://example.org/x.git',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
+      { command: 'pip list', effects: [] },
+    ],
+  },
+  {
+    names: [
+      'apt',
+      'apt-get',
+      'brew',
+      'dnf',
+      'yum',
+      'apk',
+      'pacman',
+      'zypper',
+      'snap',
+      'flatpak',
+      'port',
+      'choco',
+      'winget',
+      'dpkg',
+      'rpm',
+      'emerge',
+      'nix-env',
+      'aptitude',
+    ],
+    effects: (use) => [
+      ...installs({ installs: /^(?:install|add|reinstall|upgrade|dist-upgrade|cask)$/ })(use),
+      ...(use.texts.some((text) => /^(?:remove|purge|autoremove|uninstall|del|erase)$/.test(text))
+        ? [onProcess(`${use.call.name} remove`, plainWords(use.texts)[1])]
+        : []),
+      ...(use.texts.some((text) => /^-\w*[SiU]/.test(text)) && /^(?:pacman|dpkg|rpm)$/.test(use.call.name)
+        ? [{ kind: 'install', manager: use.call.name, packages: plainWords(use.texts) } as const]
+        : []),
+    ],
+    examples: [
+      { command: 'apt-get install -y jq', effects: [{ ...installed, packages: ['jq'] }] },
+      { command: 'brew list', effects: [] },
+    ],
+  },
+  {
+    names: ['cargo', 'gem', 'twine', 'hex', 'composer'],
+    effects: publishes,
+    examples: [
+      { command: 'cargo install ripgrep', effects: [{ ...installed, packages: ['ripgrep'] }] },
+      { command: 'cargo publish', effects: [{ kind: 'send' }] },
+      { command: 'cargo build', effects: [] },
+    ],
+  },
+]

@@ -1,0 +1,264 @@
+// What a command line would do: the effects of every call in it, and of the scripts that it runs.
+
+import type { Effect, Place } from './effect.js'
+import { type Draft, placesOf, send, type Use } from './program.js'
+import { codeEffects } from './programs/code.js'
+import { fileChanges } from './programs/files.js'
+import { type Launched, launchedBy } from './programs/launchers.js'
+import { setVariable, unasked } from './programs/own.js'
+import { programOf } from './programs/programs.js'
+import { sourcesOfInput } from './programs/sources.js'
+import { isForkBomb } from './script/fork-bomb.js'
+import { withGivenWords } from './script/given-words.js'
+import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scripts.js'
+import { withInner } from './script/inner-calls.js'
+import { runByOther, runFiles } from './script/run-output.js'
+import { type Call, readScript, type Script } from './script/shell-script.js'
+import { type StoredScript, storedScripts } from './script/stored-scripts.js'
+import { shellQuoted } from './shell/shell-quoted.js'
+import { wrapperOf } from './shell/wrappers.js'
+
+export interface Surroundings {
+  readonly cwd: string
+  readonly projectDir: string
+  readonly home: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** How deep scripts may be nested in words of scripts, and in files that they run. */
+const MOST_LAYERS = 3
+/** All scripts that one call runs. */
+const MOST_SCRIPTS = 60
+const LONGEST_WORDS = 300
+
+/** How much one tool call may still read. */
+export interface Budget {
+  scripts: number
+}
+
+export function newBudget(): Budget {
+  return { scripts: MOST_SCRIPTS }
+}
+
+/** Never throws for any text. */
+export async function scriptEffects(
+  text: string,
+  folder: string,
+  around: Surroundings,
+  budget: Budget = newBudget(),
+  layer = 0,
+): Promise<readonly Effect[]> {
+  if (budget.scripts-- <= 0)
+    return [{ kind: 'unknown', why: 'it runs too many scripts to read', by: clipped(text) }]
+  const read = await readScript(text, folder, around)
+  const calls = withGivenWords(read.calls)
+  const launched = new Map<Call, Launched>()
+  const all = calls.flatMap((call) => {
+    const found = launchedBy(call)
+    if (found) launched.set(found.call, found)
+    return found ? [call, found.call] : withInner(call)
+  })
+  const script: Script = { ...read, calls: all }
+  const reader = new CallReader(script, around)
+  const effects: Effect[] = []
+  for (const call of all) {
+    const found = launched.get(call)
+    if (found && wrapperOf(call.name)) {
+      const line = [call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')
+      const inner = await scriptEffects(line, folder, around, budget, layer + 1)
+      effects.push(...(found.elsewhere ? inner.flatMap(fromElsewhere) : inner))
+    } else {
+      const own = reader.effectsOf(call)
+      effects.push(...(found?.elsewhere ? own.flatMap(fromElsewhere) : own))
+    }
+  }
+  effects.push(...ofScript(script, around), ...unread(script, text))
+  if (layer < MOST_LAYERS) effects.push(...(await inScripts(script, folder, around, budget, layer, reader)))
+  return runFiles(effects, script, around)
+}
+
+/** The effects of one call each, without those of scripts that it runs. */
+class CallReader {
+  readonly #script: Script
+  readonly #around: Surroundings
+  readonly #isRun: (call: Call) => boolean
+  readonly #known = new Map<Call, readonly Draft[]>()
+
+  constructor(script: Script, around: Surroundings) {
+    this.#script = script
+    this.#around = around
+    this.#isRun = runByOther(script)
+  }
+
+  effectsOf(call: Call): Effect[] {
+    const by = clipped(call.command.source ?? call.command.words.join(' '))
+    const drafts: readonly Draft[] = [
+      ...this.#drafts(call),
+      { kind: 'run', program: call.name, args: call.args.map(({ text }) => text) },
+    ]
+    return drafts.map(
+      (draft) => ({ ...draft, by: draft.by ?? by, ...(call.isGuess ? { guess: true } : {}) }) as Effect,
+    )
+  }
+
+  use(call: Call): Use {
+    const { home } = this.#around
+    return {
+      call,
+      args: call.args,
+      texts: call.args.map(({ text }) => text),
+      script: this.#script,
+      isRun: this.#isRun(call),
+      places: (word, deep = false, folders = call.folders): readonly Place[] =>
+        placesOf(word, folders, home, deep),
+      of: (other) => this.#drafts(other),
+    }
+  }
+
+  #drafts(call: Call): readonly Draft[] {
+    const known = this.#known.get(call)
+    if (known) return known
+    // A call that reads from itself would not end.
+    this.#known.set(call, [])
+    const use = this.use(call)
+    const drafts = [
+      ...(programOf(call.name)?.effects(use) ?? fileChanges(use)),
+      ...unasked(use),
+      ...strange(call),
+      ...inputsOf(use),
+    ]
+    this.#known.set(call, drafts)
+    return drafts
+  }
+}
+
+/** Files that `<` reads. */
+function inputsOf(use: Use): readonly Draft[] {
+  return use.call.isInner
+    ? []
+    : use.call.inputFiles.flatMap((word) => use.places(word)).map((place) => ({ kind: 'read', place }))
+}
+
+/** Letters that look like others, or cannot be seen. */
+function strange({ name }: Call): readonly Draft[] {
+  return /[^\x20-\x7e]/.test(name)
+    ? [{ kind: 'unknown', why: 'the name of the program has letters that look like others' }]
+    : []
+}
+
+const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)\//
+
+/** The effects of the script itself: files behind `>`, variables, a fork bomb. */
+function ofScript(script: Script, around: Surroundings): readonly Effect[] {
+  const by = clipped(script.text)
+  const drafts: Draft[] = []
+  for (const { words, folders } of script.outputs) {
+    for (const word of words) {
+      const [, host] = SOCKET.exec(word.text) ?? []
+      if (host !== undefined) drafts.push(send(/[$`]/.test(host) ? undefined : host, sentBy(script, around)))
+      else
+        for (const place of placesOf(word, folders, around.home, false)) drafts.push({ kind: 'write', place })
+    }
+  }
+  for (const { words, folders } of script.inputs)
+    for (const place of words.flatMap((word) => placesOf(word, folders, around.home, false)))
+      drafts.push({ kind: 'read', place })
+  const unset = script.calls
+    .filter(({ name }) => name === 'unset')
+    .flatMap(({ args }) => args.map(({ text }) => text))
+  drafts.push(...[...script.assignments, ...unset].flatMap((one) => setVariable(one) ?? []))
+  if (isForkBomb(script)) drafts.push({ kind: 'process', operation: 'fork bomb', target: undefined })
+  return drafts.map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
+}
+
+/** What the calls of a script read, if one of them writes to a socket. */
+function sentBy(script: Script, around: Surroundings) {
+  const reader = new CallReader(script, around)
+  const sources = script.calls.flatMap((call) => [
+    ...reader
+      .effectsOf(call)
+      .flatMap((one) => (one.kind === 'read' ? [{ of: 'file', place: one.place } as const] : [])),
+    ...sourcesOfInput(reader.use(call)),
+  ])
+  return sources.length > 0 ? sources : [{ of: 'text' } as const]
+}
+
+function unread(
+  { reading: { unknown, why = 'it cannot be read' } }: Script,
+  text: string,
+): readonly Effect[] {
+  return unknown ? [{ kind: 'unknown', why, by: clipped(text) }] : []
+}
+
+// ---- scripts in scripts -----------------------------------------------------------------------------------------
+
+async function inScripts(
+  script: Script,
+  folder: string,
+  around: Surroundings,
+  budget: Budget,
+  layer: number,
+  reader: CallReader,
+): Promise<readonly Effect[]> {
+  const effects: Effect[] = []
+  const doubtful = doubtfulLines(script)
+  for (const hidden of hiddenScripts(script)) {
+    const found = await scriptEffects(hidden, folder, around, budget, layer + 1)
+    effects.push(...(doubtful.has(hidden) ? asGuess(found) : found))
+  }
+  for (const line of guessedLines(script)) {
+    effects.push(...asGuess(await scriptEffects(line, folder, around, budget, MOST_LAYERS)))
+  }
+  for (const stored of storedScripts(script))
+    effects.push(...(await inStored(stored, around, budget, layer, reader)))
+  return effects
+}
+
+/** The text may only look like a command. Then it says nothing that it cannot be read. */
+function asGuess(effects: readonly Effect[]): readonly Effect[] {
+  return effects
+    .filter(({ kind }) => kind !== 'run' && kind !== 'unknown')
+    .map((one) => ({ ...one, guess: true }))
+}
+
+/** A script in a file. Its words are shown behind the name of the file. */
+async function inStored(
+  { name, text, folder, call, language }: StoredScript,
+  around: Surroundings,
+  budget: Budget,
+  layer: number,
+  reader: CallReader,
+): Promise<readonly Effect[]> {
+  const inner =
+    language === 'shell'
+      ? await scriptEffects(text, folder, around, budget, layer + 1)
+      : codeEffects(text, reader.use(call)).map((draft) => ({ by: '', ...draft, guess: true }) as Effect)
+  // What such a file runs is in no word of the call, and much of it depends on how it is called.
+  return inner.map((one) => ({
+    ...one,
+    by: clipped(`${name}: ${one.by}`),
+    ...(one.kind === 'unknown' ? { guess: true } : {}),
+  }))
+}
+
+/** A delete in a container or on another machine loses its files, not those of this machine. */
+function fromElsewhere(effect: Effect): readonly Effect[] {
+  switch (effect.kind) {
+    case 'delete':
+      return [
+        { kind: 'cloud', operation: 'exec rm', resource: effect.place.path, destroys: true, by: effect.by },
+      ]
+    case 'database':
+    case 'cloud':
+    case 'send':
+    case 'run':
+    case 'unknown':
+      return [effect]
+    default:
+      return []
+  }
+}
+
+function clipped(text: string): string {
+  return text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS - 1)}…` : text
+}

@@ -1,0 +1,72 @@
+// What is downloaded and then run: through a pipe, a substitution, or a file.
+
+import type { Effect } from '../effect.js'
+import { absolutePath } from '../paths/absolute-path.js'
+import { plainPath } from '../program.js'
+import { isInterpreter } from './program-code.js'
+import type { Call, Script } from './shell-script.js'
+
+const SHELLS = /^(?:(?:ba|da|z|k|mk|a|rba|ya|fi|c|tc)?sh|eval|source|\.|at|batch|crontab)$/
+
+/** Whether a call runs what it is given. */
+function runs({ name }: Call): boolean {
+  return SHELLS.test(name) || isInterpreter(name)
+}
+
+/** Tells of each call whether another one runs its output. */
+export function runByOther({ calls }: Script): (call: Call) => boolean {
+  const runners = calls.filter(runs)
+  if (runners.length === 0) return () => false
+  const sources = new Set(
+    runners.flatMap(({ readsFrom }) => readsFrom.map(({ node, command }) => node ?? command)),
+  )
+  const words = runners.flatMap(wordsRun)
+  return ({ node, command }) => {
+    if (sources.has(node ?? command)) return true
+    const { source } = command
+    return source !== undefined && words.some((word) => word.includes(source) && word !== source)
+  }
+}
+
+/** Substitutions among the words that are run: `<(…)`, `-c "$(…)"`, `eval …`. */
+function wordsRun({ name, args }: Call): readonly string[] {
+  const texts = args.map(({ text }) => text)
+  if (name === 'eval') return texts.filter(isSubstituted)
+  const end = texts.findIndex((text) => !text.startsWith('-'))
+  return texts.slice(0, end + 1).filter(isSubstituted)
+}
+
+function isSubstituted(text: string): boolean {
+  return /[<$]\(|`/.test(text)
+}
+
+/** The same effects. A download into a file that is run later is marked. */
+export function runFiles(
+  effects: readonly Effect[],
+  { calls, outputs }: Script,
+  { home }: { readonly home: string },
+): readonly Effect[] {
+  if (!effects.some(({ kind }) => kind === 'fetch')) return effects
+  const run = new Set(calls.flatMap((call) => filesRun(call, home)))
+  if (run.size === 0) return effects
+  const redirected = outputs.flatMap(({ words, folders }) =>
+    words.flatMap(({ text }) => folders.map((folder) => plainPath(absolutePath(text, folder, home)))),
+  )
+  const intoRun = redirected.some((path) => run.has(path))
+  const written = new Set(
+    effects.flatMap((one) => (one.kind === 'write' && run.has(one.place.path) ? [one.by] : [])),
+  )
+  return effects.map((one) =>
+    one.kind === 'fetch' && !one.runs && (written.has(one.by) || intoRun) ? { ...one, runs: true } : one,
+  )
+}
+
+function filesRun(call: Call, home: string): readonly string[] {
+  const { program } = call.command
+  const operand = runs(call) ? call.args.find(({ text }) => !text.startsWith('-'))?.text : undefined
+  const names = [
+    ...(program.includes('/') || call.isInner ? [program] : []),
+    ...(operand === undefined ? [] : [operand]),
+  ]
+  return names.flatMap((name) => call.folders.map((folder) => plainPath(absolutePath(name, folder, home))))
+}

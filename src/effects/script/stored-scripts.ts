@@ -1,0 +1,126 @@
+// Scripts in files that a call would run: of shells and other languages, and those of package.json.
+
+import { posix } from 'node:path'
+import { isObject } from '../../core/base/json.js'
+import { readPlain } from '../../files/plain-file.js'
+import { realOf } from '../../files/within.js'
+import { isInterpreter } from './program-code.js'
+import type { Call, Script } from './shell-script.js'
+
+export interface StoredScript {
+  /** As the call names it. */
+  readonly name: string
+  readonly text: string
+  readonly folder: string
+  readonly call: Call
+  readonly language: 'shell' | 'other'
+}
+
+const MAX_BYTES = 256 * 1024
+const MOST = 20
+
+const SHELL = /^(?:ba|da|z|k|mk|a)?sh$/
+
+export function storedScripts(script: Script): readonly StoredScript[] {
+  const found: StoredScript[] = []
+  for (const call of script.calls) {
+    if (found.length >= MOST || call.isGuess) break
+    found.push(...ofPackage(call), ...inFile(call, script))
+  }
+  return found
+}
+
+// ---- files ------------------------------------------------------------------------------------------------------
+
+function inFile(call: Call, script: Script): readonly StoredScript[] {
+  const name = fileOf(call)
+  if (name === undefined || /[$`*?]/.test(name)) return []
+  for (const folder of call.folders) {
+    const path = posix.resolve(folder, name)
+    const text = writtenHere(path, script) ?? textOf(path)
+    if (text === undefined || text.includes('\0')) continue
+    const [first = ''] = text.split('\n', 1)
+    const isShell =
+      /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first) ||
+      (!first.startsWith('#!') &&
+        (SHELL.test(call.name) || /\.(?:ba|z)?sh$/.test(name) || call.name === 'source' || call.name === '.'))
+    return [{ name, text, folder, call, language: isShell ? 'shell' : 'other' }]
+  }
+  return []
+}
+
+/** `bash x.sh`, `./x.sh`, `python x.py`. */
+function fileOf({ name, args, command }: Call): string | undefined {
+  if (SHELL.test(name) || name === 'source' || name === '.' || isInterpreter(name)) {
+    const [first] = args
+    if (args.some(({ text }) => /^-\w*[ceEpsm]|^--(?:eval|print|check)/.test(text))) return undefined
+    const file = first && !first.text.startsWith('-') ? first : args.find(({ text }) => !text.startsWith('-'))
+    return file?.known ? file.text : undefined
+  }
+  return command.program.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(command.program)
+    ? command.program
+    : undefined
+}
+
+/** The text that the same script writes there: `cat > x.sh <<EOF`. */
+function writtenHere(path: string, { calls, outputs }: Script): string | undefined {
+  const isWritten = outputs.some(({ words, folders }) =>
+    words.some(({ text }) => folders.some((folder) => posix.resolve(folder, text) === path)),
+  )
+  const input = isWritten
+    ? calls.flatMap((call) => (call.name === 'cat' || call.name === 'tee' ? call.input : []))
+    : []
+  return input.length > 0 ? input.join('\n') : undefined
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    const found = readPlain(realOf(path), MAX_BYTES)
+    return 'text' in found ? found.text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// ---- package.json -----------------------------------------------------------------------------------------------
+
+const RUNNERS = /^(?:npm|pnpm|yarn|bun)$/
+const SHORT = /^(?:test|start|stop|restart|t|tst)$/
+
+/** `npm run build`, `npm test`, `yarn build`, with the hooks around it. */
+function ofPackage(call: Call): readonly StoredScript[] {
+  if (!RUNNERS.test(call.name)) return []
+  const words = call.args.map(({ text }) => text).filter((text) => !text.startsWith('-'))
+  const [verb = '', given] = words
+  const script = /^run(?:-script)?$/.test(verb)
+    ? given
+    : SHORT.test(verb)
+      ? verb.replace(/^ts?t?$/, 'test')
+      : call.name === 'npm'
+        ? undefined
+        : verb
+  if (script === undefined || script === '') return []
+  for (const folder of call.folders) {
+    const scripts = scriptsIn(posix.join(folder, 'package.json'))
+    const found = [`pre${script}`, script, `post${script}`].flatMap((name) => {
+      const text = Object.hasOwn(scripts, name) ? scripts[name] : undefined
+      return typeof text === 'string'
+        ? [{ name: `package.json ${name}`, text, folder, call, language: 'shell' } as const]
+        : []
+    })
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+function scriptsIn(path: string): Readonly<Record<string, unknown>> {
+  const text = textOf(path)
+  if (text === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && isObject(value.scripts) ? value.scripts : {}
+  } catch {
+    // npm refuses such a file too.
+    return {}
+  }
+}

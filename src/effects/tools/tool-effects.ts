@@ -1,0 +1,105 @@
+// What a call of any tool but a shell would do: of an agent's own tools, and of MCP servers.
+
+import { isObject, type Json } from '../../core/base/json.js'
+import { type Draft, fetched, hostOf, onPlaces, placesOf } from '../program.js'
+import { type McpCall, serverEffects } from './mcp-servers.js'
+import { pathsIn, plainName, type ToolCall } from './tool-call.js'
+
+/** The hints of an MCP tool. They come from its server. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+export interface ToolUse {
+  readonly name: string
+  readonly input: Json
+  readonly annotations?: ToolAnnotations
+}
+
+/** Tools of agents that only concern the conversation. */
+const TALK =
+  /^(?:todo|task|agent|subagent|plan|enterplan|exitplan|ask|skill|think|memory|note(?!book)|bashoutput|killshell|killbash|taskoutput|taskstop|listmcp|readmcp|toolsearch|slashcommand|structuredoutput|reply|message|attemptcompletion|newtask|switchmode|updateplan|viewimage|reportintent|sleep|wait|finish|complete|lsp|diagnostics|getdiagnostics|readlints|sequentialthinking|resolvelibraryid|getlibrarydocs)/
+
+const READING = /^(?:read|view|cat|open|glob|grep|search|find|list|ls|get|stat|tree|codebase|semantic)/
+const WEB = /fetch|browse|navigate|goto|^web|^http|url|crawl|scrape|download/
+
+export function filesEffects(
+  { paths, gone, deep, writes }: Extract<ToolCall, { kind: 'files' }>,
+  { name }: ToolUse,
+  cwd: string,
+  home: string,
+): readonly Draft[] {
+  const placed = (text: string) =>
+    placesOf({ text, known: true, glob: false }, [cwd], home, deep && gone.includes(text))
+  const [target] = paths.filter((path) => !gone.includes(path)).flatMap(placed)
+  const isMove = /move|rename/.test(plainName(name))
+  const drafts = paths.flatMap((path) =>
+    placed(path).map((place): Draft => {
+      if (!gone.includes(path)) return { kind: 'write', place }
+      return isMove ? { kind: 'move', place, to: target ?? place } : { kind: 'delete', place }
+    }),
+  )
+  return writes
+    ? drafts
+    : [...drafts, { kind: 'unknown', why: `it is not known what ${name} does with these files` }]
+}
+
+/** Of a tool of a well-known MCP server. Undefined if it is none. */
+export function knownEffects(use: ToolUse): readonly Draft[] | undefined {
+  const mcp = mcpCall(use)
+  return mcp && serverEffects(mcp)
+}
+
+/** For tools that neither run a command nor are known to change files. */
+export function otherEffects(use: ToolUse, cwd: string, home: string): readonly Draft[] {
+  const name = plainName(use.name)
+  const mcp = mcpCall(use)
+  if (use.annotations && mcp) return byAnnotations(use.annotations, mcp.tool)
+  if (TALK.test(name)) return []
+  const address = textAt(use.input, /^(?:url|uri|href|address|link)$/i)
+  if (WEB.test(name) || (address !== undefined && /^https?:/.test(address)))
+    return [fetched(address === undefined ? undefined : hostOf(address), false)]
+  if (READING.test(name)) return readPlaces(use.input, cwd, home)
+  return [{ kind: 'unknown', why: `nothing is known about the tool ${use.name.slice(0, 100)}` }]
+}
+
+function readPlaces(input: Json, cwd: string, home: string): readonly Draft[] {
+  const paths = pathsIn(input, 0)
+  const isDeep = textAt(input, /^(?:pattern|query|regex|glob)$/) !== undefined
+  const given = paths.length > 0 ? paths : isDeep ? ['.'] : []
+  return onPlaces(
+    'read',
+    given.flatMap((text) => placesOf({ text, known: true, glob: isDeep }, [cwd], home, isDeep)),
+  )
+}
+
+/** `mcp__server__tool`, `MCP:tool`. */
+function mcpCall({ name, input }: ToolUse): McpCall | undefined {
+  const [, server = '', tool] =
+    /^mcp__(.+?)__(.+)$/s.exec(name) ?? /^mcp[:_.](?:(.+?)[./:])?(.+)$/is.exec(name) ?? []
+  return tool === undefined ? undefined : { server: server.toLowerCase(), tool: tool.toLowerCase(), input }
+}
+
+/** Hints are the word of a server. Without the hint that it only reads, it may change things. */
+function byAnnotations(
+  { readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations,
+  tool: string,
+): readonly Draft[] {
+  const outside: readonly Draft[] = openWorldHint === false ? [] : [fetched(undefined, false)]
+  if (readOnlyHint) return outside
+  const sent: readonly Draft[] =
+    openWorldHint === false ? [] : [{ kind: 'send', host: undefined, from: [{ of: 'text' }] }]
+  if (destructiveHint === false)
+    return sent.length > 0
+      ? sent
+      : [{ kind: 'unknown', why: `${tool} changes something, as its server says` }]
+  return [...sent, { kind: 'unknown', why: `${tool} may destroy something, as its server says` }]
+}
+
+export function textAt(input: Json, key: RegExp): string | undefined {
+  if (!isObject(input)) return undefined
+  const found = Object.entries(input).find(([name, value]) => key.test(name) && typeof value === 'string')
+  return found?.[1] as string | undefined
+}

@@ -1,0 +1,131 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { effectsOf, type ToolUse } from '../../src/effects/effects-of.js'
+import { CONTEXT } from './part-of.js'
+
+const kinds = async (use: ToolUse, context = CONTEXT) =>
+  (await effectsOf(use, context)).filter(({ kind }) => kind !== 'run')
+
+const at = (path: string, more = {}) => ({ path: `/home/dev/app/${path}`, known: true, wild: false, ...more })
+
+describe('the same deed has the same effect under every tool', () => {
+  it.each<[string, ToolUse]>([
+    ['Write', { name: 'Write', input: { file_path: 'a.txt', content: 'x' } }],
+    ['Edit', { name: 'Edit', input: { file_path: 'a.txt', old_string: 'x', new_string: 'y' } }],
+    ['MultiEdit', { name: 'MultiEdit', input: { file_path: 'a.txt', edits: [] } }],
+    ['NotebookEdit', { name: 'NotebookEdit', input: { notebook_path: 'a.txt', new_source: 'x' } }],
+    [
+      'apply_patch',
+      { name: 'apply_patch', input: { input: '*** Begin Patch\n*** Update File: a.txt\n*** End Patch' } },
+    ],
+    ['filesystem', { name: 'mcp__filesystem__write_file', input: { path: 'a.txt', content: 'x' } }],
+    ['Bash', { name: 'Bash', input: { command: 'echo x > a.txt' } }],
+    ['a list of words', { name: 'shell', input: { command: ['bash', '-lc', 'tee a.txt'] } }],
+  ])('%s', async (_, use) => {
+    expect(await kinds(use)).toContainEqual(
+      expect.objectContaining({ kind: 'write', place: at('a.txt', { deep: false }) }),
+    )
+  })
+
+  it.each<[string, ToolUse]>([
+    ['filesystem', { name: 'mcp__filesystem__delete_file', input: { path: '.claude/settings.json' } }],
+    ['Bash', { name: 'Bash', input: { command: 'rm .claude/settings.json' } }],
+    ['Write', { name: 'Write', input: { file_path: '/home/dev/app/.claude/settings.json', content: '{}' } }],
+  ])('a setting of an agent, by %s', async (_, use) => {
+    expect(await kinds(use)).toContainEqual(
+      expect.objectContaining({ kind: 'setting', owner: 'claude-code' }),
+    )
+  })
+})
+
+describe('tools', () => {
+  it('that read name what they read', async () => {
+    expect(await kinds({ name: 'Read', input: { file_path: '~/.ssh/id_rsa' } })).toEqual([
+      expect.objectContaining({
+        kind: 'read',
+        place: expect.objectContaining({ path: '/home/dev/.ssh/id_rsa' }),
+      }),
+    ])
+    expect(await kinds({ name: 'Grep', input: { pattern: 'x', path: 'src' } })).toEqual([
+      expect.objectContaining({ kind: 'read', place: at('src', { deep: true }) }),
+    ])
+  })
+
+  it('of the web name the host', async () => {
+    expect(await kinds({ name: 'WebFetch', input: { url: 'https://example.org/a', prompt: 'x' } })).toEqual([
+      expect.objectContaining({ kind: 'fetch', host: 'example.org', runs: false }),
+    ])
+    expect(await kinds({ name: 'WebSearch', input: { query: 'x' } })).toMatchObject([{ kind: 'fetch' }])
+  })
+
+  it('of the conversation do nothing', async () => {
+    expect(await effectsOf({ name: 'TodoWrite', input: { todos: [] } }, CONTEXT)).toEqual([])
+  })
+
+  it('of an unknown server are judged by their hints, and without hints are unknown', async () => {
+    const use = { name: 'mcp__acme__frobnicate', input: {} }
+    expect(await kinds(use)).toMatchObject([{ kind: 'unknown' }])
+    expect(await kinds({ ...use, annotations: { readOnlyHint: true, openWorldHint: false } })).toEqual([])
+    expect(await kinds({ ...use, annotations: { readOnlyHint: true } })).toMatchObject([{ kind: 'fetch' }])
+    expect(
+      await kinds({ ...use, annotations: { destructiveHint: true, openWorldHint: false } }),
+    ).toMatchObject([{ kind: 'unknown', why: expect.stringContaining('destroy') }])
+  })
+
+  it('that name no file or command are unknown', async () => {
+    expect(await kinds({ name: 'Write', input: { content: 'x' } })).toMatchObject([{ kind: 'unknown' }])
+    expect(await kinds({ name: 'Bash', input: { timeout: 1 } })).toMatchObject([{ kind: 'unknown' }])
+  })
+})
+
+describe('scripts on disk', () => {
+  const project = mkdtempSync(join(tmpdir(), 'effects-'))
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
+  const context = { ...CONTEXT, cwd: project, projectDir: project }
+  const deleted = async (command: string) => {
+    const effects = await effectsOf({ name: 'Bash', input: { command } }, context)
+    return effects.flatMap((one) => (one.kind === 'delete' ? [[one.place.path, one.by]] : []))
+  }
+  mkdirSync(join(project, 'bin'))
+  writeFileSync(join(project, 'bin/wipe.sh'), '#!/bin/sh\nrm -rf /srv/data\n')
+  writeFileSync(
+    join(project, 'package.json'),
+    '{"scripts":{"prewipe":"rm -r /srv/pre","wipe":"rm -r /srv/npm"}}',
+  )
+
+  it.each([
+    'bash bin/wipe.sh',
+    './bin/wipe.sh now',
+    'sudo sh bin/wipe.sh',
+    'source bin/wipe.sh',
+    'cd bin && sh wipe.sh',
+  ])('%s', async (command) => {
+    expect(await deleted(command)).toContainEqual(['/srv/data', expect.stringContaining('wipe.sh: rm -rf')])
+  })
+
+  it('of package.json run with the hooks around them', async () => {
+    expect((await deleted('npm run wipe')).map(([path]) => path)).toEqual(['/srv/pre', '/srv/npm'])
+    expect(await deleted('npm run other')).toEqual([])
+  })
+
+  it('that the same command writes first', async () => {
+    expect(await deleted("cat > x.sh <<'EOF'\nrm -r /srv/here\nEOF\nbash x.sh")).toContainEqual([
+      '/srv/here',
+      expect.anything(),
+    ])
+  })
+})
+
+describe('a text that only looks like a command', () => {
+  it.each([
+    "npx vitest run -t 'denies rm -rf /'",
+    "mytool --note 'rm -rf /'",
+    "npx mocha --grep 'git push --force'",
+  ])('is a guess: %s', async (command) => {
+    const effects = await kinds({ name: 'Bash', input: { command } })
+    expect(effects.length).toBeGreaterThan(0)
+    expect(effects.every(({ guess }) => guess)).toBe(true)
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { effectsOf } from '../../src/effects/effects-of.js'
+import { PROGRAMS } from '../../src/effects/programs/programs.js'
+import { SERVER_EXAMPLES } from '../../src/effects/tools/mcp-servers.js'
+import { CONTEXT, isPartOf } from './part-of.js'
+
+describe('each program of the tables', () => {
+  it('is in one entry, which has examples', () => {
+    const names = PROGRAMS.flatMap((program) => program.names)
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
+    expect(PROGRAMS.filter(({ examples }) => examples.length === 0).map(({ names: [name] }) => name)).toEqual(
+      [],
+    )
+  })
+
+  const examples = PROGRAMS.flatMap((program) => program.examples)
+  it.each(examples.map((example) => [example.command, example] as const))('%s', async (command, example) => {
+    const all = await effectsOf({ name: 'Bash', input: { command } }, CONTEXT)
+    const effects = all.filter(({ kind, guess }) => kind !== 'run' && !guess)
+    if (example.effects.length === 0) expect(effects).toEqual([])
+    for (const part of example.effects)
+      expect(effects, JSON.stringify(part)).toSatisfy((found: typeof effects) =>
+        found.some((one) => isPartOf(part, one)),
+      )
+    expect(all.every(({ by }) => by !== '')).toBe(true)
+  })
+})
+
+describe('well-known MCP servers', () => {
+  it.each(SERVER_EXAMPLES.map((one) => [one.tool, JSON.stringify(one.input), one] as const))(
+    '%s %s',
+    async (name, _, example) => {
+      const effects = await effectsOf({ name, input: example.input }, CONTEXT)
+      if (example.effects.length === 0) expect(effects).toEqual([])
+      for (const part of example.effects) expect(effects.some((one) => isPartOf(part, one))).toBe(true)
+    },
+  )
+})

@@ -6,6 +6,7 @@ export const COMMANDS = {
   '': () => import('./commands/state.js'),
   list: () => import('./commands/list.js'),
   explain: () => import('./commands/explain.js'),
+  effects: () => import('./commands/effects.js'),
   doctor: () => import('./commands/doctor.js'),
   fire: () => import('./commands/fire.js'),
   test: () => import('./commands/test.js'),

@@ -57,7 +57,7 @@ export function checkExact(event: string, path: string | undefined): void {
   )
 }
 
-async function inputText({ stdin, seconds }: InputOptions): Promise<string> {
+export async function inputText({ stdin, seconds }: InputOptions): Promise<string> {
   if (stdin !== undefined) return stdin
   if (isTerminal(STDIN)) throw nothingPiped()
   return decoded(await readInput(seconds), 'standard input')

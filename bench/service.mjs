@@ -18,7 +18,8 @@ const EVENT = {
 const PLUGINS = 200
 /** A plugin whose hook runs, and plugins whose hooks are for other tools. */
 const hooksOf = (matcher) => ({ PreToolUse: [{ matcher, hooks: [{ type: 'command', command: 'true' }] }] })
-const CALLS_FOR_MEMORY = 300
+/** Its memory has stopped growing by then. */
+const CALLS_FOR_MEMORY = 200
 const MOST_TRIES = 100
 
 export async function bench() {

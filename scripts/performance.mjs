@@ -34,7 +34,7 @@ function performancePage({ date, commit, machine, benches }) {
     '![Carabiner and its peers over the same baseline](performance/peers.svg)',
     '## How figures are taken',
     list([
-      'Each question is a file in `bench/`, with a process of its own. Everything in it is warmed up first.',
+      'Each question is a file in `bench/`, with a process of its own. Everything in it is warmed up first, except programs that are started anew each time.',
       'Then there are 9 to 41 rounds. In each round, everything runs once, in another order. A figure is the median of the rounds’ ratios. The **middle half** of the ratios shows the spread. **There** is the time of what stands before the `/`, on that machine.',
       'Where other programs on the machine would disturb the time, processor time is taken. For a program that is started anew, it is that of the program and of all its threads.',
       '`npm run bench` repeats all of it in a few minutes, and says which figure got worse than the last saved one: its middle half must be more than 5 % above the other. `npm run bench -- NAME` asks one question, `--json` prints for programs, `--save` adds the run to `bench/history.jsonl`.',

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { isWorse } from '../../bench/history.mjs'
-import { figure, Rounds } from '../../bench/measure.mjs'
+import { childClock, figure, Rounds, race } from '../../bench/measure.mjs'
 
 describe('a row', () => {
   const rounds = new Rounds({
@@ -37,6 +37,12 @@ describe('a row', () => {
   it('that is not timed has no spread', () => {
     expect(figure('x', 'MB', 60, 120, 1)).toMatchObject({ ratio: 0.5, low: 0.5, high: 0.5, limit: 1 })
   })
+})
+
+it('does not warm up programs that are started anew', async () => {
+  let calls = 0
+  await race({ program: () => calls++ }, { calls: 1, clock: childClock, most: 9 })
+  expect(calls).toBe(1 + 9)
 })
 
 it('got worse if the middle halves are apart', () => {

@@ -258,7 +258,9 @@ def _watch(registry: Any) -> Optional[Callable[[], None]]:
         return result
 
     def unwatch() -> None:
-        registry.emit = emit
+        # Another module may have replaced it since, and then calls `watched`, which changes nothing without our hooks.
+        if registry.emit is watched:
+            registry.emit = emit
 
     try:
         registry.emit = watched

@@ -287,4 +287,23 @@ asyncio.run(main())
       ...[ls, changed, 'True', ls, lost, 'True', ...others],
     ])
   })
+
+  it('leaves an emit alone that another module has put in since, and goes on without the hooks', async () => {
+    const lines = await python(`${AMPLIFIER}
+async def main():
+    registry = Registry()
+    unmount = await amplifier.mount(types.SimpleNamespace(hooks=registry), {})
+    watched, told = registry.emit, []
+    async def later(event, data):
+        told.append(event)
+        return await watched(event, data)
+    registry.emit = later
+    print((await registry.emit("tool:pre", pre("forbidden"))).action)
+    await unmount()
+    print(registry.emit is later)
+    print((await registry.emit("tool:pre", pre("forbidden"))).action, told)
+asyncio.run(main())
+`)
+    expect(lines).toEqual(['deny', 'True', "continue ['tool:pre', 'tool:pre']"])
+  })
 })

@@ -110,12 +110,15 @@ function leftLines(left: Found['left'], paint: Paint): readonly string[] {
   return left.flatMap((one) => labelled('stays', visible(one), paint.yellow))
 }
 
+/** Also after `npm link`. */
+const UNINSTALL = 'npm uninstall -g carabiner   # the program itself'
+
 async function shown(found: Found, output: Output): Promise<number> {
   const nothing = (paint: Paint) => ['nothing to remove', ...leftLines(found.left, paint)]
   return output.result({ removed: false, ...foundData(found), ...NOT_KEPT }, (paint) => [
     ...(isEmpty(found) ? nothing(paint) : foundLines(found, paint)),
     ...(isEmpty(found)
-      ? nextLines(['npm uninstall -g carabiner   # the program itself'], paint)
+      ? nextLines([UNINSTALL], paint)
       : nextLines(['carabiner remove   # asks, and keeps a backup'], paint)),
   ])
 }
@@ -159,7 +162,7 @@ async function told(done: Removed, output: Output): Promise<number> {
         ...(mcp.length > 0
           ? [`Restart ${[...new Set(mcp.map(({ client }) => client.title))].join(', ')}`]
           : []),
-        ...(done.kept.length > 0 ? ['npm uninstall -g carabiner   # the program itself'] : []),
+        ...(done.kept.length > 0 ? [UNINSTALL] : []),
       ],
       paint,
     ),

@@ -228,7 +228,7 @@ function notesOn({ node, script }: Program): readonly string[] {
   ]
   if (!/[\\/]_npx[\\/]/.test(script)) return here
   return [
-    `${script} is in the npx cache, which may be emptied. Type npm install -g carabiner, then run this again`,
+    `${script} is in the npx cache, which may be emptied. Type npm link in a clone of Carabiner, then run this again`,
     ...here,
   ]
 }

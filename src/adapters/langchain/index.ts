@@ -6,7 +6,7 @@ import { type Data, HookError, type Session } from '../../core/index.js'
 import { type Capabilities, WORKS } from '../capabilities.js'
 import { callModel, type ModelOptions } from './model.js'
 import type { Approver, CallRequest, ToolCall } from './questions.js'
-import { callTool, inOwnTask } from './tool.js'
+import { callTool, inOwnTask, isJudged } from './tool.js'
 
 export { interruptApprover } from './questions.js'
 
@@ -16,7 +16,7 @@ export const capabilities: Capabilities = {
   versions: ['1.0.1', '1.5.14'],
   deny: {
     works: true,
-    how: '`hooksMiddleware` for `createAgent`, as the last one in `middleware`: hooks do not see what another one changes after it, and such a tool call fails, except in LangChain 1.0, or if it replaces the tool as well; in a graph of your own, `wrapTools` for `ToolNode`, and `session.callModel` for the model',
+    how: '`hooksMiddleware` for `createAgent`, as the last one in `middleware`: hooks do not see what another one changes after it, and such a tool call fails, except in LangChain 1.0, or if it replaces the tool as well; hooks do not see a tool that middleware before it runs itself without calling its handler, unless the tool also went through `wrapTools`; in a graph of your own, `wrapTools` for `ToolNode`, and `session.callModel` for the model',
   },
   rewrite: {
     works: true,
@@ -61,6 +61,8 @@ interface MiddlewareOptions extends ToolOptions, ModelOptions {
  *
  * Put it last into `middleware`. Hooks do not see what middleware after it changes. If that is a tool call, the call fails,
  * but only in versions of LangChain where a middleware can replace a tool, which 1.0 ignores, and not if it does so itself.
+ * Hooks do not see a tool that middleware before it runs itself, without calling its handler, unless the tool also went
+ * through `wrapTools`.
  */
 export function hooksMiddleware(session: Session, options: MiddlewareOptions = {}): AgentMiddleware {
   const { approver, throwToolErrors } = options
@@ -108,7 +110,10 @@ interface AnyTool {
   invoke(input: never, config?: never): Promise<unknown>
 }
 
-/** For ToolNode in a graph of your own: each call of these tools is judged. */
+/**
+ * For ToolNode in a graph of your own: each call of these tools is judged. In createAgent, also if middleware before
+ * `hooksMiddleware` runs the tool itself.
+ */
 export function wrapTools<T extends AnyTool>(
   session: Session,
   tools: readonly T[],
@@ -121,6 +126,7 @@ export function wrapTools<T extends AnyTool>(
       const input = typeof given === 'string' ? { input: given } : given
       const isCall = input.type === 'tool_call'
       const toolCall = isCall ? (input as unknown as ToolCall) : { name: tool.name, args: input }
+      if (isJudged(session, toolCall)) return run(given)
       const { state, isOnlyCall } = nodeInput()
       const request = { toolCall, state, runtime: { signal: config.signal } }
       const made = await inOwnTask(toolCall, () =>

@@ -1,5 +1,6 @@
 // A tool call of LangChain between its hooks, and its place in LangGraph's checkpoints.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, getConfig, isCommand, isGraphInterrupt, task } from '@langchain/langgraph'
 import { ToolMessage } from 'langchain'
@@ -7,6 +8,17 @@ import { type Data, HookError, type Session } from '../../core/index.js'
 import { beginOnce, forgetBegun, isUnheard, runBegun } from '../begun-calls.js'
 import { asText } from '../response.js'
 import { type Approver, type CallRequest, interruptApprover, type ToolCall, whyUnasked } from './questions.js'
+
+/** The call that runs, as hooks have judged it. */
+const running = new AsyncLocalStorage<{ readonly session: Session; readonly call: ToolCall }>()
+
+/** Whether hooks around this tool have just judged the call. */
+export function isJudged(session: Session, { id = '', name, args }: ToolCall): boolean {
+  const around = running.getStore()
+  if (around?.session !== session || id === '') return false
+  const { call } = around
+  return call.id === id && call.name === name && isDeepStrictEqual(call.args, args)
+}
 
 interface Running<R, T> {
   readonly run: (request: R) => Promise<T>
@@ -30,7 +42,10 @@ export async function callTool<R extends CallRequest, T>(
   let made: T | undefined
   const runJudged = async (args: Data): Promise<unknown> => {
     const judged = { ...request, toolCall: { ...toolCall, args } }
-    made = await (request.tool ? runUnchanged(judged, run) : run(judged))
+    const { toolCall: call } = judged
+    made = await running.run({ session, call }, () =>
+      request.tool ? runUnchanged(judged, run) : run(judged),
+    )
     return shownResult(made)
   }
   const errorIn = (content: unknown) => (toolMessageIn(made)?.status === 'error' ? content : undefined)

@@ -374,6 +374,30 @@ const CASES: Readonly<Record<string, () => Promise<unknown>>> = {
     )
     return { ran, seen, error }
   },
+  async 'middleware that runs a tool itself'() {
+    const ended: Record<string, object> = {}
+    const runs = createMiddleware({
+      name: 'Runs',
+      wrapToolCall: async ({ tool, toolCall }) =>
+        (await (tool as unknown as { invoke(call: object): unknown }).invoke(toolCall)) as ToolMessage,
+    })
+    for (const place of ['hooks last', 'hooks first', 'wrapTools', 'wrapTools, other middleware'] as const) {
+      const { hooks, ran, seen, session, tools } = await fresh()
+      const judges = hooksMiddleware(session)
+      const agent = createAgent({
+        model: new Scripted([calling(call('look', 'c1'))]),
+        tools: place.startsWith('wrapTools') ? wrapTools(session, tools) : tools,
+        middleware:
+          place === 'hooks first'
+            ? [judges, runs]
+            : [...(place === 'wrapTools, other middleware' ? [] : [runs]), judges],
+      })
+      await agent.invoke(START_INPUT)
+      ended[place] = { ran, seen }
+      await hooks.close()
+    }
+    return ended
+  },
   async 'middleware that provides a tool'() {
     const ended: Record<string, object> = {}
     for (const place of ['before', 'after', 'before, another name', 'without hooks'] as const) {

@@ -114,6 +114,16 @@ for (const version of ['1.0', '1.5'])
       )
     })
 
+    it('judges a tool that middleware runs itself if hooks come first, or in the tool', () => {
+      const judged = { ran: ['a'], seen: ['PreToolUse c1', 'PostToolUse c1'] }
+      expect(played('middleware that runs a tool itself')).toEqual({
+        'hooks last': { ran: ['a'], seen: [] },
+        'hooks first': judged,
+        wrapTools: judged,
+        'wrapTools, other middleware': judged,
+      })
+    })
+
     it('runs no tool that only middleware after it provides, or that has another name than the call', () => {
       const told = expect.stringContaining('not found')
       const unknown = { ran: [], seen: [], told }

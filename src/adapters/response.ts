@@ -1,7 +1,14 @@
 // Responses as hooks see them, `{ role, content, tool_calls? }`, and the parts of an SDK's response that hooks changed.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Data, Json, ModelCallResult, RenderedInjection, Session } from '../core/index.js'
+import {
+  type Data,
+  HookError,
+  type Json,
+  type ModelCallResult,
+  type RenderedInjection,
+  type Session,
+} from '../core/index.js'
 import { refused } from './begun-calls.js'
 
 /** A tool call as hooks see it, with an object as its input in every SDK. */
@@ -137,4 +144,12 @@ export function parsed(text: string): unknown {
 export async function unlessRefused(result: Promise<ModelCallResult<unknown>>): Promise<void> {
   const called = await result
   if (called.response === undefined) throw refused(called)
+}
+
+/** For a stream that has shown what a hook then changed. */
+export function changedLate(): HookError {
+  const text = 'A hook changed the response after the changed part was shown'
+  return new HookError('CALL_DENIED', text, {
+    hint: 'Use `hold: "all"`, so that changes of hooks take effect.',
+  })
 }

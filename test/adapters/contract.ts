@@ -3,10 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Hold } from 'carabiner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { source } from '../../scripts/source.mjs'
 import type { Capabilities } from '../../src/adapters/capabilities.js'
 import { MockModel } from '../../src/verify/model/mock-model.js'
+import { programFile, withProgram } from '../approvals/programs.js'
 import { type Played, SCENES, type SceneName, SYSTEM, type Wanted } from './scenes.js'
 import { sdkProject } from './sdk-project.js'
 
@@ -27,6 +29,8 @@ interface Adapter {
   readonly node?: string
   /** If there are several ways to put hooks into an agent, the scenes are played in each. */
   readonly ways?: readonly string[]
+  /** It has the option `hold`, and plays every scene with each of its values. */
+  readonly holds?: true
   /** Where the SDK cannot do what the contract says, and its `capabilities` say so. */
   readonly differs?: Readonly<Partial<Record<SceneName, Expectation>>>
   readonly leftOut?: readonly SceneName[]
@@ -76,6 +80,24 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(named(events)).toEqual(['PreToolUse'])
     expect(requests[1]).not.toContain('saw a')
     expect(text).toBe('All done.')
+  },
+  'ask elsewhere, yes'({ ran, events, told, requests, text }) {
+    expect(told).toEqual(['asked about {"at":"b"}'])
+    expect(ran).toEqual(['look b'])
+    // Hooks before the one that changes the input see the new one too.
+    expect(named(events)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse'])
+    expect(requests[1]).toContain('saw b')
+    expect(text).toBe('All done.')
+  },
+  'ask elsewhere, no'({ ran, told, requests, text }) {
+    expect(told).toEqual(['asked about {"at":"b"}'])
+    expect(ran).toEqual([])
+    expect(requests[1]).not.toContain('saw')
+    expect(text).toBe('All done.')
+  },
+  // The question stays open, so the SDK asks in its own way.
+  'ask elsewhere, no answer'(seen) {
+    CONTRACT['ask elsewhere, no'](seen, false)
   },
   respond({ ran, requests, errors, text }) {
     expect(ran).toEqual([])
@@ -190,6 +212,35 @@ function three(name: string): readonly string[] {
   return [name, name, name]
 }
 
+/** What is different in a stream that shows a response, or a part of it, before hooks have judged it. */
+const EARLY: Readonly<Record<Hold, Readonly<Partial<Record<SceneName, Expectation>>>>> = {
+  all: {},
+  'tool-calls': { 'deny a response': refusedLate('a secret'), 'rewrite a response': refusedLate('changed') },
+  none: {
+    'deny a response': refusedLate('a secret'),
+    'rewrite a response': refusedLate('changed'),
+    'deny a call in a response': callRefusedLate('no such call'),
+    'rewrite a call in a response': callRefusedLate('changed'),
+  },
+}
+
+/** The text was shown, and the run fails. */
+function refusedLate(why: string): Expectation {
+  return ({ shown, text, error }) => {
+    expect(shown).toBe('the password is x')
+    expect(text).toBeUndefined()
+    expect(error?.message).toContain(why)
+  }
+}
+
+/** The run fails before the model is asked again. The call may have been started. */
+function callRefusedLate(why: string): Expectation {
+  return ({ requests, error }) => {
+    expect(requests).toHaveLength(1)
+    expect(error?.message).toContain(why)
+  }
+}
+
 type Row = Exclude<keyof Capabilities, 'sdk' | 'package' | 'versions'>
 
 /** The rows of `capabilities` that a scene proves. */
@@ -208,6 +259,9 @@ const ROWS: Readonly<Record<SceneName, readonly Row[]>> = {
   inject: ['inject'],
   'ask, yes': ['ask'],
   'ask, no': ['ask'],
+  'ask elsewhere, yes': ['ask'],
+  'ask elsewhere, no': ['ask'],
+  'ask elsewhere, no answer': ['ask'],
   respond: ['respond'],
   'respond for the model': ['respond'],
   'parallel, at once': ['parallel'],
@@ -223,13 +277,16 @@ const ROWS: Readonly<Record<SceneName, readonly Row[]>> = {
   subagent: ['subagents'],
 }
 
+const ALL: readonly Hold[] = ['all']
+const HOLDS = Object.keys(EARLY) as Hold[]
+
 /** Some SDKs start a program for every scene, on a machine that may be busy. */
 const PATIENCE_MS = 600_000
 
 export const named = (events: Seen['events']) => events.map(({ hook_event_name }) => hook_event_name)
 
 export function contract(adapter: Adapter): void {
-  const { name, version, node, ways = [''], differs = {}, leftOut = [] } = adapter
+  const { name, version, node, ways = [''], holds, differs = {}, leftOut = [] } = adapter
   const { isLowEnd, noExample = isLowEnd } = adapter
   const agent = `test/adapters/${name}/agent.ts`
   const project = sdkProject(`${name}/${version}`, node)
@@ -249,10 +306,14 @@ export function contract(adapter: Adapter): void {
   describe.skipIf(!project)(`${name} ${version}`, () => {
     const seen = new Map<Wanted, Seen>()
     const names = (Object.keys(SCENES) as SceneName[]).filter((scene) => !leftOut.includes(scene))
-    const wanted: readonly Wanted[] = ways.flatMap((way) =>
-      [false, true].flatMap((streaming) => names.map((scene) => ({ name: scene, streaming, way }))),
-    )
+    const played = (scene: SceneName): readonly Wanted[] =>
+      ways.flatMap((way) => [
+        { name: scene, streaming: false, way, hold: 'all' },
+        ...(holds ? HOLDS : ALL).map((hold) => ({ name: scene, streaming: true, way, hold })),
+      ])
+    const wanted = names.flatMap(played)
 
+    withProgram('answerer')
     beforeAll(async () => {
       const requests = wanted.map((): string[] => [])
       const model = new MockModel(({ path, body }) => {
@@ -262,7 +323,12 @@ export function contract(adapter: Adapter): void {
         return turns[(requests[at]?.length ?? 0) - 1] ?? { text: 'nothing more to say' }
       })
       const port = await model.start()
-      const scenes = wanted.map((scene, at) => ({ ...scene, baseURL: `http://127.0.0.1:${port}/${at}` }))
+      const answerer = programFile('answerer')
+      const scenes = wanted.map((scene, at) => ({
+        ...scene,
+        baseURL: `http://127.0.0.1:${port}/${at}`,
+        answerer,
+      }))
       try {
         const lines = (await project?.run(agent, JSON.stringify(scenes)))?.trim().split('\n') ?? []
         for (const [at, one] of wanted.entries()) {
@@ -275,8 +341,9 @@ export function contract(adapter: Adapter): void {
     }, PATIENCE_MS)
     afterAll(() => project?.[Symbol.dispose]())
 
-    it.each(wanted)('$name, streaming: $streaming $way', (one) => {
-      const expectation = differs[one.name] ?? CONTRACT[one.name]
+    it.each(wanted)('$name, streaming: $streaming, hold: $hold $way', (one) => {
+      const early = one.streaming ? EARLY[one.hold][one.name] : undefined
+      const expectation = early ?? differs[one.name] ?? CONTRACT[one.name]
       expectation(seen.get(one) as Seen, one.streaming)
     })
 

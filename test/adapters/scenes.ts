@@ -1,7 +1,23 @@
 // The situations that every adapter must handle: what the model says, which hooks there are, and how an agent plays them.
 // An agent of an SDK calls playScenes() with a function that runs the SDK's own loop.
 
-import { askUser, createHooks, type Data, deny, inject, modify, respond, type Session } from 'carabiner'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  askUser,
+  createHooks,
+  type Data,
+  deny,
+  fileApprovals,
+  type Hold,
+  inject,
+  modify,
+  queueApprover,
+  respond,
+  type Session,
+} from 'carabiner'
 
 /** A tool as every SDK can have it. Its input is `{ at: string }`. */
 export interface TestTool {
@@ -17,6 +33,8 @@ export interface AgentRun {
   readonly streaming: boolean
   /** One of the adapter's ways to put hooks into an agent, by the name that its test gives it. */
   readonly way: string
+  /** What waits for hooks in a stream, for adapters that have this option. */
+  readonly hold: Hold
   readonly signal: AbortSignal
   readonly tools: readonly TestTool[]
   /** What a person answers if the SDK suspends the agent. */
@@ -63,6 +81,8 @@ interface Scene {
   readonly hooks?: (session: Session, run: SceneRun) => void
   /** The person says no. */
   readonly refuses?: true
+  /** Questions go to the queue of approvals, where another process answers them so, or nobody does. */
+  readonly elsewhere?: 'allow' | 'deny' | 'nobody'
   /** No hook sees what happens. */
   readonly unwatched?: true
   /** Hooks may change system messages, which are protected by default. */
@@ -104,6 +124,12 @@ const judged =
     session.register('PreToolUse', (_, { tool_input }) => verdicts[String((tool_input as Data).at)])
   }
 
+/** One hook changes the input, and another asks about what it is then. */
+function asksAboutB(session: Session): void {
+  session.register('PreToolUse', () => modify({ tool_input: { at: 'b' } }))
+  session.register('PreToolUse', () => askUser('really?'))
+}
+
 export const SCENES = {
   plain: { turns: LOOK },
   'no hooks': { turns: LOOK, unwatched: true },
@@ -129,6 +155,9 @@ export const SCENES = {
     hooks: (session) => session.register('PreToolUse', () => askUser('really?')),
     refuses: true,
   },
+  'ask elsewhere, yes': { turns: LOOK, hooks: asksAboutB, elsewhere: 'allow' },
+  'ask elsewhere, no': { turns: LOOK, hooks: asksAboutB, elsewhere: 'deny' },
+  'ask elsewhere, no answer': { turns: LOOK, hooks: asksAboutB, elsewhere: 'nobody', refuses: true },
   respond: {
     turns: LOOK,
     hooks: (session) => session.register('PreToolUse', () => respond('from the cache')),
@@ -229,30 +258,36 @@ export interface Wanted {
   readonly name: SceneName
   readonly streaming: boolean
   readonly way: string
+  readonly hold: Hold
+}
+
+/** What the test tells its agent about a scene. */
+interface Order extends Wanted {
+  readonly baseURL: string
+  /** The program that answers questions in the queue. */
+  readonly answerer: string
 }
 
 /** Reads the scenes to play from standard input, and prints a line for each. */
 export async function playScenes(runAgent: RunAgent): Promise<void> {
   let text = ''
   for await (const some of process.stdin) text += some
-  const wanted = JSON.parse(text) as readonly (Wanted & { readonly baseURL: string })[]
+  const wanted = JSON.parse(text) as readonly Order[]
   for (const one of wanted) console.log(JSON.stringify(await played(runAgent, one)))
 }
 
-async function played(
-  runAgent: RunAgent,
-  { name, ...how }: Wanted & { readonly baseURL: string },
-): Promise<Played> {
+async function played(runAgent: RunAgent, { name, answerer, ...how }: Order): Promise<Played> {
   const scene: Scene = SCENES[name]
   const settings = scene.unprotected && { settings: { protect_system_messages: false } }
-  const hooks = await createHooks({ globals: false, ...settings })
+  const told: string[] = []
+  const queue = scene.elsewhere && ownQueue(scene.elsewhere, answerer, (what) => told.push(what))
+  const hooks = await createHooks({ globals: false, ...settings, ...queue?.options })
   const session = hooks.session()
   const events: Data[] = []
   const watched = scene.unwatched ? [] : (['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
   for (const event of watched) session.register(event, (_, data) => void events.push(data as unknown as Data))
   const controller = new AbortController()
   const abort = () => controller.abort()
-  const told: string[] = []
   scene.hooks?.(session, { abort, tell: (what) => told.push(what) })
   const ran: string[] = []
   let shown = ''
@@ -276,7 +311,28 @@ async function played(
     return { shown, ran, errors, events, told: [...told], error: { name, message } }
   } finally {
     await hooks.close()
+    queue?.remove()
   }
+}
+
+/** A queue that another process answers as soon as a question is in it. */
+function ownQueue(answer: 'allow' | 'deny' | 'nobody', answerer: string, tell: (what: string) => void) {
+  const folder = mkdtempSync(join(tmpdir(), 'carabiner-queue-'))
+  const places = { stateDir: join(folder, 'state'), dataDir: join(folder, 'data') }
+  const onRaised: Parameters<typeof queueApprover>[0]['onRaised'] = ({ id, question }) => {
+    tell(`asked about ${JSON.stringify(question.call.tool_input)}`)
+    if (answer === 'nobody') return
+    const plan = JSON.stringify({ ...places, ids: [id], by: 'ann', decision: answer })
+    spawn(process.execPath, [answerer, 'answer', plan], { stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+  const approver = queueApprover({
+    queue: fileApprovals(places),
+    project: process.cwd(),
+    // Nobody watches the queue.
+    wait: answer === 'nobody' ? 0 : 120,
+    onRaised,
+  })
+  return { options: { approver }, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 function asHelper(run: AgentRun, prompt: string): AgentRun {

@@ -118,6 +118,21 @@ describe('a hook answers', () => {
     expect((await late.result).response).toMatchObject({ content: 'redacted' })
   })
 
+  test('and changes it after a part was shown: restOf makes what follows', async () => {
+    const session = await newSession()
+    session.register('ModelResponse', (_, { response }) =>
+      modify({ response: { ...(response as Data), tool_calls: [] } }),
+    )
+    const restOf = vi.fn(() => [END])
+    const run = stream([...TEXT, CALL, END])
+    const late = session.streamModel(REQUEST, run, { deltasOf, restOf, hold: 'tool-calls' })
+    expect(await read<unknown>(late)).toEqual([...TEXT, END])
+    expect(restOf).toHaveBeenCalledWith(expect.objectContaining({ tool_calls: [] }), TEXT)
+    const held = session.streamModel(REQUEST, run, { deltasOf, restOf })
+    expect(await read(held)).toEqual([{ type: 'text', text: 'the password is x' }])
+    expect(restOf).toHaveBeenCalledOnce()
+  })
+
   test('no: the model is not called', async () => {
     const session = await newSession()
     session.register('ModelRequest', () => deny('over budget'))

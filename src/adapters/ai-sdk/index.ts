@@ -46,7 +46,7 @@ export const capabilities: Capabilities = {
   respond: WORKS,
   streaming: {
     works: true,
-    how: '`hold: "tool-calls"` or `"none"` of `hooksMiddleware` shows text earlier, unjudged',
+    how: '`hold: "tool-calls"` or `"none"` of `hooksMiddleware` shows text earlier, unjudged; if hooks then refuse or change what was shown, that is an error',
     limit: 'if there are hooks, a tool that yields several results shows only the last',
   },
   parallel: WORKS,

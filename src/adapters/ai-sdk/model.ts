@@ -4,9 +4,9 @@ import { ReadableStream } from 'node:stream/web'
 import type { wrapLanguageModel } from 'ai'
 import type { Hold, Session } from '../../core/index.js'
 import { injectedAs, refuseOtherModel } from '../request.js'
-import { judgedParts, messageOf, partsOf, unlessRefused } from '../response.js'
+import { changedLate, judgedParts, messageOf, partsOf, unlessRefused } from '../response.js'
 import { judgedPart } from './handed-out.js'
-import { endOf, PARTS, type Part, streamOf, wholeParts } from './parts.js'
+import { endOf, PARTS, type Part, restOf, streamOf, wholeParts } from './parts.js'
 
 /** 5.0 gives it no name. */
 type Middleware = Exclude<Parameters<typeof wrapLanguageModel>[0]['middleware'], readonly unknown[]>
@@ -66,6 +66,8 @@ async function stream(session: Session, model: Model, params: Params, hold: Hold
   let made: { readonly stream: AsyncIterable<Part> } | undefined
   let whole: readonly Part[] = []
   let end: Part | undefined
+  let late: Error | undefined
+  const finish = (parts: readonly Part[]) => end ?? { type: 'finish', ...endOf(model, parts) }
   const streamed = session.streamModel(
     requestOf(model, params),
     async (request: Seen) => {
@@ -80,11 +82,12 @@ async function stream(session: Session, model: Model, params: Params, hold: Hold
         whole = wholeParts(parts)
         return messageOf(whole, PARTS)
       },
-      deltasOf: (response) =>
-        streamOf(
-          partsOf(response, PARTS, whole),
-          (parts) => end ?? { type: 'finish', ...endOf(model, parts) },
-        ),
+      deltasOf: (response) => streamOf(partsOf(response, PARTS, whole), finish),
+      restOf: (response, shown) => {
+        const rest = restOf(partsOf(response, PARTS, whole), shown, finish)
+        if (!rest) late = changedLate()
+        return rest ?? []
+      },
     },
   )
   // The model is called when the first part is read; its errors are those of this call, so that the SDK can retry.
@@ -92,7 +95,8 @@ async function stream(session: Session, model: Model, params: Params, hold: Hold
   const first = await parts.next()
   if (first.done) await unlessRefused(streamed.result)
   async function* rest() {
-    let end = () => unlessRefused(streamed.result)
+    let hasCalls = false
+    let end = () => (late ? Promise.reject(late) : unlessRefused(streamed.result))
     try {
       for (let next = first; !next.done; next = await parts.next()) {
         let part = next.value
@@ -103,6 +107,7 @@ async function stream(session: Session, model: Model, params: Params, hold: Hold
             end = () => Promise.reject(error)
             break
           }
+        hasCalls ||= part.type === 'tool-call'
         yield part
       }
     } finally {
@@ -111,6 +116,8 @@ async function stream(session: Session, model: Model, params: Params, hold: Hold
     try {
       await end()
     } catch (error) {
+      // After a part with an error, the SDK goes on with the results of the calls.
+      if (hasCalls) throw error
       yield { type: 'error', error }
       yield { type: 'finish', ...endOf(model, [], 'error') }
     }

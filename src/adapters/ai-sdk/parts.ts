@@ -1,6 +1,6 @@
 // The parts of a response in the AI SDK: how hooks see them, whole and streamed, and how a response ends in 5, 6 and 7.
 
-import { inputOf, type PartForm } from '../response.js'
+import { inputOf, messageOf, type PartForm } from '../response.js'
 
 /** What all versions have in common, of responses, streams and messages. */
 export interface Part {
@@ -58,6 +58,22 @@ export function* streamOf(parts: readonly Part[], end: (parts: readonly Part[]) 
     }
   }
   yield end(parts)
+}
+
+/** What follows the parts of a stream that were shown. Undefined if these are no longer right: only calls can still change. */
+export function restOf(
+  parts: readonly Part[],
+  shown: readonly Part[],
+  end: (parts: readonly Part[]) => Part,
+): readonly Part[] | undefined {
+  const text = messageOf(wholeParts(shown), PARTS).content
+  const hasCalls = shown.some((part) => PARTS.callOf(part))
+  if (hasCalls || messageOf(parts, PARTS).content !== text) return undefined
+  const idsOf = (wanted: string) => shown.flatMap(({ type, id }) => (type === wanted ? [id] : []))
+  const closed = idsOf('text-end')
+  const open = idsOf('text-start').filter((id) => !closed.includes(id))
+  const rest = parts.filter((part) => part.type !== 'text' && !shown.includes(part))
+  return [...open.map((id) => ({ type: 'text-end', id })), ...rest, end(parts)]
 }
 
 /** The end of a response that no model gave: nothing was used. 5 writes it in another form than 6 and 7. */

@@ -35,7 +35,7 @@ export const capabilities: Capabilities = {
   respond: WORKS,
   streaming: {
     works: true,
-    how: '`hold: "tool-calls"` or `"none"` of `wrapModel` shows text earlier, unjudged',
+    how: '`hold: "tool-calls"` or `"none"` of `wrapModel` shows text earlier, unjudged; if hooks then refuse or change what was shown, that is an error',
   },
   parallel: WORKS,
   abort: {

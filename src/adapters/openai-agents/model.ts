@@ -10,7 +10,15 @@ import type {
 } from '@openai/agents'
 import { type Hold, HookError, type Json, type Session } from '../../core/index.js'
 import { injectedAs, refuseOtherModel, splitSystem, withSystem } from '../request.js'
-import { inputOf, judgedParts, messageOf, type PartForm, partsOf, unlessRefused } from '../response.js'
+import {
+  changedLate,
+  inputOf,
+  judgedParts,
+  messageOf,
+  type PartForm,
+  partsOf,
+  unlessRefused,
+} from '../response.js'
 
 interface ModelOptions {
   /** What hooks see as the model. The SDK does not say which one it is. */
@@ -45,6 +53,7 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
     if (!anyTools) refuseUnseen(request)
     const { signal } = request
     let end: Completed | undefined
+    let late: Error | undefined
     const streamed = session.streamModel(
       requestOf(name, request),
       (judged: Seen) => model.getStreamedResponse(restored(name, request, judged)),
@@ -55,9 +64,15 @@ export function wrapModel(session: Session, model: Model, options: ModelOptions 
           return messageOf<Item>(end?.output ?? [said(events.map(deltaOf).join(''))], ITEMS)
         },
         deltasOf: (response: Json) => eventsOf(response, end),
+        restOf: (response: Json, shown: readonly StreamEvent[]) => {
+          const rest = restOf(response, shown, end)
+          if (!rest) late = changedLate()
+          return rest ?? []
+        },
       },
     )
     yield* streamed
+    if (late) throw late
     await unlessRefused(streamed.result)
   }
   return Object.assign(Object.create(model), wrapped)
@@ -153,7 +168,23 @@ function* eventsOf(response: Json, end: Completed | undefined): Iterable<StreamE
   const { content: text } = messageOf(output, ITEMS)
   yield { type: 'response_started' }
   if (text !== '') yield { type: 'output_text_delta', delta: text }
-  yield {
+  yield doneWith(output, end)
+}
+
+/** What follows the events that were shown. Undefined if these are no longer right: only calls can still change. */
+function restOf(
+  response: Json,
+  shown: readonly StreamEvent[],
+  end: Completed | undefined,
+): readonly StreamEvent[] | undefined {
+  const output = partsOf<Item>(response, ITEMS, end?.output)
+  const isDone = shown.some(({ type }) => type === 'response_done')
+  const isSameText = messageOf(output, ITEMS).content === shown.map(deltaOf).join('')
+  return isDone || !isSameText ? undefined : [doneWith(output, end)]
+}
+
+function doneWith(output: readonly Item[], end: Completed | undefined): StreamEvent {
+  return {
     type: 'response_done',
     response: { id: '', usage: NOTHING, ...end, output: output as Completed['output'] },
   }

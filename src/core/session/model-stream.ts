@@ -25,7 +25,8 @@ import {
  * What waits until ModelResponse hooks have judged the whole response. Without such a hook nothing waits.
  * - `all`: everything. Nothing of a refused response is shown.
  * - `tool-calls`: everything from the first tool call on. No refused call is made, but text before it has been shown.
- * - `none`: nothing. A deny comes too late: the text was shown, and calls may have been started. Only `result` says it.
+ * - `none`: nothing. A deny or a change comes too late: the text was shown, and calls may have been started. Only `result`
+ *   says it.
  */
 export type Hold = 'all' | 'tool-calls' | 'none'
 
@@ -35,6 +36,8 @@ export interface StreamModelOptions<D, A, R extends AnyRequest = ModelRequest>
   readonly hold?: Hold
   /** Makes deltas of a response that a hook gave or changed. Without it, that response is only in `result`. */
   readonly deltasOf?: (response: Json) => Iterable<D>
+  /** The same, for a response that a hook changed after these deltas were shown: makes the deltas that follow them. */
+  readonly restOf?: (response: Json, shown: readonly D[]) => Iterable<D>
 }
 
 export interface StreamedModel<D, T> extends AsyncIterable<D> {
@@ -49,6 +52,7 @@ const OPTIONS: Checks<StreamModelOptions<unknown, unknown>> = {
   ...STREAM_OPTIONS,
   hold: isOneOf('all', 'tool-calls', 'none'),
   deltasOf: isFunction,
+  restOf: isFunction,
 }
 
 export function streamModelCall<T, D, R extends AnyRequest, A>(
@@ -92,7 +96,7 @@ async function* judgedDeltas<T, D, R extends AnyRequest, A>(
   run: RunModel<T, D, R>,
   options: StreamModelOptions<D, A, R>,
 ): AsyncGenerator<D, ModelCallResult<ModelAnswer<T, D, A>>> {
-  const { hold = 'all', deltasOf, assemble, ...beginning } = options
+  const { hold = 'all', deltasOf, restOf, assemble, ...beginning } = options
   const { signal } = options
   const begun = await beginModelCall(session, 'streamModel', request, beginning)
   const { status, outcome } = begun
@@ -129,8 +133,11 @@ async function* judgedDeltas<T, D, R extends AnyRequest, A>(
     // Only somebody else ends a call as failed.
     if (finished.status === 'failed') throw new HookError('SESSION_CLOSED', finished.reason)
     if (finished.status === 'ok' && Object.is(finished.response, response)) yield* waiting
-    else if (finished.response !== undefined && waiting.length === seen.length && deltasOf)
-      yield* deltasOf(finished.response as Json)
+    else if (finished.response !== undefined) {
+      const shown = seen.slice(0, seen.length - waiting.length)
+      const made = shown.length === 0 ? deltasOf : restOf
+      if (made) yield* made(finished.response as Json, shown)
+    }
     return finished as ModelCallResult<ModelAnswer<T, D, A>>
   } catch (error) {
     await begun.fail(error)

@@ -30,7 +30,7 @@ async function runAgent(run: AgentRun): Promise<string> {
     ]),
   )
   const settings = {
-    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
+    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session, { hold: run.hold }) }),
     system: SYSTEM,
     tools: wrapTools(session, made, { signal }),
     stopWhen: stepCountIs(5),

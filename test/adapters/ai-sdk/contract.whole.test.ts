@@ -15,9 +15,9 @@ const five = {
   },
 }
 contract({ ...five, version: '5.0', isLowEnd: true })
-contract({ ...five, version: '5' })
+contract({ ...five, version: '5', holds: true })
 contract({ name: 'ai-sdk', version: '6.0', isLowEnd: true })
-contract({ name: 'ai-sdk', version: '6' })
+contract({ name: 'ai-sdk', version: '6', holds: true })
 const seven = { name: 'ai-sdk', node: 'node@22', ways: ['needsApproval of the tools', 'toolApproval'] }
 contract({ ...seven, version: '7.0', isLowEnd: true })
-contract({ ...seven, version: '7' })
+contract({ ...seven, version: '7', holds: true })

@@ -1,4 +1,4 @@
-// What the contract does not ask: many equal calls, questions of hooks and of tools, other processes, and tools that yield.
+// What the contract does not ask: text before calls, many equal calls, questions of hooks and of tools, other processes, and tools that yield.
 
 import { createRequire } from 'node:module'
 import {
@@ -12,7 +12,16 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai'
-import { askUser, createHooks, deny, modify, type Session } from 'carabiner'
+import {
+  askUser,
+  createHooks,
+  type Data,
+  deny,
+  type Hold,
+  type HookResult,
+  modify,
+  type Session,
+} from 'carabiner'
 import { hooksMiddleware, questionOf, toolApproval, wrapTools } from 'carabiner/ai-sdk'
 import type { Case } from '../more-cases.js'
 
@@ -199,6 +208,83 @@ function handedOutCases(): Record<string, () => Promise<Case>> {
   )
 }
 
+/** A model that says something, makes a call, and only then ends its text, as some providers do. */
+function talking(): LanguageModel {
+  let asked = 0
+  const text = [
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'I ' },
+    { type: 'text-delta', id: 't', delta: 'look.' },
+  ]
+  const call = [
+    { type: 'tool-input-start', id: 'c1', toolName: 'look' },
+    { type: 'tool-input-end', id: 'c1' },
+    { type: 'tool-call', toolCallId: 'c1', toolName: 'look', input: '{"at":"a"}' },
+  ]
+  const textEnd = { type: 'text-end', id: 't' }
+  const model = {
+    ...{ specificationVersion: isFive ? 'v2' : 'v3', provider: 'mock', modelId: 'mock', supportedUrls: {} },
+    async doStream() {
+      asked++
+      const calls = asked === 1 ? call : []
+      const parts = [...text, ...calls, textEnd, { type: 'finish', ...endOf(calls.slice(-1)) }]
+      return {
+        stream: simulateReadableStream({ chunks: [{ type: 'stream-start', warnings: [] }, ...parts] }),
+      }
+    },
+  }
+  return model as unknown as LanguageModel
+}
+
+/** `seen` is what was shown, `answers` why the run failed. */
+async function held(hold: Hold, listen: (session: Session) => unknown): Promise<Case> {
+  const { session, played, tools } = await fresh()
+  listen(session)
+  const { fullStream } = streamText({
+    model: wrapLanguageModel({ model: talking() as never, middleware: hooksMiddleware(session, { hold }) }),
+    tools: wrapTools(session, tools),
+    messages: [GO],
+    stopWhen: stepCountIs(2),
+    maxRetries: 0,
+    onError: () => {},
+  })
+  try {
+    for await (const part of fullStream) {
+      if (part.type === 'text-delta') played.seen.push(part.text)
+      if (part.type === 'error') played.answers.push((part.error as Error).message)
+    }
+  } catch (error) {
+    played.answers.push((error as Error).message)
+  }
+  return played
+}
+
+function heldCases(): Record<string, () => Promise<Case>> {
+  const onCall = (verdict: (response: Data) => HookResult) => (session: Session) =>
+    session.register('ModelResponse', (_, { response }) =>
+      (response as Data).tool_calls ? verdict(response as Data) : undefined,
+    )
+  const input = { at: 'b' }
+  const hooks: Record<string, (session: Session) => unknown> = {
+    allowed: onCall(() => ({ action: 'continue' })),
+    'denied call': (session) => session.register('PreToolUse', () => deny('no')),
+    'denied response': onCall(() => deny('no')),
+    'changed call': onCall((response) =>
+      modify({ response: { ...response, tool_calls: [{ id: 'c1', name: 'look', input }] } }),
+    ),
+    'removed call': onCall(({ tool_calls: _, ...response }) => modify({ response })),
+    'changed text': onCall((response) => modify({ response: { ...response, content: 'I wait.' } })),
+  }
+  return Object.fromEntries(
+    Object.entries(hooks).flatMap(([name, listen]) =>
+      (['all', 'tool-calls', 'none'] as const).map((hold) => [
+        `hold: ${hold}, ${name}`,
+        () => held(hold, listen),
+      ]),
+    ),
+  )
+}
+
 const refusesB = (session: Session) =>
   session.register('PreToolUse', (_, { tool_input }) => (tool_input.at === 'b' ? deny('not b') : undefined))
 const MAKES_B = {
@@ -207,6 +293,7 @@ const MAKES_B = {
 
 const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   ...handedOutCases(),
+  ...heldCases(),
   'handed out, transformed': () => handedOut({ isStreamed: false, isModelJudged: true }, refusesB, MAKES_B),
   'handed out, transformed, streamed': () =>
     handedOut({ isStreamed: true, isModelJudged: true }, refusesB, MAKES_B),

@@ -3,6 +3,8 @@
 import { expect, it } from 'vitest'
 import { type Case, moreCases } from '../more-cases.js'
 
+const CHANGED_LATE = 'A hook changed the response after the changed part was shown'
+
 type Played = (name: string) => Case
 
 /** What holds with and without an approval flow. */
@@ -32,6 +34,37 @@ function common(played: Played, { yields }: { readonly yields: boolean }): void 
   it('judges the input of a tool without execute again if its schema has changed it since the response', () => {
     expect(played('handed out, transformed')).toMatchObject({ ran: [], answers: ['not b'] })
     expect(played('handed out, transformed, streamed')).toMatchObject({ answers: ['not b'] })
+  })
+
+  it('shows text before a call at once with hold: tool-calls, and runs only what hooks let through', () => {
+    const text = ['I ', 'look.']
+    const end = (name: string) => played(`hold: tool-calls, ${name}`)
+    expect(end('allowed')).toEqual({ seen: [...text, ...text], ran: ['a'], answers: [] })
+    expect(end('denied call')).toEqual({ seen: [...text, ...text], ran: [], answers: [] })
+    expect(end('denied response')).toEqual({ seen: text, ran: [], answers: ['no'] })
+    expect(end('changed call')).toEqual({ seen: [...text, ...text], ran: ['b'], answers: [] })
+    expect(end('removed call')).toEqual({ seen: text, ran: [], answers: [] })
+    expect(end('changed text')).toEqual({ seen: text, ran: [], answers: [CHANGED_LATE] })
+  })
+
+  it('shows everything at once with hold: none, and fails if hooks then refuse or change it', () => {
+    const text = ['I ', 'look.']
+    const end = (name: string) => played(`hold: none, ${name}`)
+    expect(end('allowed')).toEqual({ seen: [...text, ...text], ran: ['a'], answers: [] })
+    expect(end('denied call')).toEqual({ seen: [...text, ...text], ran: [], answers: [] })
+    expect(end('denied response')).toMatchObject({ seen: text, answers: ['no'] })
+    for (const name of ['changed call', 'removed call', 'changed text'])
+      expect(end(name)).toMatchObject({ seen: text, answers: [CHANGED_LATE] })
+  })
+
+  it('shows nothing by default before hooks have judged it, and changes take effect', () => {
+    const text = ['I ', 'look.']
+    const end = (name: string) => played(`hold: all, ${name}`)
+    expect(end('allowed')).toEqual({ seen: [...text, ...text], ran: ['a'], answers: [] })
+    expect(end('denied response')).toEqual({ seen: [], ran: [], answers: ['no'] })
+    expect(end('changed call')).toMatchObject({ ran: ['b'], answers: [] })
+    expect(end('removed call')).toEqual({ seen: ['I look.'], ran: [], answers: [] })
+    expect(end('changed text')).toEqual({ seen: ['I wait.', ...text], ran: ['a'], answers: [] })
   })
 
   it('keeps 64 equal calls apart', () => {

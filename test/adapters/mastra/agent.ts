@@ -22,7 +22,7 @@ async function runAgent({ session, ...run }: AgentRun): Promise<string> {
   const tools = Object.fromEntries(made)
   const agent = new Agent({
     ...{ id: 'traveller', name: 'Traveller', instructions: SYSTEM, maxRetries: 0 },
-    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session) }),
+    model: wrapLanguageModel({ model, middleware: hooksMiddleware(session, { hold: run.hold }) }),
     ...(run.way === 'all tools of the agent'
       ? { tools, inputProcessors: [hooksProcessor(session)] }
       : { tools: wrapTools(session, tools) }),

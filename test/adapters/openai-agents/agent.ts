@@ -24,7 +24,10 @@ async function runAgent(run: AgentRun): Promise<string> {
   const agent = new Agent({
     name: 'looker',
     instructions: SYSTEM,
-    model: wrapModel(session, new OpenAIResponsesModel(client, 'mock-model'), { name: 'mock-model' }),
+    model: wrapModel(session, new OpenAIResponsesModel(client, 'mock-model'), {
+      name: 'mock-model',
+      hold: run.hold,
+    }),
     tools: wrapTools(session, made, { signal }),
   })
   const once = async (input: Parameters<typeof runner.run<typeof agent>>[1]) => {

@@ -5,6 +5,7 @@ for (const version of ['0.14', '0.20'])
   contract({
     name: 'openai-agents',
     version,
+    holds: true,
     differs: {
       // The SDK marks no result as an error.
       deny: denied,

@@ -13,7 +13,17 @@ import {
   tool,
   toolNamespace,
 } from '@openai/agents'
-import { askUser, createHooks, deny, modify, respond, type Session } from 'carabiner'
+import {
+  askUser,
+  createHooks,
+  type Data,
+  deny,
+  type Hold,
+  type HookResult,
+  modify,
+  respond,
+  type Session,
+} from 'carabiner'
 import { runApprovals, wrapModel, wrapTools } from 'carabiner/openai-agents'
 import { z } from 'zod'
 
@@ -155,7 +165,61 @@ async function run(agent: Agent, stream = false): Promise<string> {
   }
 }
 
+/** A model that says something and makes a call, in a stream. */
+function talking(): Model {
+  let asked = 0
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+  const model = {
+    async *getStreamedResponse() {
+      asked++
+      const output = [says('I look.'), ...(asked === 1 ? [call('look', 'c1')] : [])]
+      yield { type: 'response_started' }
+      yield { type: 'output_text_delta', delta: 'I ' }
+      yield { type: 'output_text_delta', delta: 'look.' }
+      yield { type: 'response_done', response: { id: `r${asked}`, usage, output } }
+    },
+  }
+  return model as unknown as Model
+}
+
+const onCall = (verdict: (response: Data) => HookResult) => (session: Session) =>
+  session.register('ModelResponse', (_, { response }) =>
+    (response as Data).tool_calls ? verdict(response as Data) : undefined,
+  )
+const HELD: Readonly<Record<string, (session: Session) => unknown>> = {
+  allowed: onCall(() => ({ action: 'continue' })),
+  'denied response': onCall(() => deny('no')),
+  'changed call': onCall((response) =>
+    modify({ response: { ...response, tool_calls: [{ id: 'c1', name: 'look', input: { at: 'b' } }] } }),
+  ),
+  'changed text': onCall((response) => modify({ response: { ...response, content: 'I wait.' } })),
+}
+
+/** What was shown and run with each verdict. */
+async function held(hold: Hold): Promise<object> {
+  const played: Record<string, object> = {}
+  for (const [name, listen] of Object.entries(HELD)) {
+    const { session, ran, look } = await fresh()
+    listen(session)
+    const model = wrapModel(session, talking(), { hold })
+    const agent = new Agent({ name: 'looker', model, tools: wrapTools(session, [look]) })
+    let shown = ''
+    try {
+      const streamed = await runner.run(agent, 'go', { stream: true })
+      for await (const text of streamed.toTextStream()) shown += text
+      await streamed.completed
+      played[name] = { shown, ran }
+    } catch (error) {
+      played[name] = { shown, ran, error: (error as Error).message }
+    }
+  }
+  return played
+}
+
 const CASES: Readonly<Record<string, () => Promise<object>>> = {
+  'hold: all': () => held('all'),
+  'hold: tool-calls': () => held('tool-calls'),
+  'hold: none': () => held('none'),
   async 'tools of an MCP server'() {
     const played: Record<string, unknown> = {}
     const model = () => scripted([call('echo', 'c1', {})]).model

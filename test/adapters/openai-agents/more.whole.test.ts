@@ -24,6 +24,30 @@ for (const version of ['0.14', '0.20'])
       })
     })
 
+    it('shows text before a call as early as `hold` says, and runs only what hooks let through', () => {
+      const once = 'I look.'
+      const twice = 'I look.I look.'
+      const late = 'A hook changed the response after the changed part was shown'
+      expect(played('hold: all')).toEqual({
+        allowed: { shown: twice, ran: ['a'] },
+        'denied response': { shown: '', ran: [], error: 'no' },
+        'changed call': { shown: twice, ran: ['b'] },
+        'changed text': { shown: 'I wait.I look.', ran: ['a'] },
+      })
+      expect(played('hold: tool-calls')).toEqual({
+        allowed: { shown: twice, ran: ['a'] },
+        'denied response': { shown: once, ran: [], error: 'no' },
+        'changed call': { shown: twice, ran: ['b'] },
+        'changed text': { shown: once, ran: [], error: late },
+      })
+      expect(played('hold: none')).toEqual({
+        allowed: { shown: twice, ran: ['a'] },
+        'denied response': { shown: once, ran: [], error: 'no' },
+        'changed call': { shown: once, ran: [], error: late },
+        'changed text': { shown: once, ran: [], error: late },
+      })
+    })
+
     it('keeps 64 equal calls apart', () => {
       const results = Object.fromEntries(
         Array.from({ length: 64 }, (_, at) => [`c${at}`, at % 2 ? `no to c${at}` : 'saw a']),

@@ -142,7 +142,7 @@ async function warmUp(run) {
 
 /** @param {() => unknown} run @param {() => number} clock */
 async function callsPerRound(run, clock) {
-  for (let calls = 64; ; calls *= 2) {
+  for (let calls = 32; ; calls *= 2) {
     const us = await perCall(run, calls, clock)
     if ((us * calls) / 1000 >= ROUND_MS / 2) return calls
   }

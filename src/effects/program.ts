@@ -48,7 +48,8 @@ export function placesOf(
   home: string,
   deep: boolean,
 ): readonly Place[] {
-  if (isNoFile(word.text)) return []
+  // A process substitution is a pipe.
+  if (isNoFile(word.text) || /^[<>]\(/.test(word.text)) return []
   if (!word.known) return [{ path: word.text, known: false, wild: false, deep }]
   const found = new Map<string, Place>()
   for (const folder of folders) {

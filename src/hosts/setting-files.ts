@@ -45,7 +45,7 @@ const OF_SYSTEM: readonly SettingFile[] = [
 ].map((path) => ({ owner: path.slice(path.lastIndexOf('/') + 1), path: `${path}/` }))
 
 /** Folders with much other content. Removing one only counts if a setting is in it. */
-const SHARED = /^\.(?:github|git|config|codeium|aws|clinerules|agents)\/|^documents\//
+const SHARED = /^\.(?:github|git|config|codeium|aws|clinerules|agents)\/|^documents\//i
 
 export function settingFiles(env: NodeJS.ProcessEnv): readonly SettingFile[] {
   const moved = HOSTS.flatMap(({ name, guarded, moved: to }) => {

@@ -23,6 +23,14 @@ const DESTROYS =
 const READS =
   /^(?:get|list|ls|describe|show|info|status|logs?|tail|read|inspect|help|version|whoami|validate|plan|preview|diff|synth|template|lint|explain|top|events?|search|query|cat|stat|du|history|output|outputs|fmt|graph|current-context|get-contexts|use-context|config|auth|login|init|ps|images|df|wait|scan-\S+|head-\S+|get-\S+|list-\S+|describe-\S+|batch-get-\S+|account|open|env|doctor|console|token|completion|api-resources|api-versions|cluster-info|port-forward|proxy|attach|cp|dev|build|serve|start|local|emulators:start|projects:list)$/
 
+/** More rights for somebody. */
+const GRANTS =
+  /^(?:create-access-key|attach-\S+-policy|put-\S+-policy|put-bucket-acl|put-object-acl|add-iam-policy-binding|set-iam-policy|clusterrolebinding|rolebinding|add-user-to-group|update-assume-role-policy|create-login-profile)$/
+
+/** Words that print a secret. */
+const SECRETS =
+  /^(?:get-secret-value|get-session-token|get-login-password|print-access-token|print-identity-token|secrets?|get-parameter|get-access-token|assume-role|keyvault)$/
+
 interface Shape {
   /** Options that take the next word. */
   readonly valued?: RegExp
@@ -44,6 +52,14 @@ function operations({ valued = /^$/, words = 1, also = /^$/, options = /^$/ }: S
     )
       return []
     const named = plain.slice(0, Math.max(words, 1))
+    if (plain.some((word) => GRANTS.test(word)))
+      return [privilege([use.call.name, ...plain.slice(0, 2)].join(' '))]
+    const isRead =
+      plain.slice(0, 3).some((word) => READS.test(word) || SECRETS.test(word)) &&
+      !plain.some((word) => DESTROYS.test(word))
+    const [secret] = plain.slice(0, 4).filter((word) => SECRETS.test(word))
+    if (secret !== undefined && isRead && !/^(?:ls|list|list-secrets)$/.test(plain[1] ?? ''))
+      return [cloud('read secret', false, plain.at(-1))]
     const at = plain.slice(0, 4).findIndex((word) => DESTROYS.test(word) || also.test(word))
     const byOption = use.texts.some((text) => options.test(text))
     if (at >= 0 || byOption || also.test(named.join(' '))) {
@@ -159,12 +175,11 @@ const docker = (use: Use): readonly Draft[] => {
     const destroys = isDown && use.texts.some((text) => /^(?:-\w*v\w*|--volumes|--rmi(?:=.*)?)$/.test(text))
     return destroys ? [cloud('compose down --volumes', true)] : []
   }
-  if (
-    /^(?:rm|container)$/.test(verb) &&
-    verb === 'rm' &&
-    !use.texts.some((text) => /^-\w*[fv]|^--(?:force|volumes)/.test(text))
-  )
-    return [cloud('rm', false, noun)]
+  // One that is named can be made again; a list of all cannot be looked over.
+  if (/^(?:rm|rmi|kill)$/.test(verb)) {
+    const isList = use.args.some(({ known, text }) => !known && !text.startsWith('-'))
+    return [cloud(verb, isList || use.texts.some((text) => /^(?:-v|--volumes|-fv|-vf)$/.test(text)), noun)]
+  }
   return /^(?:pull|stop|start|restart|tag|login|logout|logs|info|version|save|load|export|import|commit|cp|port|top|stats|events|history|search|rename|pause|unpause|update|wait|diff|build|buildx)$/.test(
     verb,
   )
@@ -216,7 +231,26 @@ const heroku = (use: Use): readonly Draft[] => {
   if (/^(?:pg|redis):(?:reset|pull|push)|firestore:delete|database:remove/.test(verb))
     return [database(verb, true, name)]
   if (/:(?:destroy|delete|remove|unset)$/.test(verb)) return [cloud(verb, true, name)]
-  return []
+  if (verb === 'ps:scale')
+    return [
+      cloud(
+        verb,
+        use.texts.some((text) => /=0$/.test(text)),
+        name,
+      ),
+    ]
+  return /^(?:deploy|config:set|addons:create|releases:rollback|rollback|maintenance:on)$/.test(verb)
+    ? [cloud(verb, false, name)]
+    : []
+}
+
+/** Programs for nothing but secrets. */
+const secrets = (use: Use): readonly Draft[] => {
+  const [verb = '', ...names] = plainWords(use.texts)
+  return /^(?:read|show|get|kv|inject|secrets|item|document|fetch|export|-p)$/.test(verb) &&
+    !names.includes('list')
+    ? [cloud('read secret', false, names.at(-1))]
+    : []
 }
 
 const gh = (use: Use): readonly Draft[] => {
@@ -241,6 +275,7 @@ const gh = (use: Use): readonly Draft[] => {
   const sent =
     uploads || from.length > 0 ? [send('github.com', from.length > 0 ? from : [{ of: 'text' }])] : []
   const method = optionValue(use.texts, /^(?:-X|--method)$/)
+  if (noun === 'auth' && verb === 'token') return [cloud('read secret', false, 'the token of gh')]
   if (noun === 'api')
     return [
       ...sent,
@@ -433,6 +468,34 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
         command: 'rclone copy docs r:b',
         effects: [{ kind: 'send', from: [{ of: 'file', place: { path: '/home/dev/app/docs' } }] }],
       },
+    ],
+  },
+  {
+    names: ['pass', 'op', 'gopass', 'bw', 'lpass', 'chamber', 'doppler', 'sops'],
+    effects: secrets,
+    examples: [
+      {
+        command: 'pass show github',
+        effects: [{ kind: 'cloud', operation: 'read secret', destroys: false }],
+      },
+      {
+        command: 'aws secretsmanager get-secret-value --secret-id x',
+        effects: [{ kind: 'cloud', operation: 'read secret' }],
+      },
+      { command: 'kubectl get secret db -o yaml', effects: [{ kind: 'cloud', operation: 'read secret' }] },
+      { command: 'gh auth token', effects: [{ kind: 'cloud', operation: 'read secret' }] },
+      { command: 'aws iam create-access-key --user-name x', effects: [{ kind: 'privilege' }] },
+    ],
+  },
+  {
+    names: ['ngrok', 'cloudflared', 'localtunnel', 'lt', 'bore', 'zrok'],
+    effects: (use) =>
+      use.texts.some((text) => /^(?:http|tcp|tls|tunnel|start|local|share|--port|-p)$/.test(text))
+        ? [send(undefined, [{ of: 'pipe', text: 'a port of this machine' }])]
+        : [],
+    examples: [
+      { command: 'ngrok http 3000', effects: [{ kind: 'send' }] },
+      { command: 'ngrok version', effects: [] },
     ],
   },
 ]

@@ -59,13 +59,11 @@ function inputOf(use: Use): readonly string[] {
   ]
 }
 
-function printed({
-  call: {
-    readsFrom: [source],
-  },
-}: Use): readonly string[] | undefined {
+function printed(use: Use): readonly string[] | undefined {
+  const [source] = use.call.readsFrom
   if (!source || !/^(?:echo|printf|cat)$/.test(source.name)) return undefined
-  return source.name === 'cat' ? source.input : source.args.map(({ text }) => text)
+  if (source.name !== 'cat') return source.args.map(({ text }) => text)
+  return [...source.input, ...source.args.flatMap((word) => textOf(word, use) ?? [])]
 }
 
 const MAX_BYTES = 1024 * 1024

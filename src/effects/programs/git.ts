@@ -38,7 +38,8 @@ const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
     if (has(args, FORCE)) return { loses: 'work', force: true }
     if (has(args, /^(?:-b|--orphan|-p|--patch)$/)) return NOTHING
     const operands = plainWords(args)
-    const isPath = (word: string) => /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
+    const isPath = (word: string) =>
+      !/^v?\d+(?:\.\d+)+$/.test(word) && /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
     return args.includes('--') || operands.some(isPath) || operands.length > 1
       ? { loses: 'work' }
       : { ...NOTHING, branch: operands[0] }
@@ -94,10 +95,8 @@ const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
   merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
   am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
   'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-  pull: (args) =>
-    has(args, /^(?:--force|-f)$/) || has(args, /^(?:--rebase(?:=.*)?|-r)$/)
-      ? { loses: 'history', force: has(args, FORCE) }
-      : NOTHING,
+  // A rebase of commits that nobody else has is daily work.
+  pull: (args) => (has(args, FORCE) ? { loses: 'history', force: true } : NOTHING),
   commit: (args) => (has(args, /^--amend$/) ? { loses: 'history' } : NOTHING),
   'filter-branch': () => ({ loses: 'history', force: true }),
   'filter-repo': () => ({ loses: 'history', force: true }),
@@ -126,27 +125,33 @@ const effects = (use: Use): readonly Draft[] => {
   const own: Draft = { kind: 'git', operation: verb, branch, force, loses }
   return [
     ...(READING.test(verb) ? [] : [own]),
-    ...filesOf(use),
+    ...filesOf(use, verb, args, loses),
     ...sendsOf(use, verb, args),
     ...checks(use, verb, args, settings),
     ...configured(use, verb, args),
   ]
 }
 
-function filesOf(use: Use): readonly Draft[] {
-  return gitEffects(use.call).flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
-    use.places(target, deep, folders).map((place): Draft => {
-      if (deed === 'move') return { kind: 'move', place, to: place }
-      return { kind: deed === 'delete' ? 'delete' : 'write', place }
-    }),
-  )
+function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses): readonly Draft[] {
+  if (verb === 'stash' || (verb === 'checkout' && loses !== 'work')) return []
+  if (verb === 'worktree' && !/^(?:add|remove|move)$/.test(args[0] ?? '')) return []
+  // Words before `--` name a commit.
+  const end = verb === 'checkout' ? args.indexOf('--') : -1
+  const commits = new Set(end < 0 ? [] : args.slice(0, end))
+  return gitEffects(use.call)
+    .filter(({ target }) => !commits.has(target.text))
+    .flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
+      use.places(target, deep, folders).map((place): Draft => {
+        if (deed === 'move') return { kind: 'move', place, to: place }
+        return { kind: deed === 'delete' ? 'delete' : 'write', place }
+      }),
+    )
 }
 
 /** A push to an address, or to a remote that the same script adds. */
 function sendsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
   if (verb !== 'push' && verb !== 'send-email') return fetchesOf(verb, args)
-  const [remote] = plainWords(args, /^(?:-o|--push-option|--receive-pack)$/)
-  if (remote === undefined) return []
+  const [remote = 'origin'] = plainWords(args, /^(?:-o|--push-option|--receive-pack)$/)
   const added = use.script.calls.flatMap((call) => {
     const words = call.args.map(({ text }) => text)
     const at = words.indexOf(remote)

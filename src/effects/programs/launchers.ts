@@ -77,6 +77,7 @@ const LAUNCHERS: Readonly<Record<string, readonly Launcher[]>> = {
     { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
     { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
   ],
+  heroku: [{ verbs: ['run'], valued: /^(?:-a|--app|-r|--remote|-s|--size)$/, elsewhere: true }],
   kubectl: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
   oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
 }

@@ -3,6 +3,7 @@
 import type { Source } from '../effect.js'
 import { argumentsOf } from '../files/file-effect.js'
 import {
+  cloud,
   type Draft,
   database,
   fetched,
@@ -63,11 +64,14 @@ const curl = (use: Use): readonly Draft[] => {
   ]
 }
 
-/** A delete through an HTTP interface of a database. */
-function wiped({ text }: Word, method: string | undefined): readonly Draft[] {
-  return method === 'DELETE' && /:(?:9200|5984|8086|6333)\b/.test(text)
-    ? [database('DELETE', true, text.replace(/^[^/]*\/\/[^/]*\//, ''))]
-    : []
+/** A delete through an HTTP interface: of a database, or of a service on another machine. */
+function wiped(word: Word, method: string | undefined): readonly Draft[] {
+  if (method !== 'DELETE') return []
+  const what = word.text.replace(/^[^/]*\/\/[^/]*\//, '')
+  if (/:(?:9200|5984|8086|6333)\b/.test(word.text)) return [database('DELETE', true, what)]
+  return /^(?:localhost|127\.|\[?::1|0\.0\.0\.0)/.test(addressHost(word) ?? '')
+    ? []
+    : [cloud('DELETE', true, word.text)]
 }
 
 /** Without a scheme, a word is an address too. */
@@ -429,5 +433,13 @@ export const NETWORK_PROGRAMS: readonly Program[] = [
       },
       { command: 'dig example.org', effects: [] },
     ],
+  },
+  {
+    names: ['ssh-copy-id'],
+    effects: (use) => {
+      const [host] = plainWords(use.texts, /^-[iopF]$/)
+      return host === undefined ? [] : [send(host.replace(/^.*@/, ''), [{ of: 'text' }])]
+    },
+    examples: [{ command: 'ssh-copy-id me@example.org', effects: [{ kind: 'send', host: 'example.org' }] }],
   },
 ]

@@ -20,7 +20,8 @@ export function sourcesIn(word: Word, use: Use): readonly Source[] {
     const files = use.script.calls
       .filter(({ command }) => command.source !== undefined && text.includes(command.source))
       .flatMap((call) => filesReadBy(call, use))
-    found.push(...files, { of: 'pipe', text: text.trim() })
+    const isText = /^\s*cat\s*<</.test(text)
+    found.push(...files, isText ? { of: 'text' } : { of: 'pipe', text: text.trim() })
     return ''
   })
   for (const [, name = ''] of rest.matchAll(/\$\{?(\w+)/g))

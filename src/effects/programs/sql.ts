@@ -1,6 +1,6 @@
 // What a text in SQL, or a command of another database, destroys.
 
-import { type Draft, database } from '../program.js'
+import { type Draft, database, privilege } from '../program.js'
 
 const LONGEST = 100_000
 
@@ -31,7 +31,7 @@ function withoutTexts(text: string): string {
 }
 
 function statementEffects(statement: string): readonly Draft[] {
-  const isAll = !/\bwhere\b/i.test(statement)
+  const isAll = !/\bwhere\b/i.test(statement) || /\bwhere\s+(?:1\s?=\s?1|true|1)\s*$/i.test(statement)
   const [, drop, thing, name] =
     /(?:^|\s)(drop|truncate)\s+(?:(table|database|schema|index|view|column|user|role|keyspace|collection|materialized view|type|function|trigger|sequence|extension)\s+)?(?:if exists\s+)?([\w."`[\]-]+)?/i.exec(
       statement,
@@ -46,7 +46,9 @@ function statementEffects(statement: string): readonly Draft[] {
   if (altered !== undefined) return [database('ALTER TABLE DROP', true, altered)]
   const [verb] =
     /^(?:insert|create|alter|grant|revoke|merge|replace|copy|call|do|vacuum|reindex)\b/i.exec(statement) ?? []
-  return verb === undefined ? [] : [database(verb.toUpperCase(), false)]
+  if (verb === undefined) return []
+  const grants = /^(?:grant|alter (?:user|role)|create (?:user|role))\b/i.test(statement)
+  return [database(verb.toUpperCase(), false), ...(grants ? [privilege(verb.toUpperCase())] : [])]
 }
 
 /** The shell of MongoDB. */

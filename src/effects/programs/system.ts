@@ -2,6 +2,7 @@
 
 import { argumentsOf } from '../files/file-effect.js'
 import {
+  cloud,
   type Draft,
   fetched,
   hostOf,
@@ -72,7 +73,8 @@ const services = (use: Use): readonly Draft[] => {
 
 const cron = (use: Use): readonly Draft[] => {
   if (use.texts.some((text) => /^-\w*l|^-V$/.test(text))) return []
-  return use.texts.length === 0 && use.call.readsFrom.length === 0
+  return use.texts.length === 0 &&
+    use.call.readsFrom.length + use.call.inputFiles.length + use.call.input.length === 0
     ? []
     : [
         onProcess(use.texts.includes('-r') ? 'crontab -r' : 'crontab'),
@@ -172,6 +174,7 @@ const npm = (use: Use): readonly Draft[] => {
     ]
   if (verb === 'config' && action === 'set' && name !== '')
     return writes(use, [{ text: '~/.npmrc', known: true, glob: false }])
+  if (/^(?:unpublish|deprecate)$/.test(verb ?? '')) return [cloud(verb ?? '', true, action)]
   if (/^(?:exec|x|dlx)$/.test(verb ?? '')) return runsRemote(use)
   return installs({
     installs: /^(?:install|i|add|ci|in|update|upgrade)$/,
@@ -180,7 +183,8 @@ const npm = (use: Use): readonly Draft[] => {
 }
 
 const publishes = (use: Use): readonly Draft[] => {
-  const [verb] = plainWords(use.texts)
+  const [verb, name] = plainWords(use.texts, /^--version$/)
+  if (verb === 'yank') return [cloud('yank', true, name)]
   return [
     ...(/^(?:publish|upload|push)$/.test(verb ?? '')
       ? [

@@ -48,18 +48,22 @@ export function runFiles(
 ): readonly Effect[] {
   if (!effects.some(({ kind }) => kind === 'fetch')) return effects
   const run = new Set(calls.flatMap((call) => filesRun(call, home)))
-  if (run.size === 0) return effects
+  const unpacks =
+    calls.some(({ name }) => UNPACKERS.test(name)) &&
+    calls.some(({ command }) => /^\.{0,2}\/?[^/]+\//.test(command.program))
   const redirected = outputs.flatMap(({ words, folders }) =>
     words.flatMap(({ text }) => folders.map((folder) => plainPath(absolutePath(text, folder, home)))),
   )
-  const intoRun = redirected.some((path) => run.has(path))
-  const written = new Set(
-    effects.flatMap((one) => (one.kind === 'write' && run.has(one.place.path) ? [one.by] : [])),
-  )
-  return effects.map((one) =>
-    one.kind === 'fetch' && !one.runs && (written.has(one.by) || intoRun) ? { ...one, runs: true } : one,
-  )
+  const names = new Set(calls.map(({ name }) => name))
+  // `tee /usr/local/bin/x` writes what another call downloads.
+  const written = effects.flatMap((one) => (one.kind === 'write' ? [one.place.path] : []))
+  const isRun = (path: string) =>
+    run.has(path) || (/\/bin\//.test(path) && names.has(path.slice(path.lastIndexOf('/') + 1)))
+  if (!unpacks && ![...redirected, ...written].some(isRun)) return effects
+  return effects.map((one) => (one.kind === 'fetch' && !one.runs ? { ...one, runs: true } : one))
 }
+
+const UNPACKERS = /^(?:(?:bsd|g)?tar|unzip|7z[az]?|gunzip|cpio|unrar)$/
 
 function filesRun(call: Call, home: string): readonly string[] {
   const { program } = call.command

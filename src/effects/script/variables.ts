@@ -88,7 +88,9 @@ export class Variables {
     const values = this.#ofName(name)
     if (cutting !== undefined) return values && shortened(values, cutting, part ?? '')
     if (otherwise === undefined) return values
-    if (values) return [...values, otherwise]
+    // `:-` also replaces an empty value.
+    const isForEmpty = /\w:[-=]/.test(found[0])
+    if (values) return [...values.filter((value) => value !== '' || !isForEmpty), otherwise]
     return this.#areKnown && !this.#values.has(name) && GIVEN.test(name) ? [otherwise] : undefined
   }
 

@@ -309,6 +309,12 @@ export class Configuration {
     return isKept ? state : undefined
   }
 
+  /** Whether it is a file of rules that runs without trust. */
+  onlyDenies(hook: Hook): boolean {
+    const spec = this.#specs.get(hook)
+    return spec?.type === 'rules' && spec.handler.untrusted === true
+  }
+
   /** Says why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
   refusal(hook: Hook): Skip | undefined {
     const spec = this.#specs.get(hook)

@@ -3,6 +3,7 @@
 import type { MergedSettings } from './config/merged-settings.js'
 import type { Configuration } from './configuration.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
+import type { Data } from './core/base/json.js'
 import type { MaybePromise } from './core/base/promise.js'
 import type { EventArgument } from './core/events/events.js'
 import type { FailurePolicy, Hook, HookDef, Register } from './core/hooks/hook.js'
@@ -45,6 +46,8 @@ export interface ListedHook {
   readonly why?: string
   /** The hook runs as it was trusted, because the project's own version was changed or is missing. */
   readonly kept?: 'modified' | 'missing'
+  /** The rules of a file that is not trusted: they can refuse a call, and nothing else. */
+  readonly onlyDenies?: true
 }
 
 /** The programs that hooks from files run outside this process. */
@@ -123,6 +126,7 @@ export class Hooks implements AsyncDisposable {
       state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),
       ...(kept && { kept }),
+      ...(this.#configuration?.onlyDenies(hook) && { onlyDenies: true as const }),
     }
   }
 
@@ -175,6 +179,21 @@ export class Hooks implements AsyncDisposable {
   /** The hooks that would run for this event in a new session, in order, and why the others would not. Runs nothing. */
   explain<const N extends string>(event: EventArgument<N>, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#engine.layers.snapshot(), event, data)
+  }
+
+  /** What hooks would say about this very event, by name, as far as that can be told without running anything. */
+  async foresee(event: string, data: object = {}): Promise<ReadonlyMap<string, readonly string[]>> {
+    const set = this.#engine.layers.snapshot()
+    const { candidates } = explainEvent(this.#engine, set, event, data)
+    const matched = new Set(candidates.filter((one) => one.matched).map(({ name }) => name))
+    const told = new Map<string, readonly string[]>()
+    for (const { name, foresee } of set.all()) {
+      const seen = matched.has(name)
+        ? await foresee?.({ name: event, data: data as Data, session: undefined })
+        : []
+      if (seen && seen.length > 0) told.set(name, seen)
+    }
+    return told
   }
 
   /** Every "allow always" in force. */

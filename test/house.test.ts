@@ -25,6 +25,7 @@ const FLOORS = [
   'runners',
   'hosts',
   'systems',
+  'rules',
   'rpc',
   'effects',
   'files',

@@ -19,6 +19,7 @@ import type { Merge, Silence, Terms } from './merged-settings.js'
 import type { Notes, Where } from './notes.js'
 import type { Names } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
+import type { ConfiguredRules } from './rules-document.js'
 import { lowered, timeoutInAgent, timeoutOf } from './timeout.js'
 
 /** A hook of one type, with the fields of that type. */
@@ -37,7 +38,10 @@ export interface ConfiguredProcess extends ProcessSpec {
   readonly disabled?: Silence
 }
 
-export type ConfiguredHook = { [T in HandlerType]: Configured<T> }[HandlerType] | ConfiguredProcess
+export type ConfiguredHook =
+  | { [T in HandlerType]: Configured<T> }[HandlerType]
+  | ConfiguredProcess
+  | ConfiguredRules
 
 export interface Making {
   readonly merge: Merge

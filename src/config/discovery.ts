@@ -19,6 +19,7 @@ import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
 import { type PluginSources, readPluginFolder } from './plugin-folder.js'
+import { rulesDocument, rulesShape } from './rules-document.js'
 
 export interface ConfigSources {
   /** Absolute; without it no project file is read. */
@@ -137,6 +138,10 @@ export function settingsFileOf(base: string): string {
   return join(resolve(base), '.amplifier', 'settings.json')
 }
 
+export function rulesFileOf(base: string): string {
+  return join(resolve(base), '.amplifier', 'rules.json')
+}
+
 function inBase(base: string, scope: Owner['scope'], search: Search): readonly HookDocument[] {
   const { files, sources } = search
   const hooksDir = hooksDirOf(base)
@@ -147,6 +152,8 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   if (typeof root === 'object') documents.push({ owner, role: 'root', file: root, at: null })
   const settings = files.read(settingsFileOf(base), hooksShape)
   if (typeof settings === 'object') documents.push({ owner, role: 'settings', file: settings, at: null })
+  const rules = rulesFileOf(base)
+  documents.push(...documentsOf(rulesDocument(owner, rules, files.read(rules, rulesShape))))
   const names = pluginNames(hooksDir, search)
   if (names.length === 0) return documents
   const plugin = pluginSources(scope, sources)
@@ -158,6 +165,10 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
     )
   }
   return documents
+}
+
+function documentsOf(document: HookDocument | undefined): readonly HookDocument[] {
+  return document ? [document] : []
 }
 
 /** Another project has its own data and variables. */
@@ -254,14 +265,17 @@ function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
 // ---- named on the command line or by the embedder -------------------------------------------------------------
 
 function explicitFile(path: string, { sources, files, notes }: Search): readonly HookDocument[] {
-  const file = path.endsWith('.toml')
-    ? files.read(path, hooksShape, jsonOfToml)
-    : files.read(path, hooksShape)
+  const isRules = basename(path) === 'rules.json'
+  const file = isRules
+    ? files.read(path, rulesShape)
+    : path.endsWith('.toml')
+      ? files.read(path, hooksShape, jsonOfToml)
+      : files.read(path, hooksShape)
   if (file === 'missing') {
     const todo = 'Name another file, or write this one.'
     notes.add('config-invalid', 'the file does not exist', { path, line: 1 }, { todo })
   }
-  if (typeof file !== 'object') return []
+  if (typeof file !== 'object' && !isRules) return []
   const hooksDir = dirname(path)
   const place = { projectDir: projectDirOf(sources) ?? hooksDir, hooksDir }
   const owner: Owner = {
@@ -270,6 +284,7 @@ function explicitFile(path: string, { sources, files, notes }: Search): readonly
     realm: 'settings',
     place,
   }
+  if (typeof file !== 'object' || isRules) return documentsOf(rulesDocument(owner, path, file))
   return [{ owner, role: 'explicit', file, at: null, format: formatOfPath(path) }]
 }
 

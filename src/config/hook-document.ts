@@ -42,8 +42,8 @@ import {
 /** A place that may hold hooks: a whole file, or a part of plugin.json. */
 export interface HookDocument {
   readonly owner: Owner
-  /** `root`: .amplifier/hooks/hooks.json; `explicit` may be a hooks.json or a settings.json. */
-  readonly role: 'root' | 'settings' | 'explicit' | 'plugin' | 'skill'
+  /** `root`: .amplifier/hooks/hooks.json; `explicit` may be a hooks.json or a settings.json; `rules` is a rules.json. */
+  readonly role: 'root' | 'settings' | 'explicit' | 'plugin' | 'skill' | 'rules'
   readonly file: ConfigFile
   readonly at: JsonPath
   /** Default: Amplifier's. */

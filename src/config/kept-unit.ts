@@ -9,7 +9,14 @@ import type { Kept } from '../trust/trust-store.js'
 import type { TrustRecord, Unit } from '../trust/unit.js'
 import { type ConfigFile, ConfigFiles } from './config-file.js'
 import type { ConfiguredHook } from './configured-hook.js'
-import { type ConfigSources, hooksDirOf, pluginSources, rootFileOf, settingsFileOf } from './discovery.js'
+import {
+  type ConfigSources,
+  hooksDirOf,
+  pluginSources,
+  rootFileOf,
+  rulesFileOf,
+  settingsFileOf,
+} from './discovery.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import { type LoadedConfig, loadDocuments } from './load.js'
 import { Notes } from './notes.js'
@@ -107,7 +114,7 @@ function scopeOf({ kind, path, projectDir }: TrustRecord): 'project' | 'named' {
   const isOwn =
     kind === 'folder'
       ? dirname(path) === hooksDirOf(projectDir)
-      : path === rootFileOf(projectDir) || path === settingsFileOf(projectDir)
+      : [rootFileOf, settingsFileOf, rulesFileOf].some((fileOf) => path === fileOf(projectDir))
   return isOwn ? 'project' : 'named'
 }
 
@@ -134,7 +141,8 @@ function ofFile(record: TrustRecord, text: string): readonly HookDocument[] {
   const { path, projectDir } = record
   const json = new JsonText(text)
   const parsed = json.parse()
-  if ('problem' in parsed || hooksShape(parsed.value)) return []
+  const isRules = basename(path) === 'rules.json'
+  if ('problem' in parsed || (!isRules && hooksShape(parsed.value))) return []
   const scope = scopeOf(record)
   const own = scope === 'project'
   const owner: Owner = {
@@ -144,5 +152,7 @@ function ofFile(record: TrustRecord, text: string): readonly HookDocument[] {
     place: { projectDir, hooksDir: own ? hooksDirOf(projectDir) : dirname(path) },
   }
   const role = path === rootFileOf(projectDir) ? 'root' : own ? 'settings' : 'explicit'
-  return [{ owner, role, file: { path, json, value: parsed.value }, at: null, format: formatOfPath(path) }]
+  const file = { path, json, value: parsed.value }
+  if (isRules) return [{ owner, role: 'rules', file, at: null }]
+  return [{ owner, role, file, at: null, format: formatOfPath(path) }]
 }

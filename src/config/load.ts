@@ -22,6 +22,7 @@ import {
 import { Notes } from './notes.js'
 import { cleanName, Names, type Owner } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
+import { configureRules } from './rules-document.js'
 
 export type { ConfigSources }
 
@@ -40,6 +41,7 @@ export interface LoadedConfig {
 interface Read {
   readonly entries: readonly Entry[]
   readonly processes: readonly ProcessEntry[]
+  readonly rules: readonly HookDocument[]
   readonly merge: Merge
   readonly notes: Notes
   readonly names: Names
@@ -63,10 +65,14 @@ export async function loadConfig(
       : readSources(sources, previous, readAgentFile)
   const first = readWith()
   // Reading is synchronous, so it starts again with the reader of such files.
-  const { entries, processes, merge, notes, names, files } = first.mayBeAgents
+  const { entries, processes, rules, merge, notes, names, files } = first.mayBeAgents
     ? readWith(await agentFileReader())
     : first
-  const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
+  const making = { merge, notes, names, home: sources.homeDir }
+  const specs = [
+    ...(await configureRules(rules, making)),
+    ...(await configureAll(entries, processes, making)),
+  ]
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
@@ -84,7 +90,9 @@ function readSources(
   const processes: ProcessEntry[] = []
   const given: GivenSetting[] = []
   const documents = discover(sources, files, notes)
+  const rules = documents.filter(({ role }) => role === 'rules')
   for (const document of documents) {
+    if (document.role === 'rules') continue
     const contents = contentsOf(document, { notes, names, matchers, readAgentFile })
     // A project's switches apply to its own hooks, not to those of a project inside it.
     given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
@@ -100,9 +108,9 @@ function readSources(
       )
     }
   }
-  const userHasHooks = [...entries, ...processes].some(({ owner }) => owner.scope === 'user')
+  const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources, userHasHooks, notes)
-  return { entries, processes, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
+  return { entries, processes, rules, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
 }
 
 /** The hooks that skills bring along, with the settings from the files. */
@@ -125,10 +133,14 @@ export async function loadDocuments(
 ): Promise<readonly ConfiguredHook[]> {
   const readAgentFile = documents.some(mayBeAgents) ? await agentFileReader() : undefined
   const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers(), readAgentFile }
-  const contents = documents.map((document) => contentsOf(document, shared))
+  const contents = documents
+    .filter(({ role }) => role !== 'rules')
+    .map((document) => contentsOf(document, shared))
   const entries = contents.flatMap((one) => one.entries)
   const processes = contents.flatMap((one) => one.processes)
-  return configureAll(entries, processes, { merge, ...shared, home: sources.homeDir })
+  const making = { merge, ...shared, home: sources.homeDir }
+  const rules = documents.filter(({ role }) => role === 'rules')
+  return [...(await configureRules(rules, making)), ...(await configureAll(entries, processes, making))]
 }
 
 /** Does not limit the user's own hooks. */

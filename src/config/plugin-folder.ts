@@ -11,6 +11,7 @@ import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
+import { pluginRulesShape, rulesDocument } from './rules-document.js'
 import { hooksInSkill } from './skill-hooks.js'
 
 export interface PluginSources {
@@ -56,8 +57,12 @@ export function readPluginFolder(
   const own =
     (beside || (!named && !standard)) &&
     add(open, files.read(`${root}${sep}hooks.json`, hooksShape), 'amplifier')
+  const rules = beside && addRules(open)
   const skills = readSkills(open, typeof manifest === 'object' ? manifest.value : undefined)
-  return { documents: open.documents, isPlugin: named || standard || own || skills || manifest === 'broken' }
+  return {
+    documents: open.documents,
+    isPlugin: named || standard || own || rules || skills || manifest === 'broken',
+  }
 }
 
 /** Most plugins lack the folder, and checking for it is cheaper than failing to open a file. A file known from before is always tried. */
@@ -97,6 +102,15 @@ function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
     documents.push({ owner, role: 'plugin', file, at: null, format, inside })
   }
   return file !== 'missing'
+}
+
+/** A file that cannot be read has been reported. It may be another program's. */
+function addRules({ root, owner, files, documents }: Open): boolean {
+  const path = `${root}${sep}rules.json`
+  const found = files.read(path, pluginRulesShape)
+  const document = typeof found === 'object' ? rulesDocument(owner, path, found) : undefined
+  if (document) documents.push(document)
+  return document !== undefined
 }
 
 function addDocument({ documents, owner }: Open, file: ConfigFile, at: JsonPath): undefined {

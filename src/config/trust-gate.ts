@@ -38,6 +38,7 @@ import type { Copied } from './copied-hook.js'
 import type { ConfigSources } from './discovery.js'
 import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
+import type { ConfiguredRules } from './rules-document.js'
 import { unitsOf } from './units.js'
 import { UntrustedHooks } from './untrusted-hooks.js'
 
@@ -59,6 +60,8 @@ interface Held {
   readonly keeping?: Expectation
   /** True if the trusted version runs until somebody reviews this one. */
   readonly waits?: boolean
+  /** True if it runs without trust, because it can only refuse. */
+  readonly isTame?: boolean
 }
 
 /** All hooks that may run, and what to tell the user about the rest. */
@@ -194,7 +197,11 @@ export class TrustGate {
   #asFound(found: Found, specs: readonly ConfiguredHook[]): Settled {
     const { standing } = found
     const told = standing.state === 'trusted' ? specs : this.#untrusted.listed(specs)
-    const settled = told.map((spec) => this.#settled(spec, found))
+    const settled = told.map((spec) =>
+      spec.type === 'rules' && standing.state !== 'trusted'
+        ? this.#tame(spec, found)
+        : this.#settled(spec, found),
+    )
     if (standing.state !== 'trusted') return { ...NOTHING_SETTLED, specs: settled }
     return {
       specs: settled,
@@ -213,6 +220,13 @@ export class TrustGate {
         ? { copy: standing.copy, original: unit.path }
         : undefined
     this.#held.set(made, { unit, found, record, copied })
+    return made
+  }
+
+  /** Rules that nobody trusted may only refuse, in our words. */
+  #tame(spec: ConfiguredRules, found: Found): ConfiguredHook {
+    const made: ConfiguredHook = { ...spec, handler: { ...spec.handler, untrusted: true } }
+    this.#held.set(made, { unit: found.unit, found, record: undefined, copied: undefined, isTame: true })
     return made
   }
 
@@ -278,9 +292,14 @@ export class TrustGate {
   #waiting({ unit, found, record }: Keeper, specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
     const trusted = new Set(record.hooks.map(({ hash }) => hash))
     const changed = this.#untrusted.listed(specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? '')))
-    for (const spec of changed)
+    return changed.flatMap((spec) => {
+      if (spec.type === 'rules' && found) {
+        // The trusted version judges in place of a file that cannot be used.
+        return spec.handler.broken === undefined ? [this.#tame(spec, found)] : []
+      }
       this.#held.set(spec, { unit, found, record: undefined, copied: undefined, waits: true })
-    return changed
+      return [spec]
+    })
   }
 
   #path(record: TrustRecord, { kind }: Pick<Hook, 'kind'>): string {
@@ -327,7 +346,7 @@ export class TrustGate {
   /** Why the hook may not run now. The user's own hooks always may; trusted versions may unless trust was withdrawn. */
   refusal(spec: ConfiguredHook): Skip | undefined {
     const held = this.#held.get(spec)
-    if (!held) return undefined
+    if (!held || held.isTame) return undefined
     if (held.record) return this.#withdrawal(held.record)
     const standing = this.#standingOf(held.unit)
     if (standing.state === 'trusted')

@@ -133,7 +133,7 @@ class Territory {
     this.#hooksDirs = bases.map(hooksDirOf)
     for (const base of bases) {
       this.#take(join(hooksDirOf(base), 'hooks.json'), base)
-      this.#take(join(base, '.amplifier', 'settings.json'), base)
+      for (const name of ['settings.json', 'rules.json']) this.#take(join(base, '.amplifier', name), base)
     }
     for (const file of files.map((path) => resolve(path))) this.#take(file, dirname(file))
     for (const root of plugins.map((path) => resolve(path))) {
@@ -161,7 +161,12 @@ class Territory {
   }
 }
 
-const PLUGIN_FILES = ['hooks.json', join('hooks', 'hooks.json'), join('.claude-plugin', 'plugin.json')]
+const PLUGIN_FILES = [
+  'hooks.json',
+  'rules.json',
+  join('hooks', 'hooks.json'),
+  join('.claude-plugin', 'plugin.json'),
+]
 const PLUGIN_PATHS = new Set([...PLUGIN_FILES, 'hooks', '.claude-plugin'])
 
 /** True for a plugin's folder, or a place in it that may hold hooks. */

@@ -78,7 +78,7 @@ const LONGEST_LINK = 8192
 
 /** Whether `.amplifier` holds anything that Carabiner reads. */
 export function hasSettings(folder: string): boolean {
-  return isAny(folder, '.amplifier', ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json'])
+  return isAny(folder, '.amplifier', ['hooks', 'settings.json', 'rules.json', 'pack.json', 'hooks.lock.json'])
 }
 
 /** Claude Code leaves a `.claude` in every folder it was started in, so only these files count. */

@@ -9,6 +9,7 @@ import { MCP_TOOL } from './mcp-tool/kind.js'
 import { MODULE } from './module/kind.js'
 import { PROCESS } from './process/kind.js'
 import { PROMPT } from './prompt/kind.js'
+import { RULES } from './rules/kind.js'
 
 /** Kinds that are listed under an event, by the `type` of the entry. Messages and the schema keep this order. */
 export const EVENT_KINDS = {
@@ -20,8 +21,8 @@ export const EVENT_KINDS = {
   module: MODULE,
 } as const
 
-/** All kinds. Entries of `process` are listed under "processes". */
-export const KINDS = { ...EVENT_KINDS, process: PROCESS } as const satisfies Record<
+/** All kinds. Entries of `process` are listed under "processes", and rules have a file of their own. */
+export const KINDS = { ...EVENT_KINDS, process: PROCESS, rules: RULES } as const satisfies Record<
   Exclude<HookKind, 'function'>,
   object
 >

@@ -138,7 +138,9 @@ describe('loadConfig', () => {
       fc.asyncProperty(
         fc.record({ projectDir: path, homeDir: path, files: fc.array(path), plugins: fc.array(path) }),
         async (sources) => {
-          expect((await loadConfig(sources)).specs).toEqual([])
+          // A rules file that may be there and cannot be read closes every call.
+          const { specs } = await loadConfig(sources)
+          expect(specs.filter(({ type, handler }) => type !== 'rules' || !('broken' in handler))).toEqual([])
         },
       ),
       { numRuns: runs(100) },

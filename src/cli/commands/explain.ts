@@ -119,6 +119,7 @@ async function ask(hooks: OpenHooks, event: string, data: Payload, sources: Sour
     value: matcherValue(kind, openPayload(kind, {}, data)),
     hooks: hooks.list(),
     notices: noticesOf(hooks),
+    foreseen: await hooks.foresee(kind.name, data),
     sources,
   }
   const permission =

@@ -5,6 +5,7 @@ import { casesSchema } from './cases-schema.js'
 import { catalogSchema } from './catalog-schema.js'
 import { hooksSchema, settingsSchema } from './hooks-schema.js'
 import { packSchema } from './pack-schema.js'
+import { rulesSchema } from './rules-schema.js'
 import { outcomeSchema, serveSchema } from './serve-schema.js'
 import type { Schema } from './shapes.js'
 
@@ -16,6 +17,7 @@ interface Published {
 
 export const SCHEMAS = {
   hooks: { make: hooksSchema, where: '.amplifier/hooks/hooks.json, hooks.json of a plugin' },
+  rules: { make: rulesSchema, where: '.amplifier/rules.json, rules.json of a plugin' },
   settings: { make: settingsSchema, where: '.amplifier/settings.json' },
   'hooks.test': { make: casesSchema, where: 'hooks.test.json beside the hooks' },
   pack: { make: packSchema, where: '.amplifier/pack.json' },
@@ -55,9 +57,10 @@ function laidOut(value: unknown, indent: string, room = WIDTH): string {
     if (isFlat && line.length <= room) return line
     return `[\n${value.map((item) => `${inner}${laidOut(item, inner, WIDTH - inner.length - 1)}`).join(',\n')}\n${indent}]`
   }
-  const entries = Object.entries(value).map(([key, item]) => {
+  const entries = Object.entries(value).map(([key, item], i, all) => {
     const start = `${inner}${JSON.stringify(key)}: `
-    return start + laidOut(item, inner, WIDTH - start.length - 1)
+    const comma = i < all.length - 1 ? 1 : 0
+    return start + laidOut(item, inner, WIDTH - start.length - comma)
   })
   return entries.length === 0 ? '{}' : `{\n${entries.join(',\n')}\n${indent}}`
 }

@@ -122,8 +122,10 @@ function copyHooks(from: string, to: string): void {
     recursive: true,
     filter: (path) => path === source || !isLeftOut(path, dirname(path) === source),
   })
-  const settings = join(from, '.amplifier', 'settings.json')
-  if (existsSync(settings)) cpSync(settings, join(to, '.amplifier', 'settings.json'))
+  for (const name of ['settings.json', 'rules.json']) {
+    const file = join(from, '.amplifier', name)
+    if (existsSync(file)) cpSync(file, join(to, '.amplifier', name))
+  }
 }
 
 function isLeftOut(path: string, isTop: boolean): boolean {

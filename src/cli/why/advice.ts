@@ -31,6 +31,8 @@ export interface Question {
   readonly value: string
   readonly hooks: readonly ListedHook[]
   readonly notices: readonly Diagnostic[]
+  /** What hooks would say, by name. */
+  readonly foreseen: ReadonlyMap<string, readonly string[]>
   readonly sources: Sources
 }
 

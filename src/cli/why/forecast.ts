@@ -60,7 +60,8 @@ function listens({ events }: ConfiguredHook['hook'], { name }: EventKind): boole
   return events === 'all' || events.has(name)
 }
 
-function standingOf({ state, scope }: ListedHook, trustAll: boolean): string {
+function standingOf({ state, scope, onlyDenies }: ListedHook, trustAll: boolean): string {
+  if (onlyDenies) return 'untrusted'
   if (state !== 'ready') return state === 'disabled' ? 'switched off' : state
   if (scope === 'project' || scope === 'named') return trustAll ? '--trust-all' : 'trusted'
   return scope === 'user' ? 'yours' : "the program's own"

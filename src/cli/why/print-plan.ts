@@ -49,7 +49,8 @@ export function planLines(question: Question, explained: Explained): readonly st
 }
 
 function toldOf(question: Question): Question {
-  return { ...plainData({ ...question, kind: undefined }), kind: question.kind }
+  const { kind, foreseen } = question
+  return { ...plainData({ ...question, kind: undefined, foreseen: undefined }), kind, foreseen }
 }
 
 /** About one hook. */
@@ -95,6 +96,7 @@ interface Place {
 }
 
 function running(question: Question, { terms, faults }: Explained, paint: Paint): readonly string[] {
+  const { foreseen } = question
   const places = placesOf(question.plan)
   if (places.length === 0) return []
   const atOnce = question.plan.steps.some(({ lanes }) => lanes.length > 1)
@@ -112,6 +114,7 @@ function running(question: Question, { terms, faults }: Explained, paint: Paint)
       `  ${when}  ${(fault ? paint.red : paint.green)(name)}  ${place}`.trimEnd(),
       ...(command ? indented(command, 6).map(paint.dim) : []),
       ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
+      ...(foreseen.get(one?.name ?? '') ?? []).flatMap((text) => indented(plainData(text), 6)),
       ...(fault ? [paint.red(`      cannot start: ${oneLine(plainData(fault))}`)] : []),
     ]
     return { fails: fault !== undefined, lines }

@@ -177,6 +177,15 @@ export const DIAGNOSTIC_CODES = {
       'A hook was registered for an unknown event, or an unknown event was fired. Hooks of known events do not run for it.',
     todo: 'Use a name or alias that carabiner docs events lists, or pass { custom: true } if the event is your own.',
   },
+  'rule-shadow': {
+    means: 'A rule with "mode": "shadow" applies to this call. It only says what it would have done.',
+    todo: 'Remove "mode" from the rule if it should count.',
+  },
+  'rule-ignored': {
+    means:
+      'A rule has no effect: it has ended, it contradicts a stricter one, or it is in a project and would loosen something.',
+    todo: 'Remove the rule, or do as the diagnostic says.',
+  },
   'matcher-unsafe': {
     means:
       'A pattern is too long, or cannot be matched in linear time. It matches everything, or runs natively on short values only.',

@@ -143,6 +143,8 @@ export interface Hook {
   readonly cappedBy?: string | undefined
   readonly onFailure: FailurePolicy
   readonly run: Run
+  /** For people: what it would say about the event, if that can be told without running anything. */
+  readonly foresee?: (event: HookEvent) => Promise<readonly string[]>
 }
 
 // ---- function hooks -------------------------------------------------------------------------------------------

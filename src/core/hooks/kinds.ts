@@ -19,6 +19,7 @@ export const HOOK_KINDS = {
   http: { slow: 'Make its server faster' },
   prompt: { slow: 'Use a faster model' },
   agent: { slow: 'Use a faster model' },
+  rules: { inProcess: true, slow: 'Use fewer rules' },
   mcp_tool: { isShared: true, slow: 'Make the tool of its server faster' },
 } as const satisfies Record<string, KindRow>
 

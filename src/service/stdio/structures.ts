@@ -241,6 +241,7 @@ export const STRUCTURES: { readonly [N in StructureName]: Parts<Structures[N]> }
       oneOf(['modified', 'missing']),
       "It runs as it was trusted; the project's own version differs.",
     ),
+    onlyDenies: may({ const: true }, 'Rules of a file that is not trusted: they can only refuse.'),
   },
   untrusted: {
     kind: has(TEXT, 'A file or a plugin.'),

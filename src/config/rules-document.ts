@@ -1,0 +1,115 @@
+// Rules files: each one becomes a hook. A file that cannot be used closes every tool call, because nobody knows what it guards.
+
+import { sha256 } from '../core/base/digest.js'
+import { isObject } from '../core/base/json.js'
+import { JsonText } from '../files/json-text.js'
+import type { HookSpec } from '../runners/hook-spec.js'
+import type { RulesHandler } from '../runners/rules/rules-hook.js'
+import { type ConfigFile, FileOrigin, type Found, type Shape } from './config-file.js'
+import type { CommonFields } from './handler.js'
+import type { HookDocument } from './hook-document.js'
+import type { Merge, Silence } from './merged-settings.js'
+import type { Notes } from './notes.js'
+import type { Names, Owner } from './owner.js'
+
+export type ConfiguredRules = HookSpec<RulesHandler> & {
+  readonly type: 'rules'
+  readonly common: CommonFields
+  /** The setting that keeps it from running. */
+  readonly disabled?: Silence
+}
+
+/** Anything goes: the reader of rules reports what is wrong. */
+export const rulesShape: Shape = () => undefined
+
+/** In a plugin, another program may use the name. */
+export const pluginRulesShape: Shape = (value) =>
+  isObject(value) && (Array.isArray(value.rules) || value.preset !== undefined)
+    ? undefined
+    : { problem: 'has no list of "rules", and is ignored', todo: 'Write {"rules": [ … ]}.' }
+
+/** Undefined if there is no such file. */
+export function rulesDocument(owner: Owner, path: string, found: Found): HookDocument | undefined {
+  if (found === 'missing') return undefined
+  const file = typeof found === 'object' ? found : unreadable(path)
+  return { owner, role: 'rules', file, at: null }
+}
+
+/** A stand-in, so that the file is not taken for a missing one. */
+function unreadable(path: string): ConfigFile {
+  return { path, json: new JsonText('{}'), value: UNREADABLE }
+}
+
+const UNREADABLE = Symbol('unreadable')
+
+interface Making {
+  readonly merge: Merge
+  readonly notes: Notes
+  readonly names: Names
+}
+
+/** The hooks of rules files. The reader is imported on demand, because most people have no rules. */
+export async function configureRules(
+  documents: readonly HookDocument[],
+  making: Making,
+): Promise<readonly ConfiguredRules[]> {
+  if (documents.length === 0) return []
+  const { readRules } = await import('../rules/rules-file.js')
+  return documents.map((document) => {
+    const { owner, file } = document
+    if (file.value === UNREADABLE)
+      return configured(document, brokenBy(`${file.path} cannot be read.`), making)
+    const isOwn = owner.scope === 'user' && owner.place.plugin === undefined
+    const { rules, problems } = readRules(file.value, isOwn ? 'user' : 'project', Date.now())
+    for (const { text, at, todo, closes } of problems) {
+      making.notes.add(closes ? 'config-invalid' : 'rule-ignored', text, { file, at }, { todo })
+    }
+    const first = problems.find(({ closes }) => closes)
+    const handler = first
+      ? brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.`)
+      : ({ ...rules } as RulesHandler)
+    return configured(document, handler, making)
+  })
+}
+
+function brokenBy(broken: string): RulesHandler {
+  return { rules: [], broken }
+}
+
+const PRE_TOOL_USE: ReadonlySet<string> = new Set(['PreToolUse'])
+/** Reading a command takes much less. */
+const LONGEST_MS = 60_000
+
+function configured(
+  { owner, file, at, format = 'amplifier' }: HookDocument,
+  handler: RulesHandler,
+  { merge, names }: Making,
+): ConfiguredRules {
+  const content = sha256(`rules ${JSON.stringify(handler)}`)
+  const disabled = merge.disabled[owner.scope]
+  return {
+    type: 'rules',
+    hook: {
+      id: names.id(owner, 'rules', content.slice(0, 16)),
+      name: names.ofProcess(owner, 'rules'),
+      kind: 'rules',
+      origin: new FileOrigin(owner, file, at, content),
+      events: PRE_TOOL_USE,
+      matcher: null,
+      role: 'intercept',
+      priority: 0,
+      lane: null,
+      detached: false,
+      once: false,
+      timeoutMs: LONGEST_MS,
+      onFailure: 'block',
+    },
+    handler,
+    common: {},
+    place: owner.place,
+    env: merge.terms[owner.scope].env,
+    format,
+    longestMs: LONGEST_MS,
+    ...(disabled !== undefined && { disabled }),
+  }
+}

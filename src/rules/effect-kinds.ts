@@ -1,0 +1,182 @@
+// What a rule can say about each kind of effect: the subjects that its patterns mean, and the fields for `where`.
+
+import type { Effect, EffectKind, Place } from '../effects/effect.js'
+
+/** Something that patterns are compared with: a place, a text, words of a command, or nothing that can be read. */
+export type Subject =
+  | { readonly place: Place }
+  | { readonly text: string; readonly isCommand?: true }
+  /** `any`: it may be anything that a pattern means. */
+  | { readonly text?: undefined; readonly any?: true }
+
+/** `text`: a text or a list of them, with `*`. Otherwise the possible words. */
+export type FieldType = 'flag' | 'text' | readonly string[]
+
+type Value = boolean | string | undefined | readonly string[]
+
+interface EffectKindRow<E extends Effect> {
+  /** In a sentence after "it would". */
+  readonly does: (effect: E) => string
+  /** What `of` and `except` are compared with, for people. */
+  readonly patterns: 'paths' | 'hosts' | 'branches' | 'programs' | 'names' | 'none'
+  readonly subjects: (effect: E) => readonly Subject[]
+  /** The fields for `where`. */
+  readonly fields: Readonly<Record<string, readonly [type: FieldType, read: (effect: E) => Value]>>
+}
+
+type Of<K extends EffectKind> = Extract<Effect, { readonly kind: K }>
+type WithPlace = Extract<Effect, { readonly place: Place }>
+
+const PLACE_FIELDS = {
+  deep: ['flag', ({ place }: WithPlace) => place.deep],
+  known: ['flag', ({ place }: WithPlace) => place.known],
+  wild: ['flag', ({ place }: WithPlace) => place.wild],
+  /** Everything in a folder: `build/*`. */
+  all: ['flag', ({ place }: WithPlace) => place.wild && place.path.endsWith('/*')],
+} as const satisfies EffectKindRow<WithPlace>['fields']
+
+const placeOf = ({ place }: WithPlace): readonly Subject[] => [{ place }]
+
+function onPlace(verb: string): EffectKindRow<WithPlace> {
+  return {
+    does: ({ place }) => `${verb} ${placeText(place)}`,
+    patterns: 'paths',
+    subjects: placeOf,
+    fields: PLACE_FIELDS,
+  }
+}
+
+function placeText({ path, deep, known }: Place): string {
+  return `${path}${deep ? ' and everything in it' : ''}${known ? '' : ' (wherever that is)'}`
+}
+
+function onResource(where: string): EffectKindRow<Of<'cloud' | 'database'>> {
+  return {
+    does: ({ operation, resource, destroys }) =>
+      `${destroys ? 'destroy' : 'change'} something in ${where} (${operation}${resource === undefined ? '' : ` ${resource}`})`,
+    patterns: 'names',
+    subjects: ({ resource }) => [named(resource)],
+    fields: {
+      operation: ['text', ({ operation }) => operation],
+      destroys: ['flag', ({ destroys }) => destroys],
+    },
+  }
+}
+
+function named(text: string | undefined): Subject {
+  return text === undefined ? {} : { text }
+}
+
+/** Operations that change a branch. If they name none, they may change any. */
+const CHANGES_BRANCH = /^(?:push|commit|merge|rebase|reset|pull|cherry-pick|revert|am|branch|update-ref)\b/
+
+const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
+  read: onPlace('read') as EffectKindRow<Of<'read'>>,
+  write: onPlace('write') as EffectKindRow<Of<'write'>>,
+  delete: onPlace('delete') as EffectKindRow<Of<'delete'>>,
+  move: {
+    does: ({ place, to }) => `move ${placeText(place)} to ${to.path}`,
+    patterns: 'paths',
+    subjects: ({ place, to }) => [{ place }, { place: to }],
+    fields: PLACE_FIELDS as EffectKindRow<Of<'move'>>['fields'],
+  },
+  run: {
+    does: ({ program }) => `run ${program}`,
+    patterns: 'programs',
+    subjects: ({ program, args }) => [{ text: [program, ...args].join(' '), isCommand: true }],
+    fields: {},
+  },
+  send: {
+    does: ({ host, from }) => `send ${sourcesText(from)} to ${host ?? 'a host that cannot be read'}`,
+    patterns: 'hosts',
+    subjects: ({ host }) => [named(host)],
+    fields: { from: [['file', 'pipe', 'variable', 'text'], ({ from }) => from.map((one) => one.of)] },
+  },
+  fetch: {
+    does: ({ host, runs }) =>
+      `fetch${runs ? ' and run' : ''} something from ${host ?? 'a host that cannot be read'}`,
+    patterns: 'hosts',
+    subjects: ({ host }) => [named(host)],
+    fields: { runs: ['flag', ({ runs }) => runs] },
+  },
+  git: {
+    does: ({ operation, branch, loses }) =>
+      `git ${operation}${branch === undefined ? '' : ` ${branch}`}${loses === 'nothing' ? '' : `, which loses ${loses}`}`,
+    patterns: 'branches',
+    subjects: ({ branch, operation }) =>
+      branch === undefined && CHANGES_BRANCH.test(operation) ? [{ any: true }] : [named(branch)],
+    fields: {
+      operation: ['text', ({ operation }) => operation],
+      force: ['flag', ({ force }) => force],
+      loses: [['history', 'work', 'nothing'], ({ loses }) => loses],
+    },
+  },
+  cloud: onResource('the cloud') as EffectKindRow<Of<'cloud'>>,
+  database: onResource('a database') as EffectKindRow<Of<'database'>>,
+  install: {
+    does: ({ manager, packages }) => `install ${packages.join(', ') || 'packages'} with ${manager}`,
+    patterns: 'names',
+    subjects: ({ packages }) => packages.map((text) => ({ text })),
+    fields: { manager: ['text', ({ manager }) => manager] },
+  },
+  privilege: {
+    does: ({ operation }) => `change rights (${operation})`,
+    patterns: 'names',
+    subjects: ({ operation }) => [{ text: operation }],
+    fields: { operation: ['text', ({ operation }) => operation] },
+  },
+  process: {
+    does: ({ operation, target }) => `${operation} ${target ?? 'a process'}`,
+    patterns: 'names',
+    subjects: ({ target }) => [named(target)],
+    fields: { operation: ['text', ({ operation }) => operation] },
+  },
+  setting: {
+    does: ({ owner, place }) => `change the settings of ${owner}${place ? ` (${place.path})` : ''}`,
+    patterns: 'paths',
+    subjects: ({ place }) => (place ? [{ place }] : [{}]),
+    fields: { owner: ['text', ({ owner }) => owner] },
+  },
+  unknown: {
+    does: ({ why }) => `do something that cannot be read: ${why}`,
+    patterns: 'none',
+    subjects: () => [],
+    fields: {},
+  },
+}
+
+function sourcesText(from: Of<'send'>['from']): string {
+  const files = from.flatMap((one) => (one.of === 'file' ? [one.place.path] : []))
+  if (files.length > 0) return files.join(', ')
+  const variable = from.find((one) => one.of === 'variable')
+  if (variable) return `$${variable.name}`
+  return from.some((one) => one.of === 'pipe') ? 'the output of a command' : 'data'
+}
+
+/** Every kind may only look like a command in a text. */
+const COMMON_FIELDS = {
+  guess: ['flag', ({ guess }: Effect) => guess === true],
+} as const satisfies EffectKindRow<Effect>['fields']
+
+export const EFFECT_KINDS = Object.keys(ROWS) as readonly EffectKind[]
+
+function rowOf(kind: EffectKind): EffectKindRow<Effect> {
+  return ROWS[kind] as unknown as EffectKindRow<Effect>
+}
+
+/** `delete /srv/data and everything in it`. */
+export function effectText(effect: Effect): string {
+  return rowOf(effect.kind).does(effect)
+}
+
+export function subjectsOf(effect: Effect): readonly Subject[] {
+  return rowOf(effect.kind).subjects(effect)
+}
+
+export function patternsOf(kind: EffectKind): EffectKindRow<Effect>['patterns'] {
+  return rowOf(kind).patterns
+}
+
+export function fieldsOf(kind: EffectKind): EffectKindRow<Effect>['fields'] {
+  return { ...rowOf(kind).fields, ...COMMON_FIELDS }
+}

@@ -1,0 +1,16 @@
+// The rules that ship with us.
+
+import careful from './presets/careful.json' with { type: 'json' }
+import relaxed from './presets/relaxed.json' with { type: 'json' }
+import standard from './presets/standard.json' with { type: 'json' }
+import type { PresetName, Rule } from './rule.js'
+
+const PRESETS = { careful, standard, relaxed } as unknown as Readonly<
+  Record<PresetName, { readonly rules: readonly Rule[] }>
+>
+
+/** Its rules, with the preset's name before their ids. */
+export function presetRules(preset: PresetName | undefined): readonly Rule[] {
+  if (preset === undefined) return []
+  return PRESETS[preset].rules.map((rule) => ({ ...rule, id: `${preset}/${rule.id}` }))
+}

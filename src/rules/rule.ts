@@ -1,0 +1,132 @@
+// A rule as its file has it: the table of its fields, which the reader, the editors' schema and the docs share.
+
+import { isObject } from '../core/base/json.js'
+import { type Check, isFlag, isOneOf, isText } from '../core/base/options.js'
+import type { EffectKind } from '../effects/effect.js'
+import { EFFECT_KINDS } from './effect-kinds.js'
+
+export interface Rule {
+  readonly id: string
+  readonly effects: readonly EffectKind[] | '*'
+  readonly where?: Where
+  readonly of?: string | readonly string[]
+  readonly except?: string | readonly string[]
+  readonly then: Then
+  readonly say?: string
+  readonly in?: { readonly modes?: readonly string[] }
+  readonly mode?: 'enforce' | 'shadow'
+  readonly until?: string
+  readonly off?: boolean
+}
+
+export type Then = 'deny' | 'ask' | 'allow' | 'tell'
+export type Where = Readonly<Record<string, boolean | string | readonly string[]>>
+
+/** A rules file after all checks. */
+export interface Rules {
+  readonly preset?: PresetName
+  readonly rules: readonly Rule[]
+}
+
+export const PRESET_NAMES = ['careful', 'standard', 'relaxed'] as const
+export type PresetName = (typeof PRESET_NAMES)[number]
+
+/** The strictest comes first. Order within a file does not matter. */
+export const THENS: readonly Then[] = ['deny', 'ask', 'tell', 'allow']
+
+/** Limits of one file. */
+export const MOST_RULES = 1000
+export const MOST_PATTERNS = 200
+export const LONGEST_PATTERN = 300
+/** What `{a,b}` in one pattern may stand for. */
+export const MOST_ALTERNATIVES = 64
+const LONGEST_SAY = 1000
+const LONGEST_ID = 80
+
+type Schema = Readonly<Record<string, unknown>>
+export type RuleField = readonly [check: Check, description: string, schema?: Schema]
+
+const TEXTS: Schema = { type: ['string', 'array'], items: { type: 'string' } }
+
+const isPatterns: Check = [
+  (value) => (isText[0](value) || isTexts(value)) && [value].flat().length <= MOST_PATTERNS,
+  `a pattern or a list of up to ${MOST_PATTERNS} patterns`,
+]
+
+/** The fields of a rule. Messages and the schema keep this order. */
+export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = {
+  id: [
+    [
+      (value) =>
+        typeof value === 'string' && value.length <= LONGEST_ID && /^[\w.-]+(?:\/[\w.-]+)?$/.test(value),
+      `a name of up to ${LONGEST_ID} letters, digits, dots, dashes and underscores`,
+    ],
+    'The name of the rule, unique in its file. "standard/…" changes a rule of the preset.',
+    { type: 'string', pattern: '^[\\w.-]+(/[\\w.-]+)?$', maxLength: LONGEST_ID },
+  ],
+  effects: [
+    [(value) => value === '*' || isTexts(value), 'a list of effects, or "*" for all'],
+    'What a call would do: the kinds of effect that the rule is about.',
+    { anyOf: [{ const: '*' }, { type: 'array', minItems: 1, items: { enum: EFFECT_KINDS } }] },
+  ],
+  where: [
+    [isObject, 'an object with fields of the effect'],
+    'Only effects with these fields, such as {"force": true} or {"loses": ["history", "work"]}.',
+    { type: 'object' },
+  ],
+  of: [isPatterns, 'Only effects on these: paths, hosts, branches, programs or names.', TEXTS],
+  except: [isPatterns, 'Not for effects on these.', TEXTS],
+  then: [
+    isOneOf(...THENS),
+    'What follows. deny is stronger than ask, and ask is stronger than allow.',
+    { enum: THENS },
+  ],
+  say: [
+    [
+      (value) => isText[0](value) && (value as string).length <= LONGEST_SAY,
+      `a text of up to ${LONGEST_SAY} characters`,
+    ],
+    'The reason, for the agent and the person.',
+    { type: 'string', maxLength: LONGEST_SAY },
+  ],
+  in: [
+    [
+      (value) =>
+        isObject(value) && Object.keys(value).every((key) => key === 'modes') && isTexts(value.modes),
+      'an object such as {"modes": ["bypassPermissions"]}',
+    ],
+    'Only in these permission modes of the agent.',
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: { modes: { type: 'array', items: { type: 'string' } } },
+    },
+  ],
+  mode: [
+    isOneOf('enforce', 'shadow'),
+    '"shadow" only reports what the rule would have done.',
+    { enum: ['enforce', 'shadow'] },
+  ],
+  until: [
+    [(value) => typeof value === 'string' && endOf(value) !== undefined, 'a date such as "2030-01-31"'],
+    'The last day on which the rule applies.',
+    { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+  ],
+  off: [isFlag, 'true switches off a rule of the preset.', { type: 'boolean' }],
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => isText[0](one))
+}
+
+/** When a day is over everywhere on earth, in milliseconds. Undefined if it is not a date. */
+export function endOf(day: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined
+  const start = Date.parse(`${day}T00:00:00Z`)
+  return Number.isNaN(start) ? undefined : start + 36 * 60 * 60 * 1000
+}
+
+/** A list, also if the file has a single text. */
+export function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  return value === undefined ? [] : typeof value === 'string' ? [value] : value
+}

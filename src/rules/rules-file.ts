@@ -1,0 +1,351 @@
+// Reads a rules file: checks every field, and reports each problem with its place in the file.
+
+import { isObject } from '../core/base/json.js'
+import { nearest, shown } from '../core/base/text.js'
+import type { EffectKind } from '../effects/effect.js'
+import { type JsonPath, under } from '../files/json-text.js'
+import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
+import { presetRules } from './presets.js'
+import {
+  endOf,
+  LONGEST_PATTERN,
+  listOf,
+  MOST_ALTERNATIVES,
+  MOST_RULES,
+  PRESET_NAMES,
+  type PresetName,
+  RULE_FIELDS,
+  type Rule,
+  type Rules,
+  THENS,
+} from './rule.js'
+import { alternatives } from './text-pattern.js'
+
+/** Something that is wrong in a file, and where. */
+export interface RulesProblem {
+  readonly text: string
+  readonly at: JsonPath
+  readonly todo?: string
+  /** Without what is wrong here, calls could pass that the author wanted to stop. */
+  readonly closes: boolean
+}
+
+export interface ReadRules {
+  readonly rules: Rules
+  readonly problems: readonly RulesProblem[]
+}
+
+/** Only the user may loosen the preset, or allow something. */
+export type RulesOwner = 'user' | 'project'
+
+export function readRules(value: unknown, owner: RulesOwner, now: number): ReadRules {
+  return new RulesReader(owner, now).read(value)
+}
+
+type Fields = { readonly [key: string]: unknown }
+
+class RulesReader {
+  readonly #owner: RulesOwner
+  readonly #now: number
+  readonly #problems: RulesProblem[] = []
+  /** The preset's rules by id. */
+  #shipped: ReadonlyMap<string, Rule> = new Map()
+
+  constructor(owner: RulesOwner, now: number) {
+    this.#owner = owner
+    this.#now = now
+  }
+
+  read(value: unknown): ReadRules {
+    if (!isObject(value)) {
+      this.#wrong(`the file must be a JSON object, got ${shown(value)}`, null, WHOLE)
+      return { rules: { rules: [] }, problems: this.#problems }
+    }
+    for (const key of Object.keys(value)) {
+      if (!FILE_KEYS.includes(key) && !isRemark(key)) this.#unknownKey(key, FILE_KEYS, under(null, key))
+    }
+    const preset = this.#preset(value.preset)
+    this.#shipped = new Map(presetRules(preset).map((rule) => [rule.id, rule]))
+    const rules = this.#list(value.rules)
+    this.#contradictions(rules)
+    return {
+      rules: { ...(preset && { preset }), rules: rules.map(({ rule }) => rule) },
+      problems: this.#problems,
+    }
+  }
+
+  #preset(value: unknown): PresetName | undefined {
+    if (value === undefined || PRESET_NAMES.includes(value as PresetName))
+      return value as PresetName | undefined
+    const known = PRESET_NAMES.map((name) => `"${name}"`).join(', ')
+    this.#wrong(
+      `"preset" must be one of ${known}, got ${shown(value)}`,
+      under(null, 'preset'),
+      slip(value, PRESET_NAMES),
+    )
+    return undefined
+  }
+
+  #list(value: unknown): readonly Placed[] {
+    const at = under(null, 'rules')
+    if (value === undefined) return []
+    if (!Array.isArray(value)) {
+      this.#wrong(`"rules" must be a list, got ${shown(value)}`, at, WHOLE)
+      return []
+    }
+    if (value.length > MOST_RULES) {
+      this.#wrong(
+        `there are ${value.length} rules; a file may have at most ${MOST_RULES}`,
+        at,
+        'Use patterns, so that fewer rules say the same.',
+      )
+      return []
+    }
+    const ids = new Set<string>()
+    return value.flatMap((one, i) => {
+      const where = under(at, i)
+      const rule = this.#rule(one, where)
+      if (!rule) return []
+      if (ids.has(rule.id)) {
+        this.#wrong(
+          `the id ${shown(rule.id)} is used twice`,
+          under(where, 'id'),
+          'Give each rule an id of its own.',
+        )
+        return []
+      }
+      ids.add(rule.id)
+      return [{ rule, at: where }]
+    })
+  }
+
+  #rule(value: unknown, at: JsonPath): Rule | undefined {
+    if (!isObject(value)) {
+      this.#wrong(`a rule must be an object, got ${shown(value)}`, at, RULE)
+      return undefined
+    }
+    const before = this.#problems.length
+    const name = typeof value.id === 'string' ? `the rule ${shown(value.id)}` : 'a rule'
+    const rule: Record<string, unknown> = {}
+    for (const [key, [[accepts, wanted]]] of Object.entries(RULE_FIELDS)) {
+      const given = value[key]
+      if (given === undefined) continue
+      if (accepts(given)) rule[key] = given
+      else
+        this.#wrong(
+          `${name}: "${key}" must be ${wanted}, got ${shown(given)}`,
+          under(at, key),
+          slipOf(key, given),
+        )
+    }
+    const known = Object.keys(RULE_FIELDS)
+    for (const key of Object.keys(value)) {
+      if (!known.includes(key) && !isRemark(key)) this.#unknownKey(key, known, under(at, key), name)
+    }
+    if (this.#problems.length > before) return undefined
+    return this.#complete(rule as Fields & Partial<Rule>, name, at)
+  }
+
+  #complete(rule: Partial<Rule>, name: string, at: JsonPath): Rule | undefined {
+    if (rule.id === undefined) return this.#wrong('a rule needs "id"', at, RULE)
+    const shipped = this.#shipped.get(rule.id)
+    if (shipped) return this.#override(rule, shipped, name, at)
+    if (rule.id.includes('/')) return this.#notShipped(rule.id, under(at, 'id'))
+    if (rule.off !== undefined) {
+      const todo = 'Remove the rule, or write "mode": "shadow".'
+      return this.#wrong(`${name}: "off" is only for rules of a preset`, under(at, 'off'), todo)
+    }
+    for (const key of ['effects', 'then'] as const) {
+      if (rule[key] === undefined) return this.#wrong(`${name} needs "${key}"`, at, RULE)
+    }
+    const whole = rule as Rule
+    if (!this.#isSound(whole, name, at)) return undefined
+    if (whole.then === 'allow' && this.#owner === 'project') {
+      const text = `${name} was left out: the rules of a project cannot allow anything`
+      this.#note(text, under(at, 'then'), 'Move it to ~/.amplifier/rules.json, if you agree with it.')
+      return undefined
+    }
+    this.#noteEnd(whole, name, at)
+    return whole
+  }
+
+  /** A rule of the preset with some fields of its own. */
+  #override(given: Partial<Rule>, shipped: Rule, name: string, at: JsonPath): Rule | undefined {
+    const whole = { ...shipped, ...given } as Rule
+    if (!this.#isSound(whole, name, at)) return undefined
+    if (this.#owner === 'project' && !isTighter(given, shipped)) {
+      const text = `${name} was left out: a project may make a rule of the preset stricter, but not looser`
+      this.#note(text, at, 'Change only "then" and "say", or change the rule in ~/.amplifier/rules.json.')
+      return undefined
+    }
+    this.#noteEnd(whole, name, at)
+    return given as Rule
+  }
+
+  #notShipped(id: string, at: JsonPath): undefined {
+    const all = [...this.#shipped.keys()]
+    const todo =
+      slip(id, all) ??
+      (all.length > 0
+        ? `Choose from ${all.join(', ')}.`
+        : 'Add "preset": "standard", or use an id without "/".')
+    this.#wrong(`${shown(id)} is not a rule of the preset of this file`, at, todo)
+  }
+
+  #isSound(rule: Rule, name: string, at: JsonPath): boolean {
+    const before = this.#problems.length
+    const kinds = rule.effects === '*' ? EFFECT_KINDS : rule.effects
+    for (const kind of rule.effects === '*' ? [] : rule.effects) {
+      if (!EFFECT_KINDS.includes(kind))
+        this.#wrong(
+          `${name}: ${shown(kind)} is not an effect`,
+          under(at, 'effects'),
+          slip(kind, EFFECT_KINDS) ?? `Choose from ${EFFECT_KINDS.join(', ')}.`,
+        )
+    }
+    if (this.#problems.length > before) return false
+    for (const [key, value] of Object.entries(rule.where ?? {})) this.#where(key, value, kinds, name, at)
+    for (const key of ['of', 'except'] as const) this.#patterns(rule, key, kinds, name, at)
+    if (rule.then === 'tell' && rule.say === undefined)
+      this.#wrong(`${name} needs "say": it only tells something`, at)
+    return this.#problems.length === before
+  }
+
+  #where(key: string, value: unknown, kinds: readonly EffectKind[], name: string, at: JsonPath): void {
+    const place = under(under(at, 'where'), key)
+    const lacking = kinds.find((kind) => !Object.hasOwn(fieldsOf(kind), key))
+    if (lacking !== undefined) {
+      const known = Object.keys(fieldsOf(lacking))
+      const todo =
+        slip(key, known) ?? `Choose from ${known.join(', ')}, or write a rule of its own for ${lacking}.`
+      this.#wrong(`${name}: ${shown(key)} is not a field of the effect ${lacking}`, place, todo)
+      return
+    }
+    for (const kind of kinds) {
+      const type = fieldsOf(kind)[key]?.[0] as FieldType
+      const problem = valueProblem(type, value)
+      if (problem === undefined) continue
+      this.#wrong(
+        `${name}: "${key}" must be ${problem}, got ${shown(value)}`,
+        place,
+        typeof type === 'object' ? slip([value].flat()[0], type) : undefined,
+      )
+      return
+    }
+  }
+
+  #patterns(
+    rule: Rule,
+    key: 'of' | 'except',
+    kinds: readonly EffectKind[],
+    name: string,
+    at: JsonPath,
+  ): void {
+    const place = under(at, key)
+    const patterns = listOf(rule[key])
+    const bare = kinds.find((kind) => patternsOf(kind) === 'none')
+    if (patterns.length > 0 && bare !== undefined && rule.effects !== '*')
+      this.#wrong(
+        `${name}: the effect ${bare} has nothing that "${key}" could mean`,
+        place,
+        `Remove "${key}", or the effect.`,
+      )
+    for (const [i, pattern] of patterns.entries()) {
+      const where = typeof rule[key] === 'string' ? place : under(place, i)
+      if (pattern.length > LONGEST_PATTERN)
+        this.#wrong(`${name}: a pattern may have at most ${LONGEST_PATTERN} characters`, where)
+      else if (!alternatives(pattern, MOST_ALTERNATIVES))
+        this.#wrong(
+          `${name}: the braces in ${shown(pattern)} cannot be read`,
+          where,
+          `Write {a,b} with at most ${MOST_ALTERNATIVES} alternatives.`,
+        )
+    }
+  }
+
+  #noteEnd({ until }: Rule, name: string, at: JsonPath): void {
+    const end = until === undefined ? undefined : endOf(until)
+    if (end === undefined || end > this.#now) return
+    this.#note(
+      `${name} ended on ${until} and no longer applies`,
+      under(at, 'until'),
+      'Remove the rule, or give it a later date.',
+    )
+  }
+
+  /** Two rules about the same thing, of which one allows and the other does not. */
+  #contradictions(rules: readonly Placed[]): void {
+    const allowed = new Map(
+      rules.filter(({ rule }) => rule.then === 'allow').map(({ rule }) => [subjectKey(rule), rule.id]),
+    )
+    for (const { rule, at } of rules) {
+      const other = rule.then === 'deny' || rule.then === 'ask' ? allowed.get(subjectKey(rule)) : undefined
+      if (other === undefined || rule.effects === undefined) continue
+      const text = `the rule ${shown(rule.id)} contradicts ${shown(other)}; ${rule.then} is in force`
+      this.#note(text, at, 'Remove one of them.')
+    }
+  }
+
+  #unknownKey(key: string, known: readonly string[], at: JsonPath, name = 'the file'): void {
+    this.#wrong(
+      `${name}: ${shown(key)} is not known`,
+      at,
+      slip(key, known) ?? `Choose from ${known.join(', ')}.`,
+    )
+  }
+
+  #wrong(text: string, at: JsonPath, todo?: string): undefined {
+    this.#problems.push({ text, at, ...(todo !== undefined && { todo }), closes: true })
+  }
+
+  #note(text: string, at: JsonPath, todo: string): void {
+    this.#problems.push({ text, at, todo, closes: false })
+  }
+}
+
+interface Placed {
+  readonly rule: Rule
+  readonly at: JsonPath
+}
+
+const FILE_KEYS: readonly string[] = ['preset', 'rules']
+const WHOLE = 'Write {"preset": "standard", "rules": [ … ]}.'
+const RULE = 'Write {"id": "…", "effects": ["…"], "then": "ask"}.'
+
+/** Keys that are only for people and editors. */
+function isRemark(key: string): boolean {
+  return /^(?:\/\/|[#_$])/.test(key) || key === 'description'
+}
+
+function slip(value: unknown, known: readonly string[]): string | undefined {
+  const meant = typeof value === 'string' ? nearest(value, known) : undefined
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`
+}
+
+function slipOf(key: string, value: unknown): string | undefined {
+  if (key === 'then') return slip(value, THENS)
+  if (key === 'mode') return slip(value, ['enforce', 'shadow'])
+  return undefined
+}
+
+function valueProblem(type: FieldType, value: unknown): string | undefined {
+  if (type === 'flag') return typeof value === 'boolean' ? undefined : 'true or false'
+  const texts = typeof value === 'string' ? [value] : value
+  const areTexts =
+    Array.isArray(texts) && texts.length > 0 && texts.every((one) => typeof one === 'string' && one !== '')
+  if (type === 'text') return areTexts ? undefined : 'a text or a list of texts'
+  const known = type.map((word) => `"${word}"`).join(', ')
+  return areTexts && texts.every((one) => type.includes(one)) ? undefined : `one or more of ${known}`
+}
+
+/** Whether an entry only makes a rule of the preset stricter. */
+function isTighter(given: Partial<Rule>, shipped: Rule): boolean {
+  const { id: _, then = shipped.then, say: __, ...rest } = given
+  return Object.keys(rest).length === 0 && THENS.indexOf(then) <= THENS.indexOf(shipped.then)
+}
+
+function subjectKey({ effects, where, of, except, in: only }: Rule): string {
+  const sorted = (list: readonly string[]) => [...list].sort()
+  const kinds = effects === '*' || effects === undefined ? effects : sorted(effects)
+  return JSON.stringify([kinds, where ?? null, sorted(listOf(of)), sorted(listOf(except)), only ?? null])
+}

@@ -1,0 +1,159 @@
+// The rules of one file, ready to judge: which of them a call's effects meet, and which words of the call do it.
+
+import type { Effect, EffectKind } from '../effects/effect.js'
+import { EFFECT_KINDS, fieldsOf, patternsOf, type Subject, subjectsOf } from './effect-kinds.js'
+import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
+import { presetRules } from './presets.js'
+import { endOf, listOf, MOST_ALTERNATIVES, type Rule, type Rules } from './rule.js'
+import { alternatives, textPattern } from './text-pattern.js'
+
+/** A rule that an effect of the call met. */
+export interface Hit {
+  readonly rule: Rule
+  readonly effect: Effect
+}
+
+/** What counts besides the effects. */
+export interface Situation {
+  readonly permissionMode: string | undefined
+  /** In milliseconds. */
+  readonly now: number
+}
+
+export interface RulesInForce {
+  /** In the order of the effects, then of the file. */
+  judge(effects: readonly Effect[], situation: Situation): readonly Hit[]
+}
+
+interface Compiled {
+  readonly rule: Rule
+  /** When it begins and ends, in milliseconds. */
+  readonly from: number
+  readonly until: number
+  readonly meets: Meets
+}
+
+type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
+
+export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
+  const byKind = new Map<EffectKind, Compiled[]>(EFFECT_KINDS.map((kind) => [kind, []]))
+  for (const timed of timedRules(rules)) {
+    const { rule } = timed
+    for (const kind of rule.effects === '*' ? EFFECT_KINDS : new Set(rule.effects)) {
+      byKind.get(kind)?.push({ ...timed, meets: meeting(rule, kind, roots) })
+    }
+  }
+  return {
+    judge: (effects, { permissionMode, now }) =>
+      effects.flatMap((effect) => {
+        const subjects = subjectsOf(effect)
+        const counts = ({ rule, from, until, meets }: Compiled) =>
+          now >= from &&
+          now < until &&
+          isIn(rule, permissionMode) &&
+          (!effect.guess || rule.where?.guess === true) &&
+          meets(effect, subjects)
+        return (byKind.get(effect.kind) ?? []).filter(counts).map(({ rule }) => ({ rule, effect }))
+      }),
+  }
+}
+
+function isIn({ in: only }: Rule, permissionMode: string | undefined): boolean {
+  return only?.modes === undefined || only.modes.includes(permissionMode ?? 'default')
+}
+
+// ---- the preset and what the file changes in it ---------------------------------------------------------------
+
+type Timed = Pick<Compiled, 'rule' | 'from' | 'until'>
+
+/** After the last day of a change, the preset's own rule counts again. */
+function timedRules({ preset, rules }: Rules): readonly Timed[] {
+  const shipped = new Map(presetRules(preset).map((rule) => [rule.id, rule]))
+  const own = rules.flatMap((given): Timed[] => {
+    const before = shipped.get(given.id)
+    shipped.delete(given.id)
+    const rule = before ? { ...before, ...given } : given
+    const until = (rule.until === undefined ? undefined : endOf(rule.until)) ?? Infinity
+    return [
+      ...(rule.off ? [] : [{ rule, from: -Infinity, until }]),
+      ...(before ? [{ rule: before, from: until, until: Infinity }] : []),
+    ]
+  })
+  return [...[...shipped.values()].map((rule) => ({ rule, from: -Infinity, until: Infinity })), ...own]
+}
+
+// ---- one rule -------------------------------------------------------------------------------------------------
+
+/**
+ * A rule that forbids counts for everything that it could mean, and its exceptions only if they certainly apply. A rule
+ * that allows is the other way round.
+ */
+function meeting(rule: Rule, kind: EffectKind, roots: Roots): Meets {
+  const [forOf, forExcept]: readonly Certainty[] = rule.then === 'allow' ? ['must', 'may'] : ['may', 'must']
+  const where = whereTest(rule, kind)
+  const of = rule.of === undefined ? undefined : subjectTest(listOf(rule.of), kind, roots)
+  const except = rule.except === undefined ? undefined : subjectTest(listOf(rule.except), kind, roots)
+  if (!of && !except) return where
+  const isMeant = (subject: Subject) =>
+    (!of || of(subject, forOf as Certainty)) && !except?.(subject, forExcept as Certainty)
+  return (effect, subjects) => {
+    if (!where(effect)) return false
+    if (subjects.length === 0) return !of && rule.then !== 'allow'
+    return rule.then === 'allow' ? subjects.every(isMeant) : subjects.some(isMeant)
+  }
+}
+
+function whereTest({ where }: Rule, kind: EffectKind): (effect: Effect) => boolean {
+  const fields = fieldsOf(kind)
+  const tests = Object.entries(where ?? {}).map(([key, wanted]) => {
+    const read = fields[key]?.[1] ?? (() => undefined)
+    if (typeof wanted === 'boolean') return (effect: Effect) => read(effect) === wanted
+    const words = listOf(wanted).map(textPattern)
+    return (effect: Effect) => {
+      const value = read(effect)
+      return listOf(value as string | readonly string[] | undefined).some((one) =>
+        words.some((test) => test(one, true)),
+      )
+    }
+  })
+  return (effect) => tests.every((test) => test(effect))
+}
+
+type SubjectTest = (subject: Subject, certainty: Certainty) => boolean
+
+function subjectTest(patterns: readonly string[], kind: EffectKind, roots: Roots): SubjectTest {
+  const all = patterns.flatMap((pattern) => alternatives(pattern, MOST_ALTERNATIVES) ?? [pattern])
+  const places: readonly PlaceTest[] =
+    patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []
+  const texts = all.map((one) => textPattern(one))
+  const commands = all.map(commandPattern)
+  return (subject, certainty) => {
+    if ('place' in subject) return places.some((test) => test(subject.place, certainty))
+    const { text } = subject
+    if (text === undefined) return 'any' in subject && certainty === 'may'
+    if ('isCommand' in subject) return commands.some((test) => test(text))
+    return texts.some((test) => test(text, true))
+  }
+}
+
+/** `npm publish` means every command that begins so, and `npm` also `/usr/bin/npm`. */
+function commandPattern(pattern: string): (command: string) => boolean {
+  const isMeant = /[*?]/.test(pattern) ? beginsLike(pattern) : beginsWith(pattern)
+  return (command) => {
+    if (isMeant(command)) return true
+    const end = command.indexOf(' ')
+    const slash = command.lastIndexOf('/', end < 0 ? undefined : end)
+    return slash >= 0 && isMeant(command.slice(slash + 1))
+  }
+}
+
+function beginsWith(words: string): (command: string) => boolean {
+  return (command) =>
+    command.startsWith(words) && (command.length === words.length || command[words.length] === ' ')
+}
+
+function beginsLike(pattern: string): (command: string) => boolean {
+  const whole = textPattern(pattern)
+  const longer = textPattern(`${pattern} *`)
+  return (command) => whole(command, false) || longer(command, false)
+}

@@ -1,0 +1,123 @@
+// The answer to a call: the strictest of the rules that it met, in words for the agent and the person.
+
+import { askUser, CONTINUE, deny, type HookResult, inject, proceed } from '../core/events/result.js'
+import type { Effect } from '../effects/effect.js'
+import { effectText } from './effect-kinds.js'
+import type { Then } from './rule.js'
+import type { Hit } from './rules-in-force.js'
+
+/** Whose words may be shown, and how far the rules may go. */
+export interface Authority {
+  /** `deny`: the file is not trusted, so it can only refuse, in our words. */
+  readonly may: 'all' | 'deny'
+  /** The file, for people. */
+  readonly file: string
+}
+
+export interface Verdict {
+  readonly result: HookResult
+  /** What rules in shadow mode would have done. */
+  readonly shadows: readonly string[]
+}
+
+export function verdictOf(hits: readonly Hit[], effects: readonly Effect[], authority: Authority): Verdict {
+  const counted = authority.may === 'all' ? hits : hits.filter(({ rule }) => rule.then === 'deny')
+  const enforced = counted.filter(({ rule }) => rule.mode !== 'shadow')
+  return { result: resultOf(enforced, effects, authority), shadows: shadowsOf(counted, authority) }
+}
+
+function resultOf(hits: readonly Hit[], effects: readonly Effect[], authority: Authority): HookResult {
+  if (hits.length === 0) return CONTINUE
+  const told = [...new Set(of(hits, 'tell').map(({ rule }) => rule.say ?? ''))].join('\n')
+  const more = told === '' ? {} : { contextInjection: told }
+  const denies = of(hits, 'deny')
+  if (denies.length > 0) return deny(reasonOf(denies, authority), more)
+  const asks = of(hits, 'ask')
+  if (asks.length > 0) {
+    const text = reasonOf(asks, authority)
+    return askUser(text, { ...more, reason: text })
+  }
+  const allowed = new Set(of(hits, 'allow').map(({ effect }) => effect))
+  if (allowed.size > 0 && effects.every((effect) => allowed.has(effect)))
+    return proceed({ ...more, permission: 'allow' })
+  return told === '' ? CONTINUE : inject(told)
+}
+
+/** Every rule that the call meets, for people who ask in advance. */
+export function foreseen(
+  hits: readonly Hit[],
+  effects: readonly Effect[],
+  authority: Authority,
+): readonly string[] {
+  const met = hits.map((hit) => {
+    const { rule, effect } = hit
+    const counts =
+      authority.may === 'all' || rule.then === 'deny' ? '' : ', which does not count without trust'
+    const shadow = rule.mode === 'shadow' ? ', in shadow mode' : ''
+    const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
+    return `${rule.then} by ${rule.id}${shadow}${counts}: it would ${shortened(effectText(effect))}${words}`
+  })
+  const others = effects.filter((effect) => hits.every((hit) => hit.effect !== effect))
+  const rest = others
+    .slice(0, MOST_NAMED)
+    .map((effect) => `no rule: it would ${shortened(effectText(effect))}`)
+  return [...new Set([...met, ...rest])]
+}
+
+function of(hits: readonly Hit[], then: Then): readonly Hit[] {
+  return hits.filter(({ rule }) => rule.then === then)
+}
+
+/** So many rules are named in one reason. */
+const MOST_NAMED = 3
+
+/** One sentence for each rule, with the first effect that met it. */
+function reasonOf(hits: readonly Hit[], authority: Authority): string {
+  const first = new Map(hits.toReversed().map((hit) => [hit.rule.id, hit]))
+  const named = [...first.values()].reverse()
+  const texts = named.slice(0, MOST_NAMED).map((hit) => hitText(hit, authority))
+  const rest = named.length - texts.length
+  return rest > 0
+    ? `${texts.join('\n')}\n${rest} more ${rest === 1 ? 'rule applies' : 'rules apply'}.`
+    : texts.join('\n')
+}
+
+function hitText({ rule, effect }: Hit, { may, file }: Authority): string {
+  const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
+  const what = `the call would ${shortened(effectText(effect))}${words}`
+  if (may === 'deny') return `A rule in ${file} forbids this: ${what}.`
+  const verb = rule.then === 'deny' ? 'forbids this' : 'asks first'
+  const why = `The rule ${rule.id} ${verb}: ${what}.`
+  return rule.say === undefined ? why : `${sentence(rule.say)} ${why}`
+}
+
+function shadowsOf(hits: readonly Hit[], authority: Authority): readonly string[] {
+  const first = new Map(
+    hits
+      .filter(({ rule }) => rule.mode === 'shadow')
+      .toReversed()
+      .map((hit) => [hit.rule.id, hit]),
+  )
+  return [...first.values()].reverse().map(({ rule, effect }) => {
+    const name = authority.may === 'all' ? `the rule ${rule.id}` : `a rule in ${authority.file}`
+    return `${name} is in shadow mode and would ${DOES[rule.then]}: the call would ${shortened(effectText(effect))}`
+  })
+}
+
+const DOES: Readonly<Record<Then, string>> = {
+  deny: 'have denied this call',
+  ask: 'have asked about this call',
+  tell: 'have told the agent something',
+  allow: 'have allowed this call',
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+const LONGEST = 300
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
+}

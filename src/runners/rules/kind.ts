@@ -1,0 +1,42 @@
+// Kind `rules`: a file of rules. All its rules together are one hook, so that many rules cost little.
+
+import { isObject } from '../../core/base/json.js'
+import { isList, isText } from '../../core/base/options.js'
+import type { HookSpec } from '../hook-spec.js'
+import type { Kind } from '../kind.js'
+import type { RulesHandler } from './rules-hook.js'
+
+export const RULES: Kind<HookSpec<RulesHandler>> = {
+  summary: 'Rules about what a call would do.',
+  fields: {
+    preset: [isText, 'The shipped rules that this file builds on.'],
+    rules: [isList, 'The rules.'],
+    broken: [isText, 'Why the file cannot be used.'],
+    untrusted: [[(value) => value === true, 'true'], 'Whether the rules can only refuse.'],
+  },
+  required: ['rules'],
+  target: ({ preset, rules, broken }) =>
+    broken ?? [...(preset === undefined ? [] : [`preset ${preset}`]), ...rules.map(lineOf)].join('\n'),
+  listed: (handler) =>
+    handler.untrusted ? `not trusted: it can only deny\n${RULES.target(handler)}` : RULES.target(handler),
+  async load() {
+    const { rulesHook } = await import('./rules-hook.js')
+    return { hooks: (spec) => [rulesHook(spec)] }
+  },
+}
+
+/** `deny no-force-push: git where force, of main`. */
+function lineOf(rule: object): string {
+  const { id, then, effects, of, except, mode, until, off } = rule as Readonly<Record<string, unknown>>
+  const { where } = rule as { readonly where?: unknown }
+  const texts = (value: unknown) => [value].flat().join(', ')
+  const parts = [
+    `${off === true ? 'off' : (then ?? 'change')} ${id}${effects === undefined ? '' : `: ${effects === '*' ? 'everything' : texts(effects)}`}`,
+    isObject(where) ? `where ${JSON.stringify(where)}` : '',
+    of === undefined ? '' : `of ${texts(of)}`,
+    except === undefined ? '' : `except ${texts(except)}`,
+    mode === 'shadow' ? 'in shadow mode' : '',
+    until === undefined ? '' : `until ${until}`,
+  ]
+  return parts.filter((part) => part !== '').join(' ')
+}

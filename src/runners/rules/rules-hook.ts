@@ -1,0 +1,78 @@
+// A file of rules as one hook: reads what a call would do, and answers as the strictest rule says.
+
+import type { Json } from '../../core/base/json.js'
+import { deny, type HookResult } from '../../core/events/result.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
+import type { Effect } from '../../effects/effect.js'
+import { effectsOf } from '../../effects/effects-of.js'
+import { callerEnv } from '../../files/caller.js'
+import { userHome } from '../../files/homes.js'
+import { settingFiles } from '../../hosts/setting-files.js'
+import type { Rules } from '../../rules/rule.js'
+import { rulesInForce } from '../../rules/rules-in-force.js'
+import { foreseen, verdictOf } from '../../rules/verdict.js'
+import type { HookSpec } from '../hook-spec.js'
+
+/** A rules file after all checks. Its reader knows more about the rules. */
+export interface RulesHandler {
+  readonly preset?: string
+  readonly rules: readonly object[]
+  /** Why the file cannot be used. Then every tool call is refused. */
+  readonly broken?: string
+  /** The file is not trusted: its rules can only refuse, and their texts are not shown. */
+  readonly untrusted?: true
+}
+
+/** What a call would do. */
+export type EffectReader = (event: HookEvent, projectDir: string) => Promise<readonly Effect[]>
+
+export function rulesHook(
+  { hook, handler, place }: HookSpec<RulesHandler>,
+  read: EffectReader = readEffects,
+): Hook {
+  const { broken } = handler
+  if (broken !== undefined) {
+    const reason = `${broken} Every tool call is refused until that is corrected.`
+    return { ...hook, run: () => deny(reason), foresee: async () => [`deny: ${reason}`] }
+  }
+  const rules = rulesInForce(handler as unknown as Rules, { project: place.projectDir, home: userHome() })
+  const authority = {
+    may: handler.untrusted ? 'deny' : 'all',
+    file: hook.origin.file ?? hook.name,
+  } as const
+  const judged = async (event: HookEvent) => {
+    const effects = await read(event, place.projectDir)
+    const mode = event.data.permission_mode
+    const permissionMode = typeof mode === 'string' ? mode : undefined
+    return { effects, hits: rules.judge(effects, { permissionMode, now: Date.now() }) }
+  }
+  const run = async (event: HookEvent, { note }: HookContext): Promise<HookResult> => {
+    const { effects, hits } = await judged(event)
+    const { result, shadows } = verdictOf(hits, effects, authority)
+    for (const text of shadows) note({ code: 'rule-shadow', text })
+    return result
+  }
+  const foresee = async (event: HookEvent) => {
+    const { effects, hits } = await judged(event)
+    return foreseen(hits, effects, authority)
+  }
+  return { ...hook, run, foresee }
+}
+
+// ---- effects --------------------------------------------------------------------------------------------------
+
+/** Several files may have rules, but each call is read only once. */
+const known = new WeakMap<object, { readonly key: string; readonly effects: Promise<readonly Effect[]> }>()
+
+function readEffects({ data, session }: HookEvent, projectDir: string): Promise<readonly Effect[]> {
+  const cwd = typeof data.cwd === 'string' ? data.cwd : (session?.cwd ?? projectDir)
+  const key = `${projectDir}\0${cwd}`
+  const before = known.get(data)
+  if (before?.key === key) return before.effects
+  const use = { name: String(data.tool_name), input: (data.tool_input ?? null) as Json }
+  const env = callerEnv()
+  const context = { cwd, projectDir, home: userHome(), env, settings: settingFiles(env) }
+  const effects = effectsOf(use, context)
+  known.set(data, { key, effects })
+  return effects
+}

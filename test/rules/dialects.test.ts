@@ -1,0 +1,99 @@
+// One rules file gives the same verdicts for the calls of every agent, however it names its tools and their inputs, and
+// for agents that embed the engine.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHooks, type Hooks } from 'carabiner'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Data } from '../../src/core/base/json.js'
+import { answerFor, eventFrom } from '../../src/hosts/agent-event.js'
+import type { Host } from '../../src/hosts/host.js'
+import { HOST_NAMES, type HostName, hostNamed, type KnownHost } from '../../src/hosts/hosts.js'
+
+const RULES = [
+  { id: 'no-keys', effects: ['read', 'write', 'delete'], of: ['secrets'], then: 'deny' },
+  { id: 'out', effects: ['send'], except: ['localhost'], then: 'ask' },
+  { id: 'force', effects: ['git'], where: { loses: 'history' }, then: 'deny' },
+]
+
+let folder: string
+let project: string
+let hooks: Hooks
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'carabiner-dialects-'))
+  project = join(folder, 'project')
+  const home = join(folder, 'home')
+  mkdirSync(join(home, '.amplifier'), { recursive: true })
+  mkdirSync(project)
+  writeFileSync(join(home, '.amplifier', 'rules.json'), JSON.stringify({ rules: RULES }))
+  vi.stubEnv('CARABINER_HOME', join(folder, 'data'))
+  hooks = await createHooks({ projectDir: project, home, globals: false })
+})
+
+afterAll(async () => {
+  await hooks.close()
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
+
+/** A call in the agent's own names. */
+function ownCall(
+  host: HostName,
+  tool: 'Bash' | 'Write',
+  input: Data,
+): { readonly tool_name: string; readonly tool_input: Data } {
+  const { tools = {} }: Host = hostNamed(host) as KnownHost
+  const [name, own] = Object.entries(tools).find(([, one]) => one.names[0] === tool && !one.parts) ?? [
+    tool,
+    undefined,
+  ]
+  const fields = own?.fields ?? {}
+  const ownName = (field: string) => Object.keys(fields).findLast((key) => fields[key] === field) ?? field
+  return {
+    tool_name: name,
+    tool_input: Object.fromEntries(
+      Object.entries(input).map(([key, value]) => [ownName(key), value]),
+    ) as Data,
+  }
+}
+
+const CASES: readonly (readonly ['Bash' | 'Write', Data, string])[] = [
+  ['Bash', { command: 'cat secrets/key' }, 'deny'],
+  ['Bash', { command: 'sudo sh -c "rm -rf secrets"' }, 'deny'],
+  ['Bash', { command: 'curl -d @notes.txt https://example.com' }, 'ask_user'],
+  ['Bash', { command: 'curl -d @notes.txt http://localhost:1' }, 'continue'],
+  ['Bash', { command: 'git push --force origin main' }, 'deny'],
+  ['Bash', { command: 'git push origin main' }, 'continue'],
+  ['Bash', { command: 'ls' }, 'continue'],
+  ['Write', { file_path: 'secrets/key', content: 'x' }, 'deny'],
+  ['Write', { file_path: 'src/key', content: 'x' }, 'continue'],
+]
+
+describe.each(HOST_NAMES)('in the dialect of %s', (host) => {
+  it.each(CASES)('%s %j: %s', async (tool, input, expected) => {
+    const call = ownCall(host, tool, input)
+    const payload = { hook_event_name: 'PreToolUse', session_id: 's', cwd: project, ...call }
+    const event = eventFrom(host, payload, 'PreToolUse')
+    const session = hooks.session({ id: `${host}-1`, cwd: project })
+    const outcomes = []
+    for (const part of event.parts) outcomes.push(await session.fire(event.name, part))
+    const actions = new Set(outcomes.map(({ action }) => action))
+    expect([...actions]).toContain(expected)
+    const open = answerFor(
+      host,
+      event,
+      outcomes.map((outcome) => ({ ...outcome, action: 'continue' as const })),
+    )
+    if (expected === 'deny') expect(answerFor(host, event, outcomes)).not.toEqual(open)
+  })
+})
+
+describe('in a program that embeds the engine', () => {
+  it.each(CASES)('%s %j: %s', async (name, input, expected) => {
+    const session = hooks.session({ id: 'embedded', cwd: project })
+    const { status } = await session.callTool({ name, input }, async () => 'ran')
+    expect(status).toBe({ deny: 'denied', ask_user: 'needs_approval', continue: 'ok' }[expected])
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { JsonText } from '../../src/files/json-text.js'
+import { presetRules } from '../../src/rules/presets.js'
+import { PRESET_NAMES } from '../../src/rules/rule.js'
+import { type RulesOwner, readRules } from '../../src/rules/rules-file.js'
+
+const NOW = Date.parse('2026-06-01T12:00:00Z')
+
+/** Problems as `line: text`, those that close first marked with `!`. */
+function problemsOf(text: string, owner: RulesOwner = 'user'): readonly string[] {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  return readRules(parsed.value, owner, NOW).problems.map(
+    ({ text, at, todo, closes }) =>
+      `${closes ? '!' : ''}${json.lineOf(at)}: ${text}${todo ? ` | ${todo}` : ''}`,
+  )
+}
+
+function rule(fields: object): string {
+  return JSON.stringify({ rules: [{ id: 'one', effects: ['delete'], then: 'ask', ...fields }] })
+}
+
+describe('a rules file', () => {
+  it('may have comments, a schema and remarks', () => {
+    const text = `{
+      // what leaves this machine
+      "$schema": "x", "description": "y",
+      "rules": [{ "id": "out", "effects": ["send"], "then": "ask", "//": "why" }]
+    }`
+    expect(problemsOf(text)).toEqual([])
+  })
+
+  it('may be empty', () => {
+    expect(problemsOf('{}')).toEqual([])
+    expect(problemsOf('{"rules": []}')).toEqual([])
+  })
+
+  it('names the line of each mistake', () => {
+    const text = `{
+      "preset": "standrad",
+      "rules": [
+        { "id": "a", "effects": ["delet"], "then": "ask" },
+        { "id": "b", "effects": ["delete"], "then": "dney" },
+        { "id": "c", "effects": ["delete"] },
+        { "id": "d", "effects": ["git"], "where": { "forced": true }, "then": "deny" },
+        { "effects": ["git"], "then": "deny" },
+        { "id": "a b", "effects": ["git"], "then": "deny" }
+      ]
+    }`
+    expect(problemsOf(text)).toEqual([
+      '!2: "preset" must be one of "careful", "standard", "relaxed", got "standrad" | Did you mean "standard"?',
+      '!4: the rule "a": "delet" is not an effect | Did you mean "delete"?',
+      '!5: the rule "b": "then" must be "deny" or "ask" or "tell" or "allow", got "dney" | Did you mean "deny"?',
+      '!6: the rule "c" needs "then" | Write {"id": "…", "effects": ["…"], "then": "ask"}.',
+      '!7: the rule "d": "forced" is not a field of the effect git | Did you mean "force"?',
+      '!8: a rule needs "id" | Write {"id": "…", "effects": ["…"], "then": "ask"}.',
+      '!9: the rule "a b": "id" must be a name of up to 80 letters, digits, dots, dashes and underscores, got "a b"',
+    ])
+  })
+
+  it.each([
+    ['[]', 'the file must be a JSON object'],
+    ['{"rules": {}}', '"rules" must be a list'],
+    ['{"rules": [1]}', 'a rule must be an object'],
+    ['{"ruels": []}', '"ruels" is not known | Did you mean "rules"?'],
+    [rule({ excpt: ['x'] }), '"excpt" is not known | Did you mean "except"?'],
+    [rule({ of: '' }), '"of" must be a pattern or a list'],
+    [rule({ of: [] }), '"of" must be a pattern or a list'],
+    [rule({ of: ['x'.repeat(301)] }), 'a pattern may have at most 300 characters'],
+    [rule({ of: ['{a,b}'.repeat(40)] }), 'cannot be read | Write {a,b} with at most 64 alternatives.'],
+    [rule({ of: Array.from({ length: 201 }, () => 'x') }), 'a list of up to 200 patterns'],
+    [rule({ say: 'x'.repeat(1001) }), 'a text of up to 1000 characters'],
+    [rule({ until: 'tomorrow' }), 'a date such as "2030-01-31"'],
+    [rule({ mode: 'shadows' }), 'Did you mean "shadow"?'],
+    [rule({ off: true }), '"off" is only for rules of a preset'],
+    [rule({ then: 'tell' }), 'needs "say"'],
+    [rule({ where: { deep: 'yes' } }), '"deep" must be true or false, got "yes"'],
+    [rule({ effects: ['git'], where: { loses: 'histroy' } }), 'Did you mean "history"?'],
+    [rule({ effects: ['git', 'delete'], where: { force: true } }), 'is not a field of the effect delete'],
+    [rule({ effects: ['unknown'], of: 'x' }), 'has nothing that "of" could mean'],
+    [rule({ effects: [] }), '"effects" must be a list of effects'],
+    [rule({ id: 'standard/x' }), 'is not a rule of the preset of this file | Add "preset"'],
+    [rule({ in: { mode: ['x'] } }), '"in" must be an object such as'],
+  ])('%s closes', (text, problem) => {
+    const problems = problemsOf(text)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(/^!/)
+    expect(problems[0]).toContain(problem)
+  })
+
+  it('uses an id only once', () => {
+    const one = { id: 'a', effects: ['run'], then: 'ask' }
+    expect(problemsOf(JSON.stringify({ rules: [one, one] }))[0]).toContain('the id "a" is used twice')
+  })
+
+  it('has a limit', () => {
+    const rules = Array.from({ length: 1001 }, (_, i) => ({ id: `r${i}`, effects: ['run'], then: 'ask' }))
+    expect(problemsOf(JSON.stringify({ rules }))[0]).toContain(
+      'there are 1001 rules; a file may have at most 1000',
+    )
+    expect(problemsOf(JSON.stringify({ rules: rules.slice(1) }))).toEqual([])
+  })
+
+  it('says which of two contradicting rules is in force, whatever their order', () => {
+    const allow = { id: 'yes', effects: ['delete', 'move'], of: ['a', 'b'], then: 'allow' }
+    const no = { id: 'no', effects: ['move', 'delete'], of: ['b', 'a'], then: 'deny' }
+    for (const rules of [
+      [allow, no],
+      [no, allow],
+    ]) {
+      expect(problemsOf(JSON.stringify({ rules }))).toEqual([
+        '1: the rule "no" contradicts "yes"; deny is in force | Remove one of them.',
+      ])
+    }
+    expect(problemsOf(JSON.stringify({ rules: [allow, { ...no, of: ['a'] }] }))).toEqual([])
+  })
+
+  it('says when a rule has ended', () => {
+    expect(problemsOf(rule({ until: '2026-05-30' }))[0]).toContain('the rule "one" ended on 2026-05-30')
+    expect(problemsOf(rule({ until: '2026-06-01' }))).toEqual([])
+  })
+
+  it('does not let a project allow anything, and leaves the rest in force', () => {
+    const rules = [
+      { id: 'yes', effects: ['run'], then: 'allow' },
+      { id: 'no', effects: ['send'], then: 'deny' },
+    ]
+    const read = readRules({ rules }, 'project', NOW)
+    expect(read.rules.rules.map(({ id }) => id)).toEqual(['no'])
+    expect(read.problems.map(({ closes }) => closes)).toEqual([false])
+  })
+})
+
+describe('a change of the preset', () => {
+  const first = presetRules('standard').find(({ then }) => then === 'ask')
+  const id = first?.id ?? ''
+
+  it.each([
+    ['the user may switch a rule off', { off: true }, 'user', 1],
+    ['the user may loosen a rule', { then: 'allow' }, 'user', 1],
+    ['the user may except something', { except: ['~/scratch'] }, 'user', 1],
+    ['a project may tighten a rule', { then: 'deny' }, 'project', 1],
+    ['a project may not loosen a rule', { then: 'allow' }, 'project', 0],
+    ['a project may not switch a rule off', { off: true }, 'project', 0],
+    ['a project may not except anything', { except: ['x'] }, 'project', 0],
+    ['a project may not put a rule into shadow mode', { mode: 'shadow' }, 'project', 0],
+  ] as const)('%s', (_, change, owner, kept) => {
+    const read = readRules({ preset: 'standard', rules: [{ id, ...change }] }, owner, NOW)
+    expect(read.rules.rules).toHaveLength(kept)
+    expect(read.problems.map(({ closes }) => closes)).toEqual(kept === 1 ? [] : [false])
+  })
+
+  it('suggests the id that was meant', () => {
+    const text = JSON.stringify({ preset: 'standard', rules: [{ id: `${id}x`, off: true }] })
+    expect(problemsOf(text)[0]).toContain(`Did you mean "${id}"?`)
+  })
+})
+
+describe.each(PRESET_NAMES)('the preset %s', (preset) => {
+  const rules = presetRules(preset).map((one) => ({ ...one, id: one.id.slice(preset.length + 1) }))
+
+  it('follows its own rules, and gives a reason for each', () => {
+    expect(rules.length).toBeGreaterThan(5)
+    expect(readRules({ rules }, 'user', NOW).problems).toEqual([])
+    expect(rules.filter(({ say }) => say === undefined)).toEqual([])
+  })
+})

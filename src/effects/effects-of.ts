@@ -22,14 +22,23 @@ const MOST_EFFECTS = 500
 /** Never rejects for any name and input: what cannot be read is `unknown`. */
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   const by = shownCall(use)
-  const found = await read(use, context, by)
-  const effects = [...found, ...settingsAmong(found, context.settings ?? []), ...unguarding(found, use)]
-  const distinct = [...new Map(effects.map((effect) => [JSON.stringify(effect), effect])).values()]
-  if (distinct.length <= MOST_EFFECTS) return distinct
-  return [...distinct.slice(0, MOST_EFFECTS), { kind: 'unknown', why: 'it has too many effects to list', by }]
+  const found = await readCall(use, context, by)
+  const first = distinct(found)
+  const read = first.slice(0, MOST_EFFECTS)
+  const all = [
+    ...read,
+    ...distinct([...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)]),
+  ]
+  return first.length === read.length
+    ? all
+    : [...all, { kind: 'unknown', why: 'it has too many effects to list', by }]
 }
 
-async function read(use: ToolUse, context: EffectContext, by: string): Promise<readonly Effect[]> {
+function distinct(effects: readonly Effect[]): readonly Effect[] {
+  return [...new Map(effects.map((effect) => [JSON.stringify(effect), effect])).values()]
+}
+
+async function readCall(use: ToolUse, context: EffectContext, by: string): Promise<readonly Effect[]> {
   let call: ToolCall
   try {
     call = toolCall(use.name, use.input)

@@ -1,6 +1,6 @@
 // What a command line would do: the effects of every call in it, and of the scripts that it runs.
 
-import type { Effect, Place } from './effect.js'
+import type { Effect, Place, Source } from './effect.js'
 import { type Draft, placesOf, send, type Use } from './program.js'
 import { codeEffects } from './programs/code.js'
 import { fileChanges } from './programs/files.js'
@@ -152,11 +152,14 @@ const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)\//
 function ofScript(script: Script, around: Surroundings): readonly Effect[] {
   const by = clipped(script.text)
   const drafts: Draft[] = []
+  let sent: readonly Source[] | undefined
   for (const { words, folders } of script.outputs) {
     for (const word of words) {
       const [, host] = SOCKET.exec(word.text) ?? []
-      if (host !== undefined) drafts.push(send(/[$`]/.test(host) ? undefined : host, sentBy(script, around)))
-      else
+      if (host !== undefined) {
+        sent ??= sentBy(script, around)
+        drafts.push(send(/[$`]/.test(host) ? undefined : host, sent))
+      } else
         for (const place of placesOf(word, folders, around.home, false)) drafts.push({ kind: 'write', place })
     }
   }

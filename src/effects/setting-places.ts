@@ -18,10 +18,10 @@ export function ownerOf(place: Place, files: readonly SettingFile[]): string | u
   const parts = partsOf(place.path)
   // Of a path that is only known at run time, the names still tell.
   const isWild = place.wild || !place.known
-  const { byFirst, others } = indexOf(files)
+  const { all, byFirst, others } = indexOf(files)
   for (const [at, part] of parts.entries()) {
     const found = (isWild ? undefined : byFirst.get(part)) ?? []
-    const met = [...found, ...(isWild ? files.map(withParts) : others)].find((file) =>
+    const met = [...found, ...(isWild ? all : others)].find((file) =>
       isAffected(place, parts, at, file, isWild),
     )
     if (met) return met.owner
@@ -34,6 +34,7 @@ interface KnownFile extends SettingFile {
 }
 
 interface Index {
+  readonly all: readonly KnownFile[]
   /** By their first name, which has no wildcard. */
   readonly byFirst: ReadonlyMap<string, readonly KnownFile[]>
   readonly others: readonly KnownFile[]
@@ -47,12 +48,13 @@ function indexOf(files: readonly SettingFile[]): Index {
   if (known) return known
   const byFirst = new Map<string, KnownFile[]>()
   const others: KnownFile[] = []
-  for (const file of files.map(withParts)) {
+  const all = files.map(withParts)
+  for (const file of all) {
     const [first = ''] = file.parts
     if (first === '' || isPattern(first)) others.push(file)
     else byFirst.set(first, [...(byFirst.get(first) ?? []), file])
   }
-  const index = { byFirst, others }
+  const index = { all, byFirst, others }
   indexes.set(files, index)
   return index
 }

@@ -37,6 +37,24 @@ describe('what cannot be read is unknown', () => {
   })
 })
 
+describe('a command as long as one may be', () => {
+  const full = (text: string) => text.repeat(Math.floor(9900 / text.length))
+  it.each([
+    ['of words', `rm ${full('a ')}`],
+    ['of patterns', `rm ${full('* ')}`],
+    ['of words from a pipe', `echo ${full('a ')}| xargs rm`],
+    ['of sockets', full('cat a>/dev/tcp/x/1;')],
+    ['of pipes', `${full('cat a | ')}cat`],
+    ['of variables that grow', `${full('A=$A$A;')}rm $A`],
+  ])(
+    '%s comes to an end',
+    async (_, command) => {
+      expect((await bash(command)).length).toBeLessThan(1000)
+    },
+    60_000,
+  )
+})
+
 describe('effects', () => {
   const word = fc.oneof(
     fc.constantFrom(...PROGRAMS.flatMap(({ names }) => names)),

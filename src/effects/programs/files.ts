@@ -11,16 +11,22 @@ export function fileChanges(use: Use): readonly Draft[] {
   const effects = fileEffectsOf(use.call.name)?.(use.call) ?? []
   const kept = use.call.name === 'git' ? [] : settled(effects, use)
   const target = kept.find(({ deed }) => deed === 'write')
-  return kept.flatMap((effect) => draftsOf(effect, use, target))
+  const isFlat = isShallow(use)
+  return kept.flatMap((effect) => draftsOf(effect, use, target, isFlat))
 }
 
-function draftsOf(effect: FileEffect, use: Use, target: FileEffect | undefined): readonly Draft[] {
+function draftsOf(
+  effect: FileEffect,
+  use: Use,
+  target: FileEffect | undefined,
+  isFlat: boolean,
+): readonly Draft[] {
   const at = ({ target: word, deep, folders }: FileEffect) => use.places(word, deep, folders)
   switch (effect.deed) {
     case 'delete':
       return at(effect).map((place) => ({
         kind: 'delete',
-        place: { ...place, deep: place.deep && !isShallow(use) },
+        place: { ...place, deep: place.deep && !isFlat },
       }))
     case 'link':
       return at(effect).map((place) => ({ kind: 'read', place: { ...place, deep: false } }))

@@ -410,7 +410,7 @@ describe('what such a hook loads', () => {
       .filter(([path, { bytesInOutput }]) => path.includes('src/') && bytesInOutput > 0)
       .map(([path]) => path.slice(path.indexOf('src/')))
     const allowed =
-      /^src\/(?:author\/|files\/caller\.ts|shell\/shell-quoted\.ts|hosts\/(?:[\w-]+\.ts|[\w-]+\/host\.ts)|systems\/(?:amplifier|closing|claude-code\/honoured)\.ts|core\/(?:base|events)\/(?:abort|actions|caller|catalogue|content|errors|events|json|json-break|promise|result|secrets|text)\.ts)/
+      /^src\/(?:author\/|files\/caller\.ts|effects\/shell\/shell-quoted\.ts|hosts\/(?:[\w-]+\.ts|[\w-]+\/host\.ts)|systems\/(?:amplifier|closing|claude-code\/honoured)\.ts|core\/(?:base|events)\/(?:abort|actions|caller|catalogue|content|errors|events|json|json-break|promise|result|secrets|strict-json|text)\.ts)/
     expect(loaded.filter((path) => !allowed.test(path))).toEqual([])
     expect(loaded).toContain('src/author/run-hook.ts')
   })

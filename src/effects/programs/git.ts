@@ -21,6 +21,10 @@ const has = (args: readonly string[], option: RegExp) => args.some((word) => opt
 
 const FORCE = /^--force$|^-[a-zA-Z]*f[a-zA-Z]*$/
 
+/** A rebase that changes, joins or drops commits. */
+const REWRITING =
+  /^-\w*[ifx]|^--(?:interactive|onto|root|exec|force-rebase|no-ff|autosquash)|^(?:HEAD|@)[~^{]/
+
 /** By name of the git command. Others lose nothing. */
 const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
   reset: (args) => {
@@ -91,7 +95,9 @@ const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
       ? { loses: 'work' }
       : has(args, /^--(?:continue|skip|quit|edit-todo|show-current-patch)$/)
         ? NOTHING
-        : { loses: 'history' },
+        : has(args, REWRITING)
+          ? { loses: 'history' }
+          : NOTHING, // Bringing one's own commits onto another branch keeps all of them.
   merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
   am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
   'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),

@@ -12,6 +12,7 @@ import {
   send,
   type Use,
 } from '../program.js'
+import type { Call, Script } from '../script/shell-script.js'
 import { fileChanges } from './files.js'
 import { sourcesOfInput } from './sources.js'
 
@@ -21,6 +22,9 @@ const ENVIRONMENT = literalPlace('/proc/self/environ')
 /** Names of variables that hold secrets. */
 export const SECRET_NAME =
   /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIALS?|PRIVATE_KEY|PAT|AUTH)(?:$|_)/i
+
+/** Part of such a name. */
+const SECRET_PART = /KEY|TOK|SEC|PAS|PWD|CRED|PRIV|PAT(?!H)|AUTH|API|AWS|GITHUB/i
 
 const all = (shape: OptionShape) => (use: Use) => [
   ...reads(use, argumentsOf(use.args, shape).operands),
@@ -46,6 +50,20 @@ const prints = ({ call, texts }: Use): Draft[] => {
   return call.command.dynamic && words.some((name) => SECRET_NAME.test(name))
     ? onPlaces('read', [ENVIRONMENT])
     : []
+}
+
+/** Whether `grep` lets through only variables that hold no secrets. */
+function isFiltered({ node }: Call, { calls }: Script): boolean {
+  const [reader, ...others] = calls.filter(({ readsFrom: [from] }) => node && from?.node === node)
+  if (others.length > 0 || !reader || !/^[ef]?grep$/.test(reader.name)) return false
+  const { operands, has } = argumentsOf(reader.args)
+  const [pattern] = operands
+  return (
+    pattern?.known === true &&
+    !has('vf') &&
+    /^\^?[A-Z]\w{2,}=?$/.test(pattern.text) &&
+    !SECRET_PART.test(pattern.text)
+  )
 }
 
 /** `openssl s_client -connect host:443 < file` */
@@ -178,7 +196,7 @@ export const READERS: readonly Program[] = [
   },
   {
     names: ['env', 'printenv', 'export', 'set', 'declare', 'typeset', 'compgen'],
-    effects: ({ call, texts }) => {
+    effects: ({ call, texts, script }) => {
       const named = texts.filter((text) => !text.startsWith('-'))
       const isWhole =
         call.name === 'env'
@@ -187,12 +205,14 @@ export const READERS: readonly Program[] = [
             ? named.length === 0
             : named.length === 0 && (texts.length === 0 || texts.some((text) => /^-\w*[px]/.test(text)))
       const isSecret = call.name === 'printenv' && named.some((name) => SECRET_NAME.test(name))
-      return isWhole || isSecret ? onPlaces('read', [ENVIRONMENT]) : []
+      return (isWhole && !isFiltered(call, script)) || isSecret ? onPlaces('read', [ENVIRONMENT]) : []
     },
     examples: [
       { command: 'env', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'printenv API_KEY', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'env A=1 true', effects: [] },
+      { command: 'env | grep NODE_', effects: [] },
+      { command: 'env | grep -i key', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
     ],
   },
   {

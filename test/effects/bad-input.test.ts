@@ -84,6 +84,9 @@ describe('effects', () => {
       '\n',
       '<<EOF',
       'EOF',
+      '!',
+      'time',
+      'toString',
     ),
     fc.string({ maxLength: 12 }),
   )
@@ -107,6 +110,22 @@ describe('effects', () => {
       }),
       { numRuns: runs(1000) },
     )
+  })
+
+  it.each(Object.getOwnPropertyNames(Object.prototype))('are found for words named like %s', async (name) => {
+    for (const command of [
+      name,
+      `git ${name}`,
+      `npm run ${name}`,
+      `aws ${name} ${name}`,
+      `sudo ${name} ${name}`,
+    ]) {
+      expect((await bash(command)).map(({ kind }) => kind)).toContain('run')
+    }
+    for (const tool of [name, `mcp__${name}__${name}`]) {
+      const effects = await effectsOf({ name: tool, input: { [name]: name } }, CONTEXT)
+      expect(effects.map(({ kind }) => kind)).toContain('unknown')
+    }
   })
 
   it('are found for any tool and input', async () => {

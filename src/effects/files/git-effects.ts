@@ -6,13 +6,15 @@ import type { Word } from '../script/word.js'
 import { argumentsOf, type EffectReader, type FileEffect } from './file-effect.js'
 import { patched } from './patch-paths.js'
 
-const SHAPES: Readonly<Record<string, string>> = {
-  checkout: 'bB',
-  restore: 's',
-  worktree: 'b',
-  clone: 'bcoj',
-  clean: 'e',
-}
+const SHAPES = new Map(
+  Object.entries({
+    checkout: 'bB',
+    restore: 's',
+    worktree: 'b',
+    clone: 'bcoj',
+    clean: 'e',
+  }),
+)
 
 /** Long options of `clean` that take the next word. */
 const CLEAN = ['--exclude']
@@ -25,7 +27,7 @@ export const gitEffects: EffectReader = (call) => {
     has,
     valuesOf,
   } = argumentsOf(words, {
-    valued: SHAPES[verb] ?? 'o',
+    valued: SHAPES.get(verb) ?? 'o',
     long: verb === 'clean' ? CLEAN : [],
   })
   const operands = given.flatMap(asPath)

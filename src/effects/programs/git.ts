@@ -26,100 +26,106 @@ const REWRITING =
   /^-\w*[ifx]|^--(?:interactive|onto|root|exec|force-rebase|no-ff|autosquash)|^(?:HEAD|@)[~^{]/
 
 /** By name of the git command. Others lose nothing. */
-const VERBS: Readonly<Record<string, (args: readonly string[]) => Verb>> = {
-  reset: (args) => {
-    const [commit] = plainWords(args)
-    const isCommit =
-      !args.includes('--') &&
-      commit !== undefined &&
-      /^(?:HEAD[~^@]|@[~^{]|[\w-]+\/|[0-9a-f]{7,40}$|ORIG_HEAD|v\d)/.test(commit) &&
-      !/\.\w+$/.test(commit)
-    if (has(args, /^--(?:hard|merge|keep)$/)) return { loses: isCommit ? 'history' : 'work', force: true }
-    return isCommit && plainWords(args).length === 1 ? { loses: 'history' } : NOTHING
-  },
-  checkout: (args) => {
-    if (has(args, /^-B$/)) return { loses: 'history', branch: args[args.indexOf('-B') + 1] }
-    if (has(args, FORCE)) return { loses: 'work', force: true }
-    if (has(args, /^(?:-b|--orphan|-p|--patch)$/)) return NOTHING
-    const operands = plainWords(args)
-    const isPath = (word: string) =>
-      !/^v?\d+(?:\.\d+)+$/.test(word) && /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
-    return args.includes('--') || operands.some(isPath) || operands.length > 1
-      ? { loses: 'work' }
-      : { ...NOTHING, branch: operands[0] }
-  },
-  'checkout-index': (args) => (has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
-  'read-tree': (args) => (has(args, /^--reset$/) ? { loses: 'work', force: true } : NOTHING),
-  switch: (args) => {
-    if (has(args, /^(?:-C|--force-create)$/)) return { loses: 'history', branch: plainWords(args)[0] }
-    return has(args, /^(?:-f|--force|--discard-changes)$/)
-      ? { loses: 'work', force: true }
-      : { ...NOTHING, branch: plainWords(args)[0] }
-  },
-  restore: (args) => {
-    const isStaged = has(args, /^(?:--staged|-S)$/) && !has(args, /^(?:--worktree|-W)$|^-\w*W/)
-    return isStaged || has(args, /^(?:-p|--patch)$/) ? NOTHING : { loses: 'work' }
-  },
-  clean: (args) =>
-    has(args, /^-\w*n|^--dry-run$/) || has(args, /^-i$/)
-      ? NOTHING
-      : has(args, FORCE)
+const VERBS = new Map<string, (args: readonly string[]) => Verb>(
+  Object.entries<(args: readonly string[]) => Verb>({
+    reset: (args) => {
+      const [commit] = plainWords(args)
+      const isCommit =
+        !args.includes('--') &&
+        commit !== undefined &&
+        /^(?:HEAD[~^@]|@[~^{]|[\w-]+\/|[0-9a-f]{7,40}$|ORIG_HEAD|v\d)/.test(commit) &&
+        !/\.\w+$/.test(commit)
+      if (has(args, /^--(?:hard|merge|keep)$/)) return { loses: isCommit ? 'history' : 'work', force: true }
+      return isCommit && plainWords(args).length === 1 ? { loses: 'history' } : NOTHING
+    },
+    checkout: (args) => {
+      if (has(args, /^-B$/)) return { loses: 'history', branch: args[args.indexOf('-B') + 1] }
+      if (has(args, FORCE)) return { loses: 'work', force: true }
+      if (has(args, /^(?:-b|--orphan|-p|--patch)$/)) return NOTHING
+      const operands = plainWords(args)
+      const isPath = (word: string) =>
+        !/^v?\d+(?:\.\d+)+$/.test(word) && /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
+      return args.includes('--') || operands.some(isPath) || operands.length > 1
+        ? { loses: 'work' }
+        : { ...NOTHING, branch: operands[0] }
+    },
+    'checkout-index': (args) => (has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
+    'read-tree': (args) => (has(args, /^--reset$/) ? { loses: 'work', force: true } : NOTHING),
+    switch: (args) => {
+      if (has(args, /^(?:-C|--force-create)$/)) return { loses: 'history', branch: plainWords(args)[0] }
+      return has(args, /^(?:-f|--force|--discard-changes)$/)
         ? { loses: 'work', force: true }
-        : NOTHING,
-  stash: (args) => (has(args, /^(?:drop|clear)$/) ? { loses: 'work' } : NOTHING),
-  push: (args) => {
-    const [, ...refs] = plainWords(args, /^(?:-o|--push-option|--repo|--receive-pack)$/)
-    const target = refs.at(-1)?.replace(/^\+/, '')
-    const branch =
-      target === undefined
-        ? undefined
-        : (target.split(':').at(-1) ?? target).replace(/^refs\/(?:heads|tags)\//, '')
-    const force =
-      has(args, /^(?:--force(?:-with-lease|-if-includes)?(?:=.*)?|--mirror|--prune)$|^-\w*f\w*$/) ||
-      refs.some((ref) => ref.startsWith('+'))
-    const deletes = has(args, /^(?:--delete|-d)$/) || refs.some((ref) => ref.startsWith(':'))
-    if (has(args, /^(?:--dry-run|-n)$/)) return { loses: 'nothing', branch }
-    return { loses: force || deletes ? 'history' : 'nothing', force, branch }
-  },
-  branch: (args) => {
-    const deletes = has(args, /^-\w*D/) || (has(args, /^(?:-d|--delete)$/) && has(args, /^(?:-f|--force)$/))
-    const moves = has(args, /^-\w*[MC]$/) || has(args, /^(?:-f|--force)$/)
-    return {
-      loses: deletes || moves ? 'history' : 'nothing',
-      force: deletes || moves,
-      branch: plainWords(args)[0],
-    }
-  },
-  rebase: (args) =>
-    has(args, /^--(?:abort)$/)
-      ? { loses: 'work' }
-      : has(args, /^--(?:continue|skip|quit|edit-todo|show-current-patch)$/)
+        : { ...NOTHING, branch: plainWords(args)[0] }
+    },
+    restore: (args) => {
+      const isStaged = has(args, /^(?:--staged|-S)$/) && !has(args, /^(?:--worktree|-W)$|^-\w*W/)
+      return isStaged || has(args, /^(?:-p|--patch)$/) ? NOTHING : { loses: 'work' }
+    },
+    clean: (args) =>
+      has(args, /^-\w*n|^--dry-run$/) || has(args, /^-i$/)
         ? NOTHING
-        : has(args, REWRITING)
-          ? { loses: 'history' }
-          : NOTHING, // Bringing one's own commits onto another branch keeps all of them.
-  merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-  am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-  'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-  // A rebase of commits that nobody else has is daily work.
-  pull: (args) => (has(args, FORCE) ? { loses: 'history', force: true } : NOTHING),
-  commit: (args) => (has(args, /^--amend$/) ? { loses: 'history' } : NOTHING),
-  'filter-branch': () => ({ loses: 'history', force: true }),
-  'filter-repo': () => ({ loses: 'history', force: true }),
-  reflog: (args) => (has(args, /^(?:expire|delete)$/) ? { loses: 'history' } : NOTHING),
-  gc: (args) => (has(args, /^--prune=(?:now|all)/) ? { loses: 'history' } : NOTHING),
-  prune: (args) => (isDry(args) ? NOTHING : { loses: 'history' }),
-  tag: (args) =>
-    has(args, /^(?:-d|--delete)$/) || has(args, /^(?:-f|--force)$/)
-      ? { loses: 'history', branch: plainWords(args)[0] }
-      : NOTHING,
-  worktree: (args) => (args[0] === 'remove' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
-  submodule: (args) => (args[0] === 'deinit' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
-  'update-ref': (args) => ({ loses: 'history', branch: plainWords(args)[0]?.replace(/^refs\/heads\//, '') }),
-  'symbolic-ref': (args) => (has(args, /^(?:-d|--delete)$/) ? { loses: 'history' } : NOTHING),
-  replace: (args) => (args.length > 0 && !has(args, /^-l/) ? { loses: 'history' } : NOTHING),
-  rm: (args) => (has(args, FORCE) && !has(args, /^--cached$/) ? { loses: 'work', force: true } : NOTHING),
-}
+        : has(args, FORCE)
+          ? { loses: 'work', force: true }
+          : NOTHING,
+    stash: (args) => (has(args, /^(?:drop|clear)$/) ? { loses: 'work' } : NOTHING),
+    push: (args) => {
+      const [, ...refs] = plainWords(args, /^(?:-o|--push-option|--repo|--receive-pack)$/)
+      const target = refs.at(-1)?.replace(/^\+/, '')
+      const branch =
+        target === undefined
+          ? undefined
+          : (target.split(':').at(-1) ?? target).replace(/^refs\/(?:heads|tags)\//, '')
+      const force =
+        has(args, /^(?:--force(?:-with-lease|-if-includes)?(?:=.*)?|--mirror|--prune)$|^-\w*f\w*$/) ||
+        refs.some((ref) => ref.startsWith('+'))
+      const deletes = has(args, /^(?:--delete|-d)$/) || refs.some((ref) => ref.startsWith(':'))
+      if (has(args, /^(?:--dry-run|-n)$/)) return { loses: 'nothing', branch }
+      return { loses: force || deletes ? 'history' : 'nothing', force, branch }
+    },
+    branch: (args) => {
+      const deletes = has(args, /^-\w*D/) || (has(args, /^(?:-d|--delete)$/) && has(args, /^(?:-f|--force)$/))
+      const moves = has(args, /^-\w*[MC]$/) || has(args, /^(?:-f|--force)$/)
+      return {
+        loses: deletes || moves ? 'history' : 'nothing',
+        force: deletes || moves,
+        branch: plainWords(args)[0],
+      }
+    },
+    rebase: (args) =>
+      has(args, /^--(?:abort)$/)
+        ? { loses: 'work' }
+        : has(args, /^--(?:continue|skip|quit|edit-todo|show-current-patch)$/)
+          ? NOTHING
+          : has(args, REWRITING)
+            ? { loses: 'history' }
+            : NOTHING, // Bringing one's own commits onto another branch keeps all of them.
+    merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+    am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+    'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+    // A rebase of commits that nobody else has is daily work.
+    pull: (args) => (has(args, FORCE) ? { loses: 'history', force: true } : NOTHING),
+    commit: (args) => (has(args, /^--amend$/) ? { loses: 'history' } : NOTHING),
+    'filter-branch': () => ({ loses: 'history', force: true }),
+    'filter-repo': () => ({ loses: 'history', force: true }),
+    reflog: (args) => (has(args, /^(?:expire|delete)$/) ? { loses: 'history' } : NOTHING),
+    gc: (args) => (has(args, /^--prune=(?:now|all)/) ? { loses: 'history' } : NOTHING),
+    prune: (args) => (isDry(args) ? NOTHING : { loses: 'history' }),
+    tag: (args) =>
+      has(args, /^(?:-d|--delete)$/) || has(args, /^(?:-f|--force)$/)
+        ? { loses: 'history', branch: plainWords(args)[0] }
+        : NOTHING,
+    worktree: (args) => (args[0] === 'remove' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING),
+    submodule: (args) =>
+      args[0] === 'deinit' && has(args, FORCE) ? { loses: 'work', force: true } : NOTHING,
+    'update-ref': (args) => ({
+      loses: 'history',
+      branch: plainWords(args)[0]?.replace(/^refs\/heads\//, ''),
+    }),
+    'symbolic-ref': (args) => (has(args, /^(?:-d|--delete)$/) ? { loses: 'history' } : NOTHING),
+    replace: (args) => (args.length > 0 && !has(args, /^-l/) ? { loses: 'history' } : NOTHING),
+    rm: (args) => (has(args, FORCE) && !has(args, /^--cached$/) ? { loses: 'work', force: true } : NOTHING),
+  }),
+)
 
 const READING =
   /^(?:status|diff|log|show|blame|ls-files|ls-tree|ls-remote|rev-parse|rev-list|describe|shortlog|grep|cat-file|merge-base|check-ignore|count-objects|help|version|var|name-rev|for-each-ref|show-ref|cherry|whatchanged|annotate|range-diff|fsck|archive|bundle)$/
@@ -127,7 +133,7 @@ const READING =
 const effects = (use: Use): readonly Draft[] => {
   const { verb, args, settings } = gitCall(use.texts)
   if (verb === undefined) return []
-  const { loses, force = false, branch } = VERBS[verb]?.(args) ?? NOTHING
+  const { loses, force = false, branch } = VERBS.get(verb)?.(args) ?? NOTHING
   const own: Draft = { kind: 'git', operation: verb, branch, force, loses }
   return [
     ...(READING.test(verb) ? [] : [own]),

@@ -23,64 +23,66 @@ const CONTAINER =
 const RUN =
   /^(?:-e|--env|-u|--user|-w|--workdir|--env-file|-v|--volume|-p|--publish|--name|--network|--net|--mount|--entrypoint|-m|--memory|--cpus|-h|--hostname|--platform|-l|--label|--add-host|--restart|--device|--shm-size|--pull|--gpus|--cap-add|--security-opt|--tmpfs|--ulimit|--ip|--dns)$/
 
-const LAUNCHERS: Readonly<Record<string, readonly Launcher[]>> = {
-  npx: [{ valued: PACKAGE }],
-  bunx: [{ valued: PACKAGE }],
-  pnpx: [{ valued: PACKAGE }],
-  uvx: [{ valued: PACKAGE }],
-  npm: [
-    { verbs: ['exec'], valued: PACKAGE },
-    { verbs: ['x'], valued: PACKAGE },
-  ],
-  pnpm: [
-    { verbs: ['exec'], valued: PACKAGE },
-    { verbs: ['dlx'], valued: PACKAGE },
-    { verbs: ['x'], valued: PACKAGE },
-  ],
-  yarn: [{ verbs: ['exec'] }, { verbs: ['dlx'], valued: PACKAGE }],
-  bun: [{ verbs: ['x'] }],
-  uv: [
-    { verbs: ['run'], valued: PACKAGE },
-    { verbs: ['tool', 'run'], valued: PACKAGE },
-  ],
-  poetry: [{ verbs: ['run'] }],
-  pipenv: [{ verbs: ['run'] }],
-  pdm: [{ verbs: ['run'] }],
-  hatch: [{ verbs: ['run'] }],
-  rye: [{ verbs: ['run'] }],
-  pipx: [{ verbs: ['run'], valued: PACKAGE }],
-  bundle: [{ verbs: ['exec'] }],
-  conda: [{ verbs: ['run'], valued: /^(?:-n|--name|-p|--prefix)$/ }],
-  rbenv: [{ verbs: ['exec'] }],
-  pyenv: [{ verbs: ['exec'] }],
-  asdf: [{ verbs: ['exec'] }],
-  mise: [{ verbs: ['exec'] }, { verbs: ['x'] }],
-  volta: [{ verbs: ['run'] }],
-  direnv: [{ verbs: ['exec'], operands: 1 }],
-  dotenv: [{ valued: /^-[ef]$/ }],
-  'cross-env': [{ assignments: true }],
-  doppler: [{ verbs: ['run'], valued: /^(?:-p|--project|-c|--config)$/ }],
-  op: [{ verbs: ['run'], valued: /^--env-file$/ }],
-  'aws-vault': [{ verbs: ['exec'], operands: 1 }],
-  docker: [
-    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-    { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-    { verbs: ['compose', 'run'], valued: RUN, operands: 1, elsewhere: true },
-    { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
-  ],
-  'docker-compose': [
-    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
-  ],
-  podman: [
-    { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-    { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
-  ],
-  heroku: [{ verbs: ['run'], valued: /^(?:-a|--app|-r|--remote|-s|--size)$/, elsewhere: true }],
-  kubectl: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
-  oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
-}
+const LAUNCHERS = new Map<string, readonly Launcher[]>(
+  Object.entries({
+    npx: [{ valued: PACKAGE }],
+    bunx: [{ valued: PACKAGE }],
+    pnpx: [{ valued: PACKAGE }],
+    uvx: [{ valued: PACKAGE }],
+    npm: [
+      { verbs: ['exec'], valued: PACKAGE },
+      { verbs: ['x'], valued: PACKAGE },
+    ],
+    pnpm: [
+      { verbs: ['exec'], valued: PACKAGE },
+      { verbs: ['dlx'], valued: PACKAGE },
+      { verbs: ['x'], valued: PACKAGE },
+    ],
+    yarn: [{ verbs: ['exec'] }, { verbs: ['dlx'], valued: PACKAGE }],
+    bun: [{ verbs: ['x'] }],
+    uv: [
+      { verbs: ['run'], valued: PACKAGE },
+      { verbs: ['tool', 'run'], valued: PACKAGE },
+    ],
+    poetry: [{ verbs: ['run'] }],
+    pipenv: [{ verbs: ['run'] }],
+    pdm: [{ verbs: ['run'] }],
+    hatch: [{ verbs: ['run'] }],
+    rye: [{ verbs: ['run'] }],
+    pipx: [{ verbs: ['run'], valued: PACKAGE }],
+    bundle: [{ verbs: ['exec'] }],
+    conda: [{ verbs: ['run'], valued: /^(?:-n|--name|-p|--prefix)$/ }],
+    rbenv: [{ verbs: ['exec'] }],
+    pyenv: [{ verbs: ['exec'] }],
+    asdf: [{ verbs: ['exec'] }],
+    mise: [{ verbs: ['exec'] }, { verbs: ['x'] }],
+    volta: [{ verbs: ['run'] }],
+    direnv: [{ verbs: ['exec'], operands: 1 }],
+    dotenv: [{ valued: /^-[ef]$/ }],
+    'cross-env': [{ assignments: true }],
+    doppler: [{ verbs: ['run'], valued: /^(?:-p|--project|-c|--config)$/ }],
+    op: [{ verbs: ['run'], valued: /^--env-file$/ }],
+    'aws-vault': [{ verbs: ['exec'], operands: 1 }],
+    docker: [
+      { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['compose', 'run'], valued: RUN, operands: 1, elsewhere: true },
+      { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+    ],
+    'docker-compose': [
+      { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+    ],
+    podman: [
+      { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+    ],
+    heroku: [{ verbs: ['run'], valued: /^(?:-a|--app|-r|--remote|-s|--size)$/, elsewhere: true }],
+    kubectl: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+    oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+  }),
+)
 
 export interface Launched {
   readonly call: Call
@@ -92,7 +94,7 @@ export function launchedBy(call: Call): Launched | undefined {
   if (/^python[\d.]*$/.test(call.name)) return byPython(call)
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
-  for (const launcher of LAUNCHERS[call.name] ?? []) {
+  for (const launcher of LAUNCHERS.get(call.name) ?? []) {
     const words = wordsBehind(call.args, launcher)
     if (words?.[0]) return made(call, words, launcher.elsewhere ?? false)
   }

@@ -242,10 +242,10 @@ class Reader {
   #pipeline({ prefixes, commands }: Pipeline, scope: Scope, depth: number): void {
     // `time ( … )`
     if (prefixes.length > 0 && commands[0]?.type !== 'Command') this.#beyond = 'anywhere'
-    this.#visit(commands[0] as SyntaxNode, scope, depth)
-    if (commands.length === 1) return
-    const piped = { ...scope, input: PIPED }
-    for (let i = 1; i < commands.length; i++) this.#visit(commands[i] as SyntaxNode, piped, depth)
+    const [first, ...others] = commands
+    if (!first) return // `!` alone
+    this.#visit(first, scope, depth)
+    if (others.length > 0) this.#list(others, { ...scope, input: PIPED }, depth)
   }
 
   #word(node: Word, scope: Scope, depth: number): void {

@@ -96,7 +96,9 @@ async function expectRefused({ cwd, from = cwd, named, tool }: Call, seen: unkno
   })
   const what = JSON.stringify({ cwd, from, named, tool, seen, stdout, stderr })
   expect(code, what).toBe(2)
-  expect(stdout, what).toMatch(/rm -rf is not allowed here|Everything it would judge is refused|fix the file/)
+  expect(stdout, what).toMatch(
+    /rm -rf is not allowed here|Everything it would judge is refused|fix the file|Every tool call is refused/,
+  )
   if (tool !== 'Read' && !existsSync(project.path(GATES[tool] as string)))
     expect(stdout, what).toMatch(/carabiner untrust [\w.]+|fix the file/)
 }

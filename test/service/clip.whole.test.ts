@@ -63,13 +63,14 @@ describe.skipIf(!hasCompiler)('a service that is lost', () => {
   }
   const lengths = (bytes: Buffer) => Array.from({ length: bytes.length + 1 }, (_, index) => index)
 
+  const MOST_TRIES = 20
   async function lose(bytes: Buffer, isSilent: boolean): Promise<void> {
     const wanted = expected(bytes)
     // On a busy machine our word can come too late.
-    for (let tries = 1; tries <= 3; tries++) {
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
       const { result, cold } = await losing(bytes, isSilent)
       expect(cold).toBe(result.code === COLD.code ? 1 : 0)
-      if (result.code === COLD.code && wanted !== 'cold' && tries < 3) continue
+      if (result.code === COLD.code && wanted !== 'cold' && tries < MOST_TRIES) continue
       expect(result, `after ${bytes.length} bytes`).toEqual(wanted === 'cold' ? COLD : wanted)
       return
     }

@@ -754,10 +754,10 @@ static bool has_living(pid_t group) {
 /** Returns false if no process is left. The number may then belong to another group, so it is never used again. */
 static bool signal_group(struct program *program, int number) {
   if (program->is_gone) return false;
-  // Until we know that it runs, it may not have a group of its own yet.
-  pid_t target = program->report >= 0 ? program->pid : -program->pid;
   // EPERM: a process exists that we may not signal.
-  if (kill(target, number) == 0 || errno != ESRCH) return true;
+  if (kill(-program->pid, number) == 0 || errno != ESRCH) return true;
+  // Until we know that it runs, it may not have a group of its own yet.
+  if (program->report >= 0 && (kill(program->pid, number) == 0 || errno != ESRCH)) return true;
   program->is_gone = true;
   return false;
 }

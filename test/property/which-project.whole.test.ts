@@ -100,7 +100,7 @@ async function expectRefused({ cwd, from = cwd, named, tool }: Call, seen: unkno
     /rm -rf is not allowed here|Everything it would judge is refused|fix the file|Every tool call is refused/,
   )
   if (tool !== 'Read' && !existsSync(project.path(GATES[tool] as string)))
-    expect(stdout, what).toMatch(/carabiner untrust [\w.]+|fix the file/)
+    expect(stdout, what).toMatch(/carabiner untrust [\w.]+|fix the file|Every tool call is refused/)
 }
 
 const INSIDE = ['my project', 'my project/sub', 'my project/sub/deep', 'link', 'link/deep']

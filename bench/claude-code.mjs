@@ -10,7 +10,7 @@ import { MockModel } from '../test/conformance/claude-code/mock-model.mjs'
 import { median, quick, Rounds } from './measure.mjs'
 
 const SCRIPT = fileURLToPath(new URL('../dist/bin/carabiner.js', import.meta.url))
-const ROUNDS = quick ? 1 : 5
+const ROUNDS = quick ? 1 : 4
 const CALLS = quick ? 2 : 20
 /** The first call loads what the others find ready. */
 const UNCOUNTED = 1

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 export const quick = process.argv.includes('--quick')
 /** Enough calls that one round lasts about this long. */
 const ROUND_MS = quick ? 1 : 20
-const [FEWEST_ROUNDS, MOST_ROUNDS] = quick ? [3, 3] : [9, 41]
+const [FEWEST_ROUNDS, MOST_ROUNDS] = quick ? [3, 3] : [7, 41]
 /** Rounds end after this time, if there were enough of them. */
 const RACE_MS = 1750
 const WARM_UP_MS = quick ? 1 : 400

@@ -1,13 +1,13 @@
 // What does it cost that a session outlives its process, over writing and renaming a file of the same size? And what does a new
 // session pay for old ones?
 
+import { execFileSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -38,7 +38,7 @@ export async function bench() {
     firstCrowded: async () => firstEvent(crowded),
   }
   const rounds = await race(contestants, { clock: cpuClock })
-  rmSync(root, { recursive: true })
+  execFileSync('rm', ['-rf', root]) // rmSync takes twice as long for so many.
   return [
     rounds.row('update of a session / write and rename', 'update', 'bare'),
     rounds.row(

@@ -5,7 +5,7 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { readableNames } from '../files/folder.js'
 import { type JsonPath, under } from '../files/json-text.js'
-import { isThere } from '../files/looks.js'
+import { hasName, isThere } from '../files/looks.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
@@ -107,6 +107,8 @@ function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
 /** A file that cannot be read has been reported. It may be another program's. */
 function addRules({ root, owner, files, documents }: Open): boolean {
   const path = `${root}${sep}rules.json`
+  // Most plugins have none, and looking is cheaper than failing to open it.
+  if (!hasName(path) && !files.knew(path)) return false
   const found = files.read(path, pluginRulesShape)
   const document = typeof found === 'object' ? rulesDocument(owner, path, found) : undefined
   if (document) documents.push(document)

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { callerNow, perCaller } from '../core/base/caller.js'
-import { exactLstatIfThere, exactStatIfThere } from './if-there.js'
+import { exactLstatIfThere, exactStatIfThere, lstatIfThere } from './if-there.js'
 import { moment, stampOf } from './stamp.js'
 
 // ---- once in a call -------------------------------------------------------------------------------------------
@@ -92,6 +92,15 @@ export function noted<T extends Answer>(look: (path: string) => T): (path: strin
 
 /** As existsSync. */
 export const isThere = noted((path) => existsSync(path))
+
+/** True for a broken link too, and if it cannot be told. */
+export const hasName = noted((path) => {
+  try {
+    return lstatIfThere(path) !== undefined
+  } catch {
+    return true
+  }
+})
 
 /** Call it before a file is read, or the names in a folder are. */
 export function noteContent(path: string): void {

@@ -55,12 +55,17 @@ export async function configureRules(
 ): Promise<readonly ConfiguredRules[]> {
   if (documents.length === 0) return []
   const { readRules } = await import('../rules/rules-file.js')
+  const { HOST_NAMES } = await import('../hosts/hosts.js')
   return documents.map((document) => {
     const { owner, file } = document
     if (file.value === UNREADABLE)
       return configured(document, brokenBy(`${file.path} cannot be read.`), making)
     const isOwn = owner.scope === 'user' && owner.place.plugin === undefined
-    const { rules, problems } = readRules(file.value, isOwn ? 'user' : 'project', Date.now())
+    const { rules, problems } = readRules(file.value, {
+      owner: isOwn ? 'user' : 'project',
+      now: Date.now(),
+      agents: HOST_NAMES,
+    })
     for (const { text, at, todo, closes } of problems) {
       making.notes.add(closes ? 'config-invalid' : 'rule-ignored', text, { file, at }, { todo })
     }

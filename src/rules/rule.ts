@@ -13,7 +13,7 @@ export interface Rule {
   readonly except?: string | readonly string[]
   readonly then: Then
   readonly say?: string
-  readonly in?: { readonly modes?: readonly string[] }
+  readonly in?: { readonly modes?: readonly string[]; readonly agents?: readonly string[] }
   readonly mode?: 'enforce' | 'shadow'
   readonly until?: string
   readonly off?: boolean
@@ -45,6 +45,8 @@ const LONGEST_ID = 80
 
 type Schema = Readonly<Record<string, unknown>>
 export type RuleField = readonly [check: Check, description: string, schema?: Schema]
+
+const IN_KEYS: readonly string[] = ['modes', 'agents']
 
 const TEXTS: Schema = { type: ['string', 'array'], items: { type: 'string' } }
 
@@ -92,15 +94,13 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
   in: [
     [
       (value) =>
-        isObject(value) && Object.keys(value).every((key) => key === 'modes') && isTexts(value.modes),
-      'an object such as {"modes": ["bypassPermissions"]}',
+        isObject(value) &&
+        Object.keys(value).length > 0 &&
+        Object.entries(value).every(([key, list]) => IN_KEYS.includes(key) && isTexts(list)),
+      'an object such as {"modes": ["bypassPermissions"]} or {"agents": ["claude-code"]}',
     ],
-    'Only in these permission modes of the agent.',
-    {
-      type: 'object',
-      additionalProperties: false,
-      properties: { modes: { type: 'array', items: { type: 'string' } } },
-    },
+    'Only in these permission modes, and only in these agents.',
+    { type: 'object' },
   ],
   mode: [
     isOneOf('enforce', 'shadow'),

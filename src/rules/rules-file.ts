@@ -38,8 +38,16 @@ export interface ReadRules {
 /** Only the user may loosen the preset, or allow something. */
 export type RulesOwner = 'user' | 'project'
 
-export function readRules(value: unknown, owner: RulesOwner, now: number): ReadRules {
-  return new RulesReader(owner, now).read(value)
+export interface RulesReading {
+  readonly owner: RulesOwner
+  /** In milliseconds. */
+  readonly now: number
+  /** The names of agents that a rule may be for. */
+  readonly agents: readonly string[]
+}
+
+export function readRules(value: unknown, reading: RulesReading): ReadRules {
+  return new RulesReader(reading).read(value)
 }
 
 type Fields = { readonly [key: string]: unknown }
@@ -47,13 +55,15 @@ type Fields = { readonly [key: string]: unknown }
 class RulesReader {
   readonly #owner: RulesOwner
   readonly #now: number
+  readonly #agents: readonly string[]
   readonly #problems: RulesProblem[] = []
   /** The preset's rules by id. */
   #shipped: ReadonlyMap<string, Rule> = new Map()
 
-  constructor(owner: RulesOwner, now: number) {
+  constructor({ owner, now, agents }: RulesReading) {
     this.#owner = owner
     this.#now = now
+    this.#agents = agents
   }
 
   read(value: unknown): ReadRules {
@@ -206,6 +216,14 @@ class RulesReader {
     if (this.#problems.length > before) return false
     for (const [key, value] of Object.entries(rule.where ?? {})) this.#where(key, value, kinds, name, at)
     for (const key of ['of', 'except'] as const) this.#patterns(rule, key, kinds, name, at)
+    for (const agent of rule.in?.agents ?? []) {
+      if (!this.#agents.includes(agent))
+        this.#wrong(
+          `${name}: there is no agent ${shown(agent)}`,
+          under(under(at, 'in'), 'agents'),
+          slip(agent, this.#agents) ?? `Choose from ${this.#agents.join(', ')}.`,
+        )
+    }
     if (rule.then === 'tell' && rule.say === undefined)
       this.#wrong(`${name} needs "say": it only tells something`, at)
     return this.#problems.length === before

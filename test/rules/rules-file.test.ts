@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { JsonText } from '../../src/files/json-text.js'
+import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { presetRules } from '../../src/rules/presets.js'
 import { PRESET_NAMES } from '../../src/rules/rule.js'
 import { type RulesOwner, readRules } from '../../src/rules/rules-file.js'
@@ -11,7 +12,7 @@ function problemsOf(text: string, owner: RulesOwner = 'user'): readonly string[]
   const json = new JsonText(text)
   const parsed = json.parse()
   if ('problem' in parsed) throw new Error(parsed.problem)
-  return readRules(parsed.value, owner, NOW).problems.map(
+  return readRules(parsed.value, { owner, now: NOW, agents: HOST_NAMES }).problems.map(
     ({ text, at, todo, closes }) =>
       `${closes ? '!' : ''}${json.lineOf(at)}: ${text}${todo ? ` | ${todo}` : ''}`,
   )
@@ -82,6 +83,10 @@ describe('a rules file', () => {
     [rule({ effects: [] }), '"effects" must be a list of effects'],
     [rule({ id: 'standard/x' }), 'is not a rule of the preset of this file | Add "preset"'],
     [rule({ in: { mode: ['x'] } }), '"in" must be an object such as'],
+    [rule({ in: {} }), '"in" must be an object such as'],
+    [rule({ in: { agents: [] } }), '"in" must be an object such as'],
+    [rule({ in: { agents: ['codx'] } }), 'there is no agent "codx" | Did you mean "codex"?'],
+    [rule({ in: { agents: ['somebody'] } }), 'there is no agent "somebody" | Choose from amazon-q'],
   ])('%s closes', (text, problem) => {
     const problems = problemsOf(text)
     expect(problems).toHaveLength(1)
@@ -126,7 +131,7 @@ describe('a rules file', () => {
       { id: 'yes', effects: ['run'], then: 'allow' },
       { id: 'no', effects: ['send'], then: 'deny' },
     ]
-    const read = readRules({ rules }, 'project', NOW)
+    const read = readRules({ rules }, { owner: 'project', now: NOW, agents: [] })
     expect(read.rules.rules.map(({ id }) => id)).toEqual(['no'])
     expect(read.problems.map(({ closes }) => closes)).toEqual([false])
   })
@@ -146,7 +151,10 @@ describe('a change of the preset', () => {
     ['a project may not except anything', { except: ['x'] }, 'project', 0],
     ['a project may not put a rule into shadow mode', { mode: 'shadow' }, 'project', 0],
   ] as const)('%s', (_, change, owner, kept) => {
-    const read = readRules({ preset: 'standard', rules: [{ id, ...change }] }, owner, NOW)
+    const read = readRules(
+      { preset: 'standard', rules: [{ id, ...change }] },
+      { owner, now: NOW, agents: [] },
+    )
     expect(read.rules.rules).toHaveLength(kept)
     expect(read.problems.map(({ closes }) => closes)).toEqual(kept === 1 ? [] : [false])
   })
@@ -162,7 +170,7 @@ describe.each(PRESET_NAMES)('the preset %s', (preset) => {
 
   it('follows its own rules, and gives a reason for each', () => {
     expect(rules.length).toBeGreaterThan(5)
-    expect(readRules({ rules }, 'user', NOW).problems).toEqual([])
+    expect(readRules({ rules }, { owner: 'user', now: NOW, agents: [] }).problems).toEqual([])
     expect(rules.filter(({ say }) => say === undefined)).toEqual([])
   })
 })

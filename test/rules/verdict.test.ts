@@ -163,6 +163,19 @@ describe('rules', () => {
     expect(action([rule], [deletes('/x')])).toBe('continue')
   })
 
+  it('count in the agents that they name, and forbid where the agent is not known', () => {
+    const rule = { effects: ['delete'], in: { agents: ['codex'] } } as const
+    expect(action([rule], [deletes('/x')], { agent: 'codex' })).toBe('deny')
+    expect(action([rule], [deletes('/x')], { agent: 'gemini' })).toBe('continue')
+    expect(action([rule], [deletes('/x')])).toBe('deny')
+    const allow = { ...rule, then: 'allow' } as const
+    expect(action([allow], [deletes('/x')], { agent: 'codex' })).toBe('allow')
+    expect(action([allow], [deletes('/x')])).toBe('continue')
+    const both = { effects: ['delete'], in: { agents: ['codex'], modes: ['plan'] } } as const
+    expect(action([both], [deletes('/x')], { agent: 'codex', permissionMode: 'plan' })).toBe('deny')
+    expect(action([both], [deletes('/x')], { agent: 'codex' })).toBe('continue')
+  })
+
   it('count until the end of their last day', () => {
     const rule = { effects: ['delete'], until: '2026-06-01' } as const
     expect(action([rule], [deletes('/x')])).toBe('deny')

@@ -196,6 +196,7 @@ function waitingOn(output: Output): Firing['onWaiting'] {
 }
 
 interface ReplyOptions extends Sources {
+  readonly as?: string | undefined
   readonly named: string | undefined
   readonly payload: string | undefined
   readonly timeout: number | undefined
@@ -248,6 +249,7 @@ async function replyAs(
     const open = carried && openerOf(carried)
     const firing = {
       event,
+      agent: options.as,
       payload,
       calls,
       sources,

@@ -35,6 +35,8 @@ interface HostPatience {
 
 export interface Firing extends Asking {
   readonly event: string
+  /** The agent that asks, if it is known. */
+  readonly agent?: string | undefined
   readonly payload: Payload
   /** What a call of an agent's tool does. All of it has to pass. Default: the payload, under the tool's own name. */
   readonly calls?: readonly HostCall[] | undefined
@@ -63,7 +65,7 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const firing = { ...given, sources }
   const interruption = new Interruption(given.signal)
   const project = projectOf(sources)
-  const options = sessionOf(event, firing.payload, project)
+  const options = sessionOf(firing, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   const afterwards: (() => void)[] = []
@@ -282,11 +284,12 @@ function goesOn(event: string): boolean {
 }
 
 /** The fields of the payload that describe its session. */
-function sessionOf(event: string, payload: Payload, project: string): SessionOptions {
+function sessionOf({ event, agent, payload }: Firing, project: string): SessionOptions {
   checkSessionId(event, payload.session_id ?? undefined)
   const said = {
     id: payload.session_id,
     cwd: payload.cwd,
+    agent,
     transcriptPath: payload.transcript_path,
     permissionMode: payload.permission_mode,
     // SessionEnd ends the whole session, with all its agents.

@@ -1,5 +1,6 @@
 // The schema of rules.json.
 
+import { HOST_NAMES } from '../../hosts/hosts.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf } from '../../rules/effect-kinds.js'
 import { MOST_RULES, PRESET_NAMES, RULE_FIELDS } from '../../rules/rule.js'
 import { FLAG, REMARKS, type Schema, TEXT } from './shapes.js'
@@ -31,13 +32,24 @@ function ruleSchema(): Schema {
   ])
   return {
     type: 'object',
-    properties: { ...Object.fromEntries(properties), where: whereSchema() },
+    properties: { ...Object.fromEntries(properties), where: whereSchema(), in: inSchema() },
     required: ['id'],
     // A rule of the preset is changed by its id; any other rule is complete.
     if: { properties: { id: { not: { pattern: '/' } } } },
     // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
     then: { required: ['effects', 'then'] },
     patternProperties: REMARKS,
+    additionalProperties: false,
+  }
+}
+
+function inSchema(): Schema {
+  const names = (one: Schema) => ({ type: 'array', minItems: 1, items: one })
+  return {
+    description: RULE_FIELDS.in[1],
+    type: 'object',
+    properties: { modes: names(TEXT), agents: names({ enum: HOST_NAMES }) },
+    minProperties: 1,
     additionalProperties: false,
   }
 }

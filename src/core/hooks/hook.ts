@@ -26,6 +26,8 @@ export interface Origin {
 export interface SessionInfo {
   readonly id: string
   readonly cwd?: string
+  /** The agent that asks, such as `codex`. Absent if the embedder does not say. */
+  readonly agent?: string
   /** The turn that the event belongs to: `turn-1` is the first. */
   readonly turnId?: string
   /** The embedder announces turns itself (startTurn, endTurn). Otherwise prompts and stops begin and end them. */

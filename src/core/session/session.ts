@@ -54,6 +54,8 @@ export interface SessionOptions {
   /** Generated if absent. */
   readonly id?: string
   readonly cwd?: string
+  /** The agent that asks, such as `codex`. Rules may count only in some agents. */
+  readonly agent?: string
   readonly transcriptPath?: string
   readonly permissionMode?: string
   readonly agentId?: string
@@ -80,6 +82,7 @@ const PAYLOAD_NAMES = {
 const OPTIONS: Checks<SessionOptions> = {
   id: isText,
   cwd: isText,
+  agent: isText,
   transcriptPath: isText,
   permissionMode: isText,
   agentId: isText,
@@ -130,6 +133,7 @@ export class Session implements AsyncDisposable {
     const info: SessionInfo = Object.freeze({
       id: this.id,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(options.agent !== undefined && { agent: options.agent }),
       ...(parentTurnId !== undefined && { parentTurnId }),
     })
     this.#context = {

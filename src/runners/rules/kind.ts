@@ -28,13 +28,18 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
 /** `deny no-force-push: git where force, of main`. */
 function lineOf(rule: object): string {
   const { id, then, effects, of, except, mode, until, off } = rule as Readonly<Record<string, unknown>>
-  const { where } = rule as { readonly where?: unknown }
+  const { where, in: only } = rule as { readonly where?: unknown; readonly in?: unknown }
   const texts = (value: unknown) => [value].flat().join(', ')
   const parts = [
     `${off === true ? 'off' : (then ?? 'change')} ${id}${effects === undefined ? '' : `: ${effects === '*' ? 'everything' : texts(effects)}`}`,
     isObject(where) ? `where ${JSON.stringify(where)}` : '',
     of === undefined ? '' : `of ${texts(of)}`,
     except === undefined ? '' : `except ${texts(except)}`,
+    isObject(only)
+      ? `in ${Object.entries(only)
+          .map(([key, list]) => `${key} ${texts(list)}`)
+          .join(' and ')}`
+      : '',
     mode === 'shadow' ? 'in shadow mode' : '',
     until === undefined ? '' : `until ${until}`,
   ]

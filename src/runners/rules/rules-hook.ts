@@ -44,7 +44,10 @@ export function rulesHook(
     const effects = await read(event, place.projectDir)
     const mode = event.data.permission_mode
     const permissionMode = typeof mode === 'string' ? mode : undefined
-    return { effects, hits: rules.judge(effects, { permissionMode, now: Date.now() }) }
+    return {
+      effects,
+      hits: rules.judge(effects, { permissionMode, agent: event.session?.agent, now: Date.now() }),
+    }
   }
   const run = async (event: HookEvent, { note }: HookContext): Promise<HookResult> => {
     const { effects, hits } = await judged(event)

@@ -2,7 +2,7 @@
 
 import { parse } from 'unbash'
 import { source } from '../scripts/source.mjs'
-import { cpuClock, race } from './measure.mjs'
+import { cpuClock, quick, race } from './measure.mjs'
 
 const { effectsOf } = await source('effects/effects-of.ts')
 const { settingFiles } = await source('hosts/setting-files.ts')
@@ -17,6 +17,11 @@ const TYPICAL = [
   'rm -rf node_modules',
   'FOO=1 make build 2>&1 | tee log',
 ]
+/** To answer about the others, somebody has to look for a package.json, or for settings below a folder. */
+const WITHOUT_DISK = TYPICAL.filter((command) => !/^(?:npm|rm) /.test(command))
+
+/** The compiler takes this long to settle on so much code. The parser is done much earlier. */
+const WARM_UP_CALLS = quick ? 1 : 2000
 
 const env = { HOME: '/home/nobody' }
 const CONTEXT = {
@@ -28,15 +33,31 @@ const CONTEXT = {
 }
 
 export async function bench() {
-  const uses = TYPICAL.map((command) => ({ name: 'Bash', input: { command } }))
   const contestants = {
-    parse: () => {
-      for (const command of TYPICAL) parse(command)
-    },
-    effects: async () => {
-      for (const use of uses) await effectsOf(use, CONTEXT)
-    },
+    parse: parsing(TYPICAL),
+    effects: reading(TYPICAL),
+    parsePlain: parsing(WITHOUT_DISK),
+    plain: reading(WITHOUT_DISK),
   }
+  for (let i = 0; i < WARM_UP_CALLS; i++) await contestants.effects()
   const rounds = await race(contestants, { clock: cpuClock })
-  return [rounds.row('effects of a typical command / bare parser', 'effects', 'parse', { limit: 3 })]
+  return [
+    rounds.row('effects of a typical command / bare parser', 'effects', 'parse', { limit: 3 }),
+    rounds.row('effects of a command that needs no look at the disk / bare parser', 'plain', 'parsePlain'),
+  ]
+}
+
+/** @param {readonly string[]} commands */
+function parsing(commands) {
+  return () => {
+    for (const command of commands) parse(command)
+  }
+}
+
+/** @param {readonly string[]} commands */
+function reading(commands) {
+  const uses = commands.map((command) => ({ name: 'Bash', input: { command } }))
+  return async () => {
+    for (const use of uses) await effectsOf(use, CONTEXT)
+  }
 }

@@ -21,38 +21,53 @@ const MOST_EFFECTS = 500
 
 /** Never rejects for any name and input: what cannot be read is `unknown`. */
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
-  const by = shownCall(use)
-  const found = await readCall(use, context, by)
-  const first = distinct(found)
-  const read = first.slice(0, MOST_EFFECTS)
-  const all = [
-    ...read,
-    ...distinct([...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)]),
-  ]
+  const first = distinct(await readCall(use, context))
+  const read = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
+  const more = distinct([...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)])
+  const all = more.length === 0 ? read : [...read, ...more]
   return first.length === read.length
     ? all
-    : [...all, { kind: 'unknown', why: 'it has too many effects to list', by }]
+    : [...all, { kind: 'unknown', why: 'it has too many effects to list', by: shownCall(use) }]
 }
 
+/** Only effects that are about the same thing are compared in full. */
 function distinct(effects: readonly Effect[]): readonly Effect[] {
-  return [...new Map(effects.map((effect) => [JSON.stringify(effect), effect])).values()]
+  if (effects.length < 2) return effects
+  const firsts = new Map<string, Effect>()
+  const texts = new Set<string>()
+  return effects.filter((effect) => {
+    const about = aboutOf(effect)
+    const first = firsts.get(about)
+    if (!first) {
+      firsts.set(about, effect)
+      return true
+    }
+    texts.add(JSON.stringify(first))
+    const text = JSON.stringify(effect)
+    return !texts.has(text) && texts.add(text)
+  })
 }
 
-async function readCall(use: ToolUse, context: EffectContext, by: string): Promise<readonly Effect[]> {
+function aboutOf(effect: Effect): string {
+  if ('place' in effect) return `${effect.kind} ${effect.place?.path} ${effect.by}`
+  return effect.kind === 'run' ? `run ${effect.program} ${effect.by}` : `${effect.kind} ${effect.by}`
+}
+
+async function readCall(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   let call: ToolCall
   try {
     call = toolCall(use.name, use.input)
   } catch (error) {
     if (!(error instanceof AmbiguousInput)) throw error
-    return [{ kind: 'unknown', why: error.message, by }]
+    return [{ kind: 'unknown', why: error.message, by: shownCall(use) }]
   }
   const cwd = resolve(context.projectDir, context.cwd)
+  if (call.kind === 'shell') return shellEffects(call, cwd, context)
+  const by = shownCall(use)
   const named = (drafts: readonly Draft[]) => drafts.map((draft) => ({ by, ...draft }) as Effect)
-  const known = call.kind === 'shell' ? undefined : knownEffects(use)
+  const known = knownEffects(use)
   if (known) return named(known)
   switch (call.kind) {
-    case 'shell':
-      return shellEffects(call, cwd, context)
     case 'files':
       return named(filesEffects(call, use, cwd, context.home))
     case 'unclear':
@@ -69,6 +84,9 @@ async function shellEffects(
 ): Promise<readonly Effect[]> {
   const start = folder === undefined ? cwd : absolutePath(folder, cwd, context.home)
   const budget = newBudget()
+  const [only] = commands
+  if (commands.length === 1 && only !== undefined && !isPowerShell)
+    return scriptEffects(only, start, context, budget)
   const effects: Effect[] = []
   for (const text of commands) {
     effects.push(...(await scriptEffects(text, start, context, budget)))
@@ -84,25 +102,17 @@ async function shellEffects(
 
 /** A change of a file that guards depend on. */
 function settingsAmong(effects: readonly Effect[], files: readonly SettingFile[]): readonly Effect[] {
-  if (files.length === 0) return []
-  return effects.flatMap((effect): readonly Effect[] => {
-    if (effect.kind !== 'write' && effect.kind !== 'delete' && effect.kind !== 'move') return []
-    const places = effect.kind === 'move' ? [effect.place, effect.to] : [effect.place]
-    return places.flatMap((place) => {
+  const found: Effect[] = []
+  if (files.length === 0) return found
+  for (const effect of effects) {
+    if (effect.kind !== 'write' && effect.kind !== 'delete' && effect.kind !== 'move') continue
+    for (const place of effect.kind === 'move' ? [effect.place, effect.to] : [effect.place]) {
       const owner = ownerOf(place, files)
-      return owner === undefined
-        ? []
-        : [
-            {
-              kind: 'setting',
-              owner,
-              place,
-              by: effect.by,
-              ...(effect.guess ? { guess: true } : {}),
-            } as const,
-          ]
-    })
-  })
+      if (owner === undefined) continue
+      found.push({ kind: 'setting', owner, place, by: effect.by, ...(effect.guess ? { guess: true } : {}) })
+    }
+  }
+  return found
 }
 
 /** Files that shells, sessions and other programs read when they start. */
@@ -113,11 +123,11 @@ const STARTED =
 const UNGUARDING = /\bCARABINER_(?:OFF|HOME|PRE_TRUSTED)\b/
 
 function unguarding(effects: readonly Effect[], { input }: ToolUse): readonly Effect[] {
-  const written = effects.flatMap((one) =>
-    one.kind === 'write' && STARTED.test(one.place.path) ? [one] : [],
-  )
-  if (written.length === 0 || !UNGUARDING.test(JSON.stringify(input))) return []
-  return written.map(({ place, by }) => ({ kind: 'setting', owner: 'carabiner', place, by }))
+  const found: Effect[] = []
+  for (const one of effects)
+    if (one.kind === 'write' && STARTED.test(one.place.path))
+      found.push({ kind: 'setting', owner: 'carabiner', place: one.place, by: one.by })
+  return found.length > 0 && UNGUARDING.test(JSON.stringify(input)) ? found : []
 }
 
 function shownCall({ name, input }: ToolUse): string {

@@ -8,6 +8,7 @@ import { type Launched, launchedBy } from './programs/launchers.js'
 import { setVariable, unasked } from './programs/own.js'
 import { programOf } from './programs/programs.js'
 import { sourcesOfInput } from './programs/sources.js'
+import { remembered } from './remembered.js'
 import { isForkBomb } from './script/fork-bomb.js'
 import { withGivenWords } from './script/given-words.js'
 import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scripts.js'
@@ -51,13 +52,15 @@ export async function scriptEffects(
   if (budget.scripts-- <= 0)
     return [{ kind: 'unknown', why: 'it runs too many scripts to read', by: clipped(text) }]
   const read = await readScript(text, folder, around)
-  const calls = withGivenWords(read.calls)
   const launched = new Map<Call, Launched>()
-  const all = calls.flatMap((call) => {
+  const all: Call[] = []
+  for (const call of withGivenWords(read.calls)) {
     const found = launchedBy(call)
-    if (found) launched.set(found.call, found)
-    return found ? [call, found.call] : withInner(call)
-  })
+    if (found) {
+      launched.set(found.call, found)
+      all.push(call, found.call)
+    } else all.push(...withInner(call))
+  }
   const script: Script = { ...read, calls: all }
   const reader = new CallReader(script, around)
   const effects: Effect[] = []
@@ -67,10 +70,8 @@ export async function scriptEffects(
       const line = [call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')
       const inner = await scriptEffects(line, folder, around, budget, layer + 1)
       effects.push(...(found.elsewhere ? inner.flatMap(fromElsewhere) : inner))
-    } else {
-      const own = reader.effectsOf(call)
-      effects.push(...(found?.elsewhere ? own.flatMap(fromElsewhere) : own))
-    }
+    } else if (found?.elsewhere) effects.push(...reader.effectsOf(call).flatMap(fromElsewhere))
+    else effects.push(...reader.effectsOf(call))
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
   if (layer < MOST_LAYERS) effects.push(...(await inScripts(script, folder, around, budget, layer, reader)))
@@ -92,13 +93,9 @@ class CallReader {
 
   effectsOf(call: Call): Effect[] {
     const by = clipped(call.command.source ?? call.command.words.join(' '))
-    const drafts: readonly Draft[] = [
-      ...this.#drafts(call),
-      { kind: 'run', program: call.name, args: call.args.map(({ text }) => text) },
-    ]
-    return drafts.map(
-      (draft) => ({ ...draft, by: draft.by ?? by, ...(call.isGuess ? { guess: true } : {}) }) as Effect,
-    )
+    const effects = this.#drafts(call).map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
+    effects.push({ kind: 'run', program: call.name, args: call.args.map(({ text }) => text), by })
+    return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true })) : effects
   }
 
   use(call: Call): Use {
@@ -121,12 +118,9 @@ class CallReader {
     // A call that reads from itself would not end.
     this.#known.set(call, [])
     const use = this.use(call)
-    const drafts = [
-      ...(programOf(call.name)?.effects(use) ?? fileChanges(use)),
-      ...unasked(use),
-      ...strange(call),
-      ...inputsOf(use),
-    ]
+    const own = programOf(call.name)?.effects(use) ?? fileChanges(use)
+    const more = [...unasked(use), ...strange(call), ...inputsOf(use)]
+    const drafts = more.length === 0 ? own : [...own, ...more]
     this.#known.set(call, drafts)
     return drafts
   }
@@ -134,14 +128,16 @@ class CallReader {
 
 /** Files that `<` reads. */
 function inputsOf(use: Use): readonly Draft[] {
-  return use.call.isInner
+  return use.call.isInner || use.call.inputFiles.length === 0
     ? []
     : use.call.inputFiles.flatMap((word) => use.places(word)).map((place) => ({ kind: 'read', place }))
 }
 
+const isStrange = remembered((name) => /[^\x20-\x7e]/.test(name))
+
 /** Letters that look like others, or cannot be seen. */
 function strange({ name }: Call): readonly Draft[] {
-  return /[^\x20-\x7e]/.test(name)
+  return isStrange(name)
     ? [{ kind: 'unknown', why: 'the name of the program has letters that look like others' }]
     : []
 }
@@ -166,10 +162,12 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
   for (const { words, folders } of script.inputs)
     for (const place of words.flatMap((word) => placesOf(word, folders, around.home, false)))
       drafts.push({ kind: 'read', place })
-  const unset = script.calls
-    .filter(({ name }) => name === 'unset')
-    .flatMap(({ args }) => args.map(({ text }) => text))
-  drafts.push(...[...script.assignments, ...unset].flatMap((one) => setVariable(one) ?? []))
+  const set = [...script.assignments]
+  for (const { name, args } of script.calls) if (name === 'unset') set.push(...args.map(({ text }) => text))
+  for (const one of set) {
+    const draft = setVariable(one)
+    if (draft) drafts.push(draft)
+  }
   if (isForkBomb(script)) drafts.push({ kind: 'process', operation: 'fork bomb', target: undefined })
   return drafts.map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
 }

@@ -40,9 +40,15 @@ export function pathPattern(pattern: string, roots: Roots): PlaceTest {
   })
   const own = ownSegments(pattern, segments)
   const start = plainStart(segments)
+  const ending = simpleEnding(segments)
   return (place, certainty) => {
     if (!place.known) return certainty === 'may' && sharesName(own, place.path)
-    if (!place.wild && isElsewhere(start, place)) return false
+    if (!place.wild) {
+      if (isElsewhere(start, place)) return false
+      const { names, lower } = partsOf(place)
+      // The place is at the plain start or below it, where a simple pattern needs no following.
+      if (ending && certainty === 'may' && lower.length >= start.length) return ending(names)
+    }
     const reach = reachOf(segments, place, certainty)
     return reach === 'meant' || (certainty === 'may' && place.deep && reach === 'below')
   }
@@ -52,6 +58,20 @@ function absoluteOf(pattern: string, { project, home }: Roots): string {
   if (pattern === '~') return home
   if (pattern.startsWith('~/')) return posix.join(home, pattern.slice(2))
   return pattern.startsWith('/') ? posix.normalize(pattern) : posix.join(project, pattern)
+}
+
+/**
+ * Tells of a path that is at the plain start of the pattern or below it whether it is meant: `~/.ssh`, `build/**`,
+ * `**\/*.pem`. Undefined for other patterns.
+ */
+function simpleEnding(segments: readonly Segment[]): ((names: readonly string[]) => boolean) | undefined {
+  const count = segments.findIndex((segment) => segment.any !== undefined || !segment.isPlain)
+  const [first, second] = count < 0 ? [] : segments.slice(count)
+  if (first === undefined) return () => true
+  if (first.any === 'rest') return ({ length }) => length > count
+  if (first.any !== 'folders' || second?.any !== undefined || segments.length !== count + 2) return undefined
+  const { test } = second as NameSegment
+  return (names) => names.some((name, i) => i >= count && test(name, true))
 }
 
 /** The folder that everything is in that the pattern means, in lower case. */
@@ -69,20 +89,19 @@ function isElsewhere(start: string, place: Place): boolean {
 }
 
 interface Parts {
+  readonly path: string
   readonly names: readonly string[]
   readonly lower: string
 }
 
-/** Every pattern of every rule looks at the same places. */
-const knownParts = new WeakMap<Place, Parts>()
+/** Every pattern of every rule looks at the same path, one after another. */
+let last: Parts = { path: '', names: [], lower: '/' }
 
-function partsOf(place: Place): Parts {
-  const before = knownParts.get(place)
-  if (before) return before
-  const names = place.path.split('/').filter((name) => name !== '' && name !== '.')
-  const parts = { names, lower: `/${names.join('/').toLowerCase()}` }
-  knownParts.set(place, parts)
-  return parts
+function partsOf({ path }: Place): Parts {
+  if (path === last.path) return last
+  const names = path.split('/').filter((name) => name !== '' && name !== '.')
+  last = { path, names, lower: `/${names.join('/').toLowerCase()}` }
+  return last
 }
 
 /** `below`: the place is a folder in which the pattern means something. */

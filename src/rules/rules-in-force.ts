@@ -39,24 +39,42 @@ type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
 
 export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
   const byKind = new Map<EffectKind, Compiled[]>(EFFECT_KINDS.map((kind) => [kind, []]))
+  const conditions = new Map<string, Meets>()
   for (const timed of timedRules(rules)) {
     const { rule } = timed
     for (const kind of rule.effects === '*' ? EFFECT_KINDS : new Set(rule.effects)) {
-      byKind.get(kind)?.push({ ...timed, meets: meeting(rule, kind, roots) })
+      const key = JSON.stringify([kind, rule.then === 'allow', rule.where, rule.of, rule.except])
+      const meets = conditions.get(key) ?? onceForEach(meeting(rule, kind, roots))
+      conditions.set(key, meets)
+      byKind.get(kind)?.push({ ...timed, meets })
     }
   }
   return {
-    judge: (effects, { permissionMode, agent, now }) =>
-      effects.flatMap((effect) => {
+    judge: (effects, { permissionMode, agent, now }) => {
+      const hits: Hit[] = []
+      for (const effect of effects) {
         const subjects = subjectsOf(effect)
-        const counts = ({ rule, from, until, meets }: Compiled) =>
-          now >= from &&
-          now < until &&
-          isIn(rule, permissionMode, agent) &&
-          (!effect.guess || rule.where?.guess === true) &&
-          meets(effect, subjects)
-        return (byKind.get(effect.kind) ?? []).filter(counts).map(({ rule }) => ({ rule, effect }))
-      }),
+        for (const { rule, from, until, meets } of byKind.get(effect.kind) ?? []) {
+          if (!meets(effect, subjects) || now < from || now >= until) continue
+          if (!isIn(rule, permissionMode, agent)) continue
+          if (!effect.guess || rule.where?.guess === true) hits.push({ rule, effect })
+        }
+      }
+      return hits
+    },
+  }
+}
+
+/** Rules with the same condition ask one after another about the same effect. */
+function onceForEach(meets: Meets): Meets {
+  let last: Effect | undefined
+  let isMet = false
+  return (effect, subjects) => {
+    if (effect !== last) {
+      isMet = meets(effect, subjects)
+      last = effect
+    }
+    return isMet
   }
 }
 

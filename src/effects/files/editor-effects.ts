@@ -15,6 +15,10 @@ export const editEffects: EffectReader = (call) => {
   return each('write', [...operands, ...written])
 }
 
+export function isEditor(name: string): boolean {
+  return EDITORS.test(name)
+}
+
 /** Command lines after `!`, and those passed to `system()`. */
 export function runByEditor(call: Call): readonly string[] {
   return commandsOf(call).flatMap((command) => {
@@ -33,7 +37,7 @@ function printedTo({ readsFrom: [source] }: Call): readonly string[] | undefined
 /** The editor commands that it gets, one by one. */
 function commandsOf(call: Call): readonly string[] {
   const { name, args, input } = call
-  if (!EDITORS.test(name)) return []
+  if (!isEditor(name)) return []
   const { valuesOf } = argumentsOf(args, SHAPE)
   const plus = args.flatMap(({ text }) => (/^\+./.test(text) ? [text.slice(1)] : []))
   const texts = [

@@ -6,12 +6,20 @@ export type Parts = readonly string[]
 
 /** The parts as the most lenient file system reads them: no case, no invisible characters, no trailing dots or streams. */
 export function partsOf(path: string): Parts {
+  if (PLAIN.test(path))
+    return path
+      .toLowerCase()
+      .split('/')
+      .filter((part) => part !== '')
   const text = path.normalize('NFKC').toLowerCase().replace(INVISIBLE, '')
   return text
     .split('/')
     .map((part) => (/^\.+$/.test(part) ? part : part.replace(/:.*$/, '').replace(/(?<![. ])[. ]{1,64}$/, '')))
     .filter((part) => part !== '' && part !== '.')
 }
+
+/** Only letters that every file system reads alike, and no name that ends with a dot. */
+const PLAIN = /^(?:\.*[\w*?$@%+,~-]|\/)*$/
 
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 

@@ -1,5 +1,6 @@
 // Programs that run another one without changing what it does: `npx`, `bundle exec`, `uv run`, `docker exec`.
 
+import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
 
@@ -89,9 +90,11 @@ export interface Launched {
   readonly elsewhere: boolean
 }
 
+const isPython = remembered((name) => /^python[\d.]*$/.test(name))
+
 /** Undefined if the call launches nothing. */
 export function launchedBy(call: Call): Launched | undefined {
-  if (/^python[\d.]*$/.test(call.name)) return byPython(call)
+  if (isPython(call.name)) return byPython(call)
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {

@@ -1,6 +1,7 @@
 // Every program that is read, by name. Add one as an entry with examples to a table of this folder.
 
 import type { Program } from '../program.js'
+import { remembered } from '../remembered.js'
 import { CLOUD_PROGRAMS } from './cloud.js'
 import { CODE_PROGRAMS } from './code.js'
 import { DATABASE_PROGRAMS } from './database.js'
@@ -30,8 +31,8 @@ export function programOf(name: string): Program | undefined {
 }
 
 /** `python3.12` is `python`, `mkfs.ext4` is `mkfs`, `gsed` is GNU's `sed`. */
-function plainName(name: string): string {
+const plainName = remembered((name) => {
   if (/^mkfs\.|^newfs_/.test(name)) return name.replace(/[._].*$/, '')
   if (/^(?:[gmn]awk|gsed)$/.test(name)) return name.slice(1)
   return name.replace(/(?<=^[a-zA-Z]+)-?\d[\d.]*$/, '')
-}
+})

@@ -53,8 +53,8 @@ const prints = ({ call, texts }: Use): Draft[] => {
 }
 
 /** Whether `grep` lets through only variables that hold no secrets. */
-function isFiltered({ node }: Call, { calls }: Script): boolean {
-  const [reader, ...others] = calls.filter(({ readsFrom: [from] }) => node && from?.node === node)
+function isFiltered({ command }: Call, { calls }: Script): boolean {
+  const [reader, ...others] = calls.filter(({ readsFrom: [from] }) => from?.command === command)
   if (others.length > 0 || !reader || !/^[ef]?grep$/.test(reader.name)) return false
   const { operands, has } = argumentsOf(reader.args)
   const [pattern] = operands

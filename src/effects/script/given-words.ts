@@ -15,6 +15,7 @@ const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
 
 /** The same calls, each with the words that xargs or find adds. */
 export function withGivenWords(calls: readonly Call[]): readonly Call[] {
+  if (!calls.some(({ isInner }) => isInner)) return calls
   let given: readonly Word[] | undefined
   let found: readonly Word[] | undefined
   let marker = '{}'

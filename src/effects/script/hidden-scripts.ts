@@ -1,9 +1,10 @@
 // Command lines inside a word that a program will run: in git's settings, in variables, in aliases.
 
 import { runByTar } from '../files/archive-effects.js'
-import { runByEditor } from '../files/editor-effects.js'
+import { isEditor, runByEditor } from '../files/editor-effects.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { gitCall } from '../git/git-call.js'
+import { remembered } from '../remembered.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { wrapperOf } from '../shell/wrappers.js'
 import { scriptsInCode } from './code-scripts.js'
@@ -28,23 +29,35 @@ export function hiddenScripts(script: Script): readonly string[] {
   const found = assignments.flatMap((one) => RUN.exec(one)?.[1]?.replace(/^!/, '') ?? [])
   found.push(...byOtherNames(calls))
   for (const call of calls) {
+    if (!canHide(call.name)) continue
     found.push(...scriptsInCode(call, script), ...runByEditor(call))
     if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
     if (call.name === 'git') found.push(...runByGit(call))
     else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
   }
-  return [...new Set(found)]
+  return found.length > 1 ? [...new Set(found)] : found
 }
+
+/** Whether words of the program can be command lines. Most programs have none. */
+const canHide = remembered(
+  (name) =>
+    isInterpreter(name) ||
+    isEditor(name) ||
+    /^(?:(?:bsd|g)?tar|git)$/.test(name) ||
+    STRING_RUNNERS.test(name),
+)
 
 /** Words of package runners that may be a command line, or only a text such as the name of a test. */
 export function doubtfulLines({ calls }: Script): ReadonlySet<string> {
-  const runners = calls.filter(({ name }) => /^(?:npm|npx|pnpm|pnpx|yarn|bunx)$/.test(name))
+  const runners = calls.filter(({ name }) => isPackageRunner(name))
   return new Set(
     runners.flatMap((call) =>
       texts(call).filter((_, i, words) => !/^(?:-c|--call)$/.test(words[i - 1] ?? '')),
     ),
   )
 }
+
+const isPackageRunner = remembered((name) => /^(?:npm|npx|pnpm|pnpx|yarn|bunx)$/.test(name))
 
 /** A single word is a command line. Several are the words of one. */
 function lineOf(words: readonly string[]): string {
@@ -57,6 +70,7 @@ const MOST_NAMES = 8
 function byOtherNames(calls: readonly Call[]): readonly string[] {
   const meant = new Map<string, string>()
   for (const call of calls) {
+    if (call.name !== 'alias' && call.name !== 'hash') continue
     const words = texts(call)
     const at = call.name === 'hash' ? words.indexOf('-p') : -1
     if (at >= 0) meant.set(words[at + 2] ?? '', words[at + 1] ?? '')
@@ -89,21 +103,27 @@ const RUNS_WORDS = /^(?:less|man|more)$/
 
 /** Command lines in the arguments and the input of programs that may run them. This is a guess. */
 export function guessedLines(script: Script): readonly string[] {
-  const lines = script.calls.flatMap((call) =>
-    textsFor(call, script).flatMap((text) => linesIn(text, isInterpreter(call.name))),
-  )
-  return [...new Set(lines)]
+  const lines: string[] = []
+  for (const call of script.calls)
+    for (const text of textsFor(call, script)) lines.push(...linesIn(text, isInterpreter(call.name)))
+  return lines.length > 1 ? [...new Set(lines)] : lines
 }
+
+/** Whether nothing that the program is given can be a command line. */
+const onlyReads = remembered(
+  (name) =>
+    TEXT_ONLY.test(name) || wrapperOf(name) !== undefined || (isReader(name) && !RUNS_WORDS.test(name)),
+)
 
 function textsFor(call: Call, script: Script): readonly string[] {
   const { name, input } = call
-  if (runsElsewhere(call) || TEXT_ONLY.test(name) || wrapperOf(name) !== undefined) return []
+  if (runsElsewhere(call)) return []
   if (name === 'git') return wordsForGit(call)
-  if (isInterpreter(name)) {
+  if (isInterpreter(name) && !TEXT_ONLY.test(name) && wrapperOf(name) === undefined) {
     const code = codeOf(call, script)
     return code === undefined || code.length > LONGEST ? [] : [code]
   }
-  if (isReader(name) && !RUNS_WORDS.test(name)) return []
+  if (onlyReads(name)) return []
   const words = texts(call).filter((text) => /\s/.test(text))
   return fileEffectsOf(name) === undefined ? [...words, ...input] : words
 }

@@ -1,6 +1,7 @@
 // Calls inside the arguments of an unknown program, and git under its other names.
 
 import { fileEffectsOf } from '../files/file-effects.js'
+import { remembered } from '../remembered.js'
 import { wrapperOf } from '../shell/wrappers.js'
 import { isInterpreter } from './program-code.js'
 import type { Call } from './shell-script.js'
@@ -14,9 +15,10 @@ const DANGEROUS = new RegExp(`^(?:${NAMES})$`)
 const ELSEWHERE =
   /^(?:docker|docker-compose|podman|nerdctl|buildah|kubectl|oc|helm|ssh|aws|az|gcloud|gsutil|s3cmd|rclone|mc|adb|vagrant|multipass|lxc|limactl|fly|flyctl|heroku|hg|svn|dvc|npm|pnpm|yarn|cargo|apt|apt-get|brew|pip|pip3|dnf|yum|apk|pacman|gh|glab)$/
 
-export function isDangerous(program: string): boolean {
-  return DANGEROUS.test(baseName(program))
-}
+export const isDangerous = remembered((program) => DANGEROUS.test(baseName(program)))
+
+/** Words that are judged as a program even among the arguments of another one. */
+const isProgram = remembered((word) => isDangerous(word) || isInterpreter(baseName(word)))
 
 /** Each occurrence of such a program in a text with its arguments, up to the next quote, bracket or end. */
 export function linesIn(text: string, isCode: boolean): readonly string[] {
@@ -34,8 +36,10 @@ function withTarget(line: string): string {
   return /^rm(?:\s+-\S+)*\s*$/.test(line) && /\s-\w*r/i.test(line) ? `${line} "$UNKNOWN"` : line
 }
 
+const isElsewhere = remembered((name) => ELSEWHERE.test(name))
+
 export function runsElsewhere(call: Call): boolean {
-  return ELSEWHERE.test(call.name) && !runsHere(call)
+  return isElsewhere(call.name) && !runsHere(call)
 }
 
 /** The call, and what it may run. */
@@ -48,7 +52,7 @@ export function withInner(given: Call): readonly Call[] {
   )
     return [call]
   if (runsElsewhere(call)) return [call]
-  const at = call.args.findIndex(({ text }) => isDangerous(text) || isInterpreter(baseName(text)))
+  const at = call.args.findIndex(({ text }) => isProgram(text))
   const program = call.args[at]
   if (!program) return [call]
   const inner = {
@@ -68,17 +72,22 @@ function runsHere({ name, args }: Call): boolean {
 
 /** `/usr/lib/git-core/git-commit` is `git commit`, `hub` forwards to git, and `grm` is GNU's `rm` on other systems. */
 function byItsName(call: Call): Call {
-  if (call.name === 'hub') return { ...call, name: 'git' }
-  // On case-insensitive disks, `RM` is `rm`.
-  const small = call.name.toLowerCase()
-  if (small !== call.name && DANGEROUS.test(small)) return { ...call, name: small }
-  const own =
-    /^g(?=[a-z])/.test(call.name) && fileEffectsOf(call.name) === undefined ? call.name.slice(1) : ''
-  if (DANGEROUS.test(own)) return { ...call, name: own }
-  const [, verb] = /^git-([a-z][a-z-]*)$/.exec(call.name) ?? []
-  if (verb === undefined) return call
-  return { ...call, name: 'git', args: [{ text: verb, known: true, glob: false }, ...call.args] }
+  const { name, verb } = ownName(call.name)
+  if (name === call.name) return call
+  if (verb === undefined) return { ...call, name }
+  return { ...call, name, args: [{ text: verb, known: true, glob: false }, ...call.args] }
 }
+
+const ownName = remembered((name): { readonly name: string; readonly verb?: string } => {
+  if (name === 'hub') return { name: 'git' }
+  // On case-insensitive disks, `RM` is `rm`.
+  const small = name.toLowerCase()
+  if (small !== name && DANGEROUS.test(small)) return { name: small }
+  const own = /^g(?=[a-z])/.test(name) && fileEffectsOf(name) === undefined ? name.slice(1) : ''
+  if (DANGEROUS.test(own)) return { name: own }
+  const [, verb] = /^git-([a-z][a-z-]*)$/.exec(name) ?? []
+  return verb === undefined ? { name } : { name: 'git', verb }
+})
 
 /** The name without its folder, and without a version for npx. */
 function baseName(program: string): string {

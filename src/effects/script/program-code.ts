@@ -1,13 +1,12 @@
 // Code in other languages that a call runs: which programs run it, and where in the call it is. It is not parsed.
 
+import { remembered } from '../remembered.js'
 import type { Call, Script } from './shell-script.js'
 
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|wish|Rscript|R|pwsh|powershell|osascript|awk|gawk|mawk|nawk|ghci|runghc|scala|groovy|julia|elixir|iex|guile|racket|jshell|sqlite3|expect|m4|bc|psql|mysql|mariadb|duckdb|swift|ipython|erl|ghc|ocaml|clojure|gdb|crystal|nim|dart|kotlinc|octave|sage|xonsh|nu|elvish|vi|vim|nvim|ex|kak|emacs|emacsclient)$/
 
-export function isInterpreter(name: string): boolean {
-  return INTERPRETERS.test(name)
-}
+export const isInterpreter = remembered((name) => INTERPRETERS.test(name))
 
 /** Options that are followed by code. */
 const CODE =

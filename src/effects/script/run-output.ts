@@ -3,14 +3,17 @@
 import type { Effect } from '../effect.js'
 import { absolutePath } from '../paths/absolute-path.js'
 import { plainPath } from '../program.js'
+import { remembered } from '../remembered.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
 
 const SHELLS = /^(?:(?:ba|da|z|k|mk|a|rba|ya|fi|c|tc)?sh|eval|source|\.|at|batch|crontab)$/
 
+const isRunner = remembered((name) => SHELLS.test(name) || isInterpreter(name))
+
 /** Whether a call runs what it is given. */
 function runs({ name }: Call): boolean {
-  return SHELLS.test(name) || isInterpreter(name)
+  return isRunner(name)
 }
 
 /** Tells of each call whether another one runs its output. */

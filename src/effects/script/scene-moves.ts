@@ -12,6 +12,15 @@ const LONGEST = 512
 /** The previous branch, which only git knows. */
 export const BEFORE = '-'
 
+const MOVING: ReadonlySet<string> = new Set([
+  ...['cd', 'chdir', 'pushd', 'popd', 'exit', 'return', 'exec', 'git', 'builtin', 'command'],
+])
+
+/** Whether a command of this name may change the scene. */
+export function canMove(name: string): boolean {
+  return MOVING.has(name)
+}
+
 export function moveOf(
   given: readonly string[],
   scene: Scene,

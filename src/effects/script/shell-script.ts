@@ -2,9 +2,8 @@
 
 import type { Assignment, Command, HereDoc, SyntaxNode } from 'unbash'
 import { SOMEWHERE } from '../paths/absolute-path.js'
-import { readShell, type ShellReading } from '../shell/shell-reading.js'
+import { readPlainShell, readShell, type ShellReading } from '../shell/shell-reading.js'
 import { bodyOf, type SimpleCommand, wordOf } from '../shell/simple-command.js'
-import { isSpecial } from '../shell/wrappers.js'
 import { AS_IT_IS, type Mover, type Scene } from './scene.js'
 import { moveOf } from './scene-moves.js'
 import type { Output } from './shell-walk.js'
@@ -62,50 +61,92 @@ export interface Script {
   readonly dots: boolean
 }
 
-/** Only plain words and spaces. The first word is not an assignment. */
-const PLAIN = /^[\w./:@%+,-]+(?: [\w./:=@%+, -]*)?$/
-
 export async function readScript(text: string, folder: string, known: Surroundings): Promise<Script> {
-  const only = onlyCall(text, folder, known)
-  return only ?? withWalk(text, folder, known)
+  return plainScript(text, folder, known) ?? withWalk(text, folder, known)
 }
 
-/** A plain command such as `npm test` needs no parser, which takes longer to load than everything else here. */
-function onlyCall(text: string, folder: string, known: Surroundings): Script | undefined {
-  const name = /^\S*/.exec(text)?.[0] ?? ''
-  if (!PLAIN.test(text) || isSpecial(name.slice(name.lastIndexOf('/') + 1))) return undefined
-  const reading = readShell(text)
-  const [command] = reading.commands
-  if (reading.commands.length !== 1 || !command || command.source !== text) return undefined
-  const variables = new Variables(known)
-  const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, false))
-  const call: Call = {
-    name: command.name,
-    command,
-    args,
-    folders: [folder],
-    branches: new Set([AS_IT_IS]),
-    isInner: false,
-    node: undefined,
-    readsFrom: [],
-    input: [],
-    inputFiles: [],
+// ---- plain words ----------------------------------------------------------------------------------------------------
+
+/** Commands that set variables, move, or end the script, so that those after them are not as plain as they look. */
+const CHANGING: ReadonlySet<string> = new Set([
+  ...['cd', 'chdir', 'pushd', 'popd', 'exit', 'return', 'exec', 'source', '.', 'setopt', 'emulate', 'shopt'],
+  ...['read', 'mapfile', 'readarray', 'getopts', 'printf', 'let', 'unset', 'local', 'declare', 'typeset'],
+])
+const SWITCHING = /^git .*\b(?:checkout|switch)\b/
+
+/** Plain commands such as `npm test | head` need no parser, which takes longer to load than everything else here. */
+function plainScript(text: string, folder: string, known: Surroundings): Script | undefined {
+  const reading = readPlainShell(text)
+  if (!reading) return undefined
+  const moved = reading.commands.length > 1 ? foldersIn(reading, text, folder, known) : [folder]
+  if (!moved) return undefined
+  const calls: Call[] = []
+  let end = 0
+  for (const command of reading.commands) {
+    const before = calls.at(-1)
+    const isPiped = before !== undefined && text.startsWith(' | ', end)
+    end = (before === undefined ? 0 : text.indexOf(' ', end + 1) + 1) + (command.source?.length ?? 0)
+    calls.push({
+      name: command.name,
+      command,
+      args: command.words.slice(1).map(plainWord),
+      folders: before === undefined ? [folder] : moved,
+      branches: UNCHANGED,
+      isInner: false,
+      node: undefined,
+      readsFrom: isPiped ? [before, ...before.readsFrom].slice(0, MOST_SOURCES) : NONE,
+      input: NONE,
+      inputFiles: NONE,
+    })
   }
   return {
     text,
     reading,
-    calls: [call],
-    outputs: [],
-    inputs: [],
-    assignments: [],
-    functions: [],
-    loops: [],
+    calls,
+    outputs: NONE,
+    inputs: NONE,
+    assignments: NONE,
+    functions: NONE,
+    loops: NONE,
     dots: false,
   }
 }
 
+const NONE: readonly never[] = []
+const UNCHANGED: ReadonlySet<string> = new Set([AS_IT_IS])
+const MOST_SOURCES = 32
+
+function plainWord(text: string): Word {
+  return { text, known: true, glob: false }
+}
+
+/** The folders of all commands but the first. Undefined if they are not all the same, or a command sets a variable. */
+function foldersIn(
+  { commands }: ShellReading,
+  text: string,
+  folder: string,
+  known: Surroundings,
+): readonly string[] | undefined {
+  const [first, ...others] = commands
+  if (!first || text.includes('=') || others.some(({ name }) => CHANGING.has(name))) return undefined
+  if (commands.some(({ name, source = '' }) => name === 'git' && SWITCHING.test(source))) return undefined
+  if (!CHANGING.has(first.name)) return [folder]
+  const isOnlyAfter = !/;|\|\|/.test(text) && text.startsWith(' && ', first.source?.length)
+  const [, target = '-', ...more] = first.words
+  if (first.program !== 'cd' || !isOnlyAfter || target.startsWith('-') || more.length > 0) return undefined
+  if (known.env.CDPATH !== undefined) return undefined
+  const scene: Scene = { folders: new Set([folder]), branches: UNCHANGED }
+  const moved = moveOf(first.words, scene, scene, new Variables(known), known.home)
+  return typeof moved === 'object' ? [...moved.folders] : undefined
+}
+
+// ---- everything else --------------------------------------------------------------------------------------------------
+
+let walker: typeof import('./shell-walk.js') | undefined
+
 async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
-  const { ShellWalk } = await import('./shell-walk.js')
+  walker ??= await import('./shell-walk.js')
+  const { ShellWalk } = walker
   const nodes: SyntaxNode[] = []
   const functions: ShellFunction[] = []
   const loops: string[] = []
@@ -152,8 +193,8 @@ function assignmentsIn(nodes: readonly SyntaxNode[], reading: ShellReading, vari
   for (const node of nodes) {
     if (node.type === 'Assignment') assign(node, variables, all)
     else if (node.type === 'Command') {
-      for (const item of [...node.prefix, ...node.args])
-        if (item.type === 'Assignment') assign(item, variables, all)
+      for (const item of node.prefix) if (item.type === 'Assignment') assign(item, variables, all)
+      for (const item of node.args) if (item.type === 'Assignment') assign(item, variables, all)
     } else if (node.type === 'For' || node.type === 'Select') {
       const words = node.wordlist?.map((word) => wordOf(word).text) ?? [undefined]
       for (const word of words) variables.add(node.name.text, word)
@@ -178,19 +219,23 @@ function assign({ name, value, append, index }: Assignment, variables: Variables
 /** `read x`, `env X=1`, `export X=1`, `printf -v x`. */
 function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: string[]): void {
   // A reference to another variable (`declare -n`): any variable may change through it.
-  const isSecond = /^(?:declare|local|typeset)$/.test(name) && words.some((word) => /^-\w*n/.test(word))
+  const isSecond = READERS.has(name) && DECLARES.test(name) && words.some((word) => /^-\w*n/.test(word))
   if (name === 'source' || name === '.' || isSecond) variables.forgetAll()
-  for (const word of words.slice(1)) {
+  const reads = READERS.has(name)
+  for (const [i, word] of words.entries()) {
+    if (i === 0 || (!reads && !word.includes('='))) continue
     const [, left, right] = /^(\w+)\+?=(.*)$/s.exec(word) ?? []
     if (left !== undefined && right !== undefined) {
       variables.add(left, word.includes('+=') ? undefined : right)
       all.push(`${left}=${right}`)
-    } else if (READERS.has(name)) {
+    } else if (reads) {
       const [, given] = /^(?:-v)?(\w+)(?:\[.*\])?$/s.exec(word) ?? []
       if (given !== undefined) variables.add(given, undefined)
     }
   }
 }
+
+const DECLARES = /^(?:declare|local|typeset)$/
 
 /** Commands that store what they read or compute in a variable. */
 const READERS: ReadonlySet<string> = new Set([
@@ -221,8 +266,8 @@ function callsOf(
     const node = areAligned ? named[at] : undefined
     const scene = sceneOf(node)
     const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, command.dynamic))
-    const folders = [...new Set([...scene.folders, ...moved])]
-    moved = [...moved, ...startFolders(command.name, args, folders)]
+    const folders = moved.length === 0 ? [...scene.folders] : [...new Set([...scene.folders, ...moved])]
+    if (STARTS_ELSEWHERE.has(command.name)) moved = [...moved, ...startFolders(command.name, args, folders)]
     return {
       name: command.name,
       command,
@@ -232,15 +277,18 @@ function callsOf(
       isInner,
       node,
       readsFrom: [],
-      input: node ? inputOf(node) : [],
-      inputFiles: node ? inputFilesOf(node, variables) : [],
+      input: node && node.redirects.length > 0 ? inputOf(node) : NONE,
+      inputFiles: node && node.redirects.length > 0 ? inputFilesOf(node, variables) : NONE,
     }
   })
 }
 
+const STARTS_ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['env', 'sudo', 'unshare', 'nsenter', 'systemd-run', 'find', 'fd'],
+])
+
 /** `env -C x rm y` and `sudo -D x` run their command in another folder. */
 function startFolders(name: string, args: readonly Word[], folders: readonly string[]): readonly string[] {
-  if (!/^(?:env|sudo|unshare|nsenter|systemd-run|find|fd)$/.test(name)) return []
   // The folders of the files that find matches are unknown.
   if (/^f/.test(name)) return args.some(({ text }) => /^-(?:exec|ok)dir$/.test(text)) ? [SOMEWHERE] : []
   const found: string[] = []
@@ -271,11 +319,12 @@ function inputFilesOf({ redirects }: Command, variables: Variables): readonly Wo
 }
 
 function withSources(calls: readonly Call[], sources: ReadonlyMap<Command, SyntaxNode>): readonly Call[] {
+  if (sources.size === 0) return calls
   const outer = new Map(calls.filter(({ isInner }) => !isInner).map((call) => [call.node, call]))
   return calls.map((call) => {
     const readsFrom: Call[] = []
     let node: SyntaxNode | undefined = call.node && sources.get(call.node)
-    while (node?.type === 'Command' && readsFrom.length < 32) {
+    while (node?.type === 'Command' && readsFrom.length < MOST_SOURCES) {
       const source = outer.get(node)
       if (!source) break
       readsFrom.push(source)

@@ -4,6 +4,7 @@ import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unba
 import { SOMEWHERE } from '../paths/absolute-path.js'
 import { assignedWord, wordOf } from '../shell/simple-command.js'
 import type { Mover, Scene } from './scene.js'
+import { canMove } from './scene-moves.js'
 
 /** The scene after a command that succeeded, and after one that failed. */
 interface After {
@@ -75,7 +76,7 @@ export class ShellWalk {
   }
 
   #walk(node: SyntaxNode, scene: Scene, depth: number): After {
-    this.#visited.add(node)
+    if (node.type === 'Script') this.#visited.add(node)
     if (depth > DEEPEST) return both(scene)
     if (node.type === 'Command') return this.#command(node, scene, depth)
     if (node.type === 'AndOr') return this.#andOr(node, scene, depth)
@@ -150,10 +151,11 @@ export class ShellWalk {
     this.scenes.set(node, joined(this.scenes.get(node) ?? NOWHERE, scene))
     for (const each of node.redirects) this.#output(each, scene)
     forEachChild(node, (child) => {
-      this.#walk(child, scene, depth + 1)
+      if (child.type !== 'Word' || child.parts) this.#walk(child, scene, depth + 1)
     })
-    const words = [...(node.name ? [wordOf(node.name).text] : []), ...node.args.map(textOf)]
-    const moved = this.#move(words, scene, this.#seen)
+    const name = node.name ? wordOf(node.name).text : undefined
+    if (name === undefined || !canMove(name)) return both(scene)
+    const moved = this.#move([name, ...node.args.map(textOf)], scene, this.#seen)
     if (moved === undefined) return both(scene)
     if (moved === 'ends') return both(NOWHERE)
     this.#see(moved)

@@ -1,5 +1,6 @@
 // Scripts in files that a call would run: of shells and other languages, and those of package.json.
 
+import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { readPlain } from '../../files/plain-file.js'
@@ -74,6 +75,8 @@ function writtenHere(path: string, { calls, outputs }: Script): string | undefin
 }
 
 function textOf(path: string): string | undefined {
+  // Most are missing, and an error takes longer than this look.
+  if (!existsSync(path)) return undefined
   try {
     const found = readPlain(realOf(path), MAX_BYTES)
     return 'text' in found ? found.text : undefined

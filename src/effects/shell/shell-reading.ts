@@ -68,7 +68,7 @@ export type NodeListener = (node: SyntaxNode, source: string) => void
 
 /** Never throws. Reads no files, and no language except the shell's. */
 export function readShell(text: string, seen?: NodeListener): ShellReading {
-  const plain = seen ? undefined : plainCommands(text)
+  const plain = seen ? undefined : readPlainShell(text)
   if (plain) return plain
   const reader = new Reader(text, seen)
   try {
@@ -95,7 +95,7 @@ const QUIET = {
 } as const
 
 /** `npm test | head` needs no parser, which a program that starts for every event would have to load first. */
-function plainCommands(source: string): ShellReading | undefined {
+export function readPlainShell(source: string): ShellReading | undefined {
   if (source.length > LONGEST || !PLAIN_LINE.test(source)) return undefined
   const commands: SimpleCommand[] = []
   for (const line of source.split(BETWEEN)) {

@@ -10,6 +10,7 @@ export class SimpleCommand {
   readonly #given: Command | readonly ShellWord[] | undefined
   readonly #script: string | undefined
   #shape: string | undefined
+  #words: readonly string[] | undefined
 
   /** From a node of a script, from the words that another command runs, or from a whole script of plain words. */
   constructor(program: string, given: Command | readonly ShellWord[] | undefined, script?: string) {
@@ -21,6 +22,11 @@ export class SimpleCommand {
 
   /** The program and its arguments, without quotes. Parts that are only known at run time stay as written. */
   get words(): readonly string[] {
+    this.#words ??= this.#textOfWords()
+    return this.#words
+  }
+
+  #textOfWords(): readonly string[] {
     const given = this.#given
     if (given === undefined) return this.#script?.split(' ') ?? []
     const words = 'type' in given ? wordsOf(given) : given.filter((word) => word !== MORE)

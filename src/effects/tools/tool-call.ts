@@ -3,6 +3,7 @@
 import { isObject, type Json } from '../../core/base/json.js'
 import { parseJson } from '../../core/base/strict-json.js'
 import { pathsInPatch } from '../files/patch-paths.js'
+import { remembered } from '../remembered.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { codeIn, gitIn, textAt } from './code-tools.js'
 
@@ -118,7 +119,7 @@ export function toolCall(toolName: string, given: Json): ToolCall {
 }
 
 /** `mcp__fs__write_file`, `MCP:write_file`, `developer__shell`, `functions.exec_command`. */
-export function plainName(toolName: string): string {
+export const plainName = remembered((toolName) => {
   const last =
     toolName
       .split(/__|[:./]/)
@@ -128,7 +129,7 @@ export function plainName(toolName: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
     .replace(/(?:tool|v\d)$/, '')
-}
+})
 
 /** Some hosts send the input as a JSON string. Throws if parsers could read it differently. */
 function parsed(input: Json): Json {
@@ -160,10 +161,10 @@ function commandsIn(input: Json, isShell: boolean): readonly string[] {
     typeof input.command === 'string' && Array.isArray(input.args) ? withArgs(input.command, input.args) : []
   const nested = isShell && isObject(input.task) ? commandsIn(input.task as Json, true) : []
   const keys = isShell ? COMMAND_KEYS : COMMAND_KEYS.slice(0, 9)
-  const found = keys.flatMap((key) =>
-    Object.hasOwn(input, key) ? commandsOf(parsed(input[key] as Json), key) : [],
-  )
-  return [...own, ...nested, ...found]
+  const found = [...own, ...nested]
+  for (const key of keys)
+    if (Object.hasOwn(input, key)) found.push(...commandsOf(parsed(input[key] as Json), key))
+  return found
 }
 
 /** A program with its arguments in a separate field. */

@@ -34,6 +34,8 @@ export interface KeptCall {
   readonly event: string
   /** Where the call was made. */
   readonly cwd?: string
+  /** The agent's permission mode at that time. */
+  readonly mode?: string
   readonly action: AuditRecord['action']
   /** The tool and its input, or the fields of an event without a tool, as finally decided, after all changes. */
   readonly call: { readonly [key: string]: Json }

@@ -51,6 +51,7 @@ function keptCall({ id, time, session, event, data, outcome, action }: JudgedCal
       session: names.text(session),
       event: names.text(event),
       ...(typeof data.cwd === 'string' && { cwd: names.text(data.cwd) }),
+      ...(typeof data.permission_mode === 'string' && { mode: names.text(data.permission_mode) }),
     },
     call,
     changes: changesOf(outcome.hooks, call),
@@ -186,9 +187,10 @@ function visit(value: Json, change: (text: string, isKey: boolean) => string): J
 /** Checks everything, because anybody may have written the file. */
 export function isKeptCall(value: unknown): value is KeptCall {
   if (!isObject(value)) return false
-  const { id, time, session, event, cwd = '', action, call, exact, changes, injections, failures } = value
+  const { id, time, session, event, cwd = '', mode = '', action } = value
+  const { call, exact, changes, injections, failures } = value
   return (
-    [id, time, session, event, cwd, action].every((one) => typeof one === 'string') &&
+    [id, time, session, event, cwd, mode, action].every((one) => typeof one === 'string') &&
     isObject(call) &&
     typeof exact === 'boolean' &&
     isListOf(changes, ['hook', 'path']) &&

@@ -141,7 +141,8 @@ function hooksOf({ hooks }: Seen): readonly { readonly name?: unknown; readonly 
 const AGO = /^(\d{1,9}(?:\.\d{1,3})?)\s?([smhdw])$/
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 
-function timeOf(text: string, name: string, now: number): number {
+/** `name`: the option, for the message. Throws an Error if it is not a time. */
+export function timeOf(text: string, name: string, now: number): number {
   const [, amount, unit] = AGO.exec(text.trim()) ?? []
   if (amount && unit) return now - Number(amount) * (UNIT_MS[unit] as number)
   const time = ISO.test(text.trim()) ? Date.parse(text.trim()) : Number.NaN

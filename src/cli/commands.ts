@@ -28,6 +28,7 @@ export const COMMANDS = {
   verify: () => import('./commands/verify.js'),
   remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),
+  rules: () => import('./commands/rules.js'),
   replay: () => import('./commands/replay.js'),
   audit: () => import('./commands/audit.js'),
   docs: () => import('./commands/docs.js'),

@@ -5,9 +5,17 @@ import relaxed from './presets/relaxed.json' with { type: 'json' }
 import standard from './presets/standard.json' with { type: 'json' }
 import type { PresetName, Rule } from './rule.js'
 
-const PRESETS = { careful, standard, relaxed } as unknown as Readonly<
-  Record<PresetName, { readonly rules: readonly Rule[] }>
->
+const PRESETS = { careful, standard, relaxed } as unknown as Readonly<Record<PresetName, PresetFile>>
+
+/** A rules file that people can read and copy. */
+export interface PresetFile {
+  readonly description: string
+  readonly rules: readonly Rule[]
+}
+
+export function presetFile(preset: PresetName): PresetFile {
+  return PRESETS[preset]
+}
 
 /** Its rules, with the preset's name before their ids. */
 export function presetRules(preset: PresetName | undefined): readonly Rule[] {

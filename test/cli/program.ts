@@ -45,8 +45,8 @@ export interface RunOptions {
 
 interface TerminalOptions extends RunOptions {
   readonly ahead?: string
-  /** The words after which the next line is typed. */
-  readonly prompt?: string
+  /** The words after which the next line is typed: always the same, or any of these. */
+  readonly prompt?: string | readonly string[]
   /** A shell command that runs the program as `"$@"`. */
   readonly through?: string
   readonly columns?: number
@@ -64,7 +64,7 @@ if pid == 0:
 fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 50, plan['columns'], 0, 0))
 os.write(master, plan['ahead'].encode())
 os.write(go, b'x')
-said, answers, prompt = b'', plan['answers'], plan['prompt'].encode()
+said, answers, prompts = b'', plan['answers'], [one.encode() for one in plan['prompts']]
 while True:
     try:
         data = os.read(master, 4096)
@@ -74,8 +74,8 @@ while True:
         break
     os.write(1, data)
     said += data
-    while answers and prompt in said:
-        said = said.split(prompt, 1)[1]
+    while answers and any(one in said for one in prompts):
+        said = said[min(said.index(one) + len(one) for one in prompts if one in said):]
         os.write(master, answers.pop(0).encode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
@@ -176,7 +176,7 @@ export class Project {
   async onTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Run> {
     const { input = '', ahead = '', columns = 80, prompt = '[y/N] ', through, ...rest } = options
     const answers = String(input).match(/[^\n]*\n|[^\n]+/g) ?? []
-    const plan = JSON.stringify({ answers, ahead, columns, prompt })
+    const plan = JSON.stringify({ answers, ahead, columns, prompts: [prompt].flat() })
     const shell = through === undefined ? [] : ['/bin/sh', '-c', through, 'sh']
     const program = [...shell, process.execPath, programFile(), ...args]
     return this.run('python3', ['-c', TERMINAL, plan, ...program], rest)

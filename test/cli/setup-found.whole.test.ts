@@ -1,6 +1,6 @@
 // Somebody at a terminal types `carabiner setup`: one screen, one question, and a proof.
 
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Project, withProgram } from './program.js'
@@ -18,12 +18,15 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const setUp = (answer: string) =>
+/** No preset is chosen before the answer. */
+const setUp = (answer: string, preset = '\n') =>
   project.onTerminal(['setup'], {
-    input: answer,
+    input: `${preset}${answer}`,
+    prompt: ['q to leave: ', '[y/N] '],
     env: { NO_COLOR: '1', PATH: `${join(project.base, 'bin')}:/usr/bin:/bin` },
   })
 const settings = () => join(project.home, '.gemini/settings.json')
+const rules = () => join(project.home, '.amplifier/rules.json')
 
 describe('agents that are found', { timeout: 60_000 }, () => {
   it('are shown with what they cannot do, and are left alone without a yes', async () => {
@@ -39,5 +42,24 @@ describe('agents that are found', { timeout: 60_000 }, () => {
     expect(stdout).toContain('not proven: Gemini CLI')
     expect(stdout).toMatch(/next Restart the agents/)
     expect([code, existsSync(settings())]).toEqual([1, true])
+  })
+
+  it('get the preset that somebody chooses, once they agree', async () => {
+    const no = await setUp('n\n', 'x\n2\n')
+    expect(no.stdout).toMatch(/1 +careful .*2 +standard .*3 +relaxed .*4 +none .*"x" is not on the list/s)
+    expect(no.stdout).toContain('would write ~/.amplifier/rules.json with the preset standard')
+    expect(existsSync(rules())).toBe(false)
+    const yes = await setUp('y\n', 'Standard\n')
+    expect(yes.stdout).toContain('wrote ~/.amplifier/rules.json with the preset standard')
+    expect(readFileSync(rules(), 'utf8')).toContain('"preset": "standard"')
+    expect(readFileSync(settings(), 'utf8')).toMatch(/\bfire\b/)
+    const again = await setUp('', '')
+    expect(again.stdout).not.toContain('Type a number or a name')
+  })
+
+  it('are left alone by somebody who leaves', async () => {
+    const { code, stdout } = await setUp('', 'q\n')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('Nothing was registered')])
+    expect([existsSync(settings()), existsSync(rules())]).toEqual([false, false])
   })
 })

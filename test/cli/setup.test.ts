@@ -468,7 +468,8 @@ describe('a choice of hooks', () => {
 
   const onTerminal = (input: string, args: readonly string[] = [], env = {}) =>
     project.onTerminal(['setup', 'claude-code', ...args], {
-      input,
+      // No preset is chosen before the list.
+      input: `\n${input}`,
       columns: 120,
       env: { NO_COLOR: '1', ...env },
       prompt: 'q to leave: ',

@@ -42,7 +42,7 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Commands that only look or judge, add a guard, stop the service, which hooks do not need, or make something untrusted. */
 const SAFE =
-  'audit completion docs doctor effects enable explain list mcp new replay schema serve service test verify'.split(
+  'audit completion docs doctor effects enable explain list mcp new replay rules schema serve service test verify'.split(
     ' ',
   )
 

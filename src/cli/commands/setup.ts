@@ -22,6 +22,16 @@ import { CHOICE_OPTIONS, choiceLines, hasEngine, namesChoices, pickedFrom } from
 import { foreignHome } from '../setup/foreign-home.js'
 import { installedAgents, registeredAgents } from '../setup/installed.js'
 import {
+  askedPreset,
+  hasRules,
+  leftRules,
+  PRESET_OPTION,
+  presetCalled,
+  rulesLines,
+  type StartedRules,
+  startRules,
+} from '../setup/preset.js'
+import {
   carriedOut,
   type Done,
   dataOf,
@@ -38,6 +48,7 @@ const NAMES = SETUP_HOSTS.map(({ name }) => name)
 
 const OPTIONS = {
   ...CHOICE_OPTIONS,
+  ...PRESET_OPTION,
   all: { type: 'boolean', help: 'All agents that are found on this machine.' },
   yes: { type: 'boolean', help: 'Do not ask: use the default hooks, or those already there.' },
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
@@ -60,7 +71,8 @@ export const command: Command<typeof OPTIONS> = {
     `Registers hooks with agents: ${NAMES.join(', ')}. Without a name, it finds those on this machine, shows what it ` +
     'would write, asks, and proves that they obey hooks. With one name, it lists the hooks of the standard pack at a terminal and asks which. ' +
     `NAMES are ${ALL_CHOICES.join(', ')} or all, separated by commas. With --engine, agents also run the hooks of the ` +
-    'project you are in. Only --only, --without and --remove take hooks out. All other settings stay as they are. If it ' +
+    'project you are in, and your rules count. --preset writes ~/.amplifier/rules.json if there is none, and includes --engine; ' +
+    'at a terminal, setup asks which preset you want. Only --only, --without and --remove take hooks out. All other settings stay as they are. If it ' +
     'can, it makes clip, a small C program: hooks then ask a service that stays ready, instead of starting Node. Run it ' +
     'again to add or remove hooks, and after Node or Carabiner has moved: it repairs its own entries.',
   options: OPTIONS,
@@ -73,6 +85,10 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Only the guard, and lock mode.', line: 'carabiner setup claude-code --only guard,stop' },
     { does: 'Remember sessions, too.', line: 'carabiner setup claude-code --with memory' },
     { does: 'Run the hooks of any project you are in.', line: 'carabiner setup codex gemini --engine' },
+    {
+      does: 'Start with rules that ask before lasting harm.',
+      line: 'carabiner setup --preset relaxed --yes',
+    },
     { does: 'Guard the MCP servers of agents without hooks.', line: 'carabiner setup --mcp --dry-run' },
     { does: 'Remove all of it again.', line: 'carabiner setup --all --remove' },
   ],
@@ -84,9 +100,8 @@ export const command: Command<typeof OPTIONS> = {
     const [only, ...more] = await Promise.all([...new Set(positionals)].map(namedSetup))
     try {
       if (!only) return await setUpFound(options, output, context.signal)
-      return await (more.length === 0
-        ? setUpOne(only, options, output)
-        : setUpMany([only, ...more], options, output))
+      if (more.length > 0) return await setUpMany([only, ...more], withPreset(options), output)
+      return await setUpOne(only, await presetChosen(options, isAsking(options, output), output), output)
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
       throw refusalOf(error)
@@ -109,6 +124,39 @@ function checkOptions(options: Given, names: readonly string[]): void {
     throw usage('--no-service is for hooks that are registered; leave out the other options')
   if (options.only !== undefined && engine)
     throw usage('Give --only or --engine, not both', 'Use --engine --with NAMES.')
+  checkPreset(options)
+}
+
+function checkPreset({ preset, project, remove, prune, only }: Given): void {
+  if (preset === undefined) return
+  if (remove || prune) throw usage('--preset adds rules; leave out the other options')
+  if (project) throw usage('--preset is for your own rules; leave out --project')
+  if (presetCalled(preset) !== undefined && only !== undefined)
+    throw usage('Give --only or --preset, not both', 'Use --preset NAME --with NAMES.')
+}
+
+// ---- rules ----------------------------------------------------------------------------------------------------
+
+/** Asks a person who has no rules yet. */
+async function presetChosen(options: Given, isAsked: boolean, output: Output): Promise<Given> {
+  if (!isAsked || options.preset !== undefined || options.project || hasRules()) return withPreset(options)
+  return withPreset({ ...options, preset: await askedPreset(output) })
+}
+
+/** Agents ask about rules only through the engine. */
+function withPreset(options: Given): Given {
+  return presetCalled(options.preset) === undefined ? options : { ...options, engine: true }
+}
+
+function startedRules({ preset, 'dry-run': isDry }: Given): StartedRules | undefined {
+  const named = presetCalled(preset)
+  return named && startRules(named, isDry)
+}
+
+function rulesLinesOf(rules: StartedRules | undefined, { remove }: Given, paint: Paint): readonly string[] {
+  if (rules) return rulesLines(rules, paint)
+  const left = remove ? leftRules() : undefined
+  return left === undefined ? [] : labelled('stays', visible(left), paint.yellow)
 }
 
 /** Everything else is about hooks that agents run. */
@@ -141,8 +189,10 @@ async function setUpOne(agent: KnownSetup, options: Given, output: Output): Prom
         pickedFrom(begin, { title: `Hooks for ${host}, in ${visible(shortPath(file))}`, mayBeEmpty }, output)
     : undefined
   const done = await carriedOut(await wishFor(agent, options, output, pick))
-  return output.result(dataOf(done), (paint) => [
+  const rules = startedRules(options)
+  return output.result({ ...dataOf(done), ...(rules && { rules }) }, (paint) => [
     ...linesOf(done),
+    ...rulesLinesOf(rules, options, paint),
     ...(done.remove ? [] : abilityBlock(done.host, paint)),
     ...nextLinesOf(done, paint),
   ])
@@ -158,7 +208,7 @@ function isAsking(options: Given, output: Output): boolean {
 
 async function setUpMany(agents: readonly KnownSetup[], options: Given, output: Output): Promise<number> {
   const results = await resultsOf(agents, options, output)
-  return tell(results, nextAfter(results, options), output)
+  return tell(results, options, nextAfter(results, options), output)
 }
 
 /** Nobody named them: a person sees all of it first, is asked once, and then sees what the agents really do. */
@@ -168,11 +218,16 @@ async function setUpFound(given: Given, output: Output, signal: AbortSignal | un
   if (agents.length === 0) return noAgent(given, output)
   const placesOf = given.project ? placesInProject : isTaken ? writtenPlaces : placesOfUser
   if (!output.json) await output.print(foundLines(agents, placesOf, painter(1)))
-  const options = { ...given, everywhere: isTaken && !given.project }
-  if (options.all || options.yes || options['dry-run']) return setUpMany(agents, options, output)
-  const preview = await resultsOf(agents, { ...options, 'dry-run': true }, output)
-  const isAsked = canAsk(output) && !isAgentShell()
-  const exit = await tell(preview, isAsked ? [] : [writeCommand(options)], output)
+  const isSaid = given.all || given.yes || given['dry-run']
+  const isAsked = !isSaid && canAsk(output) && !isAgentShell()
+  const options = {
+    ...(await presetChosen(given, isAsked && !isTaken && given.only === undefined, output)),
+    everywhere: isTaken && !given.project,
+  }
+  if (isSaid) return setUpMany(agents, options, output)
+  const dry = { ...options, 'dry-run': true }
+  const preview = await resultsOf(agents, dry, output)
+  const exit = await tell(preview, dry, isAsked ? [] : [writeCommand(given)], output)
   if (!isAsked || !preview.some((result) => 'done' in result && result.done.changes)) return exit
   if (!options.remove && agents.length > 1)
     await output.print(fitted([`To choose, say no and name some: carabiner setup ${agents[0]?.host.name}`]))
@@ -182,7 +237,10 @@ async function setUpFound(given: Given, output: Output, signal: AbortSignal | un
   }
   if (options.remove) return setUpMany(agents, options, output)
   const results = await resultsOf(agents, options, output)
-  await output.print(results.flatMap((result) => whatBecameOf(result, painter(1))))
+  await output.print([
+    ...results.flatMap((result) => whatBecameOf(result, painter(1))),
+    ...rulesLinesOf(startedRules(options), options, painter(1)),
+  ])
   const proof = await proved(results, output, signal)
   await output.print(nextLines(AFTER_PROOF, painter(1)))
   return Math.max(exitOf(results), proof)
@@ -204,10 +262,21 @@ async function proved(
   return proveAgents(agents, { quick: true }, output, signal)
 }
 
-async function tell(results: readonly Result[], next: readonly string[], output: Output): Promise<number> {
+async function tell(
+  results: readonly Result[],
+  options: Given,
+  next: readonly string[],
+  output: Output,
+): Promise<number> {
   const paint = painter(1)
-  if (output.json) await output.document({ agents: results.map(resultData) })
-  else await output.print([...resultLines(results, paint), ...nextLines(next, paint)])
+  const rules = startedRules(options)
+  if (output.json) await output.document({ agents: results.map(resultData), ...(rules && { rules }) })
+  else
+    await output.print([
+      ...resultLines(results, paint),
+      ...rulesLinesOf(rules, options, paint),
+      ...nextLines(next, paint),
+    ])
   return exitOf(results)
 }
 

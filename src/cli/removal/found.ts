@@ -13,6 +13,7 @@ import { agentCommands } from '../doctor/agent-files.js'
 import { placeOf, shortPath } from '../print/lines.js'
 import type { Commands } from '../setup/choice.js'
 import { filesBehindProxy, type McpPlan } from '../setup/mcp.js'
+import { leftRules } from '../setup/preset.js'
 import { projectOf } from '../sources.js'
 
 /** A file of an agent with entries of ours. */
@@ -71,6 +72,7 @@ export async function findAll(keepsState: boolean): Promise<Found> {
     left: [
       ...(await byHand(settings)),
       ...behindProxy.left,
+      ...[leftRules() ?? []].flat(),
       ...(keepsState ? [] : homes.flatMap(({ kind, folder }) => strangers(kind, folder))),
     ],
   }

@@ -46,6 +46,8 @@ export interface ListedHook {
   readonly why?: string
   /** The hook runs as it was trusted, because the project's own version was changed or is missing. */
   readonly kept?: 'modified' | 'missing'
+  /** It runs, and says what it would have done, but nothing of it counts. */
+  readonly mode?: 'shadow'
   /** The rules of a file that is not trusted: they can refuse a call, and nothing else. */
   readonly onlyDenies?: true
 }
@@ -109,7 +111,7 @@ export class Hooks implements AsyncDisposable {
     const command = this.#configuration?.commandOf(hook)
     const kept = this.#configuration?.keptOf(hook)
     const admitted = this.#engine.embedder.admit?.(hook) ?? true
-    const refusal = admitted === true ? undefined : admitted
+    const refusal = typeof admitted === 'object' ? admitted : undefined
     return {
       id,
       name,
@@ -125,6 +127,7 @@ export class Hooks implements AsyncDisposable {
       ...(command !== undefined && { command }),
       state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),
+      ...((admitted === 'shadow' || hook.mode === 'shadow') && { mode: 'shadow' as const }),
       ...(kept && { kept }),
       ...(this.#configuration?.onlyDenies(hook) && { onlyDenies: true as const }),
     }

@@ -101,6 +101,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     detached,
     once: owner.place.skillDir !== undefined && common.once === true,
     observe: common.observe === true,
+    mode: common.mode ?? 'enforce',
     sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
     timeoutMs,
     cappedBy: timeout.cappedBy ?? (isShortened ? RAISE_DEFAULT : undefined),
@@ -208,7 +209,7 @@ function laneOf(group: Group, id: string, lanes: Map<object, string>): string {
 }
 
 /**
- * Hooks with the same key run once. The key differs for hooks that could end differently (async, observe, onFailure,
+ * Hooks with the same key run once. The key differs for hooks that could end differently (async, observe, mode, onFailure,
  * timeout), that name a folder which depends on their file, or that belong to different projects.
  */
 function sameKey(
@@ -218,7 +219,7 @@ function sameKey(
   const { type, fields, common } = handler
   const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
-  return `${owner.realm}\0${owner.place.projectDir}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}${group.agent ? JSON.stringify(group.agent.terms) : ''}`
+  return `${owner.realm}\0${owner.place.projectDir}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}\0${common.mode ?? ''}${group.agent ? JSON.stringify(group.agent.terms) : ''}`
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ const NO_EVENTS: ReadonlySet<string> = new Set()
 
 /** Throws for values that JSON cannot hold. */
 export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'compileIf'>): ConfiguredProcess {
-  const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
+  const { owner, key, file, at, priority, mode, onFailure = 'byEvent' } = entry
   const { merge, names } = making
   const handler = frozenCopy(withinLimits(entry, making), key) as unknown as ProcessHandler
   // As written in the file: a limit from the settings must not make it a different hook.
@@ -238,6 +239,7 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     handler: frozenCopy(entry.handler, key) as unknown as Json,
     // Older records of a running process do not have it.
     ...(!entry.enabled && { enabled: false }),
+    ...(mode === 'shadow' && { mode }),
   })
   const hook: Omit<Hook, 'run'> = {
     id: names.id(owner, `process ${key}`, content.slice(0, SHORT)),
@@ -251,6 +253,7 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     lane: null,
     detached: false,
     once: false,
+    mode,
     timeoutMs: handler.timeouts.intercept * 1000,
     onFailure,
   }

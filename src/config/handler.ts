@@ -2,6 +2,7 @@
 
 import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
 import { nearest, shown } from '../core/base/text.js'
+import type { HookMode } from '../core/hooks/hook.js'
 import type { Fields } from '../runners/kind.js'
 import { EVENT_KINDS, type HandlerType } from '../runners/kinds.js'
 import { type Advice, changeOf } from './notes.js'
@@ -13,6 +14,7 @@ export interface CommonFields {
   readonly onFailure?: 'block' | 'continue'
   readonly once?: boolean
   readonly observe?: boolean
+  readonly mode?: HookMode
 }
 
 export const COMMON: Fields<CommonFields> = {
@@ -32,6 +34,10 @@ export const COMMON: Fields<CommonFields> = {
   observe: [
     isFlag,
     'true for loggers: the hook is not a gate, and it does not see a call again after others rewrite it.',
+  ],
+  mode: [
+    isOneOf('enforce', 'shadow'),
+    '"shadow": the hook runs, and what it would have done is recorded, but nothing of it counts. Default "enforce".',
   ],
 }
 

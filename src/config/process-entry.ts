@@ -2,6 +2,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
+import type { HookMode } from '../core/hooks/hook.js'
 import { type JsonPath, under } from '../files/json-text.js'
 import {
   type GivenProcess,
@@ -30,6 +31,7 @@ export interface ProcessEntry {
   readonly priority: number
   /** Absent: the role decides. */
   readonly onFailure?: 'block' | 'continue'
+  readonly mode: HookMode
   readonly enabled: boolean
 }
 
@@ -106,6 +108,7 @@ function readProcess(
     enabled: given.enabled ?? true,
     priority: given.priority ?? 0,
     ...(given.onFailure && { onFailure: given.onFailure }),
+    mode: given.mode ?? 'enforce',
     handler: {
       command,
       ...(dir !== undefined && { dir }),

@@ -73,6 +73,7 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
     ...(common.observe ? ['observe'] : []),
+    ...(common.mode === 'shadow' ? ['mode shadow'] : []),
     ...(spec.agent ? [`answers as in ${spec.agent.agent}: ${spec.agent.event}`] : []),
   ]
 }
@@ -87,6 +88,7 @@ function termsOfProcess({ hook, handler, disabled }: ConfiguredProcess): readonl
     ...(disabled === undefined ? [] : ['enabled false']),
     ...(hook.onFailure === 'byEvent' ? [] : [`onFailure ${hook.onFailure}`]),
     ...others.map((role) => `timeouts.${role} ${timeouts[role]}`),
+    ...(hook.mode === 'shadow' ? ['mode shadow'] : []),
     ...(hook.priority === 0 ? [] : [`priority ${hook.priority}`]),
     ...(restart.attempts === 0 ? ['restart false'] : []),
   ]

@@ -1,4 +1,4 @@
-// Plugins and hooks that the user switched off, in one project or in all, for a while or for good. Kept outside the project.
+// Plugins and hooks that the user switched off or put into shadow mode, in one project or in all, for a while or for good. Kept outside the project.
 
 import { join, resolve, sep } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -28,6 +28,8 @@ export interface SwitchTarget {
 }
 
 export interface Switch extends SwitchTarget {
+  /** It still runs, and only says what it would have done. Absent: it is off. */
+  readonly mode?: 'shadow'
   /** The project it applies to. Absent: all projects. */
   readonly project?: string
   readonly since: string
@@ -143,14 +145,14 @@ interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
   readonly scope: string
 }
 
-/** The switch that keeps a hook off. If there are several, the one that lasts longest. `project` is a project key. */
+/** The switch of a hook. If there are several, one that keeps it off, and then the one that lasts longest. `project` is a project key. */
 export function switchOver(
   hook: Switchable,
   project: string | undefined,
   switches: readonly Switch[],
 ): Switch | undefined {
   const meant = switches.filter((one) => holdsIn(one, project) && isAbout(one, hook))
-  const [first] = meant.sort((a, b) => endOf(b) - endOf(a))
+  const [first] = meant.sort((a, b) => (a.mode ? 1 : 0) - (b.mode ? 1 : 0) || endOf(b) - endOf(a))
   return first
 }
 
@@ -173,7 +175,8 @@ export function switchText(one: Switch): string {
   const where = project === undefined ? 'for all projects' : 'for this project'
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  return `${what} switched off ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; to undo it, run ${undoing(one)}`
+  const how = one.mode === 'shadow' ? 'in shadow mode: put there' : 'switched off'
+  return `${what} ${how} ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; to undo it, run ${undoing(one)}`
 }
 
 /** The command that undoes it. */
@@ -222,7 +225,8 @@ export function switches(options: SwitchesOptions = {}): Admit {
     if (now.length === 0) return true
     const here = scope === 'project' && isElsewhere(file, project) ? undefined : project
     const off = switchOver({ id, scope, source }, here, now)
-    return off ? { why: 'disabled', detail: switchText(off) } : true
+    if (!off) return true
+    return off.mode ?? { why: 'disabled', detail: switchText(off) }
   }
 }
 
@@ -263,6 +267,7 @@ const stored: Reader<Switch> = (value, where) => {
     from: oneOf(...SWITCHED_SCOPES)(fields.from, `${where}.from`),
     since: time(fields.since, `${where}.since`),
     by: text(fields.by, `${where}.by`),
+    ...optional('mode', fields.mode, oneOf('shadow'), where),
     ...optional('hook', fields.hook, hook, where),
     ...optional('project', fields.project, text, where),
     ...optional('until', fields.until, time, where),

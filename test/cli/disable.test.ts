@@ -60,6 +60,42 @@ describe('carabiner enable', () => {
   })
 })
 
+describe('carabiner disable --shadow', () => {
+  it('lets a plugin run without counting, until enable', async () => {
+    const { code, stdout } = await run('disable guard --shadow --for 1w')
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`in shadow mode: all of guard for ${project.folder}`),
+    ])
+    expect(await fired()).toBe(0)
+    const { stdout: json } = await project.call(['fire', 'PreToolUse', '--json'], { input: BASH })
+    expect(JSON.parse(json)).toMatchObject({
+      action: 'continue',
+      hooks: [{ mode: 'shadow', would: { action: 'deny' } }, { mode: 'shadow' }],
+      diagnostics: [{ code: 'shadow', hook: 'guard:PreToolUse#1' }],
+    })
+    expect(await states()).toEqual(['guard:PreToolUse#1 ready', 'guard:PreToolUse#2 ready'])
+    expect((await run('list')).stdout).toContain('in shadow mode: it runs, and only says')
+    expect((await run('disable')).stdout).toContain('in shadow mode: all of guard')
+    expect((await run('doctor')).stdout).toContain('all of guard is in shadow mode')
+    await run('enable guard')
+    expect(await fired()).toBe(2)
+  })
+
+  it('yields to a switch that keeps the plugin off', async () => {
+    await run('disable guard --shadow --user')
+    await run('disable guard')
+    expect(await states()).toEqual(['guard:PreToolUse#1 disabled', 'guard:PreToolUse#2 disabled'])
+  })
+
+  it('is in the audit', async () => {
+    await run('disable guard --shadow')
+    await fired()
+    const { stdout } = await run('audit --json')
+    expect(stdout).toMatch(/"would":\s*\{\s*"action":\s*"deny"/)
+  })
+})
+
 describe('carabiner disable', () => {
   it('switches a plugin off in this project alone, until enable', async () => {
     const { code, stdout } = await run('disable guard')

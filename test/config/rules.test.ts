@@ -94,11 +94,11 @@ describe('rules of the user', () => {
     expect(action).toBe('continue')
     expect(diagnostics).toMatchObject([
       {
-        code: 'rule-shadow',
+        code: 'shadow',
         text: expect.stringContaining('the rule keep is in shadow mode and would have denied'),
       },
     ])
-    expect(records.at(-1)?.diagnostics).toMatchObject([{ code: 'rule-shadow' }])
+    expect(records.at(-1)?.diagnostics).toMatchObject([{ code: 'shadow' }])
   })
 
   test('loosen the preset by id, and a project does not', async () => {

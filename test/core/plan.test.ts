@@ -2,7 +2,7 @@ import { createHooks } from 'carabiner'
 import { type Admit, compileMatcher, type Hook, type HookEvent, planOf, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { HookSet } from '../../src/core/hooks/hook-set.js'
-import { lanesOf, refusal, skipOf, stepAt } from '../../src/core/run/plan.js'
+import { admissionOf, lanesOf, skipOf, stepAt } from '../../src/core/run/plan.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')
@@ -159,9 +159,9 @@ describe('why a hook does not run', () => {
   it('its condition, which sees the event', () => {
     const condition = ({ data }: HookEvent) => (data.tool_name === 'Bash' ? 'not for Bash' : (true as const))
     const hook = madeHook('a', { condition })
-    expect(refusal(hook, EVENT, undefined)).toEqual({ why: 'if', detail: 'not for Bash' })
+    expect(admissionOf(hook, EVENT, undefined)).toEqual({ why: 'if', detail: 'not for Bash' })
     const edit = { ...EVENT, data: { ...EVENT.data, tool_name: 'Edit' } }
-    expect(refusal(hook, edit, undefined)).toBeUndefined()
+    expect(admissionOf(hook, edit, undefined)).toBe(true)
   })
 
   it('whoever admits hooks', () => {

@@ -56,6 +56,8 @@ const TRACE: Keys<Trace> = {
   why: true,
   detail: true,
   answer: true,
+  mode: true,
+  would: true,
   changed: true,
   changes: true,
   countsAs: true,
@@ -88,6 +90,7 @@ const REGISTER_OPTIONS: Keys<RegisterOptions> = {
   role: true,
   once: true,
   observe: true,
+  mode: true,
   custom: true,
 }
 

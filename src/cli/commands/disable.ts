@@ -1,4 +1,4 @@
-// `carabiner disable`: switches a plugin or one hook off, here or everywhere, perhaps only for a while.
+// `carabiner disable`: switches a plugin or one hook off, or puts it into shadow mode, here or everywhere, perhaps only for a while.
 
 import { nameCarried } from '../../plugins/plugin-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
@@ -9,6 +9,7 @@ import {
   checkScope,
   oneCalled,
   SWITCH_OPTIONS,
+  switchState,
   switchTargets,
   switchTerms,
   switchTitle,
@@ -21,6 +22,7 @@ import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list or its id.' },
+  shadow: { type: 'boolean', help: 'It still runs, and only says what it would have done.' },
   for: { type: 'string', value: 'TIME', help: 'For how long: 30m, 1h, 2d.' },
   reason: { type: 'string', value: 'TEXT', help: 'The reason, which list shows.' },
   ...SWITCH_OPTIONS,
@@ -35,7 +37,8 @@ export const command: Command<typeof OPTIONS> = {
   completes: ['plugins'],
   about:
     'NAME is a plugin, or a hook as list shows it. Without NAME it shows what is switched off now. Switches are your ' +
-    'own: they are kept outside the project, and affect nobody else. A hook that changes counts as new, and is on.',
+    'own: they are kept outside the project, and affect nobody else. A hook that changes counts as new, and is on. With ' +
+    '--shadow it runs on, what it would have done is recorded, and nothing of it counts.',
   options: OPTIONS,
   exits: [
     [0, 'switched off'],
@@ -43,6 +46,11 @@ export const command: Command<typeof OPTIONS> = {
   ],
   examples: [
     { does: 'What is switched off?', line: 'carabiner disable' },
+    {
+      does: 'Try a plugin for a week: it runs, but nothing of it counts.',
+      line: 'carabiner disable my-plugin --shadow --for 1w',
+      needs: 'a plugin',
+    },
     {
       does: 'Not in this project, for an hour.',
       line: 'carabiner disable my-plugin --for 1h --reason "release day"',
@@ -62,8 +70,8 @@ export const command: Command<typeof OPTIONS> = {
     const now = Date.now()
     const store = new SwitchStore()
     if (name === undefined) {
-      const { hook, for: time, reason } = options
-      if ((hook ?? time ?? reason) !== undefined)
+      const { hook, shadow, for: time, reason } = options
+      if (shadow || (hook ?? time ?? reason) !== undefined)
         throw usage('Give the NAME of the plugin or hook to switch off')
       return showAll(store, now, output)
     }
@@ -72,6 +80,7 @@ export const command: Command<typeof OPTIONS> = {
     const target = await targetCalled(name, options)
     const off: Switch = {
       ...target,
+      ...(options.shadow && { mode: 'shadow' as const }),
       ...(options.user ? {} : { project: projectKey(project) }),
       since: new Date(now).toISOString(),
       ...(until !== undefined && { until }),
@@ -83,7 +92,7 @@ export const command: Command<typeof OPTIONS> = {
       store.turnOff(off, now)
     })
     return output.result({ disabled: off }, (paint) => [
-      ...fitted([`switched off ${switchTitle(off)} ${switchTerms(off)}`]),
+      ...fitted([`${switchState(off)} ${switchTitle(off)} ${switchTerms(off)}`]),
       ...nextLines([undoing(off)], paint),
     ])
   },
@@ -112,6 +121,11 @@ function lengthOf(typed: string): number {
   return ms
 }
 
+/** Most switches keep something off. */
+function titleOf(one: Switch): string {
+  return one.mode === 'shadow' ? `${switchState(one)} ${switchTitle(one)}` : switchTitle(one)
+}
+
 async function showAll(store: SwitchStore, now: number, output: Output): Promise<number> {
   const disabled = usable(() => {
     store.sweep(now)
@@ -119,7 +133,7 @@ async function showAll(store: SwitchStore, now: number, output: Output): Promise
   })
   return output.result({ disabled }, (paint) => {
     if (disabled.length === 0) return ['nothing is switched off']
-    const rows = columns(disabled.map((one) => [switchTitle(one), switchTerms(one)]))
+    const rows = columns(disabled.map((one) => [titleOf(one), switchTerms(one)]))
     return [...fitted(rows.map((row) => row.join('  '))), ...nextLines(disabled.map(undoing), paint)]
   })
 }

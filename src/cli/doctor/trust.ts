@@ -124,17 +124,18 @@ function bySwitch({ hooks, project }: Facts): readonly Finding[] {
 }
 
 function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
-  const { plugin, hook, until, reason, by, since } = one
+  const { plugin, hook, mode, until, reason, by, since } = one
   const about = hooks.find(({ id, source }) => (hook ? hook.ids.includes(id) : source === plugin))
   const what = hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
+  const how = mode === 'shadow' ? 'in shadow mode: put there' : 'switched off'
   const is = about ? 'is' : 'which no longer exists, is'
   return {
     severity: 'note',
     code: about ? 'switched-off' : 'switch-stale',
     ...(about && hook && at(about)),
-    text: `${what}${about ? '' : ','} ${is} switched off by ${visibleName(by)} since ${localTime(since)}${end}${why}`,
+    text: `${what}${about ? '' : ','} ${is} ${how} by ${visibleName(by)} since ${localTime(since)}${end}${why}`,
     fix: undoing(one),
   }
 }

@@ -4,7 +4,7 @@ import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
-import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
+import { SWITCHED_SCOPES, type Switch, type SwitchTarget } from '../../plugins/switches.js'
 import { choiceOf } from '../command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS } from '../sources.js'
@@ -117,6 +117,11 @@ function fullName({ plugin, from, hook }: SwitchTarget): string {
 
 export function switchTitle({ plugin, hook }: SwitchTarget): string {
   return hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
+}
+
+/** `switched off`, as a word about its target. */
+export function switchState({ mode }: Switch): string {
+  return mode === 'shadow' ? 'in shadow mode:' : 'switched off'
 }
 
 /** `for this project, until …: reason`. */

@@ -22,6 +22,7 @@ export interface Terms {
   /** Whether its failure counts as a deny. */
   readonly closes: boolean
   readonly async: boolean
+  readonly mode?: 'shadow'
   readonly command?: string
   /** Hooks with the same command: only the first of them runs. */
   readonly sameAs?: readonly string[]
@@ -49,8 +50,9 @@ export function termsOf(
     ...(rule !== undefined && { if: rule }),
     timeout: listed.timeout,
     onFailure: listed.onFailure,
-    closes: closesOnFailure(kind, listed.onFailure, failClosed),
+    closes: listed.mode === undefined && closesOnFailure(kind, listed.onFailure, failClosed),
     async: spec?.hook.detached ?? false,
+    ...(listed.mode && { mode: listed.mode }),
     ...(listed.command !== undefined && { command: listed.command }),
     ...(same.length > 0 && { sameAs: same.map(({ hook }) => hook.name) }),
   }
@@ -69,14 +71,19 @@ function standingOf({ state, scope, onlyDenies }: ListedHook, trustAll: boolean)
 
 /** `trusted, for Bash, 30 s, if it fails: go on`. */
 export function termsText(terms: Terms, kind: EventKind): string {
-  const { standing, matcher, timeout, closes, async, sameAs } = terms
+  const { standing, matcher, timeout, closes, async, mode, sameAs } = terms
   const parts = [
     standing,
     matcher === null || kind.matcher === null ? '' : `for ${oneLine(matcher, 60)}`,
     terms.if === undefined ? '' : `if ${oneLine(terms.if, 60)}`,
     async ? 'async' : '',
+    mode === 'shadow' ? 'in shadow mode' : '',
     `${timeout} s`,
-    kind.deny === 'none' || async ? '' : closes ? 'if it fails: deny' : 'if it fails: go on',
+    kind.deny === 'none' || async || mode === 'shadow'
+      ? ''
+      : closes
+        ? 'if it fails: deny'
+        : 'if it fails: go on',
     sameAs ? `the same as ${sameAs.join(', ')}` : '',
   ]
   return parts.filter((part) => part !== '').join(', ')
@@ -131,14 +138,17 @@ function denyText({ kind, runners }: Prospect): string {
     return `has no effect: nothing can be denied on ${kind.name}; the deny is reported`
   const late = runners.filter(isDetached).map(({ name }) => name)
   const but = late.length > 0 ? `; a deny from ${some(late)} comes too late (async)` : ''
-  return `${kind.denyMeans}${but}`
+  const shadows = runners.filter(({ listed }) => listed?.mode === 'shadow').map(({ name }) => name)
+  const aside = shadows.length > 0 ? `; a deny from ${some(shadows)} is only recorded (shadow mode)` : ''
+  return `${kind.denyMeans}${but}${aside}`
 }
 
 function failureText({ kind, runners, settings }: Prospect): string {
   if (kind.deny === 'none') return 'is reported, and nothing else happens'
   const failClosed = settings.on_failure === 'block'
   const closing = runners.filter(
-    ({ listed }) => listed && closesOnFailure(kind, listed.onFailure, failClosed),
+    ({ listed }) =>
+      listed && listed.mode === undefined && closesOnFailure(kind, listed.onFailure, failClosed),
   )
   if (closing.length === 0) {
     const isOurs = runners.some(({ listed }) => listed && !listed.writtenFor)
@@ -159,7 +169,7 @@ function changeText({ kind, runners }: Prospect): string {
   const { fields } = honouredOn({ name: kind.name, data: {}, session: undefined })
   const field = Object.keys(CHANGED).find((key) => fields && key in fields)
   const able = runners.filter((one) => {
-    if (isDetached(one) || one.listed?.role !== 'intercept') return false
+    if (isDetached(one) || one.listed?.role !== 'intercept' || one.listed.mode === 'shadow') return false
     return one.listed.kind === 'process' || one.listed.kind === 'function' || field !== undefined
   })
   if (able.length === 0) return 'no hook could change it'

@@ -177,9 +177,10 @@ export const DIAGNOSTIC_CODES = {
       'A hook was registered for an unknown event, or an unknown event was fired. Hooks of known events do not run for it.',
     todo: 'Use a name or alias that carabiner docs events lists, or pass { custom: true } if the event is your own.',
   },
-  'rule-shadow': {
-    means: 'A rule with "mode": "shadow" applies to this call. It only says what it would have done.',
-    todo: 'Remove "mode" from the rule if it should count.',
+  shadow: {
+    means:
+      'A hook or rule in shadow mode would have done something about this event. It only says what that would have been.',
+    todo: 'If it should count, remove "mode": "shadow" where it is written, or run carabiner enable.',
   },
   'rule-ignored': {
     means:

@@ -19,6 +19,8 @@ interface ActionRow {
   readonly exit?: number
   /** The result of the event in words. */
   readonly said?: string
+  /** What it does, in words that follow "would". */
+  readonly does?: string
   /** How it is displayed: as nothing special, done, waiting for somebody, or refused. */
   readonly tone: ActionTone
 }
@@ -33,18 +35,35 @@ export const ACTIONS = {
     actsWhereDeny: ['block', 'go-on'],
     exit: 2,
     said: 'denied',
+    does: 'deny',
     tone: 'bad',
   },
   modify: { needs: 'data', tone: 'good' },
   inject_context: { needs: 'contextInjection', tone: 'good' },
-  ask_user: { rank: 2, actsWhereDeny: ['block'], exit: 3, said: 'waits for a person', tone: 'open' },
-  respond: { rank: 1, needs: 'response', actsWhereRespond: true, exit: 0, said: 'answered', tone: 'good' },
+  ask_user: {
+    rank: 2,
+    actsWhereDeny: ['block'],
+    exit: 3,
+    said: 'waits for a person',
+    does: 'ask',
+    tone: 'open',
+  },
+  respond: {
+    rank: 1,
+    needs: 'response',
+    actsWhereRespond: true,
+    exit: 0,
+    said: 'answered',
+    does: 'answer instead',
+    tone: 'good',
+  },
   abort_turn: {
     rank: 4,
     ends: true,
     aborts: 'TURN_ABORTED',
     exit: 4,
     said: 'ended the turn',
+    does: 'end the turn',
     tone: 'bad',
   },
   hard_abort: {
@@ -53,6 +72,7 @@ export const ACTIONS = {
     aborts: 'AGENT_ABORTED',
     exit: 4,
     said: 'ended the agent',
+    does: 'end the agent',
     tone: 'bad',
   },
 } as const satisfies Record<string, ActionRow>

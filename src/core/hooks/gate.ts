@@ -5,7 +5,7 @@ import type { Hook } from './hook.js'
 import { kindRow } from './kinds.js'
 
 /** The fields that decide, together with the event. */
-type Standing = Pick<Hook, 'kind' | 'role' | 'detached' | 'observe'>
+type Standing = Pick<Hook, 'kind' | 'role' | 'detached' | 'observe' | 'mode'>
 
 /** A gate of this event: its deny keeps the event from happening. Approvers are gates too. */
 export function isGate(kind: EventKind, hook: Standing): boolean {
@@ -27,7 +27,7 @@ export function mayDeny(kind: EventKind, hook: Pick<Hook, 'kind'>): boolean {
   return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
 }
 
-/** The event waits for it, and it is not a logger (`observe`). */
-function isHeard(kind: EventKind, hook: Standing): boolean {
-  return hook.role !== 'observe' && !hook.detached && !hook.observe && mayDeny(kind, hook)
+/** The event waits for it, and it is neither a logger (`observe`) nor in shadow mode. */
+function isHeard(kind: EventKind, { role, detached, observe, mode, kind: own }: Standing): boolean {
+  return role !== 'observe' && !detached && !observe && mode !== 'shadow' && mayDeny(kind, { kind: own })
 }

@@ -106,6 +106,8 @@ export function closesOnFailure(kind: EventKind, policy: FailurePolicy, failClos
   return policy === 'byEvent' ? kind.onFailure === 'deny' : policy === 'block'
 }
 
+export type HookMode = 'enforce' | 'shadow'
+
 export interface Hook {
   /** Unique and stable: grants are bound to it. */
   readonly id: string
@@ -134,6 +136,8 @@ export interface Hook {
   readonly once: boolean
   /** It only watches: it is not a gate, and sees each call only once. */
   readonly observe?: boolean
+  /** In shadow mode it runs, and what it would have done is recorded, but nothing of it counts. */
+  readonly mode?: HookMode
   /** Only the first of the hooks with the same key runs for an event. */
   readonly sameAs?: string
   /** It never runs, and stands for many hooks of one file or plugin that may not run. Its name says how many. */
@@ -183,6 +187,8 @@ export interface RegisterOptions<
   readonly custom?: Own
   /** For loggers: the hook does not see a call again after hooks or a person rewrote it. Unlike with the role `observe`, it keeps its place in the order, and its deny counts. */
   readonly observe?: boolean
+  /** `shadow`: it runs, and the trace says what it would have done, but nothing of it counts. Default `enforce`. */
+  readonly mode?: HookMode
 }
 
 /** Observers may also be told of things that are not events. */
@@ -211,6 +217,7 @@ const OPTIONS: Checks<RegisterOptions> = {
   role: isOneOf('intercept', 'approve', 'observe'),
   once: isFlag,
   observe: isFlag,
+  mode: isOneOf('enforce', 'shadow'),
   custom: isFlag,
 }
 
@@ -256,6 +263,7 @@ export function functionHook(
     detached: false,
     once: options.once ?? false,
     observe: options.observe ?? false,
+    mode: options.mode ?? 'enforce',
     timeoutMs: (options.timeout ?? DEFAULT_TIMEOUT) * 1000,
     onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
     run: ({ name, data }, context) => (handler as Handler)(kind ? event : name, data as never, context),

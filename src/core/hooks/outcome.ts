@@ -42,6 +42,10 @@ export interface Trace {
   readonly why?: SkipReason | DiagnosticCode
   readonly detail?: string
   readonly answer?: HookResult
+  /** It ran in shadow mode, so nothing of it counts. */
+  readonly mode?: 'shadow'
+  /** In shadow mode: the answer that would have counted. */
+  readonly would?: HookResult
   /** The final look: the hook had judged an older version of the call, and was shown the final one. Only a deny, an ask or an abort counts. */
   readonly finalLook?: true
   /** It judged an older version of the call, and has not seen the final one. */

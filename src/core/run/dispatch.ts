@@ -22,13 +22,14 @@ import {
   type Spent,
   timeoutHint,
 } from './hook-run.js'
-import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
+import { type Admit, admissionOf, lanesOf, repetition, type Skip } from './plan.js'
 import { EventQueue, FixedQueue, type HookQueue, type Recheck } from './queue.js'
 import {
   changesBetween,
   continued,
   joinLanes,
   type Ran,
+  shadowOf,
   type TraceDetails,
   traceOf,
   tracesOf,
@@ -47,6 +48,8 @@ export interface DispatchOptions extends PatchRules {
   readonly countsStops?: boolean
   /** Hooks that ran before, under the same deadline. */
   readonly earlier?: readonly Ran[]
+  /** Hooks that were admitted in shadow mode when their step began. */
+  readonly shadows?: ReadonlySet<Hook> | undefined
   /** Takes a detached hook off the path. */
   readonly detach: (hook: Hook, event: HookEvent) => void
   /** The outcome that observers get. */
@@ -126,6 +129,7 @@ const FINAL: Mode = { steps: true, final: true }
 const IN_STEP: Mode = { admitted: true }
 const ALONE: Mode = { final: true, admitted: true }
 const NO_LANES: readonly never[] = []
+const IN_SHADOW = { mode: 'shadow' } as const
 
 /**
  * Runs the hooks of a queue one after another; each sees the data as the last one left it. An overdue hook is left
@@ -155,6 +159,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #lanes: readonly Sequence[] = NO_LANES
   /** `sameAs` keys of the hooks that run, so that the same hook does not run twice. */
   #standing: Set<string> | undefined
+  /** Hooks that run here in shadow mode, although they are not in it themselves. */
+  #shadows: Set<Hook> | undefined
   #watching = false
   /** The deadline of the hook has passed, but its answer may be on its way. */
   #isOnItsWay = false
@@ -251,17 +257,20 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #admits(hook: Hook): boolean {
     const { admit, detach } = this.#options
     try {
-      const skip = refusal(hook, this.event, admit) ?? this.#repetition(hook)
+      const admission = admissionOf(hook, this.event, admit)
+      const skip = typeof admission === 'object' ? admission : this.#repetition(hook)
       if (skip) {
         this.#record(hook, 'skipped', CONTINUE, skip)
         return false
       }
+      if (admission === 'shadow') this.#shadows = (this.#shadows ?? new Set()).add(hook)
+      else this.#shadows?.delete(hook)
     } catch (thrown) {
       this.#fail(hook, hookError(hook, thrown))
       return false
     }
     if (!hook.detached) return true
-    detach(hook, this.event)
+    detach(this.#isShadow(hook) ? { ...hook, mode: 'shadow' } : hook, this.event)
     this.#record(hook, 'detached', CONTINUE)
     return false
   }
@@ -292,9 +301,9 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const pass = this.#pass
     this.#rest()
     const earlier = [...(this.#options.earlier ?? []), ...this.ran]
-    const options = { ...this.#options, signal: undefined, earlier }
     const inStep = this.#mode.final ? ALONE : IN_STEP
     const admitted = hooks.filter((hook) => !this.#mustAsk(hook) || this.#admits(hook))
+    const options = { ...this.#options, signal: undefined, earlier, shadows: this.#shadows }
     if (pass !== this.#pass) return
     this.#lanes = lanesOf(admitted).map(
       (lane) => new Sequence(this.#kind, new FixedQueue(lane), this.event, options, inStep),
@@ -403,6 +412,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   /** The usual answer gets no further look. */
   #goOn(hook: Hook, now = this.#clock.now()): void {
+    if (this.#isShadow(hook)) {
+      this.#record(hook, 'ran', CONTINUE, undefined, now)
+      return
+    }
     const trace = this.#call?.output
       ? traceOf(hook, 'ran', now - this.#now, CONTINUE, this.#call.output)
       : continued(hook, now - this.#now)
@@ -414,7 +427,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const call = this.#call as HookCall
     const isWhole = value instanceof WholeData
     const answer = this.#withSureAllow(hook, parseResult(isWhole ? modify(value.data) : value, call))
-    if (answer.data === undefined || this.#mode.final) {
+    if (answer.data === undefined || this.#mode.final || this.#isShadow(hook)) {
       this.#record(hook, 'ran', answer, undefined, now)
       return
     }
@@ -429,6 +442,17 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const changes = redactedData(changesBetween(before, data, changed))
     this.#change(data)
     this.#record(hook, 'ran', answer, { changed, changes }, now)
+  }
+
+  /** Says what the hook would have done. */
+  #shadow(hook: Hook, answer: HookResult): Pick<Trace, 'would'> {
+    const { would, text } = shadowOf(answer)
+    new HookCall(hook, this).push({ code: 'shadow', text })
+    return { would }
+  }
+
+  #isShadow(hook: Hook): boolean {
+    return hook.mode === 'shadow' || (this.#shadows ?? this.#options.shadows)?.has(hook) === true
   }
 
   #withSureAllow(hook: Hook, answer: HookResult): HookResult {
@@ -447,7 +471,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
       this.#fail(hook, unexpected)
       return
     }
-    const rest: Hook = { ...hook, timeoutMs, run: (_, context) => finish(context) }
+    const mode = this.#isShadow(hook) ? 'shadow' : 'enforce'
+    const rest: Hook = { ...hook, mode, timeoutMs, run: (_, context) => finish(context) }
     this.#options.detach(rest, this.event)
     this.#record(hook, 'detached', CONTINUE, unexpected && whyOf(unexpected), now)
   }
@@ -476,15 +501,18 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #record(
     hook: Hook,
     status: Trace['status'],
-    effect: HookResult,
+    answer: HookResult,
     more?: TraceDetails,
     now = this.#clock.now(),
   ): void {
+    const isShadow = status !== 'skipped' && this.#isShadow(hook)
+    const would = isShadow && answer !== CONTINUE ? this.#shadow(hook, answer) : undefined
+    const effect = isShadow ? CONTINUE : answer
     const ms = status === 'skipped' ? 0 : now - this.#now
     this.#now = now
     if (effect !== CONTINUE || status !== 'ran') this.quiet = false
     if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
-    const details = this.#withOutput(status, effect, more)
+    const details = this.#withOutput(status, answer, isShadow ? { ...more, ...IN_SHADOW, ...would } : more)
     const trace = traceOf(hook, status, ms, effect, details)
     this.ran.push({ trace, hook, effect, left: this.event.data, endedAt: now })
   }

@@ -18,7 +18,10 @@ export interface Skip {
 }
 
 /** Asked for every hook that matches. It decides about trust, switches and `once`. */
-export type Admit = (hook: Hook) => true | Skip
+export type Admit = (hook: Hook) => Admission
+
+/** `shadow`: it runs in shadow mode. */
+export type Admission = true | 'shadow' | Skip
 
 /** A hook in a plan, as plain data. */
 export interface Candidate {
@@ -30,6 +33,8 @@ export interface Candidate {
   /** Place in the order of the event, from 1. */
   readonly order: number
   readonly matched: boolean
+  /** Nothing of it counts. */
+  readonly mode?: 'shadow'
   /** Present if it does not run. */
   readonly why?: SkipReason
   readonly detail?: string
@@ -53,9 +58,14 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
   const standing = new Set<string>()
   for (const role of ['interceptors', 'approvers', 'observers'] as const) {
     for (const hook of listeners?.[role] ?? []) {
-      const skip = skipOrProblem(kind, hook, event, value, admit) ?? repetition(hook, standing)
+      const admission = admissionOrProblem(kind, hook, event, value, admit)
+      const skip = typeof admission === 'object' ? admission : repetition(hook, standing)
       if (!skip) running[hook.role].push(hook)
-      candidates.push(candidate(hook, candidates.length + 1, skip))
+      const isShadow = !skip && admission === 'shadow'
+      candidates.push({
+        ...candidate(hook, candidates.length + 1, skip),
+        ...(isShadow && { mode: 'shadow' as const }),
+      })
     }
   }
   const steps: Plan['steps'][number][] = []
@@ -83,9 +93,11 @@ export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | unde
 }
 
 /** Explaining must not fail where running would. A condition or admission that throws is a failure of that hook. */
-export function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
+export function admissionOrProblem(
+  ...[kind, hook, event, value, admit]: Parameters<typeof skipOf>
+): Admission {
   try {
-    return skipOf(...args)
+    return mismatch(kind, hook, value) ?? admissionOf(hook, event, admit)
   } catch (error) {
     return { why: 'failed', detail: `cannot tell whether it may run: ${textOf(error)}` }
   }
@@ -119,15 +131,25 @@ export function skipOf(
   value: string,
   admit: Admit | undefined,
 ): Skip | undefined {
-  if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
-  return refusal(hook, event, admit)
+  return mismatch(kind, hook, value) ?? refusal(hook, event, admit)
+}
+
+function mismatch(kind: EventKind, hook: Hook, value: string): Skip | undefined {
+  return kind.matcher !== null && !matches(hook, value) ? matcherSkip(kind, hook, value) : undefined
 }
 
 /** The reason why a hook does not run although its matcher accepts the event. */
-export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
+function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
+  const admission = admissionOf(hook, event, admit)
+  return typeof admission === 'object' ? admission : undefined
+}
+
+/** How a hook runs whose matcher accepts the event, or why it does not. */
+export function admissionOf(hook: Hook, event: HookEvent, admit: Admit | undefined): Admission {
   const held = hook.condition?.(event) ?? true
   if (held !== true) return { why: 'if', detail: held }
-  return admit ? admission(admit(hook)) : undefined
+  const admission = admit ? checked(admit(hook)) : true
+  return admission === true && hook.mode === 'shadow' ? 'shadow' : admission
 }
 
 /** Whether the hook's own condition refuses the event. A condition that throws does not: it is asked again when the hook is due, and then the error is the hook's failure. */
@@ -139,9 +161,9 @@ export function isRefused(hook: Hook, event: HookEvent): boolean {
   }
 }
 
-/** Only `true` admits. An answer that is neither true nor a reason is a failure of this hook, so its gate closes. */
-function admission(answer: unknown): Skip | undefined {
-  if (answer === true) return undefined
+/** An answer that neither admits nor gives a reason is a failure of this hook, so its gate closes. */
+function checked(answer: unknown): Admission {
+  if (answer === true || answer === 'shadow') return answer
   if (isObject(answer) && typeof answer.why === 'string' && typeof answer.detail === 'string') {
     return answer as unknown as Skip
   }
@@ -149,14 +171,14 @@ function admission(answer: unknown): Skip | undefined {
   const got = isPromise(answer) ? 'a promise' : shown(answer)
   throw new HookError(
     'OPTIONS_INVALID',
-    `admit must return true or { why, detail } synchronously, got ${got}`,
+    `admit must return true, "shadow" or { why, detail } synchronously, got ${got}`,
   )
 }
 
 /** Why a hook did not run: its matcher did not match, or an earlier hook ended the chain. */
 export function idleSkip(kind: EventKind, hook: Hook, value: string): Skip {
-  if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
-  return { why: 'ended', detail: 'an earlier hook denied or aborted, so it was not asked' }
+  const ended = { why: 'ended', detail: 'an earlier hook denied or aborted, so it was not asked' } as const
+  return mismatch(kind, hook, value) ?? ended
 }
 
 function matcherSkip(kind: EventKind, hook: Hook, value: string): Skip {

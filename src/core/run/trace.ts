@@ -13,7 +13,10 @@ import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Change, Trace } from '../hooks/outcome.js'
 
 /** Details that a trace has only if there is something to say. */
-export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr'>
+export type TraceDetails = Pick<
+  Trace,
+  'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr' | 'mode' | 'would'
+>
 
 /** Texts of an answer and of a trace that people read. */
 const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
@@ -62,6 +65,22 @@ export function traceOf(
   if (status === 'ran') trace.answer = redacted(effect, SPOKEN)
   else if (status === 'failed') trace.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
   return more ? Object.assign(trace, redacted(plain(more), PRINTED)) : trace
+}
+
+/** What a hook in shadow mode would have done, for its trace and in words. */
+export function shadowOf(effect: HookResult): { readonly would: HookResult; readonly text: string } {
+  const would = redacted(effect, SPOKEN)
+  const { does } = actionRow(would.action)
+  const why = would.approvalPrompt ?? would.reason
+  const deeds = [
+    ...(does === undefined ? [] : [why === undefined ? does : `${does} (${why})`]),
+    ...(would.data ? [`change ${Object.keys(would.data).join(', ')}`] : []),
+    ...(would.permission ? ['allow it without asking'] : []),
+    ...(would.contextInjection === undefined ? [] : ['add to the context']),
+    ...(would.userMessage === undefined ? [] : ['tell the user something']),
+    ...(would.host ? [`set ${Object.keys(would.host).join(', ')}`] : []),
+  ]
+  return { would, text: `it is in shadow mode; it would ${deeds.join(', and ') || 'go on'}` }
 }
 
 /** Most hooks just continue. One literal is cheaper than adding fields one by one. */

@@ -6,13 +6,15 @@ import type { Action, Verdict } from '../events/actions.js'
 import type { Approval, Outcome, Question, Trace } from '../hooks/outcome.js'
 
 /** One hook's part, without the texts and data of its answer. */
-export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
+export interface AuditedHook extends Omit<Trace, 'answer' | 'would' | 'changes' | 'stdout' | 'stderr'> {
   /** When it began, in milliseconds after the fire began; absent if it did not run. */
   readonly at?: number
   /** Digest of the reviewed files, or otherwise of its entry in a file. */
   readonly hash?: string
   readonly action?: Action
   readonly reason?: string
+  /** In shadow mode: what would have counted. */
+  readonly would?: { readonly action: Action; readonly reason?: string }
 }
 
 /** A question and its answer, without the call itself. */

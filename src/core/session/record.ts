@@ -9,6 +9,7 @@ import { byteLength } from '../base/text.js'
 import { timestamp } from '../base/time.js'
 import { endsChain, type Verdict } from '../events/actions.js'
 import { type EventKind, resolveEvent } from '../events/events.js'
+import type { HookResult } from '../events/result.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
@@ -134,13 +135,18 @@ function withoutCall({ question: { call: _, ...question }, ...answer }: Approval
 
 /** Leaves out changes and output, which may hold things that do not belong in a log. */
 function audited(one: Trace, ran: Ran | undefined, startedAt: number): AuditedHook {
-  const { answer, changes: _, stdout: __, stderr: ___, ...trace } = one
+  const { answer, would, changes: _, stdout: __, stderr: ___, ...trace } = one
   return {
     ...trace,
     ms: rounded(one.ms),
     ...(ran && ofHook(ran, startedAt)),
-    ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),
+    ...(answer && verdictIn(answer)),
+    ...(would && { would: verdictIn(would) }),
   }
+}
+
+function verdictIn({ action, reason }: HookResult): Pick<HookResult, 'action' | 'reason'> {
+  return { action, ...(reason && { reason }) }
 }
 
 function ofHook({ hook, trace, endedAt }: Ran, startedAt: number): Pick<AuditedHook, 'at' | 'hash'> {

@@ -29,9 +29,11 @@ export interface Judged {
   readonly action: AuditRecord['action']
 }
 
-/** Whether a gate saw the call. */
+/** Whether a gate saw the call, or a hook that would be one outside shadow mode. */
 export function isJudged({ kind, ran }: Judged): boolean {
-  return ran.some(({ hook, trace }) => isGate(kind, hook) && trace.status !== 'skipped')
+  return ran.some(
+    ({ hook, trace }) => (isGate(kind, hook) || trace.mode === 'shadow') && trace.status !== 'skipped',
+  )
 }
 
 /** Empty for a call that did not go on. `files` are the ones that hooks come from. */
@@ -45,7 +47,7 @@ export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] 
       code === 'trust-unguarded' || ((LOSSES.has(code) || meant === kind.name) && !isKept(file)),
   )
   const missed = ran.filter(({ hook, trace }) => {
-    if (!isGate(kind, hook)) return false
+    if (!isGate(kind, hook) || trace.mode === 'shadow') return false
     if (trace.why === 'modified' && isKept(hook.origin.file)) return false
     return (
       hasFailedOpen(trace) || hasGoneOn(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))

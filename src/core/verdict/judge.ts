@@ -9,7 +9,7 @@ import type { Hook, HookEvent } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Approval, Message, Outcome, Trace } from '../hooks/outcome.js'
 import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from '../run/dispatch.js'
-import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
+import { type Admit, admissionOrProblem, idleSkip } from '../run/plan.js'
 import type { Recheck } from '../run/queue.js'
 import { type Ran, traceOf, tracesOf } from '../run/trace.js'
 import { allowsFinal, closingRuns, gatesBehind } from './final-look.js'
@@ -137,8 +137,8 @@ function withUnaskedObservers(
   const { kind, event, merged } = judgement
   const value = matcherValue(kind, event.data)
   const skipped = observers.flatMap((hook): Ran[] => {
-    const skip = skipOrProblem(kind, hook, event, value, admit)
-    if (!skip || skip.why === 'matcher') return []
+    const skip = admissionOrProblem(kind, hook, event, value, admit)
+    if (typeof skip !== 'object' || skip.why === 'matcher') return []
     const trace = traceOf(hook, 'skipped', 0, CONTINUE, skip)
     return [{ trace, hook, effect: CONTINUE, left: event.data, endedAt: 0 }]
   })

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../core/base/json.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
+import type { HookMode } from '../../core/hooks/hook.js'
 import { INTERCEPTS, type Intercept } from '../../systems/picoclaw/protocol.js'
 import { isEnv, type Kind } from '../kind.js'
 import type { Restart } from './back-off.js'
@@ -19,6 +20,7 @@ export interface GivenProcess {
   readonly intercept?: readonly Intercept[]
   readonly timeouts?: Partial<ProcessHandler['timeouts']>
   readonly onFailure?: 'block' | 'continue'
+  readonly mode?: HookMode
   readonly restart?: boolean | Partial<Restart>
   readonly maxLineBytes?: number
 }
@@ -108,6 +110,10 @@ export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
       },
     ],
     onFailure: [isOneOf('block', 'continue'), '"block" closes the gate when it fails.'],
+    mode: [
+      isOneOf('enforce', 'shadow'),
+      '"shadow": it runs, and what it would have done is recorded, but nothing of it counts.',
+    ],
     restart: [
       isRestart,
       'Whether and how it is restarted.',

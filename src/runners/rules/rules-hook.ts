@@ -52,7 +52,7 @@ export function rulesHook(
   const run = async (event: HookEvent, { note }: HookContext): Promise<HookResult> => {
     const { effects, hits } = await judged(event)
     const { result, shadows } = verdictOf(hits, effects, authority)
-    for (const text of shadows) note({ code: 'rule-shadow', text })
+    for (const text of shadows) note({ code: 'shadow', text })
     return result
   }
   const foresee = async (event: HookEvent) => {

@@ -39,6 +39,7 @@ export const HOME_FOLDERS = {
     'catalogs',
     'clock',
     'copies',
+    'counted-sessions',
     'grants',
     'listed',
     'listed-projects',

@@ -4,8 +4,9 @@ import { isObject } from '../core/base/json.js'
 import { type Check, isFlag, isOneOf, isText } from '../core/base/options.js'
 import type { EffectKind } from '../effects/effect.js'
 import { EFFECT_KINDS } from './effect-kinds.js'
+import { LIMITS, type Limited, type LimitKind, PERIODS, UNCOUNTED } from './limit.js'
 
-export interface Rule {
+export interface Rule extends Limited {
   readonly id: string
   readonly effects: readonly EffectKind[] | '*'
   readonly where?: Where
@@ -19,7 +20,7 @@ export interface Rule {
   readonly off?: boolean
 }
 
-export type Then = 'deny' | 'ask' | 'allow' | 'tell'
+export type Then = 'end_turn' | 'deny' | 'ask' | 'allow' | 'tell'
 export type Where = Readonly<Record<string, boolean | string | readonly string[]>>
 
 /** A rules file after all checks. */
@@ -32,7 +33,7 @@ export const PRESET_NAMES = ['careful', 'standard', 'relaxed'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 /** The strictest comes first. Order within a file does not matter. */
-export const THENS: readonly Then[] = ['deny', 'ask', 'tell', 'allow']
+export const THENS: readonly Then[] = ['end_turn', 'deny', 'ask', 'tell', 'allow']
 
 /** Limits of one file. */
 export const MOST_RULES = 1000
@@ -80,8 +81,19 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
   except: [isPatterns, 'Not for effects on these.', TEXTS],
   then: [
     isOneOf(...THENS),
-    'What follows. deny is stronger than ask, and ask is stronger than allow.',
+    'What follows. The strictest counts: end_turn, deny, ask, allow.',
     { enum: THENS },
+  ],
+  at_most: limitField('at_most'),
+  same_call: limitField('same_call'),
+  tokens: limitField('tokens'),
+  cost: limitField('cost'),
+  denies: limitField('denies'),
+  per: [isOneOf(...PERIODS), 'The period of the limit. An hour is that of all sessions.', { enum: PERIODS }],
+  uncounted: [
+    isOneOf(...UNCOUNTED),
+    'What follows while the limit cannot be counted. Default: what follows beyond the limit.',
+    { enum: UNCOUNTED },
   ],
   say: [
     [
@@ -113,6 +125,21 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
     { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
   ],
   off: [isFlag, 'true switches off a rule of the preset.', { type: 'boolean' }],
+}
+
+function limitField(kind: LimitKind): RuleField {
+  const { most, whole, means } = LIMITS[kind]
+  return [
+    [
+      (value) =>
+        typeof value === 'number' && value > 0 && value <= most && (!whole || Number.isInteger(value)),
+      whole ? `a whole number from 1 to ${most}` : `a number above 0, up to ${most}`,
+    ],
+    means,
+    whole
+      ? { type: 'integer', minimum: 1, maximum: most }
+      : { type: 'number', exclusiveMinimum: 0, maximum: most },
+  ]
 }
 
 function isTexts(value: unknown): value is readonly string[] {

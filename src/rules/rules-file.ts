@@ -5,6 +5,7 @@ import { nearest, shown } from '../core/base/text.js'
 import type { EffectKind } from '../effects/effect.js'
 import { type JsonPath, under } from '../files/json-text.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
+import { LIMIT_KINDS, limitKindsOf, limitOf, PERIODS } from './limit.js'
 import { presetRules } from './presets.js'
 import {
   endOf,
@@ -224,9 +225,28 @@ class RulesReader {
           slip(agent, this.#agents) ?? `Choose from ${this.#agents.join(', ')}.`,
         )
     }
+    this.#limit(rule, name, at)
     if (rule.then === 'tell' && rule.say === undefined)
       this.#wrong(`${name} needs "say": it only tells something`, at)
     return this.#problems.length === before
+  }
+
+  #limit(rule: Rule, name: string, at: JsonPath): void {
+    const [kind, other] = limitKindsOf(rule)
+    if (kind === undefined) {
+      const without = (['per', 'uncounted'] as const).find((key) => rule[key] !== undefined)
+      if (without === undefined) return
+      const todo = `Add one of ${LIMIT_KINDS.join(', ')}, or remove "${without}".`
+      this.#wrong(`${name}: "${without}" needs a limit`, under(at, without), todo)
+    } else if (other !== undefined)
+      this.#wrong(`${name} has two limits, "${kind}" and "${other}"`, under(at, other), 'Write two rules.')
+    else if (rule.per === undefined) {
+      const todo = `Add "per": ${PERIODS.map((one) => `"${one}"`).join(' or ')}.`
+      this.#wrong(`${name}: "${kind}" needs "per"`, under(at, kind), todo)
+    } else if (rule.then === 'allow') {
+      const todo = 'Allow it without a limit, and write a rule with the limit that asks.'
+      this.#wrong(`${name}: a rule that allows cannot have a limit`, under(at, kind), todo)
+    }
   }
 
   #where(key: string, value: unknown, kinds: readonly EffectKind[], name: string, at: JsonPath): void {
@@ -291,12 +311,26 @@ class RulesReader {
     )
   }
 
-  /** Two rules about the same thing, of which one allows and the other does not. */
+  /** Two rules about the same thing, of which one allows and the other does not, or with different limits. */
   #contradictions(rules: readonly Placed[]): void {
     const allowed = new Map(
       rules.filter(({ rule }) => rule.then === 'allow').map(({ rule }) => [subjectKey(rule), rule.id]),
     )
+    const limits = new Map<string, Rule>()
     for (const { rule, at } of rules) {
+      const limit = limitOf(rule)
+      if (limit && rule.effects !== undefined) {
+        const key = JSON.stringify([limit.kind, limit.per, rule.then, subjectKey(rule)])
+        const same = limits.get(key)
+        if (same && limitOf(same)?.most !== limit.most)
+          this.#note(
+            `the rules ${shown(same.id)} and ${shown(rule.id)} limit the same to different numbers; the smaller is in force`,
+            under(at, limit.kind),
+            'Remove one of them.',
+          )
+        limits.set(key, rule)
+        continue
+      }
       const other = rule.then === 'deny' || rule.then === 'ask' ? allowed.get(subjectKey(rule)) : undefined
       if (other === undefined || rule.effects === undefined) continue
       const text = `the rule ${shown(rule.id)} contradicts ${shown(other)}; ${rule.then} is in force`
@@ -342,6 +376,7 @@ function slip(value: unknown, known: readonly string[]): string | undefined {
 
 function slipOf(key: string, value: unknown): string | undefined {
   if (key === 'then') return slip(value, THENS)
+  if (key === 'per') return slip(value, PERIODS)
   if (key === 'mode') return slip(value, ['enforce', 'shadow'])
   return undefined
 }

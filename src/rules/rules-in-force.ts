@@ -11,6 +11,8 @@ import { alternatives, textPattern } from './text-pattern.js'
 export interface Hit {
   readonly rule: Rule
   readonly effect: Effect
+  /** Why the rule counts now, if it has a limit. */
+  readonly because?: string
 }
 
 /** What counts besides the effects. */
@@ -23,6 +25,8 @@ export interface Situation {
 }
 
 export interface RulesInForce {
+  /** Also those that have ended. */
+  readonly all: readonly Rule[]
   /** In the order of the effects, then of the file. */
   judge(effects: readonly Effect[], situation: Situation): readonly Hit[]
 }
@@ -40,7 +44,8 @@ type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
 export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
   const byKind = new Map<EffectKind, Compiled[]>(EFFECT_KINDS.map((kind) => [kind, []]))
   const conditions = new Map<string, Meets>()
-  for (const timed of timedRules(rules)) {
+  const timedOnes = timedRules(rules)
+  for (const timed of timedOnes) {
     const { rule } = timed
     for (const kind of rule.effects === '*' ? EFFECT_KINDS : new Set(rule.effects)) {
       const key = JSON.stringify([kind, rule.then === 'allow', rule.where, rule.of, rule.except])
@@ -50,6 +55,7 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
     }
   }
   return {
+    all: timedOnes.map(({ rule }) => rule),
     judge: (effects, { permissionMode, agent, now }) => {
       const hits: Hit[] = []
       for (const effect of effects) {

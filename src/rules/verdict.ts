@@ -1,8 +1,17 @@
 // The answer to a call: the strictest of the rules that it met, in words for the agent and the person.
 
-import { askUser, CONTINUE, deny, type HookResult, inject, proceed } from '../core/events/result.js'
+import {
+  abortTurn,
+  askUser,
+  CONTINUE,
+  deny,
+  type HookResult,
+  inject,
+  proceed,
+} from '../core/events/result.js'
 import type { Effect } from '../effects/effect.js'
 import { effectText } from './effect-kinds.js'
+import { limitOf, limitText } from './limit.js'
 import type { Then } from './rule.js'
 import type { Hit } from './rules-in-force.js'
 
@@ -20,8 +29,13 @@ export interface Verdict {
   readonly shadows: readonly string[]
 }
 
+/** The hits of rules that have a say. */
+export function countedOf(hits: readonly Hit[], { may }: Authority): readonly Hit[] {
+  return may === 'all' ? hits : hits.filter(({ rule }) => rule.then === 'deny')
+}
+
 export function verdictOf(hits: readonly Hit[], effects: readonly Effect[], authority: Authority): Verdict {
-  const counted = authority.may === 'all' ? hits : hits.filter(({ rule }) => rule.then === 'deny')
+  const counted = countedOf(hits, authority)
   const enforced = counted.filter(({ rule }) => rule.mode !== 'shadow')
   return { result: resultOf(enforced, effects, authority), shadows: shadowsOf(counted, authority) }
 }
@@ -30,6 +44,8 @@ function resultOf(hits: readonly Hit[], effects: readonly Effect[], authority: A
   if (hits.length === 0) return CONTINUE
   const told = [...new Set(of(hits, 'tell').map(({ rule }) => rule.say ?? ''))].join('\n')
   const more = told === '' ? {} : { contextInjection: told }
+  const ends = of(hits, 'end_turn')
+  if (ends.length > 0) return abortTurn(reasonOf([...ends, ...of(hits, 'deny')], authority), more)
   const denies = of(hits, 'deny')
   if (denies.length > 0) return deny(reasonOf(denies, authority), more)
   const asks = of(hits, 'ask')
@@ -55,7 +71,9 @@ export function foreseen(
       authority.may === 'all' || rule.then === 'deny' ? '' : ', which does not count without trust'
     const shadow = rule.mode === 'shadow' ? ', in shadow mode' : ''
     const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
-    return `${rule.then} by ${rule.id}${shadow}${counts}: it would ${shortened(effectText(effect))}${words}`
+    const limit = limitOf(rule)
+    const beyond = limit ? ` beyond ${limitText(limit)}` : ''
+    return `${rule.then} by ${rule.id}${beyond}${shadow}${counts}: it would ${shortened(effectText(effect))}${words}`
   })
   const others = effects.filter((effect) => hits.every((hit) => hit.effect !== effect))
   const rest = others
@@ -82,12 +100,12 @@ function reasonOf(hits: readonly Hit[], authority: Authority): string {
     : texts.join('\n')
 }
 
-function hitText({ rule, effect }: Hit, { may, file }: Authority): string {
+function hitText({ rule, effect, because }: Hit, { may, file }: Authority): string {
   const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
   const what = `the call would ${shortened(effectText(effect))}${words}`
-  if (may === 'deny') return `A rule in ${file} forbids this: ${what}.`
-  const verb = rule.then === 'deny' ? 'forbids this' : 'asks first'
-  const why = `The rule ${rule.id} ${verb}: ${what}.`
+  const reason = because === undefined ? '' : `, because ${because}`
+  if (may === 'deny') return `A rule in ${file} forbids this${reason}: ${what}.`
+  const why = `The rule ${rule.id} ${VERBS[rule.then]}${reason}: ${what}.`
   return rule.say === undefined ? why : `${sentence(rule.say)} ${why}`
 }
 
@@ -104,7 +122,16 @@ function shadowsOf(hits: readonly Hit[], authority: Authority): readonly string[
   })
 }
 
+const VERBS: Readonly<Record<Then, string>> = {
+  end_turn: 'ends the turn',
+  deny: 'forbids this',
+  ask: 'asks first',
+  tell: 'tells something',
+  allow: 'allows this',
+}
+
 const DOES: Readonly<Record<Then, string>> = {
+  end_turn: 'have ended the turn',
   deny: 'have denied this call',
   ask: 'have asked about this call',
   tell: 'have told the agent something',

@@ -185,6 +185,18 @@ describe('calls that cannot be played', () => {
     const found = await replay('--rules', 'new.json')
     expect([found.played, found.unplayable.map(({ why }) => why)]).toEqual([1, ['where']])
   })
+
+  it('met a rule with a limit, whose counts nobody recorded', async () => {
+    ownRules(ASK)
+    await fire('rm a')
+    await fire('ls')
+    const limited = { ...DENY, id: 'few', at_most: 3, per: 'session' }
+    project.file('new.json', { rules: [ASK, limited] })
+    const found = await replay('--rules', 'new.json')
+    expect([found.played, found.unplayable.map(({ why }) => why)]).toEqual([1, ['limit']])
+    project.file('strict.json', { rules: [{ ...DENY, then: 'end_turn' }, limited] })
+    expect(changesOf(await replay('--rules', 'strict.json'))).toEqual([['rm a', 'ask_user', 'abort_turn']])
+  })
 })
 
 describe('rules that cannot be used', () => {

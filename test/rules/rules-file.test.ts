@@ -52,7 +52,7 @@ describe('a rules file', () => {
     expect(problemsOf(text)).toEqual([
       '!2: "preset" must be one of "careful", "standard", "relaxed", got "standrad" | Did you mean "standard"?',
       '!4: the rule "a": "delet" is not an effect | Did you mean "delete"?',
-      '!5: the rule "b": "then" must be "deny" or "ask" or "tell" or "allow", got "dney" | Did you mean "deny"?',
+      '!5: the rule "b": "then" must be "end_turn" or "deny" or "ask" or "tell" or "allow", got "dney" | Did you mean "deny"?',
       '!6: the rule "c" needs "then" | Write {"id": "…", "effects": ["…"], "then": "ask"}.',
       '!7: the rule "d": "forced" is not a field of the effect git | Did you mean "force"?',
       '!8: a rule needs "id" | Write {"id": "…", "effects": ["…"], "then": "ask"}.',
@@ -83,6 +83,24 @@ describe('a rules file', () => {
     [rule({ effects: [] }), '"effects" must be a list of effects'],
     [rule({ id: 'standard/x' }), 'is not a rule of the preset of this file | Add "preset"'],
     [rule({ in: { mode: ['x'] } }), '"in" must be an object such as'],
+    [rule({ at_most: 0, per: 'turn' }), '"at_most" must be a whole number from 1 to 1000000, got 0'],
+    [rule({ at_most: -3, per: 'turn' }), '"at_most" must be a whole number from 1 to 1000000, got -3'],
+    [rule({ at_most: 1.5, per: 'turn' }), '"at_most" must be a whole number'],
+    [rule({ at_most: 1e9, per: 'turn' }), '"at_most" must be a whole number'],
+    [rule({ at_most: '3', per: 'turn' }), '"at_most" must be a whole number'],
+    [rule({ cost: 0, per: 'turn' }), '"cost" must be a number above 0, up to 1000000, got 0'],
+    [rule({ at_most: 3 }), '"at_most" needs "per" | Add "per": "session" or "turn" or "hour".'],
+    [rule({ at_most: 3, per: 'day' }), '"per" must be "session" or "turn" or "hour", got "day"'],
+    [rule({ at_most: 3, per: 'sesion' }), 'Did you mean "session"?'],
+    [rule({ per: 'turn' }), '"per" needs a limit | Add one of at_most, same_call, tokens, cost, denies'],
+    [rule({ uncounted: 'warn' }), '"uncounted" needs a limit'],
+    [rule({ at_most: 3, per: 'turn', uncounted: 'allow' }), '"uncounted" must be "deny" or "warn"'],
+    [
+      rule({ at_most: 3, same_call: 3, per: 'turn' }),
+      'has two limits, "at_most" and "same_call" | Write two',
+    ],
+    [rule({ then: 'allow', at_most: 3, per: 'turn' }), 'a rule that allows cannot have a limit'],
+    [rule({ atmost: 3 }), 'Did you mean "at_most"?'],
     [rule({ in: {} }), '"in" must be an object such as'],
     [rule({ in: { agents: [] } }), '"in" must be an object such as'],
     [rule({ in: { agents: ['codx'] } }), 'there is no agent "codx" | Did you mean "codex"?'],
@@ -121,6 +139,20 @@ describe('a rules file', () => {
     expect(problemsOf(JSON.stringify({ rules: [allow, { ...no, of: ['a'] }] }))).toEqual([])
   })
 
+  it('says which of two limits of the same is in force', () => {
+    const three = { id: 'three', effects: ['install'], then: 'deny', at_most: 3, per: 'turn' }
+    const five = { ...three, id: 'five', at_most: 5 }
+    expect(problemsOf(JSON.stringify({ rules: [three, five] }))).toEqual([
+      '1: the rules "three" and "five" limit the same to different numbers; the smaller is in force | Remove one of them.',
+    ])
+    const others = [
+      { ...five, per: 'hour' },
+      { ...five, id: 'asks', then: 'ask' },
+      { id: 'yes', effects: ['install'], then: 'allow' },
+    ]
+    expect(problemsOf(JSON.stringify({ rules: [three, ...others] }))).toEqual([])
+  })
+
   it('says when a rule has ended', () => {
     expect(problemsOf(rule({ until: '2026-05-30' }))[0]).toContain('the rule "one" ended on 2026-05-30')
     expect(problemsOf(rule({ until: '2026-06-01' }))).toEqual([])
@@ -147,6 +179,8 @@ describe('a change of the preset', () => {
     ['the user may except something', { except: ['~/scratch'] }, 'user', 1],
     ['a project may tighten a rule', { then: 'deny' }, 'project', 1],
     ['a project may not loosen a rule', { then: 'allow' }, 'project', 0],
+    ['a project may not give a rule a limit', { at_most: 5, per: 'turn' }, 'project', 0],
+    ['the user may give a rule a limit', { at_most: 5, per: 'turn' }, 'user', 1],
     ['a project may not switch a rule off', { off: true }, 'project', 0],
     ['a project may not except anything', { except: ['x'] }, 'project', 0],
     ['a project may not put a rule into shadow mode', { mode: 'shadow' }, 'project', 0],

@@ -8,6 +8,7 @@ import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { Embedder } from '../../core/session/embedder.js'
 import type { SessionOptions } from '../../core/session/session.js'
+import { MemoryStore } from '../../core/session/session-store.js'
 import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver } from '../../core/verdict/approval.js'
 import { foldersAround, homesOf, isPath } from '../../files/project-folders.js'
@@ -74,7 +75,7 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const stores = fileStores({ projectDir: project, around, onTrouble, later })
   // A session without an id has no next event, but a person who is asked here may say "always".
   const isKnown = options.id !== undefined
-  const store = isKnown || firing.ask ? sessionsOf(stores) : undefined
+  const store = isKnown ? sessionsOf(stores) : forgetting(firing.ask ? sessionsOf(stores) : new MemoryStore())
   const waitUntil = until && endOf(until)
   const approver = approverOf({ ...firing, waitUntil }, { project, stores, onTrouble, isKnown })
   const calls = new ProjectCalls(project, () => hooks.settings)
@@ -217,6 +218,11 @@ class Telling {
     if (this.isEarly || late.length > 0) await this.#to.toldLater(late)
     return fired
   }
+}
+
+/** For an event that names no session: nobody will find what it stores. */
+function forgetting(store: Sessions): Sessions {
+  return Object.assign(store, { forgets: 'the event names no session (session_id)' })
 }
 
 function sessionsOf(stores: Stores): Sessions {

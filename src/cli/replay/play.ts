@@ -8,6 +8,8 @@ import type { AuditedHook, AuditRecord } from '../../core/session/audit-record.j
 import type { Effect } from '../../effects/effect.js'
 import { type EffectContext, effectsOf } from '../../effects/effects-of.js'
 import { effectText } from '../../rules/effect-kinds.js'
+import { limitOf } from '../../rules/limit.js'
+import type { Then } from '../../rules/rule.js'
 import type { Hit, Situation } from '../../rules/rules-in-force.js'
 import { verdictOf } from '../../rules/verdict.js'
 import { gistOf } from '../../store/audit-calls/kept-call.js'
@@ -43,7 +45,7 @@ export interface Played {
 }
 
 /** Why a call cannot be played. */
-export type Unplayable = 'secret' | 'cut' | 'changed' | 'unrecorded' | 'where'
+export type Unplayable = 'secret' | 'cut' | 'changed' | 'unrecorded' | 'where' | 'limit'
 
 export const UNPLAYABLE: Readonly<Record<Unplayable, string>> = {
   secret: 'a secret was removed from the record',
@@ -51,6 +53,7 @@ export const UNPLAYABLE: Readonly<Record<Unplayable, string>> = {
   changed: 'the call was changed after it was recorded',
   unrecorded: 'the audit log no longer says what was decided',
   where: 'the rules depend on the agent or its permission mode, which was not recorded',
+  limit: 'a rule with a limit decides, and what it would have counted was not recorded',
 }
 
 export type Surroundings = Pick<EffectContext, 'projectDir' | 'home' | 'env' | 'settings'>
@@ -69,6 +72,8 @@ export async function play(
   const effects = await effectsOf(use, { ...around, cwd: kept.cwd ?? around.projectDir })
   const [judged, ...others] = situations(files, kept.mode).map((where) => judge(files, effects, where))
   if (!judged || others.some((other) => signOf(other) !== signOf(judged))) return 'where'
+  const within = situations(files, kept.mode).map((where) => judge(files, effects, where, false))
+  if (within.some((other) => signOf(other) !== signOf(judged))) return 'limit'
   return compared(kept, record.hooks, judged)
 }
 
@@ -94,20 +99,22 @@ function situations(files: readonly RuleFile[], mode: string | undefined): reado
   )
 }
 
-function judge(files: readonly RuleFile[], effects: readonly Effect[], where: Where): Judged {
+/** `beyond`: as if the limits of rules were reached. */
+function judge(files: readonly RuleFile[], effects: readonly Effect[], where: Where, beyond = true): Judged {
   const all = files.map(({ inForce, authority }) => {
-    const hits = inForce.judge(effects, { ...where, now: Date.now() })
+    const met = inForce.judge(effects, { ...where, now: Date.now() })
+    const hits = beyond ? met : met.filter(({ rule }) => limitOf(rule) === undefined)
     const { result } = verdictOf(hits, effects, authority)
     return { hits, authority, result, action: verdict(result.action) }
   })
   const action = strictest(all.map((one) => one.action))
-  const then = action === 'deny' ? 'deny' : 'ask'
+  const thens: readonly Then[] = action === 'ask_user' ? ['ask'] : ['end_turn', 'deny']
   const deciding = all.filter((one) => one.action === action && action !== 'continue')
   return {
     action,
     allowed: action === 'continue' && all.some(({ result }) => result.permission === 'allow'),
     by: deciding.flatMap(({ hits, authority: { file } }) => {
-      const met = hits.filter(({ rule }) => rule.then === then && rule.mode !== 'shadow')
+      const met = hits.filter(({ rule }) => thens.includes(rule.then) && rule.mode !== 'shadow')
       // Of each rule the first effect.
       return [...new Map(met.toReversed().map((hit) => [hit.rule.id, hit])).values()]
         .reverse()

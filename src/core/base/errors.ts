@@ -182,6 +182,11 @@ export const DIAGNOSTIC_CODES = {
       'A hook or rule in shadow mode would have done something about this event. It only says what that would have been.',
     todo: 'If it should count, remove "mode": "shadow" where it is written, or run carabiner enable.',
   },
+  'rule-uncounted': {
+    means:
+      'The limit of a rule cannot be counted, because the session store is gone, unreadable, full or read-only, or the event names no session. The rule says "uncounted": "warn", so the call goes on.',
+    todo: 'Make the folder that the diagnostic names readable and writable.',
+  },
   'rule-ignored': {
     means:
       'A rule has no effect: it has ended, it contradicts a stricter one, or it is in a project and would loosen something.',

@@ -6,6 +6,7 @@ import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText
 import { isPromise } from '../base/promise.js'
 import { type EventArgument, type EventKind, intendedEvent, type Payload } from '../events/events.js'
 import { askUser, deny, type HookResult } from '../events/result.js'
+import type { Count } from './count.js'
 import type { HookKind, HookRole } from './kinds.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
 import type { Outcome } from './outcome.js'
@@ -55,6 +56,8 @@ export interface HookContext {
   readonly session: SessionInfo | undefined
   /** The outcome of the event; only observers get it. */
   readonly outcome: Outcome | undefined
+  /** Counts something that a limit is about, in the session store. Absent outside a session. */
+  readonly count?: Count | undefined
   /** Adds a diagnostic to the outcome. */
   readonly note: (d: Diagnostic) => void
   /** The effect of a failure here: `block` closes the gate. */

@@ -9,6 +9,7 @@ import { endsChain, isClosing } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { applyPatch, applyWhole, type Patched, type PatchRules } from '../events/patch.js'
 import { CONTINUE, type HookResult, isContinue, modify, parseResult } from '../events/result.js'
+import type { Count } from '../hooks/count.js'
 import { isGate } from '../hooks/gate.js'
 import { closesOnFailure, type Hook, type HookEvent, LateAnswer, WholeData } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
@@ -52,6 +53,8 @@ export interface DispatchOptions extends PatchRules {
   readonly shadows?: ReadonlySet<Hook> | undefined
   /** Takes a detached hook off the path. */
   readonly detach: (hook: Hook, event: HookEvent) => void
+  /** Counts for limits. */
+  readonly count?: Count | undefined
   /** The outcome that observers get. */
   readonly outcome?: Outcome | undefined
   /** Gets the hooks that had run when the signal was aborted. */
@@ -534,6 +537,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   closes({ onFailure }: Hook): boolean {
     return closesOnFailure(this.#kind, onFailure, this.#options.failClosed)
+  }
+
+  get count(): Count | undefined {
+    return this.#options.count
   }
 
   get outcome(): Outcome | undefined {

@@ -7,6 +7,7 @@ import { plainText } from '../base/text.js'
 import { isAction, isClosing } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
+import type { Count } from '../hooks/count.js'
 import { canRefuse, isGate } from '../hooks/gate.js'
 import {
   closesOnFailure,
@@ -23,6 +24,7 @@ import type { Outcome } from '../hooks/outcome.js'
 export interface CallSite {
   readonly event: HookEvent
   readonly outcome: Outcome | undefined
+  readonly count: Count | undefined
   readonly diagnostics: DiagnosticSink
   /** Whether a failure of this hook counts as a deny. */
   closes(hook: Hook): boolean
@@ -55,6 +57,10 @@ export class HookCall implements HookContext, DiagnosticSink {
 
   get outcome(): Outcome | undefined {
     return this.#site.outcome
+  }
+
+  get count(): Count | undefined {
+    return this.#site.count
   }
 
   #use(): Used {

@@ -10,6 +10,7 @@ import { deadlineIn, timestamp } from '../base/time.js'
 import { actionRow, endsChain } from '../events/actions.js'
 import { checkRequired, type EventKind, matcherValue, openPayload, resolveEvent } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
+import type { Count } from '../hooks/count.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
 import type { Message, Outcome, Question, WantedInjection } from '../hooks/outcome.js'
@@ -21,6 +22,7 @@ import { type AskOptions, type Settled, settleAsk } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
 import { failureMessages, merge, ONE_VERSION } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
+import { counterOf } from './counter.js'
 import { isApprover } from './embedder.js'
 import { deliverLate, handUp, leavePending, observe, takeAll, takePending } from './off-path.js'
 import { record } from './record.js'
@@ -238,6 +240,7 @@ class Firing {
   readonly #claims = new Set<string>()
   /** Hooks with `once` that failed. They have not done their work, so they may run again. */
   readonly #failed = new Set<string>()
+  #count: Count | undefined
   /** Work that begins after the fire is recorded, so that late effects and observers come after it in the record. */
   readonly #afterwards: (() => void)[] = []
 
@@ -337,11 +340,18 @@ class Firing {
     return judgement
   }
 
+  /** One for the whole fire. */
+  #counter(): Count {
+    this.#count ??= counterOf(this.sending.untimed)
+    return this.#count
+  }
+
   #options(kind: EventKind, listeners: Listeners): DispatchOptions {
     const { session, deadline, options: given } = this.sending
     const { settings, ending } = session.engine
     const options: DispatchOptions = {
       admit: this.#admit(listeners.anyOnce),
+      count: this.#counter(),
       signal: given.signal,
       deadline,
       recheck: settings.recheck,

@@ -14,6 +14,7 @@ import type { Ran } from '../run/trace.js'
 import { quietOutcome } from '../verdict/judge.js'
 import { merge, reasonOf, seenOutcome } from '../verdict/merge.js'
 import { contextMessage } from './conclude.js'
+import { counterOf } from './counter.js'
 import { EMBEDDER_TIMEOUT_MS } from './engine.js'
 import { charge } from './injection.js'
 import { record } from './record.js'
@@ -124,6 +125,7 @@ export function observe(
     const { ran } = await runAlone(kind, hook, event, {
       ...ALONE_OPTIONS,
       signal: session.engine.ending,
+      count: counterOf(session),
       outcome: seenOutcome(outcome),
     })
     if (ran.trace.status === 'failed') {

@@ -3,6 +3,7 @@
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { isObject, type Json } from '../base/json.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
+import { NO_COUNTS, type StoredCounts } from '../hooks/count.js'
 import type { Injection, Message, WantedInjection } from '../hooks/outcome.js'
 import type { Grant } from '../verdict/approval.js'
 
@@ -27,6 +28,8 @@ export interface SessionState {
   readonly ephemeral: readonly Injection[]
   /** Keys of subagents of this session whose async hooks left something. */
   readonly agents: readonly string[]
+  /** What limits have counted. */
+  readonly counts: StoredCounts
   /** Loaded skills with hooks, in the order they were loaded. */
   readonly skills: readonly Skill[]
   /** Why earlier skills are unknown: the state of the session could not be read. Empty if they are known. */
@@ -74,6 +77,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   pending: NOTHING_PENDING,
   ephemeral: [],
   agents: [],
+  counts: NO_COUNTS,
   skills: [],
   lost: '',
 })
@@ -82,6 +86,8 @@ export const FRESH_STATE: SessionState = Object.freeze({
 export interface SessionStore {
   load(session: string): MaybePromise<SessionState>
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void>
+  /** Why nothing lasts that is stored here. Limits say so, because they cannot count. */
+  readonly forgets?: string
   /** Forgets the session's state. */
   release(session: string): MaybePromise<void>
   /** Keeps the full text of an injection that was cut. Returns where. */
@@ -188,6 +194,14 @@ export class GuardedStore implements SessionStore {
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void> {
     if (this.#released.has(session)) return undefined
     return this.#guard('update', () => this.#store.update(session, change), undefined)
+  }
+
+  /** Like `update`, for whatever depends on it: rejects if the state cannot be changed, or would be forgotten. */
+  async mustUpdate(session: string, change: (state: SessionState) => SessionState): Promise<void> {
+    if (this.#released.has(session)) throw new Error('the session has ended')
+    if (this.#store.forgets !== undefined) throw new Error(this.#store.forgets)
+    const done = this.#store.update(session, (state) => change(wholeState(state)))
+    if (isPromise(done)) await inTime(done, this.#timeout())
   }
 
   /** Later writes, from a fire that is still running, are dropped. */

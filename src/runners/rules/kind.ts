@@ -2,6 +2,7 @@
 
 import { isObject } from '../../core/base/json.js'
 import { isList, isText } from '../../core/base/options.js'
+import { limitOf, limitText } from '../../rules/limit.js'
 import type { HookSpec } from '../hook-spec.js'
 import type { Kind } from '../kind.js'
 import type { RulesHandler } from './rules-hook.js'
@@ -20,8 +21,8 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
   listed: (handler) =>
     handler.untrusted ? `not trusted: it can only deny\n${RULES.target(handler)}` : RULES.target(handler),
   async load() {
-    const { rulesHook } = await import('./rules-hook.js')
-    return { hooks: (spec) => [rulesHook(spec)] }
+    const { rulesHooks } = await import('./rules-hook.js')
+    return { hooks: (spec) => rulesHooks(spec) }
   },
 }
 
@@ -29,12 +30,14 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
 function lineOf(rule: object): string {
   const { id, then, effects, of, except, mode, until, off } = rule as Readonly<Record<string, unknown>>
   const { where, in: only } = rule as { readonly where?: unknown; readonly in?: unknown }
+  const limit = limitOf(rule)
   const texts = (value: unknown) => [value].flat().join(', ')
   const parts = [
     `${off === true ? 'off' : (then ?? 'change')} ${id}${effects === undefined ? '' : `: ${effects === '*' ? 'everything' : texts(effects)}`}`,
     isObject(where) ? `where ${JSON.stringify(where)}` : '',
     of === undefined ? '' : `of ${texts(of)}`,
     except === undefined ? '' : `except ${texts(except)}`,
+    limit === undefined ? '' : `beyond ${limitText(limit)}`,
     isObject(only)
       ? `in ${Object.entries(only)
           .map(([key, list]) => `${key} ${texts(list)}`)

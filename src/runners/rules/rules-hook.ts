@@ -8,10 +8,11 @@ import { effectsOf } from '../../effects/effects-of.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { settingFiles } from '../../hosts/setting-files.js'
-import type { Rules } from '../../rules/rule.js'
+import type { Rule, Rules } from '../../rules/rule.js'
 import { rulesInForce } from '../../rules/rules-in-force.js'
-import { foreseen, verdictOf } from '../../rules/verdict.js'
+import { countedOf, foreseen, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
+import { countAfter, settled, watchedFor } from './limits.js'
 
 /** A rules file after all checks. Its reader knows more about the rules. */
 export interface RulesHandler {
@@ -26,14 +27,15 @@ export interface RulesHandler {
 /** What a call would do. */
 export type EffectReader = (event: HookEvent, projectDir: string) => Promise<readonly Effect[]>
 
-export function rulesHook(
+/** The gate, and what counts for its limits after an event. */
+export function rulesHooks(
   { hook, handler, place }: HookSpec<RulesHandler>,
   read: EffectReader = readEffects,
-): Hook {
+): readonly Hook[] {
   const { broken } = handler
   if (broken !== undefined) {
     const reason = `${broken} Every tool call is refused until that is corrected.`
-    return { ...hook, run: () => deny(reason), foresee: async () => [`deny: ${reason}`] }
+    return [{ ...hook, run: () => deny(reason), foresee: async () => [`deny: ${reason}`] }]
   }
   const rules = rulesInForce(handler as unknown as Rules, { project: place.projectDir, home: userHome() })
   const authority = {
@@ -49,17 +51,47 @@ export function rulesHook(
       hits: rules.judge(effects, { permissionMode, agent: event.session?.agent, now: Date.now() }),
     }
   }
-  const run = async (event: HookEvent, { note }: HookContext): Promise<HookResult> => {
+  const run = async (event: HookEvent, { note, count }: HookContext): Promise<HookResult> => {
     const { effects, hits } = await judged(event)
-    const { result, shadows } = verdictOf(hits, effects, authority)
+    const limited = await settled(countedOf(hits, authority), event, authority.file, count)
+    const { result, shadows } = verdictOf(limited.hits, effects, authority)
     for (const text of shadows) note({ code: 'shadow', text })
-    return result
+    for (const text of limited.warnings) note({ code: 'rule-uncounted', text })
+    return limited.warnings.length === 0 ? result : warned(result, limited.warnings)
   }
   const foresee = async (event: HookEvent) => {
     const { effects, hits } = await judged(event)
     return foreseen(hits, effects, authority)
   }
-  return { ...hook, run, foresee }
+  return [{ ...hook, run, foresee }, ...watching(hook, rules.all, authority.file)]
+}
+
+function warned(result: HookResult, warnings: readonly string[]): HookResult {
+  return { ...result, userMessage: warnings.join('\n'), userMessageLevel: 'warning' }
+}
+
+/** Counts what a limit is about that is known only after an event. */
+function watching(
+  hook: HookSpec<RulesHandler>['hook'],
+  rules: readonly Rule[],
+  file: string,
+): readonly Hook[] {
+  const events = watchedFor(rules)
+  if (events.length === 0) return []
+  const run = async (event: HookEvent, { outcome, count }: HookContext): Promise<undefined> => {
+    await countAfter(rules, event, outcome?.action === 'deny', file, count)
+  }
+  return [
+    {
+      ...hook,
+      id: `${hook.id}-counts`,
+      name: `${hook.name}-counts`,
+      events: new Set(events),
+      role: 'observe',
+      onFailure: 'continue',
+      run,
+    },
+  ]
 }
 
 // ---- effects --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import type { Data } from '../../core/base/json.js'
 import { checkOptions, isFlag, isFunction, isList, isText } from '../../core/base/options.js'
+import { NO_COUNTS, type StoredCounts } from '../../core/hooks/count.js'
 import { FRESH_STATE, type SessionState } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import { agentMark } from '../../files/agent-shell.js'
@@ -65,6 +66,11 @@ const AGENTS = 'agents'
 const KEPT = 'kept'
 
 const MARK = '{"format":1}\n'
+
+/** Folders of marks. */
+const SKILLED = 'skilled-sessions'
+const COUNTED = 'counted-sessions'
+type MarkFolder = typeof SKILLED | typeof COUNTED
 
 /** Session state and grants must not come with a repository. */
 function checkOutside(projectDir: string, folders: readonly string[]): void {
@@ -144,20 +150,23 @@ export class FileStore implements Sessions {
     }
     let next = FRESH_STATE
     let unloads = false
+    let counts = false
     const state = this.#stateOf(session, makeFolder)
     state.update((now) => {
       const whole = this.#whole(session, now)
       next = change(whole)
       unloads = now.skills.length > 0 && next.skills.length === 0
+      counts = next.counts !== whole.counts
       // Before the write: a mark without skills means that they are lost.
       if (unloads) this.#unmark(session)
       return next === whole ? now : next
     })
     if (next.skills.length > 0 && sessionOf(session) === session) {
       // Another process may have unloaded them by now. It checks the mark again, too.
-      unloads = this.#mark(session) && state.load().skills.length === 0
+      unloads = this.#mark(session, SKILLED) && state.load().skills.length === 0
     }
     if (unloads) this.#unmark(session)
+    if (counts) this.#mark(session, COUNTED)
     if (made) this.#later(() => this.#sweep(session))
   }
 
@@ -166,6 +175,8 @@ export class FileStore implements Sessions {
     const folder = this.#pathOf(session)
     try {
       this.#unmark(session)
+      if (sessionOf(session) === session)
+        rmSync(this.#markOf(this.folderOf(session), COUNTED), { force: true })
       discard(folder)
     } catch (error) {
       throw new Error(`${folder} cannot be removed: ${textOf(error)}`, { cause: error })
@@ -250,18 +261,33 @@ export class FileStore implements Sessions {
     return revoked
   }
 
-  // ---- marks of sessions with skills: kept apart from the state, so that removing the state does not silently remove gates ----
+  // ---- marks of sessions with skills or counts: kept apart from the state, so that removing the state does not silently remove gates ----
 
-  /** A marked session without skills has lost them. */
+  /** A marked session without skills or counts has lost them. */
   #whole(session: string, state: SessionState): SessionState {
-    if (state.skills.length > 0 || state.lost !== '') return state
-    if (!this.#marksOf(session).some((mark) => existsSync(mark))) return state
-    return { ...state, lost: `its state in ${this.folderOf(session)} was removed or emptied` }
+    const kept = this.#withCounts(session, state)
+    if (kept.skills.length > 0 || kept.lost !== '') return kept
+    if (!this.#marksOf(session).some((mark) => existsSync(mark))) return kept
+    return { ...kept, lost: this.#removed(session) }
+  }
+
+  /** Subagents count with their session. */
+  #withCounts(session: string, state: SessionState): SessionState {
+    const { counts, turn } = state
+    if (counts.list.length > 0 || counts.lost) return state
+    const root = sessionOf(session)
+    if (root !== session && root !== '') return state
+    if (!existsSync(this.#markOf(this.folderOf(session), COUNTED))) return state
+    return { ...state, counts: lostCounts(this.#removed(session), turn) }
+  }
+
+  #removed(session: string): string {
+    return `its state in ${this.folderOf(session)} was removed or emptied`
   }
 
   /** Returns whether the mark is new. */
-  #mark(session: string): boolean {
-    const mark = this.#markOf(this.folderOf(session))
+  #mark(session: string, of: MarkFolder): boolean {
+    const mark = this.#markOf(this.folderOf(session), of)
     if (existsSync(mark)) return false
     try {
       makePrivate(dirname(mark))
@@ -269,7 +295,7 @@ export class FileStore implements Sessions {
       return true
     } catch (error) {
       this.#onTrouble(
-        `${mark} cannot be written (${textOf(error)}): if the state of a session with skills is removed, that goes unnoticed`,
+        `${mark} cannot be written (${textOf(error)}): if the state of a session with ${of === SKILLED ? 'skills' : 'counts'} is removed, that goes unnoticed`,
       )
       return false
     }
@@ -285,11 +311,11 @@ export class FileStore implements Sessions {
     const own = this.folderOf(session)
     return this.#foldersOf(session)
       .filter((folder) => folder === own || !existsSync(folder))
-      .map((folder) => this.#markOf(folder))
+      .map((folder) => this.#markOf(folder, SKILLED))
   }
 
-  #markOf(folder: string): string {
-    return [this.#dataDir, 'skilled-sessions', basename(dirname(folder)), basename(folder)].join(sep)
+  #markOf(folder: string, of: MarkFolder): string {
+    return [this.#dataDir, of, basename(dirname(folder)), basename(folder)].join(sep)
   }
 
   #stateOf(session: string, makeFolder?: (folder: string) => void): VersionedFile<SessionState> {
@@ -317,7 +343,7 @@ export class FileStore implements Sessions {
   #sweep(session: string): void {
     const own = this.folderOf(session)
     const remove = (folder: string) => {
-      rmSync(this.#markOf(folder), { force: true })
+      for (const of of [SKILLED, COUNTED] as const) rmSync(this.#markOf(folder, of), { force: true })
       discard(folder)
     }
     const place = { sessions: this.#sessions, project: this.#project, own, parts: AGENTS, remove }
@@ -329,7 +355,11 @@ export class FileStore implements Sessions {
 }
 
 function lostState(problem: string): SessionState {
-  return { ...FRESH_STATE, lost: problem }
+  return { ...FRESH_STATE, lost: problem, counts: lostCounts(problem, 0) }
+}
+
+function lostCounts(why: string, turn: number): StoredCounts {
+  return { ...NO_COUNTS, lost: { why, turn: Math.max(1, turn), minute: Math.floor(Date.now() / 60_000) } }
 }
 
 function codeOf(error: unknown): string | undefined {

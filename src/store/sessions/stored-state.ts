@@ -8,6 +8,7 @@ import {
   ERROR_CODES,
 } from '../../core/base/errors.js'
 import { frozenCopy } from '../../core/base/json.js'
+import { NO_COUNTS, type StoredCount, type StoredCounts } from '../../core/hooks/count.js'
 import type { Message, WantedInjection } from '../../core/hooks/outcome.js'
 import { FRESH_STATE, type SessionState, type Skill } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
@@ -87,6 +88,7 @@ const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } =
   pending: (value, where) => readFields(value, where, PENDING, FRESH_STATE.pending),
   ephemeral: listOf(injection),
   agents: listOf(text),
+  counts: (value, where) => readFields(value, where, COUNTS, NO_COUNTS),
   skills: listOf(skill),
   lost: text,
 }
@@ -96,6 +98,19 @@ const PENDING = {
   messages: listOf(message),
   diagnostics: listOf(diagnostic),
 }
+
+const COUNTS = {
+  list: listOf<StoredCount>((value, where) => readFields(value, where, COUNT, NOTHING)),
+  calls: listOf(text),
+  lost: ((value, where) => (value === null ? null : readFields(value, where, LOST, NEVER))) satisfies Reader<
+    StoredCounts['lost']
+  >,
+}
+
+const COUNT = { key: text, at: count, n: count }
+const NOTHING: StoredCount = { key: '', at: 0, n: 0 }
+const LOST = { minute: count, turn: count, why: text }
+const NEVER = { minute: 0, turn: 0, why: '' }
 
 /** Throws an Error that names the first invalid field. */
 export function storedState(value: unknown): SessionState {

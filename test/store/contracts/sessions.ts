@@ -24,6 +24,7 @@ const FULL: SessionState = {
   },
   ephemeral: [{ text: 'e', role: 'system', ephemeral: true, source: 'h', appendToLastToolResult: true }],
   agents: ['s1\u0000a1'],
+  counts: { list: [{ key: 'k', at: 3, n: 7 }], calls: ['k c'], lost: { minute: 1, turn: 2, why: 'gone' } },
   skills: [{ name: 's', directory: '/skills/s', hooks: { Stop: [{ hooks: [{ type: 'command' }] }] } }],
   lost: 'a file was damaged',
 }

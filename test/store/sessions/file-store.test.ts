@@ -106,7 +106,8 @@ describe('on disk', () => {
     const lost = expect.stringMatching(
       /1\.json is not valid: the state\.turn must be a whole number, 0 or more, got "many"$/,
     )
-    expect(store.load('s')).toEqual({ ...FRESH_STATE, lost })
+    const counts = { list: [], calls: [], lost: { why: lost, turn: 1, minute: expect.any(Number) } }
+    expect(store.load('s')).toEqual({ ...FRESH_STATE, lost, counts })
     store.update('s', nextTurn)
     expect(store.load('s')).toMatchObject({ turn: 1, lost })
     expect(readdirSync(store.folderOf('s'))).toEqual(['2.json', expect.stringMatching(/^broken-1-/)])

@@ -34,6 +34,12 @@ describe('a state that is read back', () => {
     ['a turn beyond all', { turn: 1e300 }, 'the state.turn must be'],
     ['null for a key', { stopsTotal: null }, 'the state.stopsTotal must be'],
     ['a word for a flag', { announced: 'yes' }, 'the state.announced must be true or false'],
+    [
+      'a broken count',
+      { counts: { list: [{ key: 'k', at: 0, n: -1 }] } },
+      'the state.counts.list[0].n must be',
+    ],
+    ['a broken loss', { counts: { lost: 'yes' } }, 'the state.counts.lost must be an object'],
     ['an id that is none', { onceRan: ['a', 1] }, 'the state.onceRan[1] must be a string'],
     [
       'a role',

@@ -1,0 +1,118 @@
+// The limits of the rules of one file: which of the rules that a call met are beyond theirs, and what is counted for them.
+
+import { digest, grantDigest } from '../../core/base/digest.js'
+import type { Data } from '../../core/base/json.js'
+import type { Count, Counted, Counting } from '../../core/hooks/count.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import { countedMost, type Limit, limitOf, limitText, MILLIONTHS } from '../../rules/limit.js'
+import type { Rule } from '../../rules/rule.js'
+import type { Hit } from '../../rules/rules-in-force.js'
+import { usageOf } from '../../rules/usage.js'
+
+/** Hits of rules within their limit are gone. Warnings are about limits that nobody could count. */
+export interface Settled {
+  readonly hits: readonly Hit[]
+  readonly warnings: readonly string[]
+}
+
+export async function settled(
+  hits: readonly Hit[],
+  event: HookEvent,
+  file: string,
+  count: Count = cannotCount,
+): Promise<Settled> {
+  const limited = new Map(hits.flatMap(({ rule }) => (limitOf(rule) ? [[rule.id, rule]] : [])))
+  if (limited.size === 0) return { hits, warnings: [] }
+  const warnings: string[] = []
+  const beyond = new Map<string, (hit: Hit) => Hit>()
+  for (const rule of limited.values()) {
+    const limit = limitOf(rule) as Limit
+    const counted = await count(countingOf(rule, limit, event, file))
+    if ('problem' in counted) {
+      if (rule.uncounted === 'warn') warnings.push(uncountedText(rule, limit, counted.problem))
+      else beyond.set(rule.id, (hit) => uncountedHit(hit, limit, counted.problem))
+    } else if (counted.isReached)
+      beyond.set(rule.id, (hit) => ({ ...hit, because: `there may be ${limitText(limit)}` }))
+  }
+  return {
+    hits: hits.flatMap((hit) => (limited.has(hit.rule.id) ? (beyond.get(hit.rule.id)?.(hit) ?? []) : [hit])),
+    warnings,
+  }
+}
+
+const cannotCount: Count = (): Counted => ({ problem: 'the call belongs to no session' })
+
+/** Without a word about it, the rule does what it would do beyond its limit. */
+function uncountedHit({ rule, effect }: Hit, limit: Limit, problem: string): Hit {
+  const then = rule.uncounted === 'deny' || rule.then === 'end_turn' ? 'deny' : rule.then
+  const because = `there may be ${limitText(limit)}, which cannot be counted (${problem})`
+  return { rule: { ...rule, then }, effect, because }
+}
+
+function uncountedText({ id }: Rule, limit: Limit, problem: string): string {
+  return `The limit of the rule ${id} is off, ${limitText(limit)}: it cannot be counted (${problem})`
+}
+
+function countingOf(rule: Rule, limit: Limit, { name, data }: HookEvent, file: string): Counting {
+  const key = keyOf(rule, limit, file)
+  const shared = { per: limit.per, most: countedMost(limit), call: callOf(data) }
+  switch (limit.kind) {
+    case 'at_most':
+      return { ...shared, key }
+    case 'same_call':
+      return { ...shared, key: `${key}${grantDigest(name, data).slice(0, 16)}`, among: key }
+    default:
+      // Others count it: see `watched`.
+      return { ...shared, key, call: undefined, add: 0 }
+  }
+}
+
+/** A rule that is changed in its file goes on with its count. */
+function keyOf({ id }: Rule, { kind, per }: Limit, file: string): string {
+  return digest([file, id, kind, per]).slice(0, 16)
+}
+
+function callOf({ tool_use_id: id }: Data): string | undefined {
+  return typeof id === 'string' && id !== '' ? digest(id).slice(0, 16) : undefined
+}
+
+// ---- what is counted after an event ---------------------------------------------------------------------------
+
+/** The events that have to be watched for these rules. */
+export function watchedFor(rules: readonly Rule[]): readonly string[] {
+  const kinds = new Set(rules.map((rule) => limitOf(rule)?.kind))
+  return [
+    ...(kinds.has('denies') ? ['PreToolUse'] : []),
+    ...(kinds.has('tokens') || kinds.has('cost') ? ['ModelResponse'] : []),
+  ]
+}
+
+/** Throws an Error if something could not be counted, which is then reported. */
+export async function countAfter(
+  rules: readonly Rule[],
+  { name, data }: HookEvent,
+  isDenied: boolean,
+  file: string,
+  count: Count = cannotCount,
+): Promise<void> {
+  const usage = name === 'ModelResponse' ? usageOf(data) : undefined
+  const counting = rules.flatMap((rule): readonly (Counting | string)[] => {
+    const limit = limitOf(rule)
+    if (!limit) return []
+    const { kind, per } = limit
+    const shared = { key: keyOf(rule, limit, file), per, most: Number.POSITIVE_INFINITY }
+    if (kind === 'denies') return usage || !isDenied ? [] : [{ ...shared, call: callOf(data) }]
+    if ((kind !== 'tokens' && kind !== 'cost') || !usage) return []
+    const used = usage[kind]
+    if (used === undefined) return [`the response of ${String(data.model)} does not say its ${kind}`]
+    const add = Math.ceil(kind === 'cost' ? used * MILLIONTHS : used)
+    return [{ ...shared, add: Math.min(add, Number.MAX_SAFE_INTEGER) }]
+  })
+  const problems: string[] = []
+  for (const one of counting) {
+    const counted = typeof one === 'string' ? { problem: one } : await count(one)
+    if ('problem' in counted) problems.push(counted.problem)
+  }
+  if (problems.length > 0)
+    throw new Error(`a limit in ${file} could not be counted: ${[...new Set(problems)].join('; ')}`)
+}

@@ -93,6 +93,9 @@ describe('carabiner disable --shadow', () => {
     await fired()
     const { stdout } = await run('audit --json')
     expect(stdout).toMatch(/"would":\s*\{\s*"action":\s*"deny"/)
+    expect((await run('audit')).stdout).toContain(
+      ' · guard:PreToolUse#1: it is in shadow mode; it would deny (rm -rf is not allowed here)',
+    )
   })
 })
 

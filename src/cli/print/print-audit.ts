@@ -55,7 +55,10 @@ function cells(entry: ShownEntry): Cells | undefined {
         [entry.event, entry.tool, entry.kind === 'late' ? '(late)' : ''].filter(Boolean).join(' '),
         verdictOf(entry),
         oneLine(
-          [gist(entry.kept), isUnguarded(entry) ? missed(entry) : (entry.reason ?? ranBy(entry.hooks))]
+          [
+            gist(entry.kept),
+            isUnguarded(entry) ? missed(entry) : (entry.reason ?? shadows(entry) ?? ranBy(entry.hooks)),
+          ]
             .filter((one) => one !== '')
             .join(' · '),
         ),
@@ -140,6 +143,12 @@ const WHY: Readonly<Record<string, string>> = {
 
 function wordsFor(why: string): string {
   return Object.hasOwn(WHY, why) ? (WHY[why] as string) : why
+}
+
+/** What hooks and rules in shadow mode would have done. */
+function shadows({ diagnostics }: Fire): string | undefined {
+  const texts = diagnostics.filter(({ code }) => code === 'shadow').map(({ text }) => text)
+  return texts.length > 0 ? texts.join('; ') : undefined
 }
 
 function ranBy(hooks: readonly AuditedHook[]): string {

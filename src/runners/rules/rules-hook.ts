@@ -60,6 +60,7 @@ export function rulesHooks(
     return limited.warnings.length === 0 ? result : warned(result, limited.warnings)
   }
   const foresee = async (event: HookEvent) => {
+    if (typeof event.data.tool_name !== 'string') return []
     const { effects, hits } = await judged(event)
     return foreseen(hits, effects, authority)
   }

@@ -5,6 +5,7 @@ import { type Check, isFlag, isOneOf, isText } from '../core/base/options.js'
 import type { EffectKind } from '../effects/effect.js'
 import { EFFECT_KINDS } from './effect-kinds.js'
 import { LIMITS, type Limited, type LimitKind, PERIODS, UNCOUNTED } from './limit.js'
+import { REWRITE_NAMES, type RewriteName, rewriteMeans } from './rewrite-names.js'
 
 export interface Rule extends Limited {
   readonly id: string
@@ -13,6 +14,8 @@ export interface Rule extends Limited {
   readonly of?: string | readonly string[]
   readonly except?: string | readonly string[]
   readonly then: Then
+  readonly to?: RewriteName
+  readonly otherwise?: 'ask' | 'deny'
   readonly say?: string
   readonly in?: { readonly modes?: readonly string[]; readonly agents?: readonly string[] }
   readonly mode?: 'enforce' | 'shadow'
@@ -20,7 +23,7 @@ export interface Rule extends Limited {
   readonly off?: boolean
 }
 
-export type Then = 'end_turn' | 'deny' | 'ask' | 'allow' | 'tell'
+export type Then = 'end_turn' | 'deny' | 'ask' | 'rewrite' | 'allow' | 'tell'
 export type Where = Readonly<Record<string, boolean | string | readonly string[]>>
 
 /** A rules file after all checks. */
@@ -33,7 +36,7 @@ export const PRESET_NAMES = ['careful', 'standard', 'relaxed'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 /** The strictest comes first. Order within a file does not matter. */
-export const THENS: readonly Then[] = ['end_turn', 'deny', 'ask', 'tell', 'allow']
+export const THENS: readonly Then[] = ['end_turn', 'deny', 'ask', 'rewrite', 'tell', 'allow']
 
 /** Limits of one file. */
 export const MOST_RULES = 1000
@@ -81,8 +84,18 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
   except: [isPatterns, 'Not for effects on these.', TEXTS],
   then: [
     isOneOf(...THENS),
-    'What follows. The strictest counts: end_turn, deny, ask, allow.',
+    'What follows. The strictest counts: end_turn, deny, ask, rewrite, allow.',
     { enum: THENS },
+  ],
+  to: [
+    isOneOf(...REWRITE_NAMES),
+    `How a rule rewrites. ${REWRITE_NAMES.map((name) => `${name}: ${rewriteMeans(name)}`).join(' ')}`,
+    { enum: REWRITE_NAMES },
+  ],
+  otherwise: [
+    isOneOf('ask', 'deny'),
+    'What follows where the words cannot be changed exactly. Default: ask.',
+    { enum: ['ask', 'deny'] },
   ],
   at_most: limitField('at_most'),
   same_call: limitField('same_call'),

@@ -7,6 +7,7 @@ import { type JsonPath, under } from '../files/json-text.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
 import { LIMIT_KINDS, limitKindsOf, limitOf, PERIODS } from './limit.js'
 import { presetRules } from './presets.js'
+import { REWRITE_NAMES } from './rewrite-names.js'
 import {
   endOf,
   LONGEST_PATTERN,
@@ -226,9 +227,33 @@ class RulesReader {
         )
     }
     this.#limit(rule, name, at)
+    this.#rewrite(rule, name, at)
     if (rule.then === 'tell' && rule.say === undefined)
       this.#wrong(`${name} needs "say": it only tells something`, at)
     return this.#problems.length === before
+  }
+
+  #rewrite(rule: Rule, name: string, at: JsonPath): void {
+    const { then, to } = rule
+    if (then === 'rewrite') {
+      const known = REWRITE_NAMES.map((one) => `"${one}"`).join(' or ')
+      if (to === undefined) this.#wrong(`${name} needs "to": how it rewrites`, at, `Add "to": ${known}.`)
+      const [limit] = limitKindsOf(rule)
+      if (limit !== undefined)
+        this.#wrong(
+          `${name}: a rule that rewrites cannot have a limit`,
+          under(at, limit),
+          `Remove "${limit}".`,
+        )
+      return
+    }
+    const without = (['to', 'otherwise'] as const).find((key) => rule[key] !== undefined)
+    if (without !== undefined)
+      this.#wrong(
+        `${name}: "${without}" is only for rules that rewrite`,
+        under(at, without),
+        `Write "then": "rewrite", or remove "${without}".`,
+      )
   }
 
   #limit(rule: Rule, name: string, at: JsonPath): void {
@@ -376,6 +401,7 @@ function slip(value: unknown, known: readonly string[]): string | undefined {
 
 function slipOf(key: string, value: unknown): string | undefined {
   if (key === 'then') return slip(value, THENS)
+  if (key === 'to') return slip(value, REWRITE_NAMES)
   if (key === 'per') return slip(value, PERIODS)
   if (key === 'mode') return slip(value, ['enforce', 'shadow'])
   return undefined

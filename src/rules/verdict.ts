@@ -126,6 +126,7 @@ const VERBS: Readonly<Record<Then, string>> = {
   end_turn: 'ends the turn',
   deny: 'forbids this',
   ask: 'asks first',
+  rewrite: 'rewrites this',
   tell: 'tells something',
   allow: 'allows this',
 }
@@ -134,6 +135,7 @@ const DOES: Readonly<Record<Then, string>> = {
   end_turn: 'have ended the turn',
   deny: 'have denied this call',
   ask: 'have asked about this call',
+  rewrite: 'have rewritten this call',
   tell: 'have told the agent something',
   allow: 'have allowed this call',
 }

@@ -57,6 +57,77 @@ async function trustProject(): Promise<void> {
   for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
 }
 
+describe('rules that rewrite', () => {
+  const LEASE = {
+    id: 'lease',
+    effects: ['git'],
+    where: { force: true },
+    then: 'rewrite',
+    to: 'force-with-lease',
+  }
+  const commandOf = ({ data }: Outcome) => (data.tool_input as { command: string }).command
+
+  test('change the words where they stand, and tell the agent', async () => {
+    write(rulesFile(home), { rules: [LEASE, ASK] })
+    const hooks = await hooksHere()
+    const outcome = await fired(hooks, 'echo hi && git push -f origin topic')
+    expect([outcome.action, commandOf(outcome)]).toEqual([
+      'continue',
+      'echo hi && git push --force-with-lease origin topic',
+    ])
+    expect(outcome.injections.map(({ text }) => text)).toEqual([
+      'The rule lease changed the command to: echo hi && git push --force-with-lease origin topic',
+    ])
+    const asked = await fired(hooks, 'rm maybe; git push -f')
+    expect([asked.action, commandOf(asked)]).toEqual(['ask_user', 'rm maybe; git push --force-with-lease'])
+    const done = await fired(hooks, 'git push --force-with-lease')
+    expect([done.action, done.injections]).toEqual(['continue', []])
+  })
+
+  test.each([
+    'sudo git push -f',
+    "sh -c 'git push -f'",
+    'git push -f; sh -c "git push -f"',
+    'git push origin +main',
+    'git push -f $R',
+  ])('ask, or deny, about what cannot be changed: %s', async (command) => {
+    write(rulesFile(home), { rules: [LEASE] })
+    const asked = await fired(await hooksHere(), command)
+    expect([asked.action, commandOf(asked)]).toEqual(['ask_user', command])
+    expect(asked.reason).toContain('because the call cannot be rewritten to force-with-lease (')
+    write(rulesFile(home), { rules: [{ ...LEASE, otherwise: 'deny' }] })
+    expect((await fired(await hooksHere(), command)).action).toBe('deny')
+  })
+
+  test('do not loosen a deny, and several change one call', async () => {
+    const dry = {
+      id: 'dry',
+      effects: ['git'],
+      where: { operation: 'clean', force: true },
+      then: 'rewrite',
+      to: 'dry-run',
+    }
+    write(rulesFile(home), { rules: [{ ...LEASE, where: { operation: 'push', force: true } }, dry] })
+    const both = await fired(await hooksHere(), 'git push -f && git clean -fd')
+    expect([both.action, commandOf(both)]).toEqual([
+      'continue',
+      'git push --force-with-lease && git clean --dry-run -fd',
+    ])
+    write(rulesFile(home), {
+      rules: [dry, { id: 'no', effects: ['git'], where: { loses: 'work' }, then: 'deny' }],
+    })
+    expect((await fired(await hooksHere(), 'git clean -fd')).action).toBe('deny')
+  })
+
+  test('in shadow mode, or of an untrusted project, change nothing', async () => {
+    write(rulesFile(home), { rules: [{ ...LEASE, mode: 'shadow' }] })
+    write(rulesFile(project), { rules: [LEASE] })
+    const outcome = await fired(await hooksHere({ trust: 'enforce' }), 'git push -f')
+    expect([outcome.action, commandOf(outcome)]).toEqual(['continue', 'git push -f'])
+    expect(outcome.diagnostics.map(({ text }) => text).join()).toContain('would have rewritten this call')
+  })
+})
+
 describe('rules of the user', () => {
   test('deny, ask, and let everything else pass', async () => {
     write(rulesFile(home), { rules: [KEEP, ASK] })

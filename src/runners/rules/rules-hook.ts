@@ -1,7 +1,7 @@
 // A file of rules as one hook: reads what a call would do, and answers as the strictest rule says.
 
-import type { Json } from '../../core/base/json.js'
-import { deny, type HookResult } from '../../core/events/result.js'
+import type { Data, Json } from '../../core/base/json.js'
+import { deny, type HookResult, modify } from '../../core/events/result.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import type { Effect } from '../../effects/effect.js'
 import { effectsOf } from '../../effects/effects-of.js'
@@ -13,6 +13,7 @@ import { rulesInForce } from '../../rules/rules-in-force.js'
 import { countedOf, foreseen, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
 import { countAfter, settled, watchedFor } from './limits.js'
+import { rewriteOf } from './rewrites.js'
 
 /** A rules file after all checks. Its reader knows more about the rules. */
 export interface RulesHandler {
@@ -52,12 +53,17 @@ export function rulesHooks(
     }
   }
   const run = async (event: HookEvent, { note, count }: HookContext): Promise<HookResult> => {
-    const { effects, hits } = await judged(event)
-    const limited = await settled(countedOf(hits, authority), event, authority.file, count)
-    const { result, shadows } = verdictOf(limited.hits, effects, authority)
+    const judgedHere = async (one: HookEvent) => {
+      const { effects, hits } = await judged(one)
+      return { event: one, effects, hits: countedOf(hits, authority) }
+    }
+    const made = await rewriteOf(await judgedHere(event), judgedHere)
+    const limited = await settled(made.hits, made.event, authority.file, count)
+    const { result, shadows } = verdictOf(limited.hits, made.effects, authority)
     for (const text of shadows) note({ code: 'shadow', text })
     for (const text of limited.warnings) note({ code: 'rule-uncounted', text })
-    return limited.warnings.length === 0 ? result : warned(result, limited.warnings)
+    const changed = made.input === undefined ? result : withInput(result, made.input, made.told)
+    return limited.warnings.length === 0 ? changed : warned(changed, limited.warnings)
   }
   const foresee = async (event: HookEvent) => {
     if (typeof event.data.tool_name !== 'string') return []
@@ -65,6 +71,17 @@ export function rulesHooks(
     return foreseen(hits, effects, authority)
   }
   return [{ ...hook, run, foresee }, ...watching(hook, rules.all, authority.file)]
+}
+
+/** A call that is refused is not changed. */
+function withInput(result: HookResult, input: Data, told: readonly string[]): HookResult {
+  const { action, contextInjection, permission: _, ...rest } = result
+  if (action === 'deny' || action === 'abort_turn') return result
+  const texts = [...(contextInjection === undefined ? [] : [contextInjection]), ...told]
+  const more = { ...rest, contextInjection: texts.join('\n') }
+  return action === 'ask_user'
+    ? { ...more, action, data: { tool_input: input } }
+    : modify({ tool_input: input }, more)
 }
 
 function warned(result: HookResult, warnings: readonly string[]): HookResult {

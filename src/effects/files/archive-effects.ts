@@ -48,12 +48,29 @@ export const extractEffects: EffectReader = ({ name, args }) => {
 }
 
 /** gzip and its kin write the name with and without their extension. */
-export const packEffects: EffectReader = ({ args }) => {
-  const { operands, valuesOf, has } = argumentsOf(args, { valued: 'oS' })
+export const packEffects: EffectReader = ({ name, args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, { valued: 'oS', long: ['--suffix'] })
   if (has('clt', '--stdout', '--to-stdout', '--list', '--test')) return each('write', valuesOf('o'))
   const bare = operands.map((word) => withText(word, word.text.replace(/\.(?:gz|Z|xz|lzma|bz2|zst)$/, '')))
-  return each('write', [...operands, ...bare, ...valuesOf('o')])
+  const [named, others] = has('S', '--suffix') ? [valuesOf('S', '--suffix'), []] : [[], EXTENSIONS]
+  const endings = [
+    ...named.map(({ text }) => text),
+    ...(others.find(([tools]) => tools.test(name))?.[1] ?? []),
+  ]
+  const packed = operands.flatMap((word) => endings.map((ending) => withText(word, word.text + ending)))
+  return [
+    ...each('write', [...operands, ...bare], has('r', '--recursive')),
+    ...each('write', [...packed, ...valuesOf('o')]),
+  ]
 }
+
+/** What each program adds to the name of a file that it packs. */
+const EXTENSIONS: readonly (readonly [tools: RegExp, endings: readonly string[]])[] = [
+  [/^gzip$/, ['.gz']],
+  [/^xz$/, ['.xz']],
+  [/^bzip2$/, ['.bz2']],
+  [/^zstd$/, ['.zst']],
+]
 
 export const tarEffects: EffectReader = ({ args }) => {
   const [first] = args

@@ -1,6 +1,6 @@
 // The files that a call changes, by program. An unknown program is judged by the names in its arguments.
 
-import { type Word, withText } from '../script/word.js'
+import { isWild, type Word, withText } from '../script/word.js'
 import { extractEffects, packEffects, tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
 import { curlEffects, wgetEffects } from './download-effects.js'
 import { editEffects } from './editor-effects.js'
@@ -42,6 +42,8 @@ function destinations(
   folders: readonly Word[],
 ): [readonly Word[], readonly Word[]] {
   const last = operands.at(-1)
+  // `cp *.txt` overwrites the last of the files that it stands for.
+  if (folders.length === 0 && operands.length === 1 && last && isWild(last)) return [operands, operands]
   const sources = folders.length > 0 || operands.length < 2 ? operands : operands.slice(0, -1)
   const targets = folders.length > 0 ? folders : last && operands.length > 1 ? [last] : []
   const others = operands.filter(({ either }) => either)
@@ -65,7 +67,14 @@ const move: EffectReader = ({ args }) => {
   const { operands, valuesOf, has } = argumentsOf(args, TARGET)
   const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
   const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
-  return [...each('move', sources, true), ...itself, ...arriving(sources, targets, 'write')]
+  const arrived = arriving(sources, targets, 'write')
+  const kept = has('bS', '--backup', '--suffix') ? backups(arrived) : []
+  return [...each('move', sources, true), ...itself, ...arrived, ...kept]
+}
+
+/** `a~`, `a.~1~`: what was in the place before gets another name. */
+function backups(written: readonly FileEffect[]): FileEffect[] {
+  return written.map(({ target }) => one('write', { ...target, text: `${target.text}*`, glob: true }))
 }
 
 const copy: EffectReader = ({ name, args }) => {
@@ -77,7 +86,9 @@ const copy: EffectReader = ({ name, args }) => {
   const links = name !== 'scp' && has('ls', '--link', '--symbolic-link') ? each('link', sources, true) : []
   const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
   const kept = has('', '--parents') ? withFolders(sources, targets) : []
-  return [...links, ...itself, ...kept, ...arriving(sources, targets, 'write')]
+  const arrived = arriving(sources, targets, 'write')
+  const before = name !== 'scp' && has('bS', '--backup', '--suffix') ? backups(arrived) : []
+  return [...links, ...itself, ...kept, ...arrived, ...before]
 }
 
 /** The targets of sources that keep their folders. */
@@ -116,17 +127,24 @@ const rsync: EffectReader = ({ args }) => {
 /** The target of a link counts as changed, because a later change under its new name would go unnoticed. */
 const link: EffectReader = ({ args }) => {
   const { operands, valuesOf, has } = argumentsOf(args, TARGET)
-  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  const folders = valuesOf('t', '--target-directory')
+  // With one word, the link gets the same name here.
+  const [sources, targets] = destinations(operands, operands.length === 1 ? [...folders, HERE] : folders)
+  const arrived = arriving(sources, targets, 'write')
   const beside = targets.flatMap((target) =>
     sources.filter(({ text }) => !/^[/~]/.test(text)).map((source) => inFolder(target, `../${source.text}`)),
   )
   return [
     ...each('link', sources, true),
     ...each('link', beside, true),
-    ...(has('T', '--no-target-directory') ? each('write', targets, true) : []),
-    ...arriving(sources, targets, 'write'),
+    // With `n`, a link to a folder is itself replaced.
+    ...(has('Tn', '--no-target-directory', '--no-dereference') ? each('write', targets, true) : []),
+    ...arrived,
+    ...(has('bS', '--backup', '--suffix') ? backups(arrived) : []),
   ]
 }
+
+const HERE = literalWord('.')
 
 /** Mounting gives a folder a second name, and hides what was in its place. */
 const mount: EffectReader = ({ name, args }) => {
@@ -174,7 +192,26 @@ const sed: EffectReader = ({ args, input }) => {
   if (runs) written.push({ text: 'the files of its e command', known: false, glob: false })
   if (files.some((text) => text.startsWith('<(')))
     written.push({ text: 'the files of its script', known: false, glob: false })
-  return [...each('write', written), ...(inPlace ? each('write', edited) : [])]
+  return [
+    ...each('write', written),
+    ...(inPlace ? each('write', [...edited, ...backedUp(edited, args)]) : []),
+  ]
+}
+
+/** `sed -i.bak` keeps `a.txt.bak`. A star in the ending stands for the name. */
+function backedUp(edited: readonly Word[], args: readonly Word[]): readonly Word[] {
+  return args.flatMap(({ text }) => {
+    const [, ending = ''] = /^(?:-[nErsuz]*[iI]|--in-place=)(.+)$/s.exec(text) ?? []
+    if (ending === '') return []
+    return edited.map((word) =>
+      withText(
+        word,
+        ending.includes('*')
+          ? word.text.replace(/[^/]*$/, (name) => ending.replaceAll('*', name))
+          : word.text + ending,
+      ),
+    )
+  })
 }
 
 /** The program writes the values of these options. */
@@ -182,6 +219,38 @@ const outputs =
   (letters: string, ...long: readonly string[]): EffectReader =>
   ({ args }) =>
     each('write', argumentsOf(args, { valued: letters, long }).valuesOf(letters, ...long))
+
+/** `split a.txt part` writes `partaa`, `partab` and so on. */
+const split: EffectReader = ({ args }) => {
+  const { operands } = argumentsOf(args, {
+    valued: 'abClntN',
+    long: [
+      '--bytes',
+      '--lines',
+      '--number',
+      '--suffix-length',
+      '--additional-suffix',
+      '--line-bytes',
+      '--separator',
+    ],
+  })
+  const [file, prefix = literalWord('x')] = operands
+  // A pattern may stand for both.
+  return each('write', [numbered(prefix), ...(file && isWild(file) ? [numbered(file)] : [])])
+}
+
+const csplit: EffectReader = ({ args }) => {
+  const { valuesOf } = argumentsOf(args, {
+    valued: 'bfn',
+    long: ['--prefix', '--suffix-format', '--digits'],
+  })
+  const [prefix = literalWord('xx')] = valuesOf('f', '--prefix')
+  return each('write', [numbered(prefix)])
+}
+
+function numbered(prefix: Word): Word {
+  return { ...prefix, text: `${prefix.text}*`, glob: true }
+}
 
 const second: EffectReader = ({ args }) => each('write', argumentsOf(args).operands.slice(1))
 
@@ -220,9 +289,7 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
     ({ args }) =>
       /^(?:trash|remove|move)$/.test(args[0]?.text ?? '') ? each('delete', args.slice(1), true) : [],
   ],
-  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split'].map(
-    (name) => [name, write] as const,
-  ),
+  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge'].map((name) => [name, write] as const),
   ...['dos2unix', 'unix2dos', 'logrotate'].map((name) => [name, write] as const),
   ...['gzip', 'gunzip', 'xz', 'unxz', 'bzip2', 'bunzip2', 'zstd', 'unzstd'].map(
     (name) => [name, packEffects] as const,
@@ -246,6 +313,8 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ['dd_rescue', second],
   ['history', ({ args }) => each('write', argumentsOf(args).operands)],
   ['sed', sed],
+  ['split', split],
+  ['csplit', csplit],
   ['tar', tarEffects],
   ['bsdtar', tarEffects],
   ['unzip', unzipEffects],

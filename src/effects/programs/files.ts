@@ -58,13 +58,22 @@ function settled(effects: readonly FileEffect[], use: Use): readonly FileEffect[
   if (!isInto)
     return effects
       .filter((one) => !isIn(one))
-      .map((one) => (one === open ? { ...one, deep: isDeepCopy(call.args) } : one))
+      .map((one) =>
+        one === open ? { ...one, deep: isDeepCopy(call.args) || movesFolder(effects, use) } : one,
+      )
   const isNamed =
     effects.some(isIn) &&
     !argumentsOf(call.args).operands.some(
       (word) => /^[.*]*$/.test(baseOf(word)) && word.text !== open.target.text,
     )
   return isNamed ? effects.filter((one) => one !== open) : effects
+}
+
+function movesFolder(effects: readonly FileEffect[], use: Use): boolean {
+  return effects.some(
+    ({ deed, target }) =>
+      deed === 'move' && use.places(target).some(({ path, known, wild }) => !known || wild || isFolder(path)),
+  )
 }
 
 function isDeepCopy(args: readonly Word[]): boolean {
@@ -232,6 +241,9 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [{ kind: 'read', place: { path: '/home/dev/app/src' } }, write('/backup/src')],
       },
       { command: 'ln -sf /tmp/x ~/.bashrc', effects: [write('/home/dev/.bashrc')] },
+      { command: 'ln -s /tmp/x', effects: [write('/home/dev/app/x')] },
+      { command: 'cp -b a.txt b.txt', effects: [write('/home/dev/app/b.txt*', { wild: true })] },
+      { command: 'echo a | xargs -I% cp % b', effects: [write('/home/dev/app/b')] },
       { command: 'install -m 755 app /usr/local/bin/app', effects: [write('/usr/local/bin/app')] },
     ],
   },
@@ -245,6 +257,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
       'mknod',
       'sponge',
       'split',
+      'csplit',
       'dos2unix',
       'unix2dos',
       'logrotate',
@@ -278,6 +291,8 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [write('/dev/sda'), { kind: 'read', place: { path: '/home/dev/app/disk.img' } }],
       },
       { command: 'truncate -s 0 app.log', effects: [write('/home/dev/app/app.log')] },
+      { command: 'split -b 1M big.bin part', effects: [write('/home/dev/app/part*', { wild: true })] },
+      { command: 'csplit notes.md 10', effects: [write('/home/dev/app/xx*', { wild: true })] },
       {
         command: 'find /var/log -name "*.log" -delete',
         effects: [{ kind: 'delete', place: { wild: true } }],
@@ -319,6 +334,8 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [{ kind: 'read', place: { path: '/home/dev/.ssh', deep: true } }, write('/tmp/x.tgz')],
       },
       { command: 'tar xzf a.tgz -C /opt/app', effects: [write('/opt/app', { deep: true })] },
+      { command: 'gzip app.log', effects: [write('/home/dev/app/app.log.gz')] },
+      { command: 'gzip -r logs', effects: [write('/home/dev/app/logs', { deep: true })] },
       { command: 'unzip a.zip -d /etc', effects: [write('/etc', { deep: true })] },
       { command: 'zip -rm a.zip src', effects: [del('/home/dev/app/src')] },
     ],

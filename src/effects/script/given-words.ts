@@ -18,12 +18,12 @@ export function withGivenWords(calls: readonly Call[]): readonly Call[] {
   if (!calls.some(({ isInner }) => isInner)) return calls
   let given: readonly Word[] | undefined
   let found: readonly Word[] | undefined
-  let marker = '{}'
+  let marker: Marker = { sign: '{}', replaces: false }
   return calls.map((call) => {
     if (!call.isInner) {
       given = undefined
       found = undefined
-      marker = '{}'
+      marker = { sign: '{}', replaces: false }
     }
     const filled = call.isInner ? { ...call, args: filledIn(call.args, given, found, marker) } : call
     if (call.name === 'xargs' || call.name === 'parallel') {
@@ -40,7 +40,7 @@ function filledIn(
   args: readonly Word[],
   given: readonly Word[] | undefined,
   found: readonly Word[] | undefined,
-  marker: string,
+  { sign: marker, replaces }: Marker,
 ): readonly Word[] {
   const put = (words: readonly Word[], sign: string) =>
     words.flatMap((word) => {
@@ -53,17 +53,24 @@ function filledIn(
       }))
     })
   const filled = found || given ? put(args, found ? '{}' : marker) : args
-  return given ? [...filled, ...given] : filled
+  const isReplaced = replaces && args.some(({ text }) => text.includes(marker))
+  return given && !isReplaced ? [...filled, ...given] : filled
+}
+
+interface Marker {
+  readonly sign: string
+  /** Whether the words take its place, and are not appended. */
+  readonly replaces: boolean
 }
 
 /** `-I%`, `-I %`, `--replace=%`. */
-function markerOf(args: readonly Word[]): string {
+function markerOf(args: readonly Word[]): Marker {
   for (const [i, { text }] of args.entries()) {
-    if (text === '-I') return args[i + 1]?.text || '{}'
+    if (text === '-I') return { sign: args[i + 1]?.text || '{}', replaces: true }
     const [, sign] = /^(?:-[0rtp]*[Ii]|--replace=)(.+)$/s.exec(text) ?? []
-    if (sign !== undefined) return sign
+    if (sign !== undefined) return { sign, replaces: true }
   }
-  return '{}'
+  return { sign: '{}', replaces: false }
 }
 
 function printedBy(sources: readonly Call[]): readonly Word[] {
@@ -84,7 +91,11 @@ function printed(call: Call): readonly Word[] {
   if (name === 'ls') return listed(operands)
   if (/^(?:[ef]?grep|rg)$/.test(name) && listsFiles(args)) {
     const roots = args.some(({ text }) => /^-e/.test(text)) ? operands : operands.slice(1)
-    return anythingIn(roots)
+    // Files among them are printed as they are.
+    const isDeep =
+      name === 'rg' || args.some(({ text }) => /^-\w*[rR]|^--(?:dereference-)?recursive/.test(text))
+    const files = roots.filter(({ text }) => !isDeep || isPattern(text) || /\.\w+$/.test(text))
+    return [...files, ...anythingIn(roots)]
   }
   if (name === 'git' && /^(?:ls-files|diff|status|grep|show)$/.test(args[0]?.text ?? ''))
     return args[0]?.text === 'ls-files' ? anythingLike(operands.slice(1)) : anythingIn([])

@@ -2,8 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Effect } from './effect.js'
+import { Links } from './links.js'
 import { absolutePath } from './paths/absolute-path.js'
-import type { Draft } from './program.js'
+import { ANYBODY, type Draft, NOT_GIT } from './program.js'
 import { newBudget, type Surroundings, scriptEffects } from './script-effects.js'
 import { ownerOf, type SettingFile } from './setting-places.js'
 import { AmbiguousInput, type ToolCall, toolCall } from './tools/tool-call.js'
@@ -22,10 +23,13 @@ const MOST_EFFECTS = 500
 /** Never rejects for any name and input: what cannot be read is `unknown`. */
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   const first = distinct(await readCall(use, context))
-  const read = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
+  const known = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
+  const links = new Links(context)
+  const read = distinct(known.flatMap((effect) => links.followed(effect)))
   const more = distinct([...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)])
-  const all = more.length === 0 ? read : [...read, ...more]
-  return first.length === read.length
+  const closed = read.some(isOpen) ? read.filter((effect) => !isOpen(effect)) : read
+  const all = more.length === 0 ? closed : [...closed, ...more]
+  return first.length === known.length
     ? all
     : [...all, { kind: 'unknown', why: 'it has too many effects to list', by: shownCall(use) }]
 }
@@ -100,15 +104,26 @@ async function shellEffects(
   return effects
 }
 
+// ---- settings ---------------------------------------------------------------------------------------------------
+
+/** Not yet known whether the place is a setting, and whose. */
+function isOpen(effect: Effect): boolean {
+  return effect.kind === 'setting' && (effect.owner === ANYBODY || effect.owner === NOT_GIT)
+}
+
 /** A change of a file that guards depend on. */
 function settingsAmong(effects: readonly Effect[], files: readonly SettingFile[]): readonly Effect[] {
   const found: Effect[] = []
   if (files.length === 0) return found
   for (const effect of effects) {
-    if (effect.kind !== 'write' && effect.kind !== 'delete' && effect.kind !== 'move') continue
-    for (const place of effect.kind === 'move' ? [effect.place, effect.to] : [effect.place]) {
+    const changes = effect.kind === 'write' || effect.kind === 'delete' || effect.kind === 'move'
+    if ((!changes && !isOpen(effect)) || !('place' in effect) || !effect.place) continue
+    // What a folder is moved to gets all of its files.
+    const places = effect.kind === 'move' ? [effect.place, { ...effect.to, deep: true }] : [effect.place]
+    for (const place of places) {
       const owner = ownerOf(place, files)
-      if (owner === undefined) continue
+      if (owner === undefined || (owner === 'git' && effect.kind === 'setting' && effect.owner === NOT_GIT))
+        continue
       found.push({ kind: 'setting', owner, place, by: effect.by, ...(effect.guess ? { guess: true } : {}) })
     }
   }

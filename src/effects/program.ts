@@ -1,8 +1,10 @@
 // What a table of programs is made of: an entry reads one call of its program, and its examples show what it sees.
 
 import { posix } from 'node:path'
+import { realOf } from '../files/within.js'
 import type { Effect, Place, Source } from './effect.js'
 import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
+import { isLink } from './paths/on-disk.js'
 import { isPattern } from './paths/path-overlap.js'
 import type { Call, Script } from './script/shell-script.js'
 import { isWild, type Word } from './script/word.js'
@@ -54,10 +56,21 @@ export function placesOf(
   const found = new Map<string, Place>()
   for (const folder of folders) {
     const isLost = folder === SOMEWHERE && !/^(?:[/~]|file:)/.test(word.text)
-    const path = isLost ? word.text : plainPath(absolutePath(word.text, folder, home))
-    found.set(path, { path, known: !isLost, wild: isWild(word) || (!isLost && isPattern(folder)), deep })
+    const wild = isWild(word) || (!isLost && isPattern(folder))
+    const given = isLost ? word.text : absolutePath(word.text, folder, home)
+    const path = isLost ? given : plainPath(wild ? withStars(given) : given)
+    const place = { path, known: !isLost, wild, deep }
+    found.set(path, place)
+    // `rm -r link/`: some programs follow it.
+    if (/[^/.]\/+$/.test(word.text) && place.known && !place.wild && isLink(path))
+      found.set(realOf(path), { ...place, path: realOf(path) })
   }
   return [...found.values()]
+}
+
+/** `@(a)` is `a`. `!(a)` matches almost any name, and counts as `*`. */
+function withStars(path: string): string {
+  return path.replace(/@\(([^()|/]*)\)/g, '$1').replace(/[@!+?*]\([^()/]*\)/g, '*')
 }
 
 /** Without `..`, doubled slashes and a slash at the end. */
@@ -87,6 +100,14 @@ export function writes(use: Use, words: readonly Word[], deep = false): Draft[] 
     'write',
     words.flatMap((word) => use.places(word, deep)),
   )
+}
+
+/** Owners of a `setting` that is dropped unless guards depend on its place: of anybody's, or of more than git's. */
+export const ANYBODY = ''
+export const NOT_GIT = '!git'
+
+export function maybeSetting(places: readonly Place[], owner = ANYBODY): Draft[] {
+  return places.map((place) => ({ kind: 'setting', owner, place }))
 }
 
 export function cloud(operation: string, destroys: boolean, resource?: string): Draft {

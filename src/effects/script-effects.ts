@@ -2,10 +2,12 @@
 
 import type { Effect, Place, Source } from './effect.js'
 import { type Draft, placesOf, send, type Use } from './program.js'
-import { codeEffects } from './programs/code.js'
+import { alsoCode, codeEffects } from './programs/code.js'
+import { copiedTrees } from './programs/copied-trees.js'
 import { fileChanges } from './programs/files.js'
 import { type Launched, launchedBy } from './programs/launchers.js'
-import { setVariable, unasked } from './programs/own.js'
+import { givenDisks, mentions } from './programs/mentions.js'
+import { onCarabiner, setVariable, unasked } from './programs/own.js'
 import { programOf } from './programs/programs.js'
 import { sourcesOfInput } from './programs/sources.js'
 import { remembered } from './remembered.js'
@@ -16,6 +18,7 @@ import { withInner } from './script/inner-calls.js'
 import { runByOther, runFiles } from './script/run-output.js'
 import { type Call, readScript, type Script } from './script/shell-script.js'
 import { type StoredScript, storedScripts } from './script/stored-scripts.js'
+import { isWild, withText } from './script/word.js'
 import { shellQuoted } from './shell/shell-quoted.js'
 import { wrapperOf } from './shell/wrappers.js'
 
@@ -100,14 +103,19 @@ class CallReader {
 
   use(call: Call): Use {
     const { home } = this.#around
+    const { dots } = this.#script
     return {
       call,
       args: call.args,
       texts: call.args.map(({ text }) => text),
       script: this.#script,
       isRun: this.#isRun(call),
-      places: (word, deep = false, folders = call.folders): readonly Place[] =>
-        placesOf(word, folders, home, deep),
+      places: (word, deep = false, folders = call.folders): readonly Place[] => [
+        ...placesOf(word, folders, home, deep),
+        ...(dots && isWild(word)
+          ? placesOf(withText(word, hiddenNames(word.text)), folders, home, deep)
+          : []),
+      ],
       of: (other) => this.#drafts(other),
     }
   }
@@ -119,11 +127,25 @@ class CallReader {
     this.#known.set(call, [])
     const use = this.use(call)
     const own = programOf(call.name)?.effects(use) ?? fileChanges(use)
-    const more = [...unasked(use), ...strange(call), ...inputsOf(use)]
+    const more = [
+      ...alsoCode(use),
+      ...copiedTrees(use, this.#around),
+      ...mentions(use),
+      ...givenDisks(use),
+      ...unasked(use),
+      ...onCarabiner(use, this.#around.home, this.#around.env),
+      ...strange(call),
+      ...inputsOf(use),
+    ]
     const drafts = more.length === 0 ? own : [...own, ...more]
     this.#known.set(call, drafts)
     return drafts
   }
+}
+
+/** With `dotglob`, a star also matches names that begin with a dot. */
+function hiddenNames(pattern: string): string {
+  return pattern.replace(/(^|\/)(?=[*?[])/g, '$1.')
 }
 
 /** Files that `<` reads. */
@@ -162,6 +184,7 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
   for (const { words, folders } of script.inputs)
     for (const place of words.flatMap((word) => placesOf(word, folders, around.home, false)))
       drafts.push({ kind: 'read', place })
+  for (const place of historyFiles(script, around)) drafts.push({ kind: 'write', place })
   const set = [...script.assignments]
   for (const { name, args } of script.calls) if (name === 'unset') set.push(...args.map(({ text }) => text))
   for (const one of set) {
@@ -170,6 +193,15 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
   }
   if (isForkBomb(script)) drafts.push({ kind: 'process', operation: 'fork bomb', target: undefined })
   return drafts.map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
+}
+
+/** `HISTFILE=x; history -w` */
+function historyFiles({ assignments, calls }: Script, { home }: Surroundings): readonly Place[] {
+  const text = assignments.findLast((one) => one.startsWith('HISTFILE='))?.slice('HISTFILE='.length)
+  const writer = calls.find(({ name }) => name === 'history')
+  return text && writer
+    ? placesOf({ text, known: !/[$`]/.test(text), glob: false }, writer.folders, home, false)
+    : []
 }
 
 /** What the calls of a script read, if one of them writes to a socket. */

@@ -1,9 +1,10 @@
 // Which places are files that guards depend on: hooks and settings of agents, git's checks, our own.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Place } from './effect.js'
-import { beginsAt, isPattern, type Parts, partsOf } from './paths/path-overlap.js'
+import { namesIn, treeOf } from './paths/on-disk.js'
+import { beginsAt, canBe, isPattern, type Parts, partsOf } from './paths/path-overlap.js'
 
 export interface SettingFile {
   readonly owner: string
@@ -19,6 +20,7 @@ export function ownerOf(place: Place, files: readonly SettingFile[]): string | u
   // Of a path that is only known at run time, the names still tell.
   const isWild = place.wild || !place.known
   const { all, byFirst, others } = indexOf(files)
+  if (place.wild && parts.includes('**')) return all.find((file) => isFound(place.path, file))?.owner
   for (const [at, part] of parts.entries()) {
     const found = (isWild ? undefined : byFirst.get(part)) ?? []
     const met = [...found, ...(isWild ? all : others)].find((file) =>
@@ -63,22 +65,77 @@ function withParts(file: SettingFile): KnownFile {
   return { ...file, parts: partsOf(file.path) }
 }
 
-function isAffected(
-  { path, deep }: Place,
-  parts: Parts,
-  at: number,
-  file: KnownFile,
-  isWild: boolean,
-): boolean {
+function isAffected(place: Place, parts: Parts, at: number, file: KnownFile, isWild: boolean): boolean {
+  const { path, deep } = place
   const { parts: own } = file
   if (at > 0 && file.path.startsWith('/')) return false
   const isIn =
     beginsAt(parts, at, own, isWild, false) && (file.path.endsWith('/') || parts.length === at + own.length)
-  if (isIn && (!isWild || !isAnyName(parts.slice(at, at + own.length)))) return true
+  const met = parts.slice(at, at + own.length)
+  const isSure = !isWild || (!isAnyName(met) && !(place.known && isPattern(met[0] ?? '')))
+  if (isIn && (isSure || isThere(path, at, file))) return true
   const behind = parts.length - at
-  if (!deep || isWild || behind >= own.length) return false
-  if (!beginsAt(parts, at, own.slice(0, behind), false, false)) return false
+  if (!deep || !place.known || behind >= own.length) return false
+  if (!beginsAt(parts, at, own.slice(0, behind), isWild, false)) return false
+  if (isWild) return isThere(path, at, file)
   return !file.shared || existsSync(join(path, ...own.slice(behind)))
+}
+
+/** A star only matches files that exist. */
+function isThere(path: string, at: number, file: KnownFile): boolean {
+  const folder = namesOf(path).slice(0, at).join('/')
+  if (!path.startsWith('/') || isPattern(folder)) return false
+  const own = join('/', folder, file.path)
+  return existsSync(own.includes('*') ? dirname(own) : own)
+}
+
+function namesOf(path: string): readonly string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.')
+}
+
+/** `find . -name settings.json`: any number of folders, so only files that exist count. */
+function isFound(path: string, file: KnownFile): boolean {
+  const names = namesOf(path)
+  const start = names.slice(0, names.indexOf('**'))
+  const last = (names.at(-1) ?? '').toLowerCase()
+  return rootsOf(start, file).some((root) =>
+    filesAt(join('/', ...root, file.path)).some((found) =>
+      partsOf(found)
+        .slice(start.length)
+        .some((part) => canBe(last, part, true, true)),
+    ),
+  )
+}
+
+/** The folders that the file can be relative to, if it is looked for in this one. */
+function rootsOf(start: readonly string[], { path, parts }: KnownFile): readonly (readonly string[])[] {
+  if (path.startsWith('/')) return beginsAt(parts, 0, partsOf(start.join('/')), false, true) ? [[]] : []
+  const given = partsOf(start.join('/'))
+  return [start, ...parts.map((_, i) => start.slice(0, Math.max(0, start.length - i - 1)))].filter((root) => {
+    const behind = given.slice(root.length)
+    return behind.length < parts.length && beginsAt(behind, 0, parts.slice(0, behind.length), false, true)
+  })
+}
+
+/** The most files of one folder that are compared. */
+const MOST_FILES = 2000
+
+function filesAt(path: string): readonly string[] {
+  const below = (folder: string) =>
+    existsSync(folder)
+      ? [
+          folder,
+          ...treeOf(folder)
+            .slice(0, MOST_FILES)
+            .map((name) => join(folder, name)),
+        ]
+      : []
+  if (!path.includes('*')) return below(path)
+  const folder = dirname(path)
+  const name = path.slice(folder.length + 1).replace(/\/$/, '')
+  return namesIn(folder)
+    .filter((one) => canBe(name.toLowerCase(), one.toLowerCase(), true, true))
+    .flatMap((one) => below(join(folder, one)))
 }
 
 /** `*` matches every name, so it says nothing about this one. */

@@ -27,9 +27,10 @@ const OF_AGENTS: readonly SettingFile[] = [
 ]
 
 /** Files that check commits. */
-const OF_GIT: readonly SettingFile[] = ['.git/hooks/', '.git/config', '.config/git/', '.husky/'].map(
-  (path) => ({ owner: 'git', path, shared: /^\.(?:git|config)\//.test(path) }),
-)
+const OF_GIT: readonly SettingFile[] = [
+  ...['.git/hooks/', '.git/config', '.gitconfig', '.config/git/', '.husky/'],
+  ...['.git/HEAD', '.git/refs/heads/', '.git/packed-refs'],
+].map((path) => ({ owner: 'git', path, shared: /^\.(?:git|config)\//.test(path) }))
 
 /** Managed by an administrator. */
 const OF_SYSTEM: readonly SettingFile[] = [

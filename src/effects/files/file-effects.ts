@@ -168,8 +168,8 @@ const change: EffectReader = ({ name, args }) => {
 
 const dd: EffectReader = ({ args }) =>
   args
-    .filter(({ text }) => text.startsWith('of='))
-    .map((word) => one('write', withText(word, word.text.slice(3))))
+    .filter(({ text }) => /^(?:of|wipe)=/.test(text))
+    .map((word) => one('write', withText(word, word.text.slice(word.text.indexOf('=') + 1))))
 
 /** With `-i`, sed writes its files. `w` and `s///w` in its script write too. */
 const sed: EffectReader = ({ args, input }) => {

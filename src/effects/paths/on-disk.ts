@@ -1,6 +1,7 @@
 // Looks at the disk. Nothing here throws: a path that this user cannot read counts as missing.
 
-import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { lstatIfThere, statIfThere } from '../../files/if-there.js'
 import { canBe, isPattern } from './path-overlap.js'
 
 /** The most paths of one pattern that are checked. */
@@ -8,11 +9,15 @@ const MOST_PATHS = 2000
 
 /** Follows links. */
 export function isFolder(path: string): boolean {
-  return attempt(() => statSync(path).isDirectory()) ?? false
+  return attempt(() => statIfThere(path)?.isDirectory()) ?? false
 }
 
 export function isFile(path: string): boolean {
-  return attempt(() => statSync(path).isFile()) ?? false
+  return attempt(() => statIfThere(path)?.isFile()) ?? false
+}
+
+export function isLink(path: string): boolean {
+  return attempt(() => lstatIfThere(path)?.isSymbolicLink()) ?? false
 }
 
 export function namesIn(folder: string): readonly string[] {

@@ -7,13 +7,17 @@ import {
   fetched,
   hostOf,
   literalPlace,
+  maybeSetting,
+  NOT_GIT,
   onPlaces,
+  onProcess,
   type Program,
   send,
   type Use,
 } from '../program.js'
 import { codeOf, inPlainText, isFromElsewhere } from '../script/program-code.js'
 import type { Word } from '../script/word.js'
+import { isDisk } from './mentions.js'
 import { mongoEffects, sqlEffects } from './sql.js'
 
 const LONGEST = 200_000
@@ -26,7 +30,9 @@ const READS =
 const WRITES =
   /(?<![\w$])(?:writeFileSync|writeFile|appendFileSync|appendFile|File\.write|IO\.write|file_put_contents|createWriteStream)\s*\(?\s*$/
 const DELETES =
-  /(?<![\w$])(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf!?|rm_r|remove_tree|remove_dir(?:_all)?|RemoveAll|removeSync|rimraf(?:\.sync)?|fs\.rm|promises\.rm|os\.(?:remove|unlink|rmdir|removedirs)|unlink(?:\s+glob)?|File\.(?:delete|unlink)|FileUtils\.\w+|Deno\.remove\w*|Path)\s*\(?\s*$/
+  /(?<![\w$])(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf!?|rm_r|remove_tree|remove_dir(?:_all)?|RemoveAll|removeSync|rimraf(?:\.sync)?|fs\.rm|promises\.rm|os\.(?:remove|unlink|rmdir|removedirs)|unlink(?:\s+glob)?|File\.(?:delete|unlink)|FileUtils\.(?:rm|remove)\w*|Deno\.remove\w*|remove_entry\w*|removeItem|removeDir|rmdir|deleteDir|delete-directory\S*|call delete|fn\.delete|Path)\s*\(?\s*(?:\w+[=:]\s*)?(?:(?:pathlib\.)?Path\s*\(\s*)?$/
+const MOVES =
+  /(?<![\w$])(?:os\.(?:rename|replace)|shutil\.move|renameSync|fs\.rename|File\.rename|FileUtils\.mv)\s*\(?\s*(?:\w+[=:]\s*)?$/
 const DELETE_CALL =
   /(?<![\w$])(?:rmtree|rmSync|rmdirSync|rm_rf!?|remove_tree|remove_dir_all|RemoveAll|removeSync|fs\.rm|promises\.rm|FileUtils\.rm\w*)\s*\(\s*([^'"`\s)][^,)]{0,200}\(?\)?)/g
 
@@ -50,7 +56,14 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
     return [{ kind: 'unknown', why: `the code that ${use.call.name} runs is too long to read` }]
   const code = inPlainText(given)
   const files = [...filesIn(code, use)]
-  const drafts: Draft[] = [...files, ...computedDeletes(code, use)]
+  const drafts: Draft[] = [...files, ...computedDeletes(code, use), ...namesIn(code, use)]
+  if (isHidden(given, use.call.name))
+    drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs hides what it works on` })
+  else if (DELETING.test(code) && LEADING.test(code))
+    drafts.push({
+      kind: 'unknown',
+      why: `what the code that ${use.call.name} runs deletes is only known when it runs`,
+    })
   if (ENVIRONMENT.test(code)) drafts.push(...onPlaces('read', [literalPlace('/proc/self/environ')]))
   if (NETWORK.test(code)) drafts.push(...onNetwork(code, drafts))
   if (/\bexecute\w*\s*\(|\bquery\s*\(|\braw\s*\(/.test(code))
@@ -73,6 +86,8 @@ function* filesIn(code: string, use: Use): Generator<Draft> {
       yield* onPlaces('delete', use.places(word, true))
     else if (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.(?:unlink|rmdir)/.test(after))
       yield* onPlaces('delete', use.places(word, true))
+    else if (MOVES.test(before))
+      for (const place of use.places(word, true)) yield { kind: 'move', place, to: place }
     else if (
       WRITES.test(before) ||
       (/open\s*\(\s*$/.test(before) && /^['"`]\s*,\s*(?:mode\s*=\s*)?['"][rb]*[wax+]/.test(after)) ||
@@ -81,6 +96,55 @@ function* filesIn(code: string, use: Use): Generator<Draft> {
       yield* onPlaces('write', use.places(word))
     else if (READS.test(before) && !/^https?:/.test(text)) yield* onPlaces('read', use.places(word))
   }
+}
+
+/** Functions that decode or build names which cannot be read in the text. */
+const HIDING =
+  /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin|map\(chr|eval\s+(?:reverse|join))|\bbytes\(\[|data:text\/javascript|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
+
+/** Commands that change files in PowerShell, which is not parsed here. */
+const IN_POWERSHELL =
+  /\b(?:Remove|Move|Rename|Set|Clear|Out|Add|Copy|New)-(?:Item|Content|File)|\b(?:ri|rd|del|erase|rmdir|rni|mi)\s|EncodedCommand/i
+
+function isHidden(code: string, name: string): boolean {
+  if (HIDING.test(code)) return true
+  if (/^(?:pwsh|powershell)$/.test(name)) return IN_POWERSHELL.test(code)
+  return /awk$/.test(name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))
+}
+
+/** Whether awk pipes to or from a program whose name it computes. */
+function pipesAnywhere(code: string): boolean {
+  const bare = code
+    .replace(/"(?:[^"\\\n]|\\.){0,2000}"/g, '""')
+    .replace(/(^|[~(,!&|{;\n])(\s{0,9})\/(?:[^/\\\n]|\\.){1,2000}\//g, '$1$2')
+  return /\bprintf?\b[^;{}\n|]{0,2000}\|(?!\||&?\s{0,9}"")|[^"\s|]\s{0,9}\|\s{0,9}getline/.test(bare)
+}
+
+/** Names of functions that delete, wherever they occur. */
+const DELETING =
+  /(?<![\w$])(?:rmtree|rmSync|rmdirSync|rm_rf|remove_tree|remove_dir|rimraf|removeSync|deleteDir|removeItem|removeDir|deleteSync|deleteRecursively|RemoveAll|fs\.rm|promises\.rm|FileUtils\.rm\w*|unlinkSync|os\.(?:remove|unlink)|File\.delete|file delete|unlink|remove(?=\())(?![\w-])/
+
+/** Expressions that list everything in a folder, or lead to the current folder or one above it. */
+const LEADING =
+  /\b(?:listdir|scandir|readdir\w*|rglob|finddepth|getcwdb?|homedir|expanduser|__dirname|pardir|curdir)\b|glob\S{0,9}\(?\s*['"]\*+['"]|Dir\[['"]\*|<\*>|['"]\.\.?\/?['"]|\s\.\.(?:\s|$)/
+
+/** Disks, and files that guards depend on, wherever the code names them. */
+function namesIn(code: string, use: Use): readonly Draft[] {
+  const pieces = [...new Set(code.split(/[\s"'`;|&<>()=,{}\\[\]]+/))]
+  const disk = pieces.find(isDisk)
+  return [
+    ...(disk === undefined ? [] : [onProcess(`change a disk with ${use.call.name}`, disk)]),
+    ...settingsIn(pieces, use),
+  ]
+}
+
+function settingsIn(pieces: readonly string[], use: Use): readonly Draft[] {
+  return pieces
+    .filter((piece) => piece.length > 3 && piece.length < 1024 && /(?:^|\/)\.\w/.test(piece))
+    .slice(0, MOST)
+    .flatMap((text) =>
+      maybeSetting(use.places({ text, known: true, glob: true }, /^\.[\w-]+\/?$/.test(text)), NOT_GIT),
+    )
 }
 
 /** `shutil.rmtree(os.getcwd())`: the folder is computed. */
@@ -122,6 +186,24 @@ function literalsIn(code: string): readonly string[] {
   return [...code.matchAll(new RegExp(STRING, 'g'))].slice(0, MOST).map(([, , text = '']) => text)
 }
 
+/** Programs whose code is read for names only. */
+const NAMING_CODE = /^(?:[gmn]?awk|sqlite3|psql|mysql|mariadb|duckdb|m4|bc|kak|gdb|jshell)$/
+
+/** Programs that run code among other things, but are listed for what else they do. */
+const ALSO_CODE = /^(?:vi|vim|nvim|ex|emacs|emacsclient|deno|bun)$/
+
+export function alsoCode(use: Use): readonly Draft[] {
+  const { name } = use.call
+  if (ALSO_CODE.test(name)) return interprets(use)
+  if (!NAMING_CODE.test(name)) return []
+  const code = codeOf(use.call, use.script) ?? ''
+  if (code === '' || code.length > LONGEST) return []
+  const drafts = namesIn(inPlainText(code), use)
+  return isHidden(code, name)
+    ? [...drafts, { kind: 'unknown', why: `the code that ${name} runs starts other programs` }]
+    : drafts
+}
+
 const interprets = (use: Use): readonly Draft[] => {
   const code = codeOf(use.call, use.script)
   const drafts: Draft[] = []
@@ -129,7 +211,8 @@ const interprets = (use: Use): readonly Draft[] => {
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs is only known when it runs` })
   // The text of the script stands for its input, and is read as a script already.
   const own = code === undefined ? '' : code.replace(use.script.text, '')
-  return own === '' ? drafts : [...drafts, ...codeEffects(own, use)]
+  if (own === '') return code ? [...drafts, ...namesIn(inPlainText(code), use)] : drafts
+  return [...drafts, ...codeEffects(own, use)]
 }
 
 const file = (kind: string, path: string) => ({ kind, place: { path } })
@@ -164,6 +247,16 @@ export const CODE_PROGRAMS: readonly Program[] = [
       'guile',
       'racket',
       'expect',
+      'crystal',
+      'nim',
+      'octave',
+      'sage',
+      'clojure',
+      'ocaml',
+      'erl',
+      'ghc',
+      'dart',
+      'kotlinc',
     ],
     effects: interprets,
     examples: [
@@ -191,6 +284,14 @@ export const CODE_PROGRAMS: readonly Program[] = [
         effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
       },
       { command: `python3 -c "import os; os.system('rm -rf /srv')"`, effects: [file('delete', '/srv')] },
+      { command: `python3 -c "import os; os.rename('/srv','/tmp/x')"`, effects: [file('move', '/srv')] },
+      {
+        command: `swift -e 'try FileManager.default.removeItem(atPath: "/srv")'`,
+        effects: [file('delete', '/srv')],
+      },
+      { command: `emacs --batch --eval '(delete-directory "/srv" t)'`, effects: [file('delete', '/srv')] },
+      { command: `vim -c 'call delete("/srv", "rf")' -c q`, effects: [file('delete', '/srv')] },
+      { command: `deno eval 'Deno.removeSync("/srv")'`, effects: [file('delete', '/srv')] },
       { command: `python3 -c "print('rm -rf /')"`, effects: [] },
     ],
   },

@@ -3,7 +3,7 @@
 import { argumentsOf, baseOf, type FileEffect } from '../files/file-effect.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { isFolder } from '../paths/on-disk.js'
-import { type Draft, onProcess, type Program, privilege, reads, type Use } from '../program.js'
+import { type Draft, maybeSetting, onProcess, type Program, privilege, reads, type Use } from '../program.js'
 import { type Word, withText } from '../script/word.js'
 
 /** The files that a known program changes. */
@@ -29,9 +29,19 @@ function draftsOf(
         place: { ...place, deep: place.deep && !isFlat },
       }))
     case 'link':
-      return at(effect).map((place) => ({ kind: 'read', place: { ...place, deep: false } }))
+      // Whoever changes the link later changes the file.
+      return at(effect).flatMap((place) => [
+        { kind: 'read', place: { ...place, deep: false } },
+        ...maybeSetting([{ ...place, deep: true }]),
+      ])
     case 'move': {
       const [to] = target ? at(target) : []
+      // `mv x /dev/null`
+      if (use.args.at(-1)?.text === '/dev/null')
+        return at(effect).flatMap((place) => [
+          { kind: 'move', place, to: place },
+          { kind: 'delete', place: { ...place, deep: true } },
+        ])
       return at(effect).map((place) => ({ kind: 'move', place, to: to ?? place }))
     }
     default:
@@ -162,8 +172,11 @@ const TELLS =
 
 const formats = (use: Use): readonly Draft[] => {
   const { name } = use.call
-  if (use.texts.some((text) => TELLS.test(text) || (text === '-l' && /fdisk|parted|gdisk/.test(name))))
-    return []
+  const tells = (text: string) =>
+    TELLS.test(text) ||
+    (text === '-l' && /fdisk|parted|gdisk/.test(name)) ||
+    (text === '-n' && /^(?:mkfs\.ext\d|mke2fs|wipefs|sfdisk)$/.test(name))
+  if (use.texts.some(tells)) return []
   if (
     /^(?:zfs|zpool)$/.test(name) &&
     !use.texts.some((text) => /^(?:destroy|labelclear|rollback)$/.test(text))
@@ -388,6 +401,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [{ kind: 'process', operation: 'format with mkfs.ext4', target: '/dev/sdb1' }],
       },
       { command: 'fdisk -l', effects: [] },
+      { command: 'mkfs.ext4 -n /dev/sdb1', effects: [] },
     ],
   },
   {

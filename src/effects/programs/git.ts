@@ -1,6 +1,7 @@
 // git: what each of its commands loses, and where it sends the repository.
 
 import { gitEffects, gitFolders } from '../files/git-effects.js'
+import { changedBranches } from '../git/changed-branches.js'
 import { gitCall } from '../git/git-call.js'
 import { type Draft, hostOf, type Program, plainWords, send, type Use } from '../program.js'
 
@@ -134,18 +135,22 @@ const effects = (use: Use): readonly Draft[] => {
   const { verb, args, settings } = gitCall(use.texts)
   if (verb === undefined) return []
   const { loses, force = false, branch } = VERBS.get(verb)?.(args) ?? NOTHING
-  const own: Draft = { kind: 'git', operation: verb, branch, force, loses }
+  const changed = changedBranches(use)
+  const branches = changed.length > 0 ? changed : [branch]
+  const own = branches.map((one): Draft => ({ kind: 'git', operation: verb, branch: one, force, loses }))
   return [
-    ...(READING.test(verb) ? [] : [own]),
+    ...(READING.test(verb) ? [] : own),
     ...filesOf(use, verb, args, loses),
     ...sendsOf(use, verb, args),
     ...checks(use, verb, args, settings),
+    ...unreadOptions(use, verb, args, settings),
     ...configured(use, verb, args),
   ]
 }
 
 function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses): readonly Draft[] {
-  if (verb === 'stash' || (verb === 'checkout' && loses !== 'work')) return []
+  if (verb === 'stash' && !/^(?:push|save)$/.test(args[0] ?? '')) return []
+  if (verb === 'checkout' && loses !== 'work') return []
   if (verb === 'worktree' && !/^(?:add|remove|move)$/.test(args[0] ?? '')) return []
   // Words before `--` name a commit.
   const end = verb === 'checkout' ? args.indexOf('--') : -1
@@ -189,8 +194,13 @@ function fetchesOf(verb: string, args: readonly string[]): readonly Draft[] {
 const SWITCHES =
   /^(?:HUSKY=0|HUSKY_SKIP_HOOKS=.|LEFTHOOK=(?:0|false)|SKIP=.|SKIP_HOOKS=.|PRE_COMMIT_ALLOW_NO_CONFIG=.|OVERCOMMIT_DISABLE=.|GIT_CONFIG_(?:KEY_\d+|PARAMETERS)=.*hookspath)/i
 
-/** Verbs that run checks, which an option or a variable can skip. */
-const CHECKED = /^(?:commit|push|merge|rebase|am|cherry-pick|revert|pull)$/
+/** Verbs that run no checks. An unknown verb may be an alias of one that does. */
+const UNCHECKED = new Set(
+  `add annotate apply archive bisect blame branch bundle cat-file check-ignore checkout clean clone config count-objects
+  describe diff difftool fetch fsck gc grep help init log ls-files ls-remote ls-tree maintenance mv notes prune range-diff
+  reflog remote repack reset restore rev-list rev-parse rm shortlog show show-ref sparse-checkout stash status submodule
+  switch symbolic-ref tag update-ref var version whatchanged worktree`.split(/\s+/),
+)
 
 function checks(
   use: Use,
@@ -199,17 +209,52 @@ function checks(
   settings: readonly string[],
 ): readonly Draft[] {
   const setting: Draft = { kind: 'setting', owner: 'git', place: undefined }
-  if (settings.some((one) => /^core\.hookspath=/i.test(one))) return [setting]
-  if (!CHECKED.test(verb)) return []
-  const words = args.filter(
-    (_, i) => !/^(?:-\w*[mFtCc]|--(?:message|file|author|date|template))$/.test(args[i - 1] ?? ''),
-  )
+  if (settings.some((one) => /^(?:core\.hookspath(?:=|$)|exec-path=|include(?:if)?\.)/i.test(one)))
+    return [setting]
+  if (UNCHECKED.has(verb)) return []
+  const words = withoutValues(args)
   const skips = has(words, /^--no-ver(?:i(?:fy?)?)?$/) || (verb === 'commit' && has(words, /^-[^-mFcCtSu]*n/))
   return skips || use.script.assignments.some((one) => SWITCHES.test(one)) ? [setting] : []
 }
 
+/** A word that may be an option, but is only known at run time. Output of git itself counts as a name. */
+function unreadOptions(
+  use: Use,
+  verb: string,
+  args: readonly string[],
+  settings: readonly string[],
+): readonly Draft[] {
+  if (settings.some((one) => /^alias\./i.test(one)))
+    return [{ kind: 'unknown', why: 'it defines a new git command' }]
+  if (UNCHECKED.has(verb)) return []
+  const open = new Set(use.args.filter(({ known }) => !known).map(({ text }) => text))
+  const isSure = verb === 'commit' ? /^$/ : /^[^$`]|^\$\w|^\$\{|^(?:\$\(|`)\s*git\s/
+  const found = withoutValues(args).find(
+    (word) => open.has(word) && /^[$`]|^its input$/.test(word) && !isSure.test(word),
+  )
+  return found === undefined
+    ? []
+    : [{ kind: 'unknown', why: `git ${verb} gets a word that may be an option` }]
+}
+
+/** `-m --no-verify` is a message. */
+function withoutValues(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).filter(
+    (_, i) =>
+      !/^(?:-\w*[mFtCc]|--(?:message|file|author|date|template|reuse-message|reedit-message|fixup|squash|trailer|cleanup))$/.test(
+        args[i - 1] ?? '',
+      ),
+  )
+}
+
 function configured(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
   if (verb !== 'config') return []
+  const setting: Draft = { kind: 'setting', owner: 'git', place: undefined }
+  const isWhole =
+    has(args, /^(?:-e|--edit|edit)$/) ||
+    (has(args, /^(?:--)?re(?:move|name)-section$/) && has(args, /^(?:core|alias|include.*)$/i))
+  if (isWhole) return [setting]
   const names = plainWords(args, /^(?:-f|--file|--type|--default)$/).filter(
     (word) => !/^(?:get|list|set|unset)$/.test(word),
   )
@@ -218,13 +263,22 @@ function configured(use: Use, verb: string, args: readonly string[]): readonly D
     /^(?:get|list)$/.test(args[0] ?? '') ||
     (names.length < 2 && !has(args, /^--(?:unset|remove)/) && args[0] !== 'unset')
   if (isReading) return []
-  const isHooks = names.some((name) => /^core\.hookspath$/i.test(name))
+  const isHooks = names.some(
+    (name, i) =>
+      /^(?:core\.hookspath|include(?:if)?\..*)$/i.test(name) ||
+      (/^alias\./i.test(name) && isSkipping(names[i + 1] ?? '')),
+  )
   const isGlobal = has(args, /^--global$/)
   const file = use.places({ text: '~/.gitconfig', known: true, glob: false })
   return [
-    ...(isHooks ? [{ kind: 'setting', owner: 'git', place: undefined } as const] : []),
+    ...(isHooks ? [setting] : []),
     ...(isGlobal ? file.map((place): Draft => ({ kind: 'write', place })) : []),
   ]
+}
+
+/** Whether an alias leaves out the checks. */
+function isSkipping(value: string): boolean {
+  return /--no-v|hookspath|(?:^|\s)commit\s(?:.*\s)?-[^-mFcCtSu\s]*n/i.test(value)
 }
 
 const loses = (what: Losses, more = {}) => ({ kind: 'git', loses: what, ...more })
@@ -254,6 +308,8 @@ export const GIT_PROGRAMS: readonly Program[] = [
       },
       { command: 'git branch -D topic', effects: [loses('history', { branch: 'topic' })] },
       { command: 'git commit --no-verify -m x', effects: [{ kind: 'setting', owner: 'git' }] },
+      { command: 'git ci --no-verify', effects: [{ kind: 'setting', owner: 'git' }] },
+      { command: "git config alias.ci 'commit -n'", effects: [{ kind: 'setting', owner: 'git' }] },
       { command: "git commit -m 'git push --force'", effects: [loses('nothing')] },
       { command: 'git -C ../lib stash drop', effects: [loses('work')] },
       { command: 'git log --oneline', effects: [] },

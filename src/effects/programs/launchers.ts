@@ -60,6 +60,8 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
     volta: [{ verbs: ['run'] }],
     direnv: [{ verbs: ['exec'], operands: 1 }],
     dotenv: [{ valued: /^-[ef]$/ }],
+    // On some systems it runs the words after its file.
+    script: [{ operands: 1, valued: /^-[BEIOTcmto]$/ }],
     'cross-env': [{ assignments: true }],
     doppler: [{ verbs: ['run'], valued: /^(?:-p|--project|-c|--config)$/ }],
     op: [{ verbs: ['run'], valued: /^--env-file$/ }],
@@ -95,6 +97,8 @@ const isPython = remembered((name) => /^python[\d.]*$/.test(name))
 /** Undefined if the call launches nothing. */
 export function launchedBy(call: Call): Launched | undefined {
   if (isPython(call.name)) return byPython(call)
+  if (call.name === 'cmake')
+    return call.args[0]?.text === '-E' && call.args[1] ? made(call, call.args.slice(1), false) : undefined
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {

@@ -1,27 +1,211 @@
-// Carabiner itself, and switches with which any agent stops asking.
+// Carabiner itself, under any name and behind any launcher, and switches with which any agent stops asking.
 
+import { dirname, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AGENT_PROGRAMS, AGENT_VARIABLES } from '../../files/agent-shell.js'
+import { backupPrefix, RESTORE_SCRIPT } from '../../files/homes.js'
+import { isBelow, realOf } from '../../files/within.js'
+import { fileEffectsOf } from '../files/file-effects.js'
+import { absolutePath } from '../paths/absolute-path.js'
+import { beginsAt, partsOf } from '../paths/path-overlap.js'
 import type { Draft, Program, Use } from '../program.js'
+import { runsElsewhere } from '../script/inner-calls.js'
+import type { Call, Script } from '../script/shell-script.js'
+import { isWild, type Word } from '../script/word.js'
 
-const DECIDES = /^(?:disable|enable|uninstall|remove|trust|untrust|setup|install|update)$/
+const SETTING: Draft = { kind: 'setting', owner: 'carabiner', place: undefined }
 
-const own = ({ texts }: Use): readonly Draft[] => {
-  const [verb = '', what = ''] = texts.filter((text) => !text.startsWith('-'))
-  const decides =
-    DECIDES.test(verb) ||
-    (verb === 'approvals' && /^(?:allow|deny|revoke)$/.test(what)) ||
-    (verb === 'service' && what === 'stop')
-  return decides ? [{ kind: 'setting', owner: 'carabiner', place: undefined }] : []
+// ---- which command of Carabiner ---------------------------------------------------------------------------------
+
+/** Commands that only print something or run hooks. */
+const READING = /^(?:list|explain|doctor|docs|fire|test|audit|schema|completion|help|effects)$/
+
+/** With one of these options, the other commands only print too. */
+const TELLING = /^(?:--(?:show|check|dry-run|help)|-h)$/
+
+/** Commands that decide what may run, and the word that makes them do so. Undefined: always. */
+const DECIDING: Readonly<Record<string, RegExp | undefined>> = {
+  trust: undefined,
+  untrust: undefined,
+  install: undefined,
+  update: undefined,
+  uninstall: undefined,
+  disable: undefined,
+  enable: undefined,
+  remove: undefined,
+  setup: undefined,
+  new: undefined,
+  migrate: /^--write$/,
+  approvals: /^(?:allow|deny|revoke|--(?:watch|always|all))(?:=|$)/,
+  hook: /^--unlock$/,
+  catalog: /^(?:add|remove)$/,
+  service: /^stop$/,
 }
+
+const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
+
+/** What the words after `carabiner` do. */
+function decided(words: readonly Word[]): readonly Draft[] {
+  const first = words.find(({ text }) => !text.startsWith('-'))
+  if (first && !first.known)
+    return [{ kind: 'unknown', why: 'which Carabiner command it is depends on the running shell' }]
+  if (!first || (READING.test(first.text) && !first.either)) return []
+  const verb = words.find(({ text }) => isDeciding(text))?.text
+  const end = words.findIndex(({ text }) => text === '--')
+  const options = end < 0 ? words : words.slice(0, end)
+  if (verb === undefined || options.some(({ text, either }) => TELLING.test(text) && !either)) return []
+  const only = DECIDING[verb]
+  return !only || words.some(({ text, known }) => !known || only.test(text)) ? [SETTING] : []
+}
+
+// ---- which program is Carabiner ---------------------------------------------------------------------------------
+
+/** By name alone: `npx carabiner@1`, `npm:carabiner`, `bin/carabiner.js`. */
+function isOwn(text: string): boolean {
+  return /(?:^|[/:])carabiner(?:\.[cm]?js|@[\w.^~:/-]+)?$/i.test(text)
+}
+
+/** The program that reads this, but only if it is installed: in a checkout, nobody could work on it. */
+export function ownProgram(): readonly string[] {
+  const folder = dirname(fileURLToPath(import.meta.url))
+  return /[/\\]dist[/\\]bin$/.test(folder) ? [folder] : []
+}
+
+/** No system opens a longer path. */
+const LONGEST = 4096
+
+/** Whether it is a file of the package, under any name. */
+function isOwnFile(text: string, { folders }: Call, home: string): boolean {
+  if (text.length > LONGEST || !/\.[cm]?[jt]s$|^[./~]/.test(text)) return false
+  return folders.some((folder) => {
+    const path = posix.normalize(absolutePath(text, folder, home))
+    const isScript = /\/carabiner(?:\/.*)?\/[^/]+\.[cm]?[jt]s$/
+    const real = realOf(path)
+    return (
+      [path, real].some((one) => isOwn(one) || isScript.test(one)) ||
+      ownProgram().some((own) => isBelow(real, own))
+    )
+  })
+}
+
+const MANAGERS = /^(?:npm|pnpm|yarn|bun|brew|volta)$/
+const TAKES_AWAY = /^(?:uninstall|remove|rm|un|r|unlink|rb|delete)$/
+const TELLS = /^(?:ls|list|view|info|why|outdated)$/
+const GETS = /^(?:i|in|install|add|up|update|upgrade|link)$/
+
+function installs(name: string, args: readonly Word[]): boolean {
+  return (
+    MANAGERS.test(name) &&
+    args.some(({ text }) => TAKES_AWAY.test(text) || TELLS.test(text) || GETS.test(text))
+  )
+}
+
+/** The words after the name of Carabiner. Undefined for any other program, and for programs that only read or print words. */
+function wordsBehind(call: Call, home: string): readonly Word[] | undefined {
+  const { name, command, args } = call
+  if (fileEffectsOf(name) !== undefined) return undefined
+  if (isOwn(name)) return args
+  // Looks at links and folders only where it matters.
+  const matters = args.some(({ text, known }) => isDeciding(text) || !known)
+  if (matters && command.program.includes('/') && !call.isInner && isOwnFile(command.program, call, home))
+    return args
+  const at = args.findIndex(
+    (word, i) =>
+      isOwn(word.text) || isHidden(word, args[i + 1]) || (matters && isOwnFile(word.text, call, home)),
+  )
+  return at < 0 || installs(name, args.slice(0, at)) ? undefined : args.slice(at + 1)
+}
+
+/** `node $(which carabiner) trust`. `make -C "$DIR" install` is none. */
+function isHidden({ text, known }: Word, next: Word | undefined): boolean {
+  if (known || !next) return false
+  return /carabiner/i.test(text)
+    ? isDeciding(next.text)
+    : /^(?:un)?trust$|^approvals$|^setup$/.test(next.text)
+}
+
+// ---- every call -------------------------------------------------------------------------------------------------
+
+/** What a call does to Carabiner, whatever program it starts. */
+export function onCarabiner({ call, script }: Use, home: string, env: NodeJS.ProcessEnv): readonly Draft[] {
+  const words = wordsBehind(call, home)
+  if (words) return hidesAgent(script) ? [SETTING] : decided(words)
+  return isRestoring(call, home, env) || isReplaced(call) || isTold(call) ? [SETTING] : []
+}
+
+/** `launchctl setenv CARABINER_OFF 1` */
+function isTold(call: Call): boolean {
+  return (
+    fileEffectsOf(call.name) === undefined &&
+    !runsElsewhere(call) &&
+    call.args.some(({ text }) => /^CARABINER_OFF\b/.test(text))
+  )
+}
+
+/** Runs the script in a backup of `carabiner remove`, or gives it to a program that may run it. */
+function isRestoring({ name, command, args, folders }: Call, home: string, env: NodeJS.ProcessEnv): boolean {
+  if (fileEffectsOf(name) !== undefined) return false
+  const program: Word = { text: command.program, known: true, glob: false }
+  const meant = [program, ...args].filter(
+    (word) => word.text.length <= LONGEST && (isWild(word) || /restore/i.test(word.text)),
+  )
+  if (meant.length === 0) return false
+  const script = `${backupPrefix(env)}*/${RESTORE_SCRIPT}`
+  const scripts = [script, realOf(script)].map(partsOf)
+  return meant.some((word) =>
+    folders
+      .map((folder) => posix.normalize(absolutePath(word.text, folder, home)))
+      .flatMap((path) => [path, realOf(path)])
+      .map(partsOf)
+      .some((parts) =>
+        scripts.some((one) => parts.length === one.length && beginsAt(parts, 0, one, isWild(word), true)),
+      ),
+  )
+}
+
+/** Commands that uninstall the package or replace it with another. */
+function isReplaced({ name, args }: Call): boolean {
+  const texts = args.map(({ text }) => text)
+  if (!MANAGERS.test(name) || !texts.some((text) => isOwn(text) || /(?:^|\/)carabiner$/.test(text)))
+    return false
+  const isOther =
+    texts.some((text) => /^(?:-g|--global|global|link)$/.test(text)) ||
+    texts.some((text) => /carabiner@.*[:/]/.test(text))
+  return texts.some((text) => TAKES_AWAY.test(text)) || (isOther && !texts.some((text) => TELLS.test(text)))
+}
+
+/** `env -u CLAUDECODE carabiner` removes the variable by which Carabiner knows that an agent runs it. */
+function hidesAgent({ text, assignments, calls }: Script): boolean {
+  if (!AGENT_VARIABLES.some((mark) => text.includes(mark))) return false
+  return (
+    assignments.some((one) => AGENT_VARIABLES.some((mark) => one === `${mark}=`)) ||
+    calls.some(
+      ({ name, args }) =>
+        /^(?:env|unset|export|declare|typeset)$/.test(name) &&
+        args.some((word) => AGENT_VARIABLES.includes(word.text.replace(/^(?:-\w*u|--unset=)(?=[A-Z])/, ''))),
+    )
+  )
+}
+
+// ---- agents -----------------------------------------------------------------------------------------------------
 
 /** `--dangerously-skip-permissions`, `--yolo`, `--full-auto`, `--trust-all-tools`. */
 const UNASKED =
   /^--(?:dangerously-\S+|yolo|full-auto|allow-all-tools|trust-all-tools|allow-dangerously-\S+|approval-mode=(?:yolo|auto\S*)|no-sandbox-approvals|skip-permissions\S*)$/
 
-/** An agent that is started without its questions. */
+/** The same, and other settings than the user's, for a program that is known to be an agent. */
+const UNGUARDED = /^--(?:dangerously|settings|setting-sources|yolo|allow-all|bare)/
+
+/** An agent that is started without its questions or its settings, or that changes them. */
 export function unasked({ call, texts }: Use): readonly Draft[] {
-  return texts.some((text) => UNASKED.test(text))
-    ? [{ kind: 'setting', owner: call.name, place: undefined }]
-    : []
+  const [first = '', second = ''] = texts
+  const changes =
+    /^(?:config|plugins?|extensions?|hooks?)$/.test(first) &&
+    /^(?:set|add|unset|remove|rm|install|uninstall|enable|disable|link|update|migrate)$/.test(second)
+  const isSo =
+    texts.some((text) => UNASKED.test(text)) ||
+    (AGENT_PROGRAMS.includes(call.name) && (changes || texts.some((text) => UNGUARDED.test(text))))
+  return isSo ? [{ kind: 'setting', owner: call.name, place: undefined }] : []
 }
 
 /** Variables that switch hooks, or move what they depend on. */
@@ -40,12 +224,22 @@ export function setVariable(assignment: string): Draft | undefined {
 export const OWN_PROGRAMS: readonly Program[] = [
   {
     names: ['carabiner'],
-    effects: own,
+    // Read for every call, because it has many names.
+    effects: () => [],
     examples: [
       { command: 'carabiner disable guard', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'npx carabiner@1 trust --yes', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      {
+        command: 'node node_modules/carabiner/dist/bin/carabiner.js trust',
+        effects: [{ kind: 'setting', owner: 'carabiner' }],
+      },
+      { command: 'env -u CLAUDECODE carabiner list', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'npm uninstall -g carabiner', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'CARABINER_OFF=1 make', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'agent --yolo', effects: [{ kind: 'setting', owner: 'agent' }] },
       { command: 'carabiner list', effects: [] },
+      { command: 'carabiner trust --show', effects: [] },
+      { command: 'carabiner setup --dry-run', effects: [] },
     ],
   },
 ]

@@ -31,6 +31,8 @@ const BEFORE: Readonly<Record<string, Options>> = {
   noglob: {},
   nohup: {},
   pkexec: { long: ['--user'], longFlags: ['--disable-internal-agent', '--keep-cwd'] },
+  prlimit: { flags: 'hV', valued: 'o', longFlags: ['--noheadings', '--raw', '--verbose'] },
+  setarch: { flags: 'BFILRSTXZ3v', operands: 1 },
   setpriv: { longFlags: ['--clear-groups', '--keep-groups', '--no-new-privs', '--init-groups'] },
   setsid: { flags: 'cfw', longFlags: ['--ctty', '--fork', '--wait'] },
   stdbuf: { valued: 'ioe', long: ['--input', '--output', '--error'] },

@@ -31,8 +31,12 @@ export function filesEffects(
   cwd: string,
   home: string,
 ): readonly Draft[] {
-  const placed = (text: string) =>
-    placesOf({ text, known: true, glob: false }, [cwd], home, deep && gone.includes(text))
+  const placed = (text: string) => {
+    const isDeep = deep && gone.includes(text)
+    return formsOf(text).flatMap((form) =>
+      placesOf({ text: form, known: true, glob: false }, [cwd], home, isDeep),
+    )
+  }
   const [target] = paths.filter((path) => !gone.includes(path)).flatMap(placed)
   const isMove = /move|rename/.test(plainName(name))
   const drafts = paths.flatMap((path) =>
@@ -44,6 +48,19 @@ export function filesEffects(
   return writes
     ? drafts
     : [...drafts, { kind: 'unknown', why: `it is not known what ${name} does with these files` }]
+}
+
+/** The path as it is, and as a tool may read it: with Windows slashes, or without spaces, quotes, escapes or the part after a NUL. */
+export function formsOf(text: string): readonly string[] {
+  const [start = ''] = text.split('\0')
+  const bare = start
+    .trim()
+    .replace(/^(['"`])(.*)\1$/s, '$2')
+    .replace(/^file:(?!\/\/)/i, '')
+  const decoded = bare.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
 }
 
 /** Of a tool of a well-known MCP server. Undefined if it is none. */

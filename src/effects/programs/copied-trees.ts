@@ -1,0 +1,66 @@
+// Copies of a whole folder: its files keep their names, and one of them may replace a setting.
+
+import { posix } from 'node:path'
+import { isBelow } from '../../files/within.js'
+import { argumentsOf, baseOf, inFolder } from '../files/file-effect.js'
+import { isReader } from '../files/file-effects.js'
+import { namesIn } from '../paths/on-disk.js'
+import { type Draft, maybeSetting, type Use } from '../program.js'
+import type { Word } from '../script/word.js'
+
+export interface Surroundings {
+  readonly cwd: string
+  readonly projectDir: string
+  readonly home: string
+}
+
+const COPIERS = /^(?:cp|mv|rsync|ditto|scp|install|ln)$/
+
+/** `host:x`, `scp://host/x`, but not `./a:b`. */
+const REMOTE = /^(?:[^/]*:|(?:rsync|scp):\/\/)/
+
+const MOST_ENTRIES = 1000
+
+/** `rsync -a new/ ~/.config/agent/` */
+export function copiedTrees(use: Use, around: Surroundings): readonly Draft[] {
+  const { name, args } = use.call
+  if (!COPIERS.test(name)) return []
+  const { operands, valuesOf } = argumentsOf(args, { valued: 't' })
+  const named = valuesOf('t', '--target-directory')
+  const [target] = [...named, ...operands.slice(-1)]
+  if (!target?.known || REMOTE.test(target.text)) return []
+  return (named.length > 0 ? operands : operands.slice(0, -1))
+    .filter((source) => isWhole(source, name))
+    .flatMap((source) => {
+      const entries = entriesOf(source, use)
+      // A copy of the project in an unrelated folder guards nothing there.
+      if (use.places(target).every(({ path }) => isAside(path, around))) return []
+      if (!entries) return maybeSetting(use.places(target, true))
+      return entries.flatMap((entry) => maybeSetting(use.places(inFolder(target, entry), true)))
+    })
+}
+
+/** Whether a folder is neither inside nor above one where an agent works. */
+function isAside(path: string, { cwd, projectDir, home }: Surroundings): boolean {
+  const near = [cwd, projectDir, home]
+  return near.every((one) => !isBelow(path, one) && !isBelow(one, path))
+}
+
+/** Sources whose whole content is copied: `x/.`, `x/*`, and for some programs `x/` or `x`. */
+function isWhole(source: Word, name: string): boolean {
+  return (
+    name === 'ditto' || /^[.*]+$/.test(baseOf(source).replace(/^.*:/, '')) || /(?:^|[/:])$/.test(source.text)
+  )
+}
+
+/** The names that are copied. Undefined if the folder is elsewhere, is not there, or may change before the copy. */
+function entriesOf(source: Word, { call, script, places }: Use): readonly string[] | undefined {
+  if (REMOTE.test(source.text) || !source.known) return undefined
+  const isQuiet = script.calls.every((other) => other.command === call.command || isReader(other.name))
+  if (!isQuiet || script.outputs.length > 0) return undefined
+  const folder = { ...source, text: source.text.replace(/(?<=^|\/)[.*]*\*[.*]*$/, '') || '.' }
+  const names = places(folder).map(({ path }) => namesIn(posix.normalize(path)))
+  return names.length === 0 || names.some((one) => one.length === 0)
+    ? undefined
+    : names.flat().slice(0, MOST_ENTRIES)
+}

@@ -11,8 +11,9 @@ import type { HookResult } from '../../../src/core/events/result.js'
 import type { PackContext } from '../../../src/pack/pack-hook.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
 import { type BashSettings, DEFAULTS, type PackSettings } from '../../../src/pack/settings.js'
+import { compare, isHole, type Verdict, verdictOf } from './beside-rules.js'
 
-export type Verdict = 'deny' | 'ask' | 'none'
+export { type Verdict, verdictOf } from './beside-rules.js'
 
 export interface Record {
   readonly log: string
@@ -32,8 +33,12 @@ export class GuardedProject {
   readonly data: string
   readonly records: Record[] = []
 
+  /** Random commands are not compared. */
+  readonly #compares: boolean
+
   /** In a home of its own, or in this one. */
   constructor(home?: string) {
+    this.#compares = home === undefined
     this.root = home === undefined ? realpathSync(mkdtempSync(join(tmpdir(), 'guard-'))) : dirname(home)
     this.home = home ?? join(this.root, 'home')
     this.folder = join(this.home, 'proj')
@@ -83,17 +88,48 @@ export class GuardedProject {
   }
 
   async answer(input: HookInput, ways: Ways = {}): Promise<HookResult | undefined> {
-    return preToolUse.run(input, this.context(ways))
+    const answer = await preToolUse.run(input, this.context(ways))
+    const isCompared = this.#compares && ways.settings === undefined
+    const hole = isCompared ? await this.#holeBy(input, answer, ways) : undefined
+    if (hole !== undefined) throw new Error(hole)
+    return answer
+  }
+
+  /** Each call is judged by the preset too, which must not let through what the guard stops. */
+  async #holeBy(input: HookInput, answer: HookResult | undefined, ways: Ways): Promise<string | undefined> {
+    const { tool_name: toolName, tool_input: toolInput } = input.extra
+    const own = input as { readonly toolName?: string; readonly toolInput?: Json }
+    const call = {
+      name: own.toolName ?? String(toolName),
+      input: toolInput ?? own.toolInput ?? null,
+      context: {
+        cwd: ways.cwd ?? this.folder,
+        projectDir: this.folder,
+        home: this.home,
+        env: this.context(ways).env,
+      },
+      root: this.root,
+    }
+    const found = await compare(call, answer)
+    if (!isHole(call.input, found)) return undefined
+    const { guard, reason, effects } = found
+    return `The guard says ${guard}, and the preset nothing: ${reason}\n${JSON.stringify(effects)}`
+  }
+
+  /** What the guard says about a call that the preset lets through. Undefined: there is no such difference. */
+  async hole(toolName: string, toolInput: Json): Promise<string | undefined> {
+    const input = this.#input(toolName, toolInput)
+    return this.#holeBy(input, await preToolUse.run(input, this.context()), {})
+  }
+
+  #input(toolName: string, toolInput: Json, cwd = this.folder): HookInput {
+    return parseHookInput(
+      JSON.stringify({ hook_event_name: 'PreToolUse', cwd, tool_name: toolName, tool_input: toolInput }),
+    )
   }
 
   async tool(toolName: string, toolInput: Json, ways: Ways = {}): Promise<HookResult | undefined> {
-    const payload = {
-      hook_event_name: 'PreToolUse',
-      cwd: ways.cwd ?? this.folder,
-      tool_name: toolName,
-      tool_input: toolInput,
-    }
-    return this.answer(parseHookInput(JSON.stringify(payload)), ways)
+    return this.answer(this.#input(toolName, toolInput, ways.cwd), ways)
   }
 
   /** Of a command line. */
@@ -108,9 +144,4 @@ export class GuardedProject {
   remove(): void {
     rmSync(this.root, { recursive: true, force: true })
   }
-}
-
-export function verdictOf(answer: HookResult | undefined): Verdict {
-  if (answer?.action === 'deny') return 'deny'
-  return answer?.action === 'ask_user' ? 'ask' : 'none'
 }

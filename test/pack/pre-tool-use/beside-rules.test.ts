@@ -1,0 +1,62 @@
+// The guard and the preset `standard` side by side. Every call in the other tests here is compared too, as it is judged.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isObject, type Json } from '../../../src/core/base/json.js'
+import { BAD, ORDINARY } from '../../effects/command-lists.js'
+import { corpusIsHere } from '../../systems/claude-code/replay.js'
+import { GuardedProject } from './guarded-project.js'
+
+const project = new GuardedProject()
+beforeAll(() => project.git('feature'))
+afterAll(() => project.remove())
+
+/** The calls that the guard stops and the preset lets through. */
+async function holesIn(
+  calls: readonly (readonly [name: string, input: Json])[],
+): Promise<readonly unknown[]> {
+  const holes: unknown[] = []
+  for (const [name, input] of calls) {
+    const found = await project.hole(name, input)
+    if (found) holes.push({ name, input, found })
+  }
+  return holes
+}
+
+const bash = ({ command }: { readonly command: string }) => ['Bash', { command }] as const
+
+describe('whatever the guard stops, the preset stops too', () => {
+  it('in the list of bad commands', async () => {
+    expect(await holesIn(BAD.map(bash))).toEqual([])
+  }, 120_000)
+
+  it('in the list of ordinary commands', async () => {
+    expect(await holesIn(ORDINARY.map(bash))).toEqual([])
+  }, 120_000)
+})
+
+const CORPUS = new URL('../../../../shared/corpus/', import.meta.url)
+
+/** Every call of a tool in a document, at any depth. */
+function callsIn(value: Json): readonly (readonly [string, Json])[] {
+  if (Array.isArray(value)) return value.flatMap(callsIn)
+  if (!isObject(value)) return []
+  const name = value.tool_name ?? value.toolName
+  const input = value.tool_input ?? value.toolInput
+  const own = typeof name === 'string' && isObject(input) ? [[name, input as Json] as const] : []
+  return [...own, ...Object.values(value).flatMap((one) => callsIn(one as Json))]
+}
+
+describe.skipIf(!corpusIsHere)('calls of ../shared/corpus', () => {
+  it('are stopped by the preset if the guard stops them', async () => {
+    const files = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /^(?:cases|hosts|payloads)\/.*\.json$|^observed\.json$/.test(file),
+    )
+    const calls = files.flatMap((file) => callsIn(JSON.parse(readFileSync(new URL(file, CORPUS), 'utf8'))))
+    const distinct = [...new Map(calls.map((call) => [JSON.stringify(call), call])).values()]
+    expect(distinct.length).toBeGreaterThan(100)
+    expect(await holesIn(distinct)).toEqual([])
+  }, 120_000)
+})
+
+it.skipIf(corpusIsHere)('../shared/corpus is not there: its calls were not compared', () => {})

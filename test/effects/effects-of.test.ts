@@ -40,6 +40,26 @@ describe('the same deed has the same effect under every tool', () => {
   })
 })
 
+describe('a command that starts another in its own folder', () => {
+  it.each([
+    'env -C sub rm x',
+    "env -C sub bash -c 'rm x'",
+    "env -C sub sh -c 'cd . && rm x'",
+    "sudo -D sub bash -c 'rm x'",
+    "env -C sub env A=1 bash -c 'true; rm x'",
+  ])('%s', async (command) => {
+    expect(await kinds({ name: 'Bash', input: { command } })).toContainEqual(
+      expect.objectContaining({ kind: 'delete', place: expect.objectContaining(at('sub/x')) }),
+    )
+  })
+
+  it('also redirects there', async () => {
+    expect(
+      await kinds({ name: 'Bash', input: { command: "env -C sub bash -c 'echo y > x'" } }),
+    ).toContainEqual(expect.objectContaining({ kind: 'write', place: expect.objectContaining(at('sub/x')) }))
+  })
+})
+
 describe('tools', () => {
   it('that read name what they read', async () => {
     expect(await kinds({ name: 'Read', input: { file_path: '~/.ssh/id_rsa' } })).toEqual([

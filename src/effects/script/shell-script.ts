@@ -158,16 +158,22 @@ async function withWalk(text: string, folder: string, known: Surroundings): Prom
   })
   const variables = new Variables(known)
   const assignments = assignmentsIn(nodes, reading, variables)
-  const start: Scene = { folders: new Set([folder]), branches: new Set([AS_IT_IS]) }
   const sought = known.env.CDPATH !== undefined || text.includes('CDPATH')
   const move: Mover = (words, scene, seen) => {
     const moved = moveOf(words, scene, seen, variables, known.home)
     if (!sought || typeof moved !== 'object') return moved
     return { ...moved, folders: new Set([...moved.folders, SOMEWHERE]) }
   }
-  const walk = new ShellWalk(start, move)
-  walk.take(nodes.filter(({ type }) => type === 'Script'))
-  const calls = callsOf(reading, nodes, variables, (node) => walk.sceneOf(node))
+  const scripts = nodes.filter(({ type }) => type === 'Script')
+  const walked = (folders: readonly string[]) => {
+    const walk = new ShellWalk({ folders: new Set(folders), branches: UNCHANGED }, move)
+    walk.take(scripts)
+    return { walk, calls: callsOf(reading, nodes, variables, (node) => walk.sceneOf(node)) }
+  }
+  const first = walked([folder])
+  // `env -C x bash -c '…'`: the inner script starts in another folder. Which of the scripts does is not told apart.
+  const elsewhere = scripts.length > 1 ? first.calls.flatMap(startsOf) : []
+  const { walk, calls } = elsewhere.length === 0 ? first : walked([folder, ...elsewhere])
   const files = (redirected: readonly Output[]) =>
     redirected.map((output) => ({
       words: variables.wordsOf(output.target, true),
@@ -286,6 +292,10 @@ function callsOf(
 const STARTS_ELSEWHERE: ReadonlySet<string> = new Set([
   ...['env', 'sudo', 'unshare', 'nsenter', 'systemd-run', 'find', 'fd'],
 ])
+
+function startsOf({ name, args, folders }: Call): readonly string[] {
+  return STARTS_ELSEWHERE.has(name) ? startFolders(name, args, folders) : []
+}
 
 /** `env -C x rm y` and `sudo -D x` run their command in another folder. */
 function startFolders(name: string, args: readonly Word[], folders: readonly string[]): readonly string[] {

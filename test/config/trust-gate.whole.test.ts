@@ -338,6 +338,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
       onFailure: 'block',
       once: true,
       observe: true,
+      mode: 'shadow',
     },
     http: { url: 'https://example.org', headers: { A: 'b' }, allowedEnvVars: ['A'] },
     prompt: { prompt: 'x', model: 'x', continueOnBlock: true },
@@ -355,6 +356,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
       intercept: ['after_tool'],
       timeouts: { intercept: 1 },
       onFailure: 'continue',
+      mode: 'shadow',
       restart: false,
       maxLineBytes: 2048,
     },
@@ -389,7 +391,7 @@ describe('whichever key of its file changes, a trusted hook runs as it was trust
     },
   }
 
-  const COMMON = ['timeout', 'if', 'onFailure', 'once', 'observe', 'statusMessage']
+  const COMMON = ['timeout', 'if', 'onFailure', 'once', 'observe', 'mode', 'statusMessage']
 
   const propertiesOf = (schema: unknown) => Object.keys((schema as { properties: object }).properties)
 

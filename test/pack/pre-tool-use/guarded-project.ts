@@ -11,6 +11,7 @@ import type { HookResult } from '../../../src/core/events/result.js'
 import type { PackContext } from '../../../src/pack/pack-hook.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
 import { type BashSettings, DEFAULTS, type PackSettings } from '../../../src/pack/settings.js'
+import { isLarge } from '../../property/runs.js'
 import { compare, isHole, type Verdict, verdictOf } from './beside-rules.js'
 
 export { type Verdict, verdictOf } from './beside-rules.js'
@@ -33,12 +34,12 @@ export class GuardedProject {
   readonly data: string
   readonly records: Record[] = []
 
-  /** Random commands are not compared. */
+  /** Whether each call is judged by the preset too, which takes as long again. Random commands are not compared. */
   readonly #compares: boolean
 
   /** In a home of its own, or in this one. */
   constructor(home?: string) {
-    this.#compares = home === undefined
+    this.#compares = home === undefined && isLarge
     this.root = home === undefined ? realpathSync(mkdtempSync(join(tmpdir(), 'guard-'))) : dirname(home)
     this.home = home ?? join(this.root, 'home')
     this.folder = join(this.home, 'proj')

@@ -1,4 +1,5 @@
-// The guard and the preset `standard` side by side. Every call in the other tests here is compared too, as it is judged.
+// The guard and the preset `standard` side by side. With CARABINER_RUNS=large, every call in the other tests here is compared
+// too, as it is judged.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -82,6 +82,13 @@ function brokenBy(broken: string): RulesHandler {
 }
 
 const PRE_TOOL_USE: ReadonlySet<string> = new Set(['PreToolUse'])
+/** Where rules with "redact" find texts. */
+const WITH_TEXTS: ReadonlySet<string> = new Set([
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'UserPromptSubmit',
+])
 /** Reading a command takes much less. */
 const LONGEST_MS = 60_000
 
@@ -99,7 +106,7 @@ function configured(
       name: names.ofProcess(owner, 'rules'),
       kind: 'rules',
       origin: new FileOrigin(owner, file, at, content),
-      events: PRE_TOOL_USE,
+      events: handler.rules.some((rule) => 'redact' in rule) ? WITH_TEXTS : PRE_TOOL_USE,
       matcher: null,
       role: 'intercept',
       priority: 0,

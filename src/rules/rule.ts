@@ -16,6 +16,8 @@ export interface Rule extends Limited {
   readonly then: Then
   readonly to?: RewriteName
   readonly otherwise?: 'ask' | 'deny'
+  /** Removes secrets from these texts. Then the rule has no effects, and nothing follows. */
+  readonly redact?: readonly RedactedText[]
   readonly say?: string
   readonly in?: { readonly modes?: readonly string[]; readonly agents?: readonly string[] }
   readonly mode?: 'enforce' | 'shadow'
@@ -23,6 +25,8 @@ export interface Rule extends Limited {
   readonly off?: boolean
 }
 
+export const REDACTED_TEXTS = ['results', 'prompts'] as const
+export type RedactedText = (typeof REDACTED_TEXTS)[number]
 export type Then = 'end_turn' | 'deny' | 'ask' | 'rewrite' | 'allow' | 'tell'
 export type Where = Readonly<Record<string, boolean | string | readonly string[]>>
 
@@ -107,6 +111,14 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
     isOneOf(...UNCOUNTED),
     'What follows while the limit cannot be counted. Default: what follows beyond the limit.',
     { enum: UNCOUNTED },
+  ],
+  redact: [
+    [
+      (value) => isTexts(value) && value.every((one) => REDACTED_TEXTS.includes(one as RedactedText)),
+      'a list of "results" and "prompts"',
+    ],
+    'Removes secrets from the results of tools, or from prompts. In place of "effects" and "then".',
+    { type: 'array', minItems: 1, items: { enum: REDACTED_TEXTS } },
   ],
   say: [
     [

@@ -167,6 +167,7 @@ class RulesReader {
       const todo = 'Remove the rule, or write "mode": "shadow".'
       return this.#wrong(`${name}: "off" is only for rules of a preset`, under(at, 'off'), todo)
     }
+    if (rule.redact) return this.#redaction(rule, name, at)
     for (const key of ['effects', 'then'] as const) {
       if (rule[key] === undefined) return this.#wrong(`${name} needs "${key}"`, at, RULE)
     }
@@ -179,6 +180,20 @@ class RulesReader {
     }
     this.#noteEnd(whole, name, at)
     return whole
+  }
+
+  /** A rule about texts, not about what a call would do. */
+  #redaction(rule: Partial<Rule>, name: string, at: JsonPath): Rule | undefined {
+    for (const key of NOT_WITH_REDACT) {
+      if (rule[key] === undefined) continue
+      const todo = `Remove "${key}", or write a rule of its own.`
+      return this.#wrong(`${name}: a rule with "redact" has no "${key}"`, under(at, key), todo)
+    }
+    const before = this.#problems.length
+    this.#knownAgents(rule, name, at)
+    if (this.#problems.length > before) return undefined
+    this.#noteEnd(rule, name, at)
+    return rule as Rule
   }
 
   /** A rule of the preset with some fields of its own. */
@@ -218,16 +233,15 @@ class RulesReader {
     if (this.#problems.length > before) return false
     for (const [key, value] of Object.entries(rule.where ?? {})) this.#where(key, value, kinds, name, at)
     for (const key of ['of', 'except'] as const) this.#patterns(rule, key, kinds, name, at)
-    for (const agent of rule.in?.agents ?? []) {
-      if (!this.#agents.includes(agent))
-        this.#wrong(
-          `${name}: there is no agent ${shown(agent)}`,
-          under(under(at, 'in'), 'agents'),
-          slip(agent, this.#agents) ?? `Choose from ${this.#agents.join(', ')}.`,
-        )
-    }
+    this.#knownAgents(rule, name, at)
     this.#limit(rule, name, at)
     this.#rewrite(rule, name, at)
+    if (rule.redact)
+      this.#wrong(
+        `${name}: a rule of the preset cannot get "redact"`,
+        under(at, 'redact'),
+        'Write a rule of its own.',
+      )
     if (rule.then === 'tell' && rule.say === undefined)
       this.#wrong(`${name} needs "say": it only tells something`, at)
     return this.#problems.length === before
@@ -271,6 +285,17 @@ class RulesReader {
     } else if (rule.then === 'allow') {
       const todo = 'Allow it without a limit, and write a rule with the limit that asks.'
       this.#wrong(`${name}: a rule that allows cannot have a limit`, under(at, kind), todo)
+    }
+  }
+
+  #knownAgents(rule: Partial<Rule>, name: string, at: JsonPath): void {
+    for (const agent of rule.in?.agents ?? []) {
+      if (this.#agents.includes(agent)) continue
+      this.#wrong(
+        `${name}: there is no agent ${shown(agent)}`,
+        under(under(at, 'in'), 'agents'),
+        slip(agent, this.#agents) ?? `Choose from ${this.#agents.join(', ')}.`,
+      )
     }
   }
 
@@ -326,7 +351,7 @@ class RulesReader {
     }
   }
 
-  #noteEnd({ until }: Rule, name: string, at: JsonPath): void {
+  #noteEnd({ until }: Partial<Rule>, name: string, at: JsonPath): void {
     const end = until === undefined ? undefined : endOf(until)
     if (end === undefined || end > this.#now) return
     this.#note(
@@ -385,6 +410,19 @@ interface Placed {
   readonly at: JsonPath
 }
 
+/** Fields about what a call would do, and how often. */
+const NOT_WITH_REDACT = [
+  'effects',
+  'where',
+  'of',
+  'except',
+  'then',
+  ...LIMIT_KINDS,
+  'per',
+  'uncounted',
+  'to',
+  'otherwise',
+] as const
 const FILE_KEYS: readonly string[] = ['preset', 'rules']
 const WHOLE = 'Write {"preset": "standard", "rules": [ … ]}.'
 const RULE = 'Write {"id": "…", "effects": ["…"], "then": "ask"}.'

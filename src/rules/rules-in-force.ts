@@ -4,7 +4,7 @@ import type { Effect, EffectKind } from '../effects/effect.js'
 import { EFFECT_KINDS, fieldsOf, patternsOf, type Subject, subjectsOf } from './effect-kinds.js'
 import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
 import { presetRules } from './presets.js'
-import { endOf, listOf, MOST_ALTERNATIVES, type Rule, type Rules } from './rule.js'
+import { endOf, listOf, MOST_ALTERNATIVES, type RedactedText, type Rule, type Rules } from './rule.js'
 import { alternatives, textPattern } from './text-pattern.js'
 
 /** A rule that an effect of the call met. */
@@ -29,6 +29,8 @@ export interface RulesInForce {
   readonly all: readonly Rule[]
   /** In the order of the effects, then of the file. */
   judge(effects: readonly Effect[], situation: Situation): readonly Hit[]
+  /** The rules that remove secrets from such texts. */
+  redacting(text: RedactedText, situation: Situation): readonly Rule[]
 }
 
 interface Compiled {
@@ -44,9 +46,10 @@ type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
 export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
   const byKind = new Map<EffectKind, Compiled[]>(EFFECT_KINDS.map((kind) => [kind, []]))
   const conditions = new Map<string, Meets>()
-  const timedOnes = timedRules(rules)
-  for (const timed of timedOnes) {
+  const timedAll = timedRules(rules)
+  for (const timed of timedAll) {
     const { rule } = timed
+    if (rule.redact) continue
     for (const kind of rule.effects === '*' ? EFFECT_KINDS : new Set(rule.effects)) {
       const key = JSON.stringify([kind, rule.then === 'allow', rule.where, rule.of, rule.except])
       const meets = conditions.get(key) ?? onceForEach(meeting(rule, kind, roots))
@@ -55,7 +58,7 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
     }
   }
   return {
-    all: timedOnes.map(({ rule }) => rule),
+    all: timedAll.map(({ rule }) => rule),
     judge: (effects, { permissionMode, agent, now }) => {
       const hits: Hit[] = []
       for (const effect of effects) {
@@ -68,6 +71,11 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
       }
       return hits
     },
+    redacting: (text, { permissionMode, agent, now }) =>
+      timedAll
+        .filter(({ rule, from, until }) => rule.redact?.includes(text) && now >= from && now < until)
+        .map(({ rule }) => rule)
+        .filter((rule) => isIn(rule, permissionMode, agent)),
   }
 }
 

@@ -37,7 +37,7 @@ function ruleSchema(): Schema {
     // A rule of the preset is changed by its id; any other rule is complete.
     if: { properties: { id: { not: { pattern: '/' } } } },
     // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
-    then: { required: ['effects', 'then'] },
+    then: { anyOf: [{ required: ['effects', 'then'] }, { required: ['redact'] }] },
     patternProperties: REMARKS,
     additionalProperties: false,
   }

@@ -28,12 +28,16 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
 
 /** `deny no-force-push: git where force, of main`. */
 function lineOf(rule: object): string {
-  const { id, then, effects, of, except, mode, until, off } = rule as Readonly<Record<string, unknown>>
+  const { id, then, effects, of, except, mode, until, off, redact } = rule as Readonly<
+    Record<string, unknown>
+  >
   const { where, in: only } = rule as { readonly where?: unknown; readonly in?: unknown }
   const limit = limitOf(rule)
   const texts = (value: unknown) => [value].flat().join(', ')
+  const kinds = effects === undefined ? '' : effects === '*' ? 'everything' : texts(effects)
+  const about = redact === undefined ? kinds : `secrets in ${texts(redact)}`
   const parts = [
-    `${off === true ? 'off' : (then ?? 'change')} ${id}${effects === undefined ? '' : `: ${effects === '*' ? 'everything' : texts(effects)}`}`,
+    `${off === true ? 'off' : (then ?? (redact === undefined ? 'change' : 'redact'))} ${id}${about === '' ? '' : `: ${about}`}`,
     isObject(where) ? `where ${JSON.stringify(where)}` : '',
     of === undefined ? '' : `of ${texts(of)}`,
     except === undefined ? '' : `except ${texts(except)}`,

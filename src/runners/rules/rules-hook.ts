@@ -8,8 +8,8 @@ import { effectsOf } from '../../effects/effects-of.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { settingFiles } from '../../hosts/setting-files.js'
-import type { Rule, Rules } from '../../rules/rule.js'
-import { rulesInForce } from '../../rules/rules-in-force.js'
+import type { RedactedText, Rule, Rules } from '../../rules/rule.js'
+import { rulesInForce, type Situation } from '../../rules/rules-in-force.js'
 import { countedOf, foreseen, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
 import { countAfter, settled, watchedFor } from './limits.js'
@@ -45,14 +45,16 @@ export function rulesHooks(
   } as const
   const judged = async (event: HookEvent) => {
     const effects = await read(event, place.projectDir)
-    const mode = event.data.permission_mode
-    const permissionMode = typeof mode === 'string' ? mode : undefined
-    return {
-      effects,
-      hits: rules.judge(effects, { permissionMode, agent: event.session?.agent, now: Date.now() }),
-    }
+    return { effects, hits: rules.judge(effects, situationOf(event)) }
   }
+  const redacting = (event: HookEvent, text: RedactedText) =>
+    authority.may === 'all' ? rules.redacting(text, situationOf(event)) : []
   const run = async (event: HookEvent, { note, count }: HookContext): Promise<HookResult> => {
+    const text = textsOf(event)
+    if (text) {
+      const { redactedText } = await import('./redacted-text.js')
+      return redactedText(event, redacting(event, text), note)
+    }
     const judgedHere = async (one: HookEvent) => {
       const { effects, hits } = await judged(one)
       return { event: one, effects, hits: countedOf(hits, authority) }
@@ -66,6 +68,8 @@ export function rulesHooks(
     return limited.warnings.length === 0 ? changed : warned(changed, limited.warnings)
   }
   const foresee = async (event: HookEvent) => {
+    const text = textsOf(event)
+    if (text) return redacting(event, text).map(({ id }) => `redact by ${id}: secrets in ${text}`)
     if (typeof event.data.tool_name !== 'string') return []
     const { effects, hits } = await judged(event)
     return foreseen(hits, effects, authority)
@@ -110,6 +114,21 @@ function watching(
       run,
     },
   ]
+}
+
+function situationOf({ data, session }: HookEvent): Situation {
+  const mode = data.permission_mode
+  return {
+    permissionMode: typeof mode === 'string' ? mode : undefined,
+    agent: session?.agent,
+    now: Date.now(),
+  }
+}
+
+/** Undefined for a call, which is judged by its effects. */
+function textsOf({ name }: HookEvent): RedactedText | undefined {
+  if (name === 'PreToolUse') return undefined
+  return name === 'UserPromptSubmit' ? 'prompts' : 'results'
 }
 
 // ---- effects --------------------------------------------------------------------------------------------------

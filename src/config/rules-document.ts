@@ -55,11 +55,13 @@ export async function configureRules(
 ): Promise<readonly ConfiguredRules[]> {
   if (documents.length === 0) return []
   const { readRules } = await import('../rules/rules-file.js')
+  const { TEXT_FIELDS } = await import('../rules/rule.js')
   const { HOST_NAMES } = await import('../hosts/hosts.js')
+  const withTexts = new Set([...PRE_TOOL_USE, ...Object.keys(TEXT_FIELDS)])
   return documents.map((document) => {
     const { owner, file } = document
     if (file.value === UNREADABLE)
-      return configured(document, brokenBy(`${file.path} cannot be read.`), making)
+      return configured(document, brokenBy(`${file.path} cannot be read.`), PRE_TOOL_USE, making)
     const isOwn = owner.scope === 'user' && owner.place.plugin === undefined
     const { rules, problems } = readRules(file.value, {
       owner: isOwn ? 'user' : 'project',
@@ -73,7 +75,8 @@ export async function configureRules(
     const handler = first
       ? brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.`)
       : ({ ...rules } as RulesHandler)
-    return configured(document, handler, making)
+    const events = handler.rules.some((rule) => 'redact' in rule) ? withTexts : PRE_TOOL_USE
+    return configured(document, handler, events, making)
   })
 }
 
@@ -82,19 +85,13 @@ function brokenBy(broken: string): RulesHandler {
 }
 
 const PRE_TOOL_USE: ReadonlySet<string> = new Set(['PreToolUse'])
-/** Where rules with "redact" find texts. */
-const WITH_TEXTS: ReadonlySet<string> = new Set([
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'UserPromptSubmit',
-])
 /** Reading a command takes much less. */
 const LONGEST_MS = 60_000
 
 function configured(
   { owner, file, at, format = 'amplifier' }: HookDocument,
   handler: RulesHandler,
+  events: ReadonlySet<string>,
   { merge, names }: Making,
 ): ConfiguredRules {
   const content = sha256(`rules ${JSON.stringify(handler)}`)
@@ -106,7 +103,7 @@ function configured(
       name: names.ofProcess(owner, 'rules'),
       kind: 'rules',
       origin: new FileOrigin(owner, file, at, content),
-      events: handler.rules.some((rule) => 'redact' in rule) ? WITH_TEXTS : PRE_TOOL_USE,
+      events,
       matcher: null,
       role: 'intercept',
       priority: 0,

@@ -27,6 +27,21 @@ export interface Rule extends Limited {
 
 export const REDACTED_TEXTS = ['results', 'prompts'] as const
 export type RedactedText = (typeof REDACTED_TEXTS)[number]
+
+interface TextField {
+  readonly texts: RedactedText
+  readonly field: string
+  /** For people. */
+  readonly noun: string
+}
+
+/** The fields with such texts, by event. */
+export const TEXT_FIELDS: Readonly<Record<string, TextField>> = {
+  PostToolUse: { texts: 'results', field: 'tool_response', noun: 'result' },
+  PostToolUseFailure: { texts: 'results', field: 'error', noun: 'error' },
+  UserPromptSubmit: { texts: 'prompts', field: 'prompt', noun: 'prompt' },
+}
+
 export type Then = 'end_turn' | 'deny' | 'ask' | 'rewrite' | 'allow' | 'tell'
 export type Where = Readonly<Record<string, boolean | string | readonly string[]>>
 

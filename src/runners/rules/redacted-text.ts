@@ -7,14 +7,7 @@ import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { can } from '../../hosts/abilities.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { withoutSecretsIn } from '../../rules/redaction.js'
-import type { Rule } from '../../rules/rule.js'
-
-/** The field with the text of each event. */
-const FIELDS: Readonly<Record<string, { readonly field: string; readonly noun: string }>> = {
-  PostToolUse: { field: 'tool_response', noun: 'result' },
-  PostToolUseFailure: { field: 'error', noun: 'error' },
-  UserPromptSubmit: { field: 'prompt', noun: 'prompt' },
-}
+import { type Rule, TEXT_FIELDS } from '../../rules/rule.js'
 
 /** `rules`: those that are about such texts. */
 export function redactedText(
@@ -22,7 +15,7 @@ export function redactedText(
   rules: readonly Rule[],
   note: HookContext['note'],
 ): HookResult {
-  const about = FIELDS[event.name]
+  const about = TEXT_FIELDS[event.name]
   const given = about && (event.data[about.field] as Json | undefined)
   if (rules.length === 0 || !about || given === undefined) return CONTINUE
   const { value, secrets } = withoutSecretsIn(given)

@@ -8,7 +8,7 @@ import { effectsOf } from '../../effects/effects-of.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { settingFiles } from '../../hosts/setting-files.js'
-import type { RedactedText, Rule, Rules } from '../../rules/rule.js'
+import { type RedactedText, type Rule, type Rules, TEXT_FIELDS } from '../../rules/rule.js'
 import { rulesInForce, type Situation } from '../../rules/rules-in-force.js'
 import { countedOf, foreseen, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
@@ -127,8 +127,7 @@ function situationOf({ data, session }: HookEvent): Situation {
 
 /** Undefined for a call, which is judged by its effects. */
 function textsOf({ name }: HookEvent): RedactedText | undefined {
-  if (name === 'PreToolUse') return undefined
-  return name === 'UserPromptSubmit' ? 'prompts' : 'results'
+  return TEXT_FIELDS[name]?.texts
 }
 
 // ---- effects --------------------------------------------------------------------------------------------------

@@ -75,18 +75,23 @@ interface Draw {
   readonly shadow: 'mode' | 'admit' | undefined
 }
 
-const draw: fc.Arbitrary<Draw> = fc.record({
-  deed: fc.constantFrom(...(Object.keys(DEEDS) as (keyof typeof DEEDS)[])),
-  inLane: fc.boolean(),
-  role: fc.constantFrom('intercept', 'intercept', 'approve'),
-  onFailure: fc.constantFrom('block', 'continue'),
-  detached: fc.oneof(
-    { weight: 5, arbitrary: fc.constant(false) },
-    { weight: 1, arbitrary: fc.constant(true) },
-  ),
-  capped: fc.boolean(),
-  shadow: fc.constantFrom('mode', 'admit', undefined),
-})
+/** Late effects come in any order, so only hooks in shadow mode are late. */
+const draw: fc.Arbitrary<Draw> = fc
+  .record({
+    deed: fc.constantFrom(...(Object.keys(DEEDS) as (keyof typeof DEEDS)[])),
+    inLane: fc.boolean(),
+    role: fc.constantFrom('intercept', 'intercept', 'approve'),
+    onFailure: fc.constantFrom('block', 'continue'),
+    detached: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(false) },
+      { weight: 1, arbitrary: fc.constant(true) },
+    ),
+    capped: fc.boolean(),
+    shadow: fc.constantFrom('mode', 'admit', undefined),
+  })
+  .map((one) =>
+    one.shadow ? one : { ...one, detached: false, deed: one.deed === 'is late' ? 'injects' : one.deed },
+  )
 
 function hookOf({ deed, inLane, role, onFailure, detached, capped, shadow }: Draw, at: number): Hook {
   const make = inLane ? laneHook : madeHook

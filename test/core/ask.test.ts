@@ -458,7 +458,7 @@ describe('who answers', () => {
 
   test('the time-out of the fire ends the question too', async () => {
     const hooks = await asking({ approver: never }, askUser('ok?'))
-    const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 0.02 })
+    const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 2 })
     expect(outcome).toMatchObject({ action: 'deny', approval: { answer: { by: 'default' } } })
   })
 
@@ -983,7 +983,7 @@ describe('an approver that has no answer yet', () => {
 describe('a fire whose time is over before the time to answer', () => {
   test('is refused, also where the hook allows by default', async () => {
     const hooks = await asking({ approver: never }, askUser('ok?', { approvalDefault: 'allow' }))
-    const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 0.05 })
+    const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 2 })
     expect(outcome).toMatchObject({
       action: 'deny',
       approval: { answer: { decision: 'deny', by: 'default' } },

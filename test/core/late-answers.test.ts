@@ -227,7 +227,7 @@ describe('a hook that works on by itself', () => {
     const never = madeHook('never', { events: ON_POST.events, run: () => new Promise(() => {}) })
     const hooks = await withMade([late(() => done.promise, ON_POST), never])
     const session = hooks.session()
-    const first = await session.fire('PostToolUse', { ...BASH, tool_response: '' }, { timeout: 0.05 })
+    const first = await session.fire('PostToolUse', { ...BASH, tool_response: '' }, { timeout: 2 })
     expect(first.hooks.map(({ status }) => status)).toEqual(['detached', 'failed'])
     done.open(inject('after the time-out'))
     await rest()

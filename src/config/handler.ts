@@ -70,8 +70,8 @@ export interface ReadHandler {
   readonly common: CommonFields
   /** Keys that have no meaning on this type. */
   readonly others: readonly string[]
-  /** Present if a value was not used as written. */
-  readonly remark?: HandlerProblem
+  /** Values that were not used as written. */
+  readonly remarks: readonly HandlerProblem[]
 }
 
 export interface HandlerProblem extends Advice {
@@ -84,22 +84,34 @@ export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
   if (!isHandlerType(type)) return typeProblem(type)
   const fields: Record<string, unknown> = {}
   const common: Record<string, unknown> = {}
-  const remark = policyRemark(entry.onFailure)
-  const read = remark ? { ...entry, onFailure: 'block' } : entry
+  const { read, remarks } = withoutSlips(entry)
   const problem = wanting(read, type) ?? pick(read, OWN_KEYS[type], fields) ?? pick(read, COMMON_KEYS, common)
-  return problem ?? { type, fields, common, others: others(entry, type), ...(remark && { remark }) }
+  return problem ?? { type, fields, common, others: others(entry, type), remarks }
 }
 
-/** Whoever writes the key wants a gate that fails closed, so a typo must neither remove the hook nor open it. */
-export function policyRemark(policy: unknown): HandlerProblem | undefined {
-  const [[accepts, wanted]] = COMMON.onFailure
-  if (policy === undefined || accepts(policy)) return undefined
-  return {
-    problem: `"onFailure" must be ${wanted}, got ${shown(policy)}; "block" is in force`,
-    key: 'onFailure',
-    ...changeOf('onFailure', policy, wanted),
+/** A slip in one of these keys must neither remove a hook nor open its gate, so the strictest value is in force. */
+const STRICTEST = { onFailure: 'block', mode: 'enforce' } as const
+const STRICT_KEYS = Object.keys(STRICTEST) as readonly (keyof typeof STRICTEST)[]
+
+/** The entry as it is in force. */
+export function withoutSlips(entry: Raw): {
+  readonly read: Raw
+  readonly remarks: readonly HandlerProblem[]
+} {
+  let read = entry
+  let remarks: readonly HandlerProblem[] = NO_REMARKS
+  for (const key of STRICT_KEYS) {
+    const value = entry[key]
+    const [[accepts, wanted]] = COMMON[key]
+    if (value === undefined || accepts(value)) continue
+    const problem = `"${key}" must be ${wanted}, got ${shown(value)}; "${STRICTEST[key]}" is in force`
+    read = { ...read, [key]: STRICTEST[key] }
+    remarks = [...remarks, { problem, key, ...changeOf(key, value, wanted) }]
   }
+  return { read, remarks }
 }
+
+const NO_REMARKS: readonly HandlerProblem[] = []
 
 function isHandlerType(type: unknown): type is HandlerType {
   return typeof type === 'string' && Object.hasOwn(EVENT_KINDS, type)

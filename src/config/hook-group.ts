@@ -221,8 +221,8 @@ export function readEntry(
     say(reading, 'entry-invalid', `${name} was left out: ${handler.problem}`, where, handler)
     return
   }
-  const { type, others, common, remark } = handler
-  if (remark)
+  const { type, others, common, remarks } = handler
+  for (const remark of remarks)
     say(reading, 'entry-invalid', `${name}: ${remark.problem}`, under(at, remark.key ?? 'type'), remark)
   for (const key of others) {
     if (isRemark(key)) continue

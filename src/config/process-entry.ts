@@ -15,7 +15,7 @@ import {
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import { likelyKind } from '../systems/picoclaw/observation.js'
 import type { ConfigFile } from './config-file.js'
-import { type HandlerProblem, policyRemark } from './handler.js'
+import { type HandlerProblem, withoutSlips } from './handler.js'
 import { isRemark, type Reading, removalOf, say } from './hook-group.js'
 import { type Advice, changeOf } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
@@ -76,18 +76,13 @@ function readProcess(
   }
   const name = cleanName(key)
   if (name === undefined) return { problem: 'it needs a name' }
-  const remark = policyRemark(raw.onFailure)
-  const entry: Fields = remark ? { ...raw, onFailure: 'block' } : raw
+  const { read: entry, remarks } = withoutSlips(raw)
   const problem = problemIn(entry)
   if (problem) return problem
-  if (remark)
-    say(
-      reading,
-      'entry-invalid',
-      `the process ${shown(key)}: ${remark.problem}`,
-      under(at, 'onFailure'),
-      remark,
-    )
+  for (const remark of remarks) {
+    const text = `the process ${shown(key)}: ${remark.problem}`
+    say(reading, 'entry-invalid', text, under(at, remark.key ?? ''), remark)
+  }
   for (const other of Object.keys(raw).filter((one) => !isKnown(one) && !isRemark(one))) {
     const { text, todo } = oddKey(other)
     say(reading, 'unknown-key', text, under(at, other), { todo })

@@ -175,7 +175,7 @@ export function switchText(one: Switch): string {
   const where = project === undefined ? 'for all projects' : 'for this project'
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  const how = one.mode === 'shadow' ? 'in shadow mode: put there' : 'switched off'
+  const how = one.mode === 'shadow' ? 'switched to shadow mode' : 'switched off'
   return `${what} ${how} ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; to undo it, run ${undoing(one)}`
 }
 

@@ -77,7 +77,7 @@ describe('carabiner disable --shadow', () => {
     expect(await states()).toEqual(['guard:PreToolUse#1 ready', 'guard:PreToolUse#2 ready'])
     expect((await run('list')).stdout).toContain('in shadow mode: it runs, and only says')
     expect((await run('disable')).stdout).toContain('in shadow mode: all of guard')
-    expect((await run('doctor')).stdout).toContain('all of guard is in shadow mode')
+    expect((await run('doctor')).stdout).toContain('all of guard is switched to shadow mode')
     await run('enable guard')
     expect(await fired()).toBe(2)
   })

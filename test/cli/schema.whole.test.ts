@@ -146,7 +146,7 @@ describe('hooks', () => {
       const handler = { type, ...WHOLE[type], [field]: value }
       const read = readHandler(handler)
       // One that is read otherwise than it stands there is not as it should be.
-      const isRight = !('problem' in read) && read.remark === undefined
+      const isRight = !('problem' in read) && read.remarks.length === 0
       expect(isValid('hooks', inGroup(handler)), JSON.stringify(handler)).toBe(isRight)
       expect(isValid('settings', inGroup(handler)), JSON.stringify(handler)).toBe(isRight)
     }

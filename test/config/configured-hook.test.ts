@@ -396,6 +396,20 @@ describe('types', () => {
     },
   )
 
+  it.each(['Shadow', 'strict', true, null])(
+    'mode %j is said, and the hook stays and counts',
+    async (mode) => {
+      const config = await loadPlugin(hooksFile([command('x', { mode })]))
+      expect(config.specs.map(({ hook }) => [hook.name, hook.mode])).toEqual([
+        ['guard:PreToolUse#1', 'enforce'],
+      ])
+      expect(only(config)).toMatchObject({
+        code: 'entry-invalid',
+        text: `guard:PreToolUse#1: "mode" must be "enforce" or "shadow", got ${JSON.stringify(mode)}; "enforce" is in force`,
+      })
+    },
+  )
+
   it('an input without end is left out, its neighbours are not', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const config = await loadPlugin(

@@ -122,6 +122,14 @@ describe('an entry', () => {
     expect(loaded.diagnostics[0]?.line).toBeGreaterThan(1)
   })
 
+  it('with a mode nobody knows stays and counts', async () => {
+    const { process, diagnostics } = await readOne({ ...GATE, mode: 'quiet' })
+    expect(process?.hook.mode).toBe('enforce')
+    expect(diagnostics).toMatchObject([
+      { code: 'entry-invalid', text: expect.stringMatching(/"mode" must be .*; "enforce" is in force$/) },
+    ])
+  })
+
   it('with a policy nobody knows stays and fails closed', async () => {
     const { process, diagnostics } = await readOne({ ...GATE, onFailure: 'deny' })
     expect(process?.hook.onFailure).toBe('block')

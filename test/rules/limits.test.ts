@@ -130,6 +130,7 @@ describe('at_most', () => {
     const both = await Promise.all([fire(a, X, call), fire(b, X, call)])
     expect(both.map(({ action }) => action)).toEqual(['continue', 'continue'])
     expect((await fire(a, X, { tool_use_id: 'toolu_2' })).action).toBe('deny')
+    expect((await fire(a, 'npm install other', call)).action).toBe('deny')
 
     const hooks = await anotherProcess()
     hooks.register(

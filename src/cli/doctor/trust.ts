@@ -129,7 +129,7 @@ function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
   const what = hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
   const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  const how = mode === 'shadow' ? 'in shadow mode: put there' : 'switched off'
+  const how = mode === 'shadow' ? 'switched to shadow mode' : 'switched off'
   const is = about ? 'is' : 'which no longer exists, is'
   return {
     severity: 'note',

@@ -41,8 +41,8 @@ const OBEYS_ON_FAILURE: ReadonlySet<string> = new Set(['command', 'http'])
 /** Why Claude Code would not run the entry, or would run it differently. There, one entry it cannot read breaks the whole file. */
 export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean): string | undefined {
   const { event, handler } = entry
-  const { type, fields, common, remark } = handler
-  if (remark) return remark.problem
+  const { type, fields, common, remarks } = handler
+  if (remarks[0]) return remarks[0].problem
   if (event.notInClaudeCode) return 'Claude Code has no such event'
   if ((type === 'prompt' || type === 'agent') && NO_MODEL.has(event.name)) {
     return `Claude Code runs no ${type} hooks on ${event.name}`
@@ -53,6 +53,7 @@ export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean)
   if (common.onFailure === 'block' && !OBEYS_ON_FAILURE.has(type)) {
     return `Claude Code ignores "onFailure": "block" on ${type} hooks, so the gate would be open whenever the hook fails`
   }
+  if (common.mode === 'shadow') return 'Claude Code has no shadow mode, so the hook would count there'
   if (group.sequential === true && Array.isArray(group.hooks) && group.hooks.length > 1) {
     return 'its group is "sequential", but Claude Code runs all hooks of an event at once'
   }

@@ -80,8 +80,8 @@ export function movableIn(source: HookFile, pair: FilePair, files: MigrationFile
 
 /** Remarks on hooks that are read differently from how they are written. These hooks still move. */
 function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
-  const texts = entries.flatMap(({ name, handler: { remark: said } }) =>
-    said ? [plainText(`${name}: ${said.problem}`)] : [],
+  const texts = entries.flatMap(({ name, handler: { remarks } }) =>
+    remarks.map(({ problem }) => plainText(`${name}: ${problem}`)),
   )
   return new Set(texts)
 }

@@ -1,7 +1,6 @@
 // The limits of the rules of one file: which of the rules that a call met are beyond theirs, and what is counted for them.
 
 import { digest, grantDigest } from '../../core/base/digest.js'
-import type { Data } from '../../core/base/json.js'
 import type { Count, Counted, Counting } from '../../core/hooks/count.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { countedMost, type Limit, limitOf, limitText, MILLIONTHS } from '../../rules/limit.js'
@@ -53,16 +52,16 @@ function uncountedText({ id }: Rule, limit: Limit, problem: string): string {
   return `The limit of the rule ${id} is off, ${limitText(limit)}: it cannot be counted (${problem})`
 }
 
-function countingOf(rule: Rule, limit: Limit, { name, data }: HookEvent, file: string): Counting {
+function countingOf(rule: Rule, limit: Limit, event: HookEvent, file: string): Counting {
   const key = keyOf(rule, limit, file)
-  const shared = { per: limit.per, most: countedMost(limit), call: callOf(data) }
+  const shared = { per: limit.per, most: countedMost(limit), call: callOf(event) }
   switch (limit.kind) {
     case 'at_most':
       return { ...shared, key }
     case 'same_call':
-      return { ...shared, key: `${key}${grantDigest(name, data).slice(0, 16)}`, among: key }
+      return { ...shared, key: `${key}${grantDigest(event.name, event.data).slice(0, 16)}`, among: key }
     default:
-      // Others count it: see `watched`.
+      // countAfter counts it.
       return { ...shared, key, call: undefined, add: 0 }
   }
 }
@@ -72,8 +71,10 @@ function keyOf({ id }: Rule, { kind, per }: Limit, file: string): string {
   return digest([file, id, kind, per]).slice(0, 16)
 }
 
-function callOf({ tool_use_id: id }: Data): string | undefined {
-  return typeof id === 'string' && id !== '' ? digest(id).slice(0, 16) : undefined
+/** With its input, because models may give two calls the same id. */
+function callOf({ name, data }: HookEvent): string | undefined {
+  const { tool_use_id: id } = data
+  return typeof id === 'string' && id !== '' ? digest([id, grantDigest(name, data)]).slice(0, 16) : undefined
 }
 
 // ---- what is counted after an event ---------------------------------------------------------------------------
@@ -90,18 +91,19 @@ export function watchedFor(rules: readonly Rule[]): readonly string[] {
 /** Throws an Error if something could not be counted, which is then reported. */
 export async function countAfter(
   rules: readonly Rule[],
-  { name, data }: HookEvent,
+  event: HookEvent,
   isDenied: boolean,
   file: string,
   count: Count = cannotCount,
 ): Promise<void> {
+  const { name, data } = event
   const usage = name === 'ModelResponse' ? usageOf(data) : undefined
   const counting = rules.flatMap((rule): readonly (Counting | string)[] => {
     const limit = limitOf(rule)
     if (!limit) return []
     const { kind, per } = limit
     const shared = { key: keyOf(rule, limit, file), per, most: Number.POSITIVE_INFINITY }
-    if (kind === 'denies') return usage || !isDenied ? [] : [{ ...shared, call: callOf(data) }]
+    if (kind === 'denies') return usage || !isDenied ? [] : [{ ...shared, call: callOf(event) }]
     if ((kind !== 'tokens' && kind !== 'cost') || !usage) return []
     const used = usage[kind]
     if (used === undefined) return [`the response of ${String(data.model)} does not say its ${kind}`]

@@ -584,8 +584,8 @@ describe.skipIf(!hasCompiler)('a program that clip runs', () => {
     expect(reports).toContainEqual({ kind: 'ending', id: 1, living: true })
   })
 
-  /** Waits for the file that the script is given. */
-  const UNTIL = 'while [ ! -e "$0" ]; do sleep 0.01; done'
+  /** Waits for the file that the script is given, or until its folder is gone. */
+  const UNTIL = 'until [ -e "$0" ] || [ ! -d "$(dirname "$0")" ]; do sleep 0.01; done'
 
   it('that has left a process can be ended at any time, and `gone` comes', async () => {
     for (const wait of ['', 'sleep 0.01', 'sleep 0.02', 'sleep 0.03']) {

@@ -17,6 +17,7 @@ import {
 } from './file-effect.js'
 import { findEffects } from './find-effects.js'
 import { gitEffects } from './git-effects.js'
+import { shapeOf } from './option-shapes.js'
 import { patched, pathsInPatch } from './patch-paths.js'
 
 /** Undefined for an unknown program. */
@@ -32,9 +33,8 @@ export function isReader(name: string): boolean {
 // ---- removing, moving, copying --------------------------------------------------------------------------------------
 
 /** Always deep, because removing a link looks the same as removing a file. */
-const remove: EffectReader = ({ args }) => each('delete', argumentsOf(args).operands, true)
-
-const TARGET = { valued: 'tSmogZ', long: ['--target-directory', '--suffix', '--mode', '--owner', '--group'] }
+const remove: EffectReader = ({ name, args }) =>
+  each('delete', argumentsOf(args, shapeOf(name)).operands, true)
 
 /** The sources and the targets: the last word, or the value of `-t`. */
 function destinations(
@@ -63,8 +63,8 @@ function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed
   ])
 }
 
-const move: EffectReader = ({ args }) => {
-  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+const move: EffectReader = ({ name, args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, shapeOf(name))
   const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
   const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
   const arrived = arriving(sources, targets, 'write')
@@ -78,7 +78,7 @@ function backups(written: readonly FileEffect[]): FileEffect[] {
 }
 
 const copy: EffectReader = ({ name, args }) => {
-  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const { operands, valuesOf, has } = argumentsOf(args, shapeOf(name))
   const [given, targets] = destinations(operands, valuesOf('t', '--target-directory'))
   // `host:a/b` arrives as `b`.
   const sources =
@@ -103,17 +103,12 @@ function withFolders(sources: readonly Word[], targets: readonly Word[]): FileEf
 
 /** `install -d` creates folders. */
 const install: EffectReader = (call) => {
-  const { operands, has } = argumentsOf(call.args, TARGET)
+  const { operands, has } = argumentsOf(call.args, shapeOf(call.name))
   return has('d', '--directory') ? each('write', operands) : copy(call)
 }
 
-const RSYNC = {
-  valued: 'efBTM',
-  long: ['--rsh', '--exclude', '--include', '--files-from', '--filter', '--backup-dir'],
-}
-
-const rsync: EffectReader = ({ args }) => {
-  const { operands, has } = argumentsOf(args, RSYNC)
+const rsync: EffectReader = ({ name, args }) => {
+  const { operands, has } = argumentsOf(args, shapeOf(name))
   const [sources, targets] = destinations(operands, [])
   const kept = has('R', '--relative') ? withFolders(sources, targets) : []
   const arrived = [...kept, ...arriving(sources, targets, 'write')]
@@ -125,8 +120,8 @@ const rsync: EffectReader = ({ args }) => {
 }
 
 /** The target of a link counts as changed, because a later change under its new name would go unnoticed. */
-const link: EffectReader = ({ args }) => {
-  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+const link: EffectReader = ({ name, args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, shapeOf(name))
   const folders = valuesOf('t', '--target-directory')
   // With one word, the link gets the same name here.
   const [sources, targets] = destinations(operands, operands.length === 1 ? [...folders, HERE] : folders)
@@ -155,7 +150,7 @@ const mount: EffectReader = ({ name, args }) => {
 
 // ---- writing ---------------------------------------------------------------------------------------------------------
 
-const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'mrstd' }).operands)
+const write: EffectReader = ({ name, args }) => each('write', argumentsOf(args, shapeOf(name)).operands)
 
 /** A mode is read as a file that does not exist, which does no harm. A folder without permissions hides its content. */
 const change: EffectReader = ({ name, args }) => {
@@ -221,29 +216,15 @@ const outputs =
     each('write', argumentsOf(args, { valued: letters, long }).valuesOf(letters, ...long))
 
 /** `split a.txt part` writes `partaa`, `partab` and so on. */
-const split: EffectReader = ({ args }) => {
-  const { operands } = argumentsOf(args, {
-    valued: 'abClntN',
-    long: [
-      '--bytes',
-      '--lines',
-      '--number',
-      '--suffix-length',
-      '--additional-suffix',
-      '--line-bytes',
-      '--separator',
-    ],
-  })
+const split: EffectReader = ({ name, args }) => {
+  const { operands } = argumentsOf(args, shapeOf(name))
   const [file, prefix = literalWord('x')] = operands
   // A pattern may stand for both.
   return each('write', [numbered(prefix), ...(file && isWild(file) ? [numbered(file)] : [])])
 }
 
-const csplit: EffectReader = ({ args }) => {
-  const { valuesOf } = argumentsOf(args, {
-    valued: 'bfn',
-    long: ['--prefix', '--suffix-format', '--digits'],
-  })
+const csplit: EffectReader = ({ name, args }) => {
+  const { valuesOf } = argumentsOf(args, shapeOf(name))
   const [prefix = literalWord('xx')] = valuesOf('f', '--prefix')
   return each('write', [numbered(prefix)])
 }
@@ -252,7 +233,8 @@ function numbered(prefix: Word): Word {
   return { ...prefix, text: `${prefix.text}*`, glob: true }
 }
 
-const second: EffectReader = ({ args }) => each('write', argumentsOf(args).operands.slice(1))
+const second: EffectReader = ({ name, args }) =>
+  each('write', argumentsOf(args, shapeOf(name)).operands.slice(1))
 
 const patch: EffectReader = (call) => {
   const { operands, valuesOf } = argumentsOf(call.args, {

@@ -2,6 +2,7 @@
 
 import { argumentsOf, baseOf, type FileEffect } from '../files/file-effect.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
+import { shapeOf } from '../files/option-shapes.js'
 import { isFolder } from '../paths/on-disk.js'
 import { type Draft, maybeSetting, onProcess, type Program, privilege, reads, type Use } from '../program.js'
 import { type Word, withText } from '../script/word.js'
@@ -94,10 +95,7 @@ const changes = (use: Use): readonly Draft[] => fileChanges(use)
 
 /** The sources of a copy are read. */
 const copies = (use: Use): readonly Draft[] => {
-  const { operands, valuesOf } = argumentsOf(use.args, {
-    valued: 'tSmogZefBTM',
-    long: ['--target-directory', '--rsh', '--exclude', '--include', '--mode', '--owner', '--group'],
-  })
+  const { operands, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
   const sources = valuesOf('t', '--target-directory').length > 0 ? operands : operands.slice(0, -1)
   return [
     ...reads(
@@ -253,6 +251,11 @@ export const FILE_PROGRAMS: readonly Program[] = [
         command: 'cp -r src /backup/',
         effects: [{ kind: 'read', place: { path: '/home/dev/app/src' } }, write('/backup/src')],
       },
+      {
+        command: 'cp -f .env x',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }, write('/home/dev/app/x')],
+      },
+      { command: 'cp -Z a b', effects: [write('/home/dev/app/b')] },
       { command: 'ln -sf /tmp/x ~/.bashrc', effects: [write('/home/dev/.bashrc')] },
       { command: 'ln -s /tmp/x', effects: [write('/home/dev/app/x')] },
       { command: 'cp -b a.txt b.txt', effects: [write('/home/dev/app/b.txt*', { wild: true })] },
@@ -296,7 +299,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
       'find',
       'history',
     ],
-    effects: (use) => [...fileChanges(use), ...ddReads(use)],
+    effects: (use) => [...fileChanges(use), ...ddReads(use), ...splitReads(use)],
     examples: [
       { command: 'echo x | tee -a ~/.profile', effects: [write('/home/dev/.profile')] },
       {
@@ -304,6 +307,8 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [write('/dev/sda'), { kind: 'read', place: { path: '/home/dev/app/disk.img' } }],
       },
       { command: 'truncate -s 0 app.log', effects: [write('/home/dev/app/app.log')] },
+      { command: 'split .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'touch -m a.txt', effects: [write('/home/dev/app/a.txt')] },
       { command: 'split -b 1M big.bin part', effects: [write('/home/dev/app/part*', { wild: true })] },
       { command: 'csplit notes.md 10', effects: [write('/home/dev/app/xx*', { wild: true })] },
       {
@@ -410,6 +415,14 @@ export const FILE_PROGRAMS: readonly Program[] = [
     examples: [{ command: 'mount -o remount,rw /', effects: [{ kind: 'privilege' }] }],
   },
 ]
+
+/** They read their first file. */
+function splitReads(use: Use): readonly Draft[] {
+  const { name } = use.call
+  return name === 'split' || name === 'csplit'
+    ? reads(use, argumentsOf(use.args, shapeOf(name)).operands.slice(0, 1))
+    : []
+}
 
 function ddReads(use: Use): readonly Draft[] {
   if (!/^d[cd]/.test(use.call.name)) return []

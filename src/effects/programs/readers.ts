@@ -1,6 +1,7 @@
 // Programs that read the files that they are given.
 
-import { argumentsOf, type OptionShape } from '../files/file-effect.js'
+import { argumentsOf } from '../files/file-effect.js'
+import { shapeOf } from '../files/option-shapes.js'
 import {
   type Draft,
   hostOf,
@@ -26,16 +27,16 @@ export const SECRET_NAME =
 /** Part of such a name. */
 const SECRET_PART = /KEY|TOK|SEC|PAS|PWD|CRED|PRIV|PAT(?!H)|AUTH|API|AWS|GITHUB/i
 
-const all = (shape: OptionShape) => (use: Use) => [
-  ...reads(use, argumentsOf(use.args, shape).operands),
+const all = (use: Use) => [
+  ...reads(use, argumentsOf(use.args, shapeOf(use.call.name)).operands),
   ...fileChanges(use),
 ]
 
 /** The first operand is a pattern or a program, unless an option gives it. */
 const behindFirst =
-  (shape: OptionShape, letters: string, ...long: readonly string[]) =>
+  (letters: string, ...long: readonly string[]) =>
   (use: Use) => {
-    const { operands, has, valuesOf } = argumentsOf(use.args, shape)
+    const { operands, has, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
     const isGiven = has(letters, ...long)
     const isDeep = /^(?:rg|ag|ack)$/.test(use.call.name) || has('rR', '--recursive')
     return [
@@ -115,39 +116,31 @@ export const READERS: readonly Program[] = [
       'getfacl',
       'stat',
     ],
-    effects: all({ valued: 'nNlcsS' }),
+    effects: all,
     examples: [
       {
         command: 'cat ~/.aws/credentials',
         effects: [{ kind: 'read', place: { path: '/home/dev/.aws/credentials', known: true } }],
       },
       { command: 'cat < .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'cat -n .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'wc -l .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'echo hi | cat', effects: [] },
     ],
   },
   {
     names: ['head', 'tail', 'cut', 'fold', 'fmt', 'column', 'base64', 'sort'],
-    effects: all({
-      valued: 'ncdfbkwtoS',
-      long: ['--lines', '--bytes', '--output', '--delimiter', '--fields', '--key'],
-    }),
+    effects: all,
     examples: [
       { command: 'head -n 5 .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'sort -n .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'column -t .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'base64 -w0 id_rsa', effects: [{ kind: 'read', place: { path: '/home/dev/app/id_rsa' } }] },
     ],
   },
   {
     names: ['grep', 'egrep', 'fgrep', 'zgrep', 'rg', 'ag', 'ack'],
-    effects: behindFirst(
-      {
-        valued: 'efABCmgtjTM',
-        long: ['--include', '--exclude', '--type', '--glob', '--exclude-dir', '--regexp', '--file'],
-      },
-      'ef',
-      '--regexp',
-      '--file',
-      '--files',
-    ),
+    effects: behindFirst('ef', '--regexp', '--file', '--files'),
     examples: [
       { command: 'grep -n KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'rg password /etc', effects: [{ kind: 'read', place: { path: '/etc', deep: true } }] },
@@ -155,13 +148,7 @@ export const READERS: readonly Program[] = [
   },
   {
     names: ['sed', 'awk', 'jq', 'yq'],
-    effects: behindFirst(
-      { valued: 'eflFv', long: ['--expression', '--file', '--arg', '--argjson', '--indent', '--from-file'] },
-      'ef',
-      '--expression',
-      '--file',
-      '--from-file',
-    ),
+    effects: behindFirst('ef', '--expression', '--file', '--from-file'),
     examples: [
       { command: 'sed -n 1,5p /etc/shadow', effects: [{ kind: 'read', place: { path: '/etc/shadow' } }] },
       {

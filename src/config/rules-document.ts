@@ -3,6 +3,7 @@
 import { sha256 } from '../core/base/digest.js'
 import { isObject } from '../core/base/json.js'
 import { JsonText } from '../files/json-text.js'
+import type { Rules } from '../rules/rule.js'
 import type { HookSpec } from '../runners/hook-spec.js'
 import type { RulesHandler } from '../runners/rules/rules-hook.js'
 import { type ConfigFile, FileOrigin, type Found, type Shape } from './config-file.js'
@@ -55,9 +56,14 @@ export async function configureRules(
 ): Promise<readonly ConfiguredRules[]> {
   if (documents.length === 0) return []
   const { readRules } = await import('../rules/rules-file.js')
+  const { redactedTexts } = await import('../rules/presets.js')
   const { TEXT_FIELDS } = await import('../rules/rule.js')
   const { HOST_NAMES } = await import('../hosts/hosts.js')
-  const withTexts = new Set([...PRE_TOOL_USE, ...Object.keys(TEXT_FIELDS)])
+  const eventsFor = (rules: Rules): ReadonlySet<string> => {
+    const texts = redactedTexts(rules)
+    const fields = Object.entries(TEXT_FIELDS).filter(([, field]) => texts.has(field.texts))
+    return new Set([...PRE_TOOL_USE, ...fields.map(([event]) => event)])
+  }
   return documents.map((document) => {
     const { owner, file } = document
     if (file.value === UNREADABLE)
@@ -72,11 +78,11 @@ export async function configureRules(
       making.notes.add(closes ? 'config-invalid' : 'rule-ignored', text, { file, at }, { todo })
     }
     const first = problems.find(({ closes }) => closes)
-    const handler = first
-      ? brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.`)
-      : ({ ...rules } as RulesHandler)
-    const events = handler.rules.some((rule) => 'redact' in rule) ? withTexts : PRE_TOOL_USE
-    return configured(document, handler, events, making)
+    if (first) {
+      const broken = brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.`)
+      return configured(document, broken, PRE_TOOL_USE, making)
+    }
+    return configured(document, { ...rules }, eventsFor(rules), making)
   })
 }
 

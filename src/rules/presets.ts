@@ -3,7 +3,7 @@
 import careful from './presets/careful.json' with { type: 'json' }
 import relaxed from './presets/relaxed.json' with { type: 'json' }
 import standard from './presets/standard.json' with { type: 'json' }
-import type { PresetName, Rule } from './rule.js'
+import type { PresetName, RedactedText, Rule, Rules } from './rule.js'
 
 const PRESETS = { careful, standard, relaxed } as unknown as Readonly<Record<PresetName, PresetFile>>
 
@@ -21,4 +21,11 @@ export function presetFile(preset: PresetName): PresetFile {
 export function presetRules(preset: PresetName | undefined): readonly Rule[] {
   if (preset === undefined) return []
   return PRESETS[preset].rules.map((rule) => ({ ...rule, id: `${preset}/${rule.id}` }))
+}
+
+/** The texts that a file may remove secrets from, by rules of its own or of its preset. */
+export function redactedTexts({ preset, rules }: Rules): ReadonlySet<RedactedText> {
+  const off = new Set(rules.filter((rule) => rule.off && rule.until === undefined).map(({ id }) => id))
+  const all = [...presetRules(preset).filter(({ id }) => !off.has(id)), ...rules]
+  return new Set(all.flatMap(({ redact }) => redact ?? []))
 }

@@ -184,22 +184,27 @@ class RulesReader {
 
   /** A rule about texts, not about what a call would do. */
   #redaction(rule: Partial<Rule>, name: string, at: JsonPath): Rule | undefined {
-    for (const key of NOT_WITH_REDACT) {
-      if (rule[key] === undefined) continue
-      const todo = `Remove "${key}", or write a rule of its own.`
-      return this.#wrong(`${name}: a rule with "redact" has no "${key}"`, under(at, key), todo)
-    }
-    const before = this.#problems.length
-    this.#knownAgents(rule, name, at)
-    if (this.#problems.length > before) return undefined
+    if (!this.#isRedaction(rule, name, at)) return undefined
     this.#noteEnd(rule, name, at)
     return rule as Rule
+  }
+
+  #isRedaction(rule: Partial<Rule>, name: string, at: JsonPath): boolean {
+    const before = this.#problems.length
+    const key = NOT_WITH_REDACT.find((one) => rule[one] !== undefined)
+    if (key !== undefined) {
+      const todo = `Remove "${key}", or write a rule of its own.`
+      this.#wrong(`${name}: a rule with "redact" has no "${key}"`, under(at, key), todo)
+    }
+    this.#knownAgents(rule, name, at)
+    return this.#problems.length === before
   }
 
   /** A rule of the preset with some fields of its own. */
   #override(given: Partial<Rule>, shipped: Rule, name: string, at: JsonPath): Rule | undefined {
     const whole = { ...shipped, ...given } as Rule
-    if (!this.#isSound(whole, name, at)) return undefined
+    if (!(shipped.redact ? this.#isRedaction(given, name, at) : this.#isSound(whole, name, at)))
+      return undefined
     if (this.#owner === 'project' && !isTighter(given, shipped)) {
       const text = `${name} was left out: a project may make a rule of the preset stricter, but not looser`
       this.#note(text, at, 'Change only "then" and "say", or change the rule in ~/.amplifier/rules.json.')

@@ -35,7 +35,11 @@ afterEach(async () => {
 })
 
 async function opened(rules: readonly object[], at = 'home', options = {}): Promise<Hooks> {
-  writeFileSync(join(folder, at, '.amplifier', 'rules.json'), JSON.stringify({ rules }))
+  return openedWith({ rules }, at, options)
+}
+
+async function openedWith(file: object, at = 'home', options = {}): Promise<Hooks> {
+  writeFileSync(join(folder, at, '.amplifier', 'rules.json'), JSON.stringify(file))
   hooks = await createHooks({ projectDir: project, home: join(folder, 'home'), globals: false, ...options })
   return hooks
 }
@@ -70,6 +74,9 @@ describe('a rule with "redact"', () => {
   it('removes secrets from a prompt', async () => {
     const outcome = await fired([REDACT], 'UserPromptSubmit', { prompt: `use ${SECRET}, please` })
     expect(outcome).toMatchObject({ action: 'continue', data: { prompt: 'use [redacted], please' } })
+    expect(outcome.messages).toMatchObject([
+      { level: 'warning', text: expect.stringContaining('no-secrets') },
+    ])
     expect(JSON.stringify(outcome)).not.toContain(SECRET)
   })
 
@@ -131,6 +138,60 @@ describe('a rule with "redact"', () => {
       new Map([[expect.anything(), ['redact by no-secrets: secrets in results']]]),
     )
     expect(all.list()).toMatchObject([{ command: 'redact no-secrets: secrets in results, prompts' }])
+  })
+})
+
+describe('of a preset', () => {
+  const TEXTS = [
+    ['results', 'PostToolUse', RESULT],
+    ['prompts', 'UserPromptSubmit', { prompt: SECRET }],
+  ] as const
+
+  /** The texts that lose the secret. */
+  async function redacted(file: object): Promise<readonly string[]> {
+    const session = (await openedWith(file)).session({ cwd: project })
+    const found: string[] = []
+    for (const [texts, event, data] of TEXTS)
+      if ((await session.fire(event, data as Data)).modified) found.push(texts)
+    return found
+  }
+
+  it.each([
+    ['careful', ['results', 'prompts']],
+    ['standard', ['results', 'prompts']],
+    ['relaxed', ['results']],
+  ])('%s removes secrets', async (preset, texts) => {
+    expect(await redacted({ preset })).toEqual(texts)
+  })
+
+  it('follows what the user changes', async () => {
+    const changed = (fields: object) =>
+      redacted({ preset: 'standard', rules: [{ id: 'standard/secrets-shown', ...fields }] })
+    expect(await changed({ redact: ['results'] })).toEqual(['results'])
+    expect(await changed({ off: true })).toEqual([])
+    expect(await changed({ mode: 'shadow' })).toEqual([])
+    expect(await changed({ in: { agents: ['codex'] } }), 'an unknown agent could be it').toHaveLength(2)
+    expect(await changed({ off: true, until: '2020-01-01' }), 'it counts again').toHaveLength(2)
+  })
+
+  it('asks for no event that it does not need', async () => {
+    const off = { id: 'standard/secrets-shown', off: true }
+    const all = await openedWith({ preset: 'standard', rules: [off] })
+    expect(all.list()[0]?.events).toEqual(['PreToolUse'])
+  })
+
+  it('cannot be loosened by a project, nor get what is not for texts', () => {
+    const read = (rule: object, owner: 'user' | 'project') =>
+      readRules({ preset: 'standard', rules: [rule] }, { owner, now: 0, agents: [] })
+    const id = 'standard/secrets-shown'
+    for (const loose of [{ off: true }, { redact: ['results'] }, { mode: 'shadow' }]) {
+      const { rules, problems } = read({ id, ...loose }, 'project')
+      expect(rules.rules).toEqual([])
+      expect(problems).toMatchObject([{ text: expect.stringContaining('but not looser'), closes: false }])
+    }
+    expect(read({ id, then: 'allow' }, 'user').problems).toMatchObject([
+      { text: expect.stringContaining('a rule with "redact" has no "then"'), closes: true },
+    ])
   })
 })
 

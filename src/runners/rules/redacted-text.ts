@@ -7,7 +7,7 @@ import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { can } from '../../hosts/abilities.js'
 import { hostNamed } from '../../hosts/hosts.js'
 import { withoutSecretsIn } from '../../rules/redaction.js'
-import { type Rule, TEXT_FIELDS } from '../../rules/rule.js'
+import { type RedactedText, type Rule, TEXT_FIELDS } from '../../rules/rule.js'
 
 /** `rules`: those that are about such texts. */
 export function redactedText(
@@ -41,7 +41,14 @@ export function redactedText(
       },
     )
   const told = `${say}The rule ${rule.id} removed ${count} from this ${about.noun}: [redacted] stands for it. Do not write [redacted] to a file.`
-  return modify({ [about.field]: value }, { contextInjection: told })
+  return modify({ [about.field]: value }, { contextInjection: told, ...forAuthor(about.texts, rule, count) })
+}
+
+/** Many agents can only refuse a prompt. The person who typed it must know why, and what to do. */
+function forAuthor(texts: RedactedText, { id }: Rule, count: string): Partial<HookResult> {
+  if (texts !== 'prompts') return {}
+  const userMessage = `The rule ${id} found ${count} in your prompt. Name a file or a variable that holds it instead, or change the rule in your rules file.`
+  return { userMessage, userMessageLevel: 'warning' }
 }
 
 /** Prompts are not here: an agent that cannot change one refuses it. */

@@ -2,7 +2,7 @@
 
 import type { ConfigSources } from './config/discovery.js'
 import { type EmbedderSettings, embedderSettings, withoutSession } from './config/merged-settings.js'
-import { Configuration } from './configuration.js'
+import type { Configuration } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
 import {
@@ -119,7 +119,10 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   }
   const configuration: Configuration | undefined =
     sources &&
-    (await Configuration.load({
+    // Loaded late, because many embedders register functions and read no file.
+    (await (
+      await import('./configuration.js')
+    ).Configuration.load({
       sources,
       trust,
       preTrusted: options.preTrusted,

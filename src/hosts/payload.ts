@@ -40,6 +40,11 @@ export class InvalidHookInput extends Error {
   /** The invalid field, in snake_case; undefined if it is not about one field. */
   declare readonly field?: string
 
+  /** carabiner/author is a bundle by itself, with a class of its own: an error of either counts for both. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'InvalidHookInput'
+  }
+
   constructor(problem: string, where: { readonly event?: string; readonly field?: string } = {}) {
     super(where.event === undefined ? problem : `${where.event}: ${problem}`)
     if (where.event !== undefined) this.event = where.event

@@ -120,31 +120,52 @@ describe('the entries', () => {
 
   it('share their instances, in whichever order they are imported', () => {
     const orders = [
-      ['carabiner', 'carabiner/core', 'carabiner/author'],
-      ['carabiner/author', 'carabiner/core', 'carabiner'],
+      ['carabiner', 'carabiner/core'],
+      ['carabiner/core', 'carabiner'],
     ]
     for (const order of orders) {
       const shared = run(`
         const loaded = {}
         for (const name of ${JSON.stringify(order)}) loaded[name] = await import(name)
-        const { carabiner, 'carabiner/core': core, 'carabiner/author': author } = loaded
+        const { carabiner, 'carabiner/core': core } = loaded
         const names = (one, other) => Object.keys(one).filter((name) => name in other)
         const differing = (one, other) => names(one, other).filter((name) => one[name] !== other[name])
         const error = await core.globalHooks.emit('', {}).catch((error) => error)
         console.log(JSON.stringify({
           shared: names(carabiner, core).filter((name) => ['globalHooks', 'HookError', 'HookRegistry'].includes(name)).sort(),
           core: differing(carabiner, core),
-          author: differing(carabiner, author),
           caught: error instanceof carabiner.HookError,
         }))`)
       expect(shared).toEqual({
         shared: ['HookError', 'HookRegistry', 'globalHooks'],
         core: [],
-        // Hooks of authors run under many agents, so theirs also knows the names that those give to tools.
-        author: ['isTool'],
         caught: true,
       })
     }
+  })
+
+  it('take the answers and errors of carabiner/author, which is a bundle by itself', () => {
+    const taken = run(`
+      const [carabiner, author] = [await import('carabiner'), await import('carabiner/author')]
+      const hooks = await carabiner.createHooks()
+      hooks.register('PreToolUse', () => author.deny('not here'))
+      const { action, reason } = await hooks.session().fire('PreToolUse', { tool_name: 'Bash', tool_input: {} })
+      const thrown = (read) => { try { read() } catch (error) { return error } }
+      const [its, ours] = [thrown(() => author.parseHookInput('[]')), thrown(() => carabiner.eventFrom('claude-code', []))]
+      console.log(JSON.stringify({
+        action, reason,
+        errors: [its, ours].map((error) => [error instanceof carabiner.InvalidHookInput, error instanceof author.InvalidHookInput]),
+        others: new TypeError('x') instanceof author.InvalidHookInput,
+      }))`)
+    expect(taken).toEqual({
+      action: 'deny',
+      reason: 'not here',
+      errors: [
+        [true, true],
+        [true, true],
+      ],
+      others: false,
+    })
   })
 
   it('load late what configured hooks need', () => {

@@ -21,14 +21,24 @@ const CONTEXT = { cwd: '/home/ann/shop', projectDir: '/home/ann/shop', home: '/h
 const [FEW, MANY] = [10, 200]
 
 export async function bench() {
-  const few = rulesOf(FEW)
-  const many = rulesOf(MANY)
+  const few = rulesOf(FEW, alike)
+  const many = rulesOf(MANY, alike)
+  const [fewOthers, manyOthers] = [FEW, MANY].map((count) => rulesOf(count, different))
   const rounds = await race(
-    { few: () => judge(few), many: () => judge(many), effects: () => judge(undefined) },
+    {
+      few: () => judge(few),
+      many: () => judge(many),
+      fewOthers: () => judge(fewOthers),
+      manyOthers: () => judge(manyOthers),
+      effects: () => judge(undefined),
+    },
     { clock: cpuClock },
   )
   return [
     rounds.row(`${MANY} rules / ${FEW} rules`, 'many', 'few', { limit: 1.5 }),
+    rounds.row(`${MANY} rules with different patterns / ${FEW} such rules`, 'manyOthers', 'fewOthers', {
+      limit: 1.5,
+    }),
     rounds.row(`${MANY} rules / effects alone`, 'many', 'effects'),
   ]
 }
@@ -42,18 +52,28 @@ async function judge(rules) {
 }
 
 /** Of all kinds, as people write them. */
-function rulesOf(count) {
-  const kinds = [
+function alike(i) {
+  return [
     { effects: ['read', 'write'], of: ['~/.ssh', '**/*.pem'] },
     { effects: ['delete'], except: ['**', '/tmp/**'] },
     { effects: ['send'], except: ['localhost', '*.example.org'] },
     { effects: ['git'], where: { loses: 'history' } },
     { effects: ['run'], of: ['npm publish', 'docker push'] },
-  ]
-  const rules = Array.from({ length: count }, (_, i) => ({
-    id: `r${i}`,
-    then: 'ask',
-    ...kinds[i % kinds.length],
-  }))
+  ][i % 5]
+}
+
+/** The same, but no two have the same patterns. */
+function different(i) {
+  return [
+    { effects: ['read', 'write'], of: [`~/.secret${i}`, `**/*.key${i}`, `config/part${i}/**`] },
+    { effects: ['delete'], of: [`data${i}`, `/srv/app${i}/**`], except: [`data${i}/tmp/**`] },
+    { effects: ['send'], of: [`host${i}.example.net`, `*.zone${i}.example.net`], except: [`ok.zone${i}.*`] },
+    { effects: ['git'], where: { loses: 'history' }, of: [`release-${i}`, `team${i}/*`] },
+    { effects: ['run'], of: [`npm run deploy${i}`, `tool${i}*`] },
+  ][i % 5]
+}
+
+function rulesOf(count, kindOf) {
+  const rules = Array.from({ length: count }, (_, i) => ({ id: `r${i}`, then: 'ask', ...kindOf(i) }))
   return rulesInForce({ rules }, { project: CONTEXT.projectDir, home: CONTEXT.home })
 }

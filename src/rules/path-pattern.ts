@@ -32,12 +32,7 @@ interface NameSegment {
  * `folder/**` means only what is below.
  */
 export function pathPattern(pattern: string, roots: Roots): PlaceTest {
-  const absolute = absoluteOf(pattern, roots)
-  const names = absolute.split('/').filter((name) => name !== '')
-  const segments = names.map((name, i): Segment => {
-    if (name === '**') return { any: i === names.length - 1 ? 'rest' : 'folders' }
-    return { text: name, isPlain: !/[*?]/.test(name), test: textPattern(name) }
-  })
+  const segments = segmentsOf(pattern, roots)
   const own = ownSegments(pattern, segments)
   const start = plainStart(segments)
   const ending = simpleEnding(segments)
@@ -52,6 +47,31 @@ export function pathPattern(pattern: string, roots: Roots): PlaceTest {
     const reach = reachOf(segments, place, certainty)
     return reach === 'meant' || (certainty === 'may' && place.deep && reach === 'below')
   }
+}
+
+function segmentsOf(pattern: string, roots: Roots): readonly Segment[] {
+  const names = absoluteOf(pattern, roots)
+    .split('/')
+    .filter((name) => name !== '')
+  return names.map((name, i): Segment => {
+    if (name === '**') return { any: i === names.length - 1 ? 'rest' : 'folders' }
+    return { text: name, isPlain: !/[*?]/.test(name), test: textPattern(name) }
+  })
+}
+
+/**
+ * What every path has that the pattern means: it is at the start or below it, and has the name below the start, if there
+ * is one. A deep place may also be at the start or above it.
+ */
+export function pathOutline(
+  pattern: string,
+  roots: Roots,
+): { readonly start: string; readonly name?: string } {
+  const segments = segmentsOf(pattern, roots)
+  const start = plainStart(segments)
+  const at = segments.findIndex((segment) => segment.any !== undefined || !segment.isPlain)
+  const next = segments[at]?.any === 'folders' ? segments[at + 1] : segments[at]
+  return next === undefined || next.any !== undefined ? { start } : { start, name: next.text }
 }
 
 function absoluteOf(pattern: string, { project, home }: Roots): string {
@@ -88,7 +108,7 @@ function isElsewhere(start: string, place: Place): boolean {
   return !(place.deep && (lower === '/' || start.startsWith(`${lower}/`)))
 }
 
-interface Parts {
+export interface Parts {
   readonly path: string
   readonly names: readonly string[]
   readonly lower: string
@@ -97,7 +117,7 @@ interface Parts {
 /** Every pattern of every rule looks at the same path, one after another. */
 let last: Parts = { path: '', names: [], lower: '/' }
 
-function partsOf({ path }: Place): Parts {
+export function partsOf({ path }: Pick<Place, 'path'>): Parts {
   if (path === last.path) return last
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
   last = { path, names, lower: `/${names.join('/').toLowerCase()}` }

@@ -3,7 +3,7 @@
 import type { Effect, EffectKind } from '../effects/effect.js'
 import { fieldsOf, patternsOf, type Subject } from './effect-kinds.js'
 import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
-import { listOf, MOST_ALTERNATIVES, type Rule } from './rule.js'
+import { listOf, MOST_ALTERNATIVES, type Rule, type Where } from './rule.js'
 import { alternatives, textPattern } from './text-pattern.js'
 
 /** Whether an effect with these subjects is meant. */
@@ -15,30 +15,57 @@ export type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
  */
 export function meeting(rule: Rule, kind: EffectKind, roots: Roots): Meets {
   const [forOf, forExcept]: readonly Certainty[] = rule.then === 'allow' ? ['must', 'may'] : ['may', 'must']
-  const where = whereTest(rule, kind)
+  const where = whereTest(rule.where, kind, 'may')
   const of = rule.of === undefined ? undefined : subjectTest(listOf(rule.of), kind, roots)
   const except = rule.except === undefined ? undefined : subjectTest(listOf(rule.except), kind, roots)
-  if (!of && !except) return where
-  const isMeant = (subject: Subject) =>
-    (!of || of(subject, forOf as Certainty)) && !except?.(subject, forExcept as Certainty)
+  const isExcepted = exceptionTest(rule, kind, forExcept as Certainty, roots)
+  if (!of && !except && !isExcepted) return where
   return (effect, subjects) => {
     if (!where(effect)) return false
-    if (subjects.length === 0) return !of && rule.then !== 'allow'
+    if (subjects.length === 0) return !of && rule.then !== 'allow' && !isExcepted?.(effect, undefined)
+    const isMeant = (subject: Subject) =>
+      (!of || of(subject, forOf as Certainty)) &&
+      !except?.(subject, forExcept as Certainty) &&
+      !isExcepted?.(effect, subject)
     return rule.then === 'allow' ? subjects.every(isMeant) : subjects.some(isMeant)
   }
 }
 
-function whereTest({ where }: Rule, kind: EffectKind): (effect: Effect) => boolean {
+type ExceptionTest = (effect: Effect, subject: Subject | undefined) => boolean
+
+/** What `unless` says. Undefined if it says nothing about this kind. */
+function exceptionTest(
+  { unless = [] }: Rule,
+  kind: EffectKind,
+  certainty: Certainty,
+  roots: Roots,
+): ExceptionTest | undefined {
+  const tests = unless
+    .filter(({ effects }) => effects === undefined || effects.includes(kind))
+    .map(({ where, of }): ExceptionTest => {
+      const hasFields = whereTest(where, kind, certainty)
+      const isMeant = of === undefined ? undefined : subjectTest(listOf(of), kind, roots)
+      return (effect, subject) =>
+        hasFields(effect) && (!isMeant || (subject !== undefined && isMeant(subject, certainty)))
+    })
+  return tests.length === 0 ? undefined : (effect, subject) => tests.some((isMet) => isMet(effect, subject))
+}
+
+/** With `must`, all values of a field have to be wanted. */
+function whereTest(
+  where: Where | undefined,
+  kind: EffectKind,
+  certainty: Certainty,
+): (effect: Effect) => boolean {
   const fields = fieldsOf(kind)
   const tests = Object.entries(where ?? {}).map(([key, wanted]) => {
     const read = fields[key]?.[1] ?? (() => undefined)
     if (typeof wanted === 'boolean') return (effect: Effect) => read(effect) === wanted
     const words = listOf(wanted).map(textPattern)
     return (effect: Effect) => {
-      const value = read(effect)
-      return listOf(value as string | readonly string[] | undefined).some((one) =>
-        words.some((test) => test(one, true)),
-      )
+      const values = listOf(read(effect) as string | readonly string[] | undefined)
+      const isWanted = (one: string) => words.some((test) => test(one, true))
+      return certainty === 'may' ? values.some(isWanted) : values.length > 0 && values.every(isWanted)
     }
   })
   return (effect) => tests.every((test) => test(effect))

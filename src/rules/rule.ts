@@ -13,6 +13,7 @@ export interface Rule extends Limited {
   readonly where?: Where
   readonly of?: string | readonly string[]
   readonly except?: string | readonly string[]
+  readonly unless?: readonly Exception[]
   readonly then: Then
   readonly to?: RewriteName
   readonly otherwise?: 'ask' | 'deny'
@@ -23,6 +24,13 @@ export interface Rule extends Limited {
   readonly mode?: 'enforce' | 'shadow'
   readonly until?: string
   readonly off?: boolean
+}
+
+/** An effect is excepted if all of this is certain of it. */
+export interface Exception {
+  readonly effects?: readonly EffectKind[]
+  readonly where?: Where
+  readonly of?: string | readonly string[]
 }
 
 export const REDACTED_TEXTS = ['results', 'prompts'] as const
@@ -70,6 +78,7 @@ type Schema = Readonly<Record<string, unknown>>
 export type RuleField = readonly [check: Check, description: string, schema?: Schema]
 
 const IN_KEYS: readonly string[] = ['modes', 'agents']
+const EXCEPTION_KEYS: readonly string[] = ['effects', 'where', 'of']
 
 const TEXTS: Schema = { type: ['string', 'array'], items: { type: 'string' } }
 
@@ -77,6 +86,23 @@ const isPatterns: Check = [
   (value) => (isText[0](value) || isTexts(value)) && [value].flat().length <= MOST_PATTERNS,
   `a pattern or a list of up to ${MOST_PATTERNS} patterns`,
 ]
+
+const isExceptions: Check = [
+  (value) => Array.isArray(value) && value.length <= MOST_PATTERNS && value.every(isException),
+  `a list of up to ${MOST_PATTERNS} exceptions such as {"effects": ["send"], "of": ["example.com"]}`,
+]
+
+function isException(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { effects, where, of } = value
+  return (
+    Object.keys(value).length > 0 &&
+    Object.keys(value).every((key) => EXCEPTION_KEYS.includes(key)) &&
+    (effects === undefined || isTexts(effects)) &&
+    (where === undefined || isObject(where)) &&
+    (of === undefined || isPatterns[0](of))
+  )
+}
 
 /** The fields of a rule. Messages and the schema keep this order. */
 export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = {
@@ -101,6 +127,24 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
   ],
   of: [isPatterns, 'Only effects on these: paths, hosts, branches, programs or names.', TEXTS],
   except: [isPatterns, 'Not for effects on these.', TEXTS],
+  unless: [
+    isExceptions,
+    'Not for effects that certainly meet one of these: "effects", "where" and "of" together.',
+    {
+      type: 'array',
+      maxItems: MOST_PATTERNS,
+      items: {
+        type: 'object',
+        minProperties: 1,
+        additionalProperties: false,
+        properties: {
+          effects: { type: 'array', minItems: 1, items: { enum: EFFECT_KINDS } },
+          where: { type: 'object' },
+          of: TEXTS,
+        },
+      },
+    },
+  ],
   then: [
     isOneOf(...THENS),
     'What follows. The strictest counts: end_turn, deny, ask, rewrite, allow.',

@@ -9,6 +9,7 @@ import { LIMIT_KINDS, limitKindsOf, limitOf, PERIODS } from './limit.js'
 import { presetRules } from './presets.js'
 import { REWRITE_NAMES } from './rewrite-names.js'
 import {
+  type Exception,
   endOf,
   LONGEST_PATTERN,
   listOf,
@@ -238,6 +239,8 @@ class RulesReader {
     if (this.#problems.length > before) return false
     for (const [key, value] of Object.entries(rule.where ?? {})) this.#where(key, value, kinds, name, at)
     for (const key of ['of', 'except'] as const) this.#patterns(rule, key, kinds, name, at)
+    for (const [i, one] of (rule.unless ?? []).entries())
+      this.#exception(one, kinds, name, under(under(at, 'unless'), i))
     this.#knownAgents(rule, name, at)
     this.#limit(rule, name, at)
     this.#rewrite(rule, name, at)
@@ -250,6 +253,18 @@ class RulesReader {
     if (rule.then === 'tell' && rule.say === undefined)
       this.#wrong(`${name} needs "say": it only tells something`, at)
     return this.#problems.length === before
+  }
+
+  #exception(exception: Exception, kinds: readonly EffectKind[], name: string, at: JsonPath): void {
+    const { effects = kinds, where = {} } = exception
+    const other = effects.find((kind) => !kinds.includes(kind))
+    if (other !== undefined) {
+      const todo = slip(other, kinds) ?? `Choose from ${kinds.join(', ')}.`
+      this.#wrong(`${name}: ${shown(other)} is not an effect of this rule`, under(at, 'effects'), todo)
+      return
+    }
+    for (const [key, value] of Object.entries(where)) this.#where(key, value, effects, name, at)
+    this.#patterns({ effects, ...exception }, 'of', effects, name, at)
   }
 
   #rewrite(rule: Rule, name: string, at: JsonPath): void {
@@ -328,7 +343,7 @@ class RulesReader {
   }
 
   #patterns(
-    rule: Rule,
+    rule: Pick<Rule, 'effects' | 'of' | 'except'>,
     key: 'of' | 'except',
     kinds: readonly EffectKind[],
     name: string,
@@ -421,6 +436,7 @@ const NOT_WITH_REDACT = [
   'where',
   'of',
   'except',
+  'unless',
   'then',
   ...LIMIT_KINDS,
   'per',
@@ -466,8 +482,9 @@ function isTighter(given: Partial<Rule>, shipped: Rule): boolean {
   return Object.keys(rest).length === 0 && THENS.indexOf(then) <= THENS.indexOf(shipped.then)
 }
 
-function subjectKey({ effects, where, of, except, in: only }: Rule): string {
+function subjectKey({ effects, where, of, except, unless, in: only }: Rule): string {
   const sorted = (list: readonly string[]) => [...list].sort()
   const kinds = effects === '*' || effects === undefined ? effects : sorted(effects)
-  return JSON.stringify([kinds, where ?? null, sorted(listOf(of)), sorted(listOf(except)), only ?? null])
+  const exceptions = [sorted(listOf(except)), unless ?? null]
+  return JSON.stringify([kinds, where ?? null, sorted(listOf(of)), exceptions, only ?? null])
 }

@@ -90,8 +90,8 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
   const rules = all
     .filter(({ rule }) => !rule.redact && (rule.effects === '*' || rule.effects.includes(kind)))
     .map((timed): Compiled => {
-      const { then, where, of, except } = timed.rule
-      const key = JSON.stringify([then === 'allow', where, of, except])
+      const { then, where, of, except, unless } = timed.rule
+      const key = JSON.stringify([then === 'allow', where, of, except, unless])
       const meets = conditions.get(key) ?? onceForEach(meeting(timed.rule, kind, roots))
       conditions.set(key, meets)
       return { ...timed, meets }

@@ -80,6 +80,14 @@ describe('a rules file', () => {
     [rule({ effects: ['git'], where: { loses: 'histroy' } }), 'Did you mean "history"?'],
     [rule({ effects: ['git', 'delete'], where: { force: true } }), 'is not a field of the effect delete'],
     [rule({ effects: ['unknown'], of: 'x' }), 'has nothing that "of" could mean'],
+    [rule({ unless: { of: 'x' } }), '"unless" must be a list of up to 200 exceptions'],
+    [rule({ unless: [{}] }), '"unless" must be a list'],
+    [rule({ unless: [{ of: 'x', off: true }] }), '"unless" must be a list'],
+    [rule({ unless: [{ of: [] }] }), '"unless" must be a list'],
+    [rule({ unless: [{ of: ['{a'] }] }), 'the braces in "{a" cannot be read'],
+    [rule({ unless: [{ effects: ['send'] }] }), '"send" is not an effect of this rule | Choose from delete.'],
+    [rule({ unless: [{ where: { force: true } }] }), '"force" is not a field of the effect delete'],
+    [rule({ unless: [{ where: { deep: 'no' } }] }), '"deep" must be true or false, got "no"'],
     [rule({ effects: [] }), '"effects" must be a list of effects'],
     [rule({ id: 'standard/x' }), 'is not a rule of the preset of this file | Add "preset"'],
     [rule({ in: { mode: ['x'] } }), '"in" must be an object such as'],
@@ -192,6 +200,7 @@ describe('a change of the preset', () => {
     ['the user may give a rule a limit', { at_most: 5, per: 'turn' }, 'user', 1],
     ['a project may not switch a rule off', { off: true }, 'project', 0],
     ['a project may not except anything', { except: ['x'] }, 'project', 0],
+    ['a project may not except certain effects', { unless: [{ of: ['x'] }] }, 'project', 0],
     ['a project may not put a rule into shadow mode', { mode: 'shadow' }, 'project', 0],
   ] as const)('%s', (_, change, owner, kept) => {
     const read = readRules(

@@ -21,6 +21,10 @@ function sends(host: string | undefined, from: 'file' | 'text' = 'text'): Effect
   return { kind: 'send', host, from: [source], by: 'curl' }
 }
 
+function fileSource() {
+  return (sends('x', 'file') as Extract<Effect, { readonly kind: 'send' }>).from
+}
+
 function push(branch: string | undefined, force = true): Effect {
   return {
     kind: 'git',
@@ -96,6 +100,50 @@ describe('rules', () => {
     expect(action([rule], [sends('api.example.com')])).toBe('continue')
     expect(action([rule], [sends('example.com.evil.org')])).toBe('ask_user')
     expect(action([rule], [sends(undefined)])).toBe('ask_user')
+  })
+
+  it('except effects that meet everything in an entry of "unless", and nothing else', () => {
+    const rule = {
+      effects: ['send', 'git', 'delete', 'unknown'],
+      then: 'ask',
+      unless: [
+        { effects: ['send'], where: { from: ['text'] }, of: 'api.example.com' },
+        { effects: ['git'], where: { operation: 'push', loses: 'history' }, of: ['topic'] },
+        { effects: ['delete'], where: { deep: false }, of: '/srv/a' },
+        { effects: ['unknown'], where: { guess: true } },
+      ],
+    } as const
+    const both = { ...sends('api.example.com'), from: [{ of: 'text' }, { of: 'pipe', text: 'x' }] } as Effect
+    const reset = { ...push('topic'), operation: 'reset' } as Effect
+    const passing = [sends('api.example.com'), push('topic'), deletes('/srv/a')]
+    const asked = [
+      sends('api.example.com', 'file'),
+      both,
+      sends('example.com'),
+      sends(undefined),
+      push('main'),
+      push(undefined),
+      reset,
+      deletes('/srv/a', { deep: true }),
+      deletes('/srv'),
+      deletes('/srv/*', { wild: true }),
+      deletes('/srv/a', { known: false }),
+      { kind: 'unknown', why: 'x', by: '' } as Effect,
+    ]
+    expect(action([rule], passing)).toBe('continue')
+    for (const effect of asked) expect(action([rule], [effect]), JSON.stringify(effect)).toBe('ask_user')
+    expect(action([rule], [...passing, sends('example.com')]), 'one is enough').toBe('ask_user')
+  })
+
+  it('allow nothing that "unless" could mean', () => {
+    const rule = { effects: ['send'], then: 'allow', unless: [{ where: { from: 'file' } }] } as const
+    const both = { ...sends('a.org'), from: [{ of: 'text' }, ...fileSource()] } as Effect
+    expect(action([rule], [sends('a.org')])).toBe('allow')
+    expect(action([rule], [sends('a.org', 'file')])).toBe('continue')
+    expect(action([rule], [both])).toBe('continue')
+    const hosts = { effects: ['send'], then: 'allow', unless: [{ of: 'b.org' }] } as const
+    expect(action([hosts], [sends('a.org')])).toBe('allow')
+    expect(action([hosts], [sends('b.org')])).toBe('continue')
   })
 
   it('know branches: a push that names none may be of any', () => {

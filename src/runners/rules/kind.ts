@@ -28,7 +28,7 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
 
 /** `deny no-force-push: git where force, of main`. */
 function lineOf(rule: object): string {
-  const { id, then, effects, of, except, mode, until, off, redact } = rule as Readonly<
+  const { id, then, effects, of, except, unless, mode, until, off, redact } = rule as Readonly<
     Record<string, unknown>
   >
   const { where, in: only } = rule as { readonly where?: unknown; readonly in?: unknown }
@@ -41,6 +41,7 @@ function lineOf(rule: object): string {
     isObject(where) ? `where ${JSON.stringify(where)}` : '',
     of === undefined ? '' : `of ${texts(of)}`,
     except === undefined ? '' : `except ${texts(except)}`,
+    unless === undefined ? '' : `unless ${JSON.stringify(unless)}`,
     limit === undefined ? '' : `beyond ${limitText(limit)}`,
     isObject(only)
       ? `in ${Object.entries(only)

@@ -1,7 +1,7 @@
 // What a command line would do: the effects of every call in it, and of the scripts that it runs.
 
 import type { Effect, Place, Source } from './effect.js'
-import { type Draft, placesOf, send, type Use } from './program.js'
+import { type Draft, placesOf, reads, send, type Use } from './program.js'
 import { alsoCode, codeEffects } from './programs/code.js'
 import { copiedTrees } from './programs/copied-trees.js'
 import { fileChanges } from './programs/files.js'
@@ -17,7 +17,7 @@ import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scri
 import { withInner } from './script/inner-calls.js'
 import { runByOther, runFiles } from './script/run-output.js'
 import { type Call, readScript, type Script } from './script/shell-script.js'
-import { type StoredScript, storedScripts } from './script/stored-scripts.js'
+import { type StoredScript, scriptWord, storedScripts } from './script/stored-scripts.js'
 import { isWild, withText } from './script/word.js'
 import { shellQuoted } from './shell/shell-quoted.js'
 import { wrapperOf } from './shell/wrappers.js'
@@ -136,6 +136,7 @@ class CallReader {
       ...onCarabiner(use, this.#around.home, this.#around.env),
       ...strange(call),
       ...inputsOf(use),
+      ...scriptOf(use),
     ]
     const drafts = more.length === 0 ? own : [...own, ...more]
     this.#known.set(call, drafts)
@@ -146,6 +147,12 @@ class CallReader {
 /** With `dotglob`, a star also matches names that begin with a dot. */
 function hiddenNames(pattern: string): string {
   return pattern.replace(/(^|\/)(?=[*?[])/g, '$1.')
+}
+
+/** The script that a shell or another interpreter runs. */
+function scriptOf(use: Use): readonly Draft[] {
+  const word = scriptWord(use.call)
+  return word ? reads(use, [word]) : []
 }
 
 /** Files that `<` reads. */

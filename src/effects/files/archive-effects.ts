@@ -33,7 +33,7 @@ function renamed(expressions: readonly Word[]): readonly Word[] {
 
 /** The other programs unpack by a word (`7z x`) or by a letter (`cpio -i`). With -sdel, 7z deletes the files it packed. */
 export const extractEffects: EffectReader = ({ name, args }) => {
-  const shape = { valued: name === 'jar' ? 'C' : 'oDEIF' }
+  const shape = { valued: name === 'jar' ? 'C' : name === 'cpio' ? 'DEIFOHM' : 'oDEIF' }
   const [first, ...rest] = args
   const { operands, valuesOf } = argumentsOf(args, shape)
   const byLetter = /^(?:cpio|pax)$/.test(name)
@@ -42,6 +42,8 @@ export const extractEffects: EffectReader = ({ name, args }) => {
   const isIn = byLetter
     ? args.some(({ text }) => /^-\w*[irp]|^--(?:extract|pass-through)/.test(text))
     : /^-?\w*[xe]\w*$/.test(first?.text ?? '')
+  if (name === 'ar' && /^-?[a-z]*[rqdms]/.test(first?.text ?? '')) return each('write', operands.slice(1, 2))
+  if (byLetter && !isIn) return each('write', valuesOf('OF'))
   if (!isIn) return []
   const into = byLetter ? operands : operands.slice(1)
   return [...unpacked([...valuesOf('oDC'), literalWord('.')]), ...each('write', into, true)]
@@ -117,7 +119,7 @@ export const zipEffects: EffectReader = ({ args }) => {
   const { operands, has } = argumentsOf(args, { valued: 'bnPt' })
   const [archive, ...files] = operands
   return [
-    ...(archive ? each('write', [archive]) : []),
+    ...(archive ? each('write', [archive, withText(archive, `${archive.text}.zip`)]) : []),
     ...(has('m', '--move') ? each('delete', files, true) : []),
   ]
 }

@@ -32,6 +32,8 @@ export interface OptionShape {
   readonly valued?: string
   /** Long options that take the next word. */
   readonly long?: readonly string[]
+  /** Whether every word after the first operand is an operand too. */
+  readonly stops?: boolean
 }
 
 interface Option {
@@ -39,12 +41,19 @@ interface Option {
   readonly value: Word | undefined
 }
 
-export function argumentsOf(args: readonly Word[], { valued = '', long = [] }: OptionShape = {}): Arguments {
+export function argumentsOf(
+  args: readonly Word[],
+  { valued = '', long = [], stops = false }: OptionShape = {},
+): Arguments {
   const options: Option[] = []
   const operands: Word[] = []
   for (let i = 0; i < args.length; i++) {
     const word = args[i] as Word
     const { text } = word
+    if (stops && operands.length > 0) {
+      operands.push(word)
+      continue
+    }
     if (text === '--') {
       operands.push(...args.slice(i + 1))
       break

@@ -104,8 +104,18 @@ function withFolders(sources: readonly Word[], targets: readonly Word[]): FileEf
 /** `install -d` creates folders. */
 const install: EffectReader = (call) => {
   const { operands, has } = argumentsOf(call.args, shapeOf(call.name))
-  return has('d', '--directory') ? each('write', operands) : copy(call)
+  if (has('d', '--directory')) return each('write', operands.flatMap(withWay))
+  return has('D') ? [...copy(call), ...each('write', operands.slice(-1).flatMap(withWay))] : copy(call)
 }
+
+/** `mkdir -p a/../b` also makes `a`. */
+function withWay(word: Word): readonly Word[] {
+  const [, before] = /^(.*?[^/.][^/]*)\/+\.\.(?:\/|$)/s.exec(word.text) ?? []
+  return before === undefined ? [word] : [word, withText(word, before)]
+}
+
+const makeFolder: EffectReader = ({ name, args }) =>
+  each('write', argumentsOf(args, shapeOf(name)).operands.flatMap(withWay))
 
 const rsync: EffectReader = ({ name, args }) => {
   const { operands, has } = argumentsOf(args, shapeOf(name))
@@ -233,8 +243,11 @@ function numbered(prefix: Word): Word {
   return { ...prefix, text: `${prefix.text}*`, glob: true }
 }
 
-const second: EffectReader = ({ name, args }) =>
-  each('write', argumentsOf(args, shapeOf(name)).operands.slice(1))
+const second: EffectReader = ({ name, args }) => {
+  const [first, ...others] = argumentsOf(args, shapeOf(name)).operands
+  // A pattern may stand for both.
+  return each('write', [...(first && isWild(first) ? [first] : []), ...others])
+}
 
 const patch: EffectReader = (call) => {
   const { operands, valuesOf } = argumentsOf(call.args, {
@@ -244,7 +257,13 @@ const patch: EffectReader = (call) => {
   if (call.args.some(({ text }) => /^--(?:dry-run|check)$|^-C$/.test(text))) return []
   const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
   const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
-  return [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
+  const written = [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
+  return [...written, ...written.flatMap(({ target }) => each('write', rejected(target)))]
+}
+
+/** What does not fit is kept beside the file, which is kept too. */
+function rejected(file: Word): readonly Word[] {
+  return ['.orig', '.rej'].map((ending) => withText(file, file.text + ending))
 }
 
 /** The command that agents call from a shell to change files. */
@@ -271,7 +290,8 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
     ({ args }) =>
       /^(?:trash|remove|move)$/.test(args[0]?.text ?? '') ? each('delete', args.slice(1), true) : [],
   ],
-  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge'].map((name) => [name, write] as const),
+  ...['touch', 'tee', 'truncate', 'mkfifo', 'mknod', 'sponge'].map((name) => [name, write] as const),
+  ['mkdir', makeFolder],
   ...['dos2unix', 'unix2dos', 'logrotate'].map((name) => [name, write] as const),
   ...['gzip', 'gunzip', 'xz', 'unxz', 'bzip2', 'bunzip2', 'zstd', 'unzstd'].map(
     (name) => [name, packEffects] as const,
@@ -301,7 +321,9 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ['bsdtar', tarEffects],
   ['unzip', unzipEffects],
   ['zip', zipEffects],
-  ...['sort', 'base64', 'xmllint'].map((name) => [name, outputs('o', '--output')] as const),
+  ...['sort', 'base64', 'xmllint', 'shuf', 'iconv', 'sdiff'].map(
+    (name) => [name, outputs('o', '--output')] as const,
+  ),
   ['diff', outputs('', '--output')],
   ['tree', outputs('o')],
   ['less', outputs('oO', '--log-file', '--LOG-FILE')],

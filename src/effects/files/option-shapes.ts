@@ -39,6 +39,14 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['tree', 'LPIoHT', '--charset --filelimit'],
   ['xmllint', '', '--output --xpath --schema --dtdvalid --encode'],
   ['stat', 'c', '--format --printf'],
+  ['expand unexpand', 't', '--tabs'],
+  ['pr', 'hlNowWD', '--header --length --width --page-width --first-line-number --indent --date-format'],
+  ['ptx', 'bFgiMoSTwW'],
+  ['shuf', 'nio', '--head-count --input-range --output --random-source'],
+  ['iconv', 'fto', '--from-code --to-code --output'],
+  ['sdiff', 'Iow', '--output --width'],
+  ['nm objdump readelf size', '', '--section'],
+  ['look', 't', '--terminate'],
   ['head', 'nc', '--lines --bytes'],
   ['tail', 'ncs', '--lines --bytes --sleep-interval --pid --max-unchanged-stats'],
   ['cut', 'bcdf', '--bytes --characters --delimiter --fields --output-delimiter'],
@@ -47,7 +55,7 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['column', 'cosNRHTWEOlrpi', '--separator --output-separator --output-width --table-columns --table-right'],
   ['sort', 'kotST', '--key --output --field-separator --buffer-size --temporary-directory --parallel'],
   [
-    'grep egrep fgrep zgrep',
+    'grep egrep fgrep zgrep bzgrep xzgrep',
     'efABCmdD',
     '--regexp --file --include --exclude --exclude-dir --exclude-from --max-count --context --after-context --before-context --label',
   ],
@@ -62,6 +70,8 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['awk gawk mawk nawk', 'fFv', '--file --field-separator --assign'],
   ['jq', 'efL', '--from-file --indent --arg --argjson'],
   ['yq', 'ef', '--from-file --expression --indent --output-format --input-format'],
+  ['perl', 'eEIMmxF'],
+  ['ruby', 'eIrEC'],
   // Writing
   ['touch', 'drt', '--date --reference --time'],
   ['truncate', 'rs', '--reference --size'],
@@ -79,10 +89,19 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['csplit', 'bfn', '--prefix --suffix-format --digits'],
 ]
 
+/** Programs that take every word after the first operand as an operand. */
+const STOPPING = /^(?:[gmn]?awk|xxd|perl|ruby)$/
+
 const SHAPES: ReadonlyMap<string, OptionShape> = new Map(
   ROWS.flatMap(([names, valued, long = '']) =>
     names
       .split(' ')
-      .map((name) => [name, { valued, long: long.split(' ').filter((one) => one !== '') }] as const),
+      .map(
+        (name) =>
+          [
+            name,
+            { valued, long: long.split(' ').filter((one) => one !== ''), stops: STOPPING.test(name) },
+          ] as const,
+      ),
   ),
 )

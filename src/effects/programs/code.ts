@@ -1,6 +1,8 @@
 // Code in other languages on the command line: `python -c`, `node -e`. It is not parsed: names of functions and literals tell.
 
 import type { Source } from '../effect.js'
+import { argumentsOf } from '../files/file-effect.js'
+import { shapeOf } from '../files/option-shapes.js'
 import {
   type Draft,
   database,
@@ -16,12 +18,15 @@ import {
   type Use,
 } from '../program.js'
 import { codeOf, inPlainText, isFromElsewhere } from '../script/program-code.js'
-import type { Word } from '../script/word.js'
+import { type Word, withText } from '../script/word.js'
 import { isDisk } from './mentions.js'
 import { mongoEffects, sqlEffects } from './sql.js'
 
 const LONGEST = 200_000
 const MOST = 100
+
+/** `open(F, ">", "x")` */
+const OPENED = /\bopen\b[^;\n]{0,40}['"]\+?[<>]*>[^'"]{0,20}['"]\s*,\s*$/
 
 const STRING = `[rbuf]{0,2}(['"\`])((?:[^'"\`\\\\\\n]|\\\\.){1,400})`
 
@@ -91,7 +96,8 @@ function* filesIn(code: string, use: Use): Generator<Draft> {
     else if (
       WRITES.test(before) ||
       (/open\s*\(\s*$/.test(before) && /^['"`]\s*,\s*(?:mode\s*=\s*)?['"][rb]*[wax+]/.test(after)) ||
-      (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.write_/.test(after))
+      (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.write_/.test(after)) ||
+      OPENED.test(before)
     )
       yield* onPlaces('write', use.places(word))
     else if (READS.test(before) && !/^https?:/.test(text)) yield* onPlaces('read', use.places(word))
@@ -209,10 +215,26 @@ const interprets = (use: Use): readonly Draft[] => {
   const drafts: Draft[] = []
   if (isFromElsewhere(use.call, code !== undefined))
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs is only known when it runs` })
+  drafts.push(...onEachFile(use))
   // The text of the script stands for its input, and is read as a script already.
   const own = code === undefined ? '' : code.replace(use.script.text, '')
   if (own === '') return code ? [...drafts, ...namesIn(inPlainText(code), use)] : drafts
   return [...drafts, ...codeEffects(own, use)]
+}
+
+/** `perl -ne`, `perl -pi -e` and the same of Ruby run the code for each line of the files. */
+function onEachFile(use: Use): readonly Draft[] {
+  const { name, args } = use.call
+  if (name !== 'perl' && name !== 'ruby') return []
+  // The letters after `i` are the ending of a copy.
+  const bare = args.map((word) => withText(word, word.text.replace(/^(-[a-zA-Z]*?i).+$/s, '$1')))
+  const { operands, has } = argumentsOf(bare, shapeOf(name))
+  if (!has('npi') || !has('eE')) return []
+  const places = operands.flatMap((word) => use.places(word))
+  if (!has('i')) return onPlaces('read', places)
+  const copies = operands.flatMap((word) => use.places({ ...withText(word, `${word.text}*`), glob: true }))
+  const isKept = args.some(({ text }) => /^-[a-zA-Z]*?i./.test(text))
+  return onPlaces('write', isKept ? [...places, ...copies] : places)
 }
 
 const file = (kind: string, path: string) => ({ kind, place: { path } })
@@ -292,6 +314,10 @@ export const CODE_PROGRAMS: readonly Program[] = [
       { command: `emacs --batch --eval '(delete-directory "/srv" t)'`, effects: [file('delete', '/srv')] },
       { command: `vim -c 'call delete("/srv", "rf")' -c q`, effects: [file('delete', '/srv')] },
       { command: `deno eval 'Deno.removeSync("/srv")'`, effects: [file('delete', '/srv')] },
+      { command: `perl -pi -e 's/a/b/' ~/.bashrc`, effects: [file('write', '/home/dev/.bashrc')] },
+      { command: `perl -i.bak -pe 's/a/b/' x.txt`, effects: [file('write', '/home/dev/app/x.txt')] },
+      { command: `perl -ne print .env`, effects: [file('read', '/home/dev/app/.env')] },
+      { command: `perl -e 'open(F, ">", "x.txt")'`, effects: [file('write', '/home/dev/app/x.txt')] },
       { command: `python3 -c "print('rm -rf /')"`, effects: [] },
     ],
   },

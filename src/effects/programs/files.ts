@@ -1,6 +1,6 @@
 // Programs that change files. What each does to which file is read by the tables in files/.
 
-import { argumentsOf, baseOf, type FileEffect } from '../files/file-effect.js'
+import { argumentsOf, baseOf, type FileEffect, inFolder } from '../files/file-effect.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { shapeOf } from '../files/option-shapes.js'
 import { isFolder } from '../paths/on-disk.js'
@@ -25,10 +25,16 @@ function draftsOf(
   const at = ({ target: word, deep, folders }: FileEffect) => use.places(word, deep, folders)
   switch (effect.deed) {
     case 'delete':
-      return at(effect).map((place) => ({
-        kind: 'delete',
-        place: { ...place, deep: place.deep && !isFlat },
-      }))
+      return at(effect).flatMap((place) => {
+        const gone = { ...place, deep: place.deep && !isFlat }
+        // What is overwritten is lost, whether the name stays or not.
+        return use.call.name === 'shred'
+          ? [
+              { kind: 'write', place: gone },
+              { kind: 'delete', place: gone },
+            ]
+          : [{ kind: 'delete', place: gone }]
+      })
     case 'link':
       // Whoever changes the link later changes the file.
       return at(effect).flatMap((place) => [
@@ -132,7 +138,13 @@ const packs = (use: Use): readonly Draft[] => {
       valued: 'fCTXbIg',
       long: ['--file', '--directory', '--exclude'],
     })
-    if (has('cruA', '--create', '--append', '--update')) return [...reads(use, operands, true), ...changed]
+    const [folder] = valuesOf('C', '--directory')
+    const inside = folder ? operands.map(({ text }) => inFolder(folder, text)) : []
+    if (has('cruA', '--create', '--append', '--update'))
+      return [
+        ...reads(use, [...operands, ...inside, ...valuesOf('TX', '--files-from', '--exclude-from')], true),
+        ...changed,
+      ]
     return [...reads(use, valuesOf('f', '--file')), ...changed]
   }
   const { operands } = argumentsOf(args, { valued: name === 'unzip' ? 'dP' : 'bnPtoS' })
@@ -152,9 +164,10 @@ const modes = (use: Use): readonly Draft[] => {
   const { name } = use.call
   const { operands, has } = argumentsOf(use.args, { long: ['--reference'] })
   const taken = name === 'chmod' ? use.texts.find((text) => /^-[rwxXst]{1,6}$/.test(text)) : undefined
-  const [mode] = taken === undefined ? operands : [undefined]
+  const hasMode = taken === undefined && !has('', '--reference')
+  const [mode] = hasMode ? operands : [undefined]
   const isDeep = has('R', '--recursive')
-  const files = operands.slice(taken === undefined ? 1 : 0).flatMap((word) => use.places(word, isDeep))
+  const files = operands.slice(hasMode ? 1 : 0).flatMap((word) => use.places(word, isDeep))
   const changed: Draft[] = files.map((place) => ({ kind: 'write', place }))
   if (name !== 'chmod') return [privilege(`${name} ${mode?.text ?? ''}`.trim()), ...changed]
   const text = mode?.text ?? taken ?? ''
@@ -367,6 +380,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [{ kind: 'privilege', operation: 'chmod 777' }, write('/srv', { deep: true })],
       },
       { command: 'chmod u+s /bin/bash', effects: [{ kind: 'privilege' }] },
+      { command: 'chmod --reference=a.txt b.txt', effects: [write('/home/dev/app/b.txt')] },
       { command: 'chmod +x run.sh', effects: [write('/home/dev/app/run.sh')] },
     ],
   },
@@ -419,6 +433,8 @@ export const FILE_PROGRAMS: readonly Program[] = [
 /** They read their first file. */
 function splitReads(use: Use): readonly Draft[] {
   const { name } = use.call
+  if (name === 'patch')
+    return reads(use, argumentsOf(use.args, { valued: 'pioBdDFrVYz' }).valuesOf('i', '--input'))
   return name === 'split' || name === 'csplit'
     ? reads(use, argumentsOf(use.args, shapeOf(name)).operands.slice(0, 1))
     : []

@@ -50,6 +50,7 @@ const curl = (use: Use): readonly Draft[] => {
   const sent: readonly Source[] = [...from, ...carried]
   return [
     ...addresses.flatMap((word) => {
+      if (word.text.startsWith('file:')) return []
       const host = addressHost(word)
       return [
         ...(isSent ? [send(host, sent.length > 0 ? sent : [{ of: 'text' } as const])] : []),
@@ -57,6 +58,10 @@ const curl = (use: Use): readonly Draft[] => {
         ...wiped(word, method),
       ]
     }),
+    ...reads(
+      use,
+      addresses.filter(({ text }) => text.startsWith('file:')),
+    ),
     ...(has('K', '--config')
       ? [{ kind: 'unknown', why: 'curl reads more options from a file' } as const]
       : []),
@@ -75,7 +80,8 @@ function wiped(word: Word, method: string | undefined): readonly Draft[] {
 }
 
 /** Without a scheme, a word is an address too. */
-function addressHost({ text }: Word): string | undefined {
+function addressHost({ text, known }: Word): string | undefined {
+  if (!known && /\s/.test(text)) return hostOf(text)
   return hostOf(text) ?? hostOf(`//${text}`)
 }
 

@@ -14,6 +14,7 @@ import {
   type Use,
 } from '../program.js'
 import type { Call, Script } from '../script/shell-script.js'
+import type { Word } from '../script/word.js'
 import { fileChanges } from './files.js'
 import { sourcesOfInput } from './sources.js'
 
@@ -27,10 +28,18 @@ export const SECRET_NAME =
 /** Part of such a name. */
 const SECRET_PART = /KEY|TOK|SEC|PAS|PWD|CRED|PRIV|PAT(?!H)|AUTH|API|AWS|GITHUB/i
 
-const all = (use: Use) => [
-  ...reads(use, argumentsOf(use.args, shapeOf(use.call.name)).operands),
-  ...fileChanges(use),
-]
+const all = (use: Use) => {
+  const { operands, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
+  const lists = valuesOf(use.call.name === 'file' ? 'f' : '', '--files0-from', '--files-from')
+  return [
+    ...reads(use, [...operands, ...lists]),
+    ...reads(
+      use,
+      lists.map(({ text }) => ({ text: `the files in ${text}`, known: false, glob: false })),
+    ),
+    ...fileChanges(use),
+  ]
+}
 
 /** The first operand is a pattern or a program, unless an option gives it. */
 const behindFirst =
@@ -65,6 +74,10 @@ function isFiltered({ command }: Call, { calls }: Script): boolean {
     /^\^?[A-Z]\w{2,}=?$/.test(pattern.text) &&
     !SECRET_PART.test(pattern.text)
   )
+}
+
+function isOperand({ text }: Word): boolean {
+  return !text.startsWith('-')
 }
 
 /** `openssl s_client -connect host:443 < file` */
@@ -115,6 +128,27 @@ export const READERS: readonly Program[] = [
       'xmllint',
       'getfacl',
       'stat',
+      'expand',
+      'unexpand',
+      'pr',
+      'ptx',
+      'shuf',
+      'tsort',
+      'iconv',
+      'ul',
+      'sdiff',
+      'diff3',
+      'sha224sum',
+      'sha384sum',
+      'bzcat',
+      'xzcat',
+      'zstdcat',
+      'zless',
+      'zmore',
+      'nm',
+      'objdump',
+      'readelf',
+      'size',
     ],
     effects: all,
     examples: [
@@ -125,6 +159,13 @@ export const READERS: readonly Program[] = [
       { command: 'cat < .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'cat -n .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'wc -l .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: 'wc --files0-from=list',
+        effects: [
+          { kind: 'read', place: { path: '/home/dev/app/list' } },
+          { kind: 'read', place: { known: false } },
+        ],
+      },
       { command: 'echo hi | cat', effects: [] },
     ],
   },
@@ -139,7 +180,7 @@ export const READERS: readonly Program[] = [
     ],
   },
   {
-    names: ['grep', 'egrep', 'fgrep', 'zgrep', 'rg', 'ag', 'ack'],
+    names: ['grep', 'egrep', 'fgrep', 'zgrep', 'bzgrep', 'xzgrep', 'rg', 'ag', 'ack', 'look'],
     effects: behindFirst('ef', '--regexp', '--file', '--files'),
     examples: [
       { command: 'grep -n KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
@@ -167,6 +208,11 @@ export const READERS: readonly Program[] = [
       ...reads(
         use,
         use.args.filter((_, i) => /^-(?:in|inkey|key|CAfile)$/.test(use.texts[i - 1] ?? '')),
+      ),
+      // `openssl dgst -sha256 FILE`
+      ...reads(
+        use,
+        /^(?:dgst|sha\d+|md5)$/.test(use.texts[0] ?? '') ? use.args.slice(1).filter(isOperand) : [],
       ),
       ...fileChanges(use),
       ...connected(use),

@@ -35,7 +35,11 @@ export function moveOf(
   if (name === 'cd' || name === 'chdir' || name === 'pushd') {
     const target = args.find((word) => word === '-' || !/^[-+]./.test(word))
     if (target === '-' || (name === 'pushd' && target === undefined))
-      return { ...scene, folders: seen.folders }
+      // The shell may have been somewhere else before the script.
+      return {
+        ...scene,
+        folders: seen.folders.size > 1 ? seen.folders : new Set([...seen.folders, SOMEWHERE]),
+      }
     return { ...scene, folders: new Set(foldersBehind(target ?? home, scene, variables, home)) }
   }
   if (name !== 'git') return undefined

@@ -149,7 +149,8 @@ export class ShellWalk {
 
   #command(node: Command, scene: Scene, depth: number): After {
     this.scenes.set(node, joined(this.scenes.get(node) ?? NOWHERE, scene))
-    for (const each of node.redirects) this.#output(each, scene)
+    // `$(< file)` has no program that reads it.
+    for (const each of node.redirects) node.name ? this.#output(each, scene) : this.#redirect(each, scene)
     forEachChild(node, (child) => {
       if (child.type !== 'Word' || child.parts) this.#walk(child, scene, depth + 1)
     })

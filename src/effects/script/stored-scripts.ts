@@ -5,8 +5,11 @@ import { posix } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
+import { remembered } from '../remembered.js'
+import { asDash } from '../shell/script-runners.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
+import type { Word } from './word.js'
 
 export interface StoredScript {
   /** As the call names it. */
@@ -45,17 +48,22 @@ function inFile(call: Call, script: Script): readonly StoredScript[] {
       /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first) ||
       (!first.startsWith('#!') &&
         (SHELL.test(call.name) || /\.(?:ba|z)?sh$/.test(name) || call.name === 'source' || call.name === '.'))
-    return [{ name, text, folder, call, language: isShell ? 'shell' : 'other' }]
+    const texts = isShell ? readings(text, call.name) : [text]
+    return texts.map((one) => ({ name, text: one, folder, call, language: isShell ? 'shell' : 'other' }))
   }
   return []
 }
 
+function readings(text: string, shell: string): readonly string[] {
+  const other = asDash(shell, text)
+  return other === undefined ? [text] : [text, other]
+}
+
 /** `bash x.sh`, `./x.sh`, `python x.py`. */
-function fileOf({ name, args, command }: Call): string | undefined {
-  if (SHELL.test(name) || name === 'source' || name === '.' || isInterpreter(name)) {
-    const [first] = args
-    if (args.some(({ text }) => /^-\w*[ceEpsm]|^--(?:eval|print|check)/.test(text))) return undefined
-    const file = first && !first.text.startsWith('-') ? first : args.find(({ text }) => !text.startsWith('-'))
+function fileOf(call: Call): string | undefined {
+  const { name, command } = call
+  if (isRunner(name)) {
+    const file = scriptWord(call)
     return file?.known ? file.text : undefined
   }
   return command.program.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(command.program)
@@ -63,16 +71,38 @@ function fileOf({ name, args, command }: Call): string | undefined {
     : undefined
 }
 
-/** The text that the same script writes there: `cat > x.sh <<EOF`. */
+const isRunner = remembered(
+  (name) => SHELL.test(name) || name === 'source' || name === '.' || isInterpreter(name),
+)
+
+/** The word that names the script that a shell or another interpreter runs. */
+export function scriptWord({ name, args }: Call): Word | undefined {
+  if (!isRunner(name)) return undefined
+  const code = SHELL.test(name) ? /^-\w*[cs]/ : /^-\w*[ceEpsm]|^--(?:eval|print|check)/
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] as Word
+    if (!/^[-+]/.test(word.text)) return word
+    if (code.test(word.text)) return undefined
+    if (SHELL.test(name) && /^[-+]\w*[oO]$|^--(?:rcfile|init-file)$/.test(word.text)) i++
+  }
+  return undefined
+}
+
+/** The text that the same script writes there: `cat > x.sh <<EOF`, `echo … > x.sh`. */
 function writtenHere(path: string, { calls, outputs }: Script): string | undefined {
   const isWritten = outputs.some(({ words, folders }) =>
     words.some(({ text }) => folders.some((folder) => posix.resolve(folder, text) === path)),
   )
   const input = isWritten
-    ? calls.flatMap((call) => (call.name === 'cat' || call.name === 'tee' ? call.input : []))
+    ? calls.flatMap((call) => {
+        if (call.name === 'cat' || call.name === 'tee') return call.input
+        return PRINTERS.test(call.name) ? [call.args.map(({ text }) => text).join(' ')] : []
+      })
     : []
   return input.length > 0 ? input.join('\n') : undefined
 }
+
+const PRINTERS = /^(?:echo|printf)$/
 
 function textOf(path: string): string | undefined {
   // Most are missing, and an error takes longer than this look.

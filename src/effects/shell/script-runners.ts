@@ -141,6 +141,13 @@ const complete: Wrapper = (args) => ({
 
 const readsInput: Wrapper = () => ({ readsInput: true })
 
+/** `sh` may be bash or dash. To dash, the dollar sign of `$'…'` and `$"…"` is only a letter. */
+export function asDash(shell: string, text: string): string | undefined {
+  return /^(?:sh|dash|ash)$/.test(shell) && /\$['"]/.test(text)
+    ? text.replace(/\$(?=['"])/g, '\\$')
+    : undefined
+}
+
 const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'rbash', 'yash']
 
 export const SCRIPT_RUNNERS: readonly (readonly [string, Wrapper])[] = [

@@ -19,6 +19,7 @@ import {
   short,
 } from './doubtful-syntax.js'
 import type { Inner } from './inner-command.js'
+import { asDash } from './script-runners.js'
 import {
   type Input,
   inputOf,
@@ -319,6 +320,8 @@ class Reader {
   #runScript(name: string, script: ShellWord, input: Input, layer: number): void {
     if (isOpen(script)) this.#missScript(name)
     this.script(script.text, input, layer)
+    const other = asDash(name, script.text)
+    if (other !== undefined) this.script(other, input, layer)
   }
 
   #missCommand({ text }: ShellWord): void {

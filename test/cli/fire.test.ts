@@ -280,9 +280,10 @@ describe('what is printed', () => {
     project.hooks(hooks)
     const also =
       'went on Claude Code also asks the guard, which is not asked here. Ask it: carabiner hook pre-tool-use, with the same payload'
-    expect((await fire(['PreToolUse'], BASH)).stdout.replace(/\s+/g, ' ').trim()).toMatch(
-      new RegExp(`${also}$`),
-    )
+    const isHeard = 'PreToolUse' in hooks
+    const notYet = ' Claude Code does not ask your own hooks and rules yet: carabiner setup --engine'
+    const said = async () => (await fire(['PreToolUse'], BASH)).stdout.replace(/\s+/g, ' ').trim()
+    expect(await said()).toMatch(new RegExp(`${also}${isHeard ? notYet : ''}$`))
     expect((await fire(['PostToolUse'], BASH)).stdout).not.toContain('Claude Code')
     for (const more of [['--json'], ['--as', 'claude-code']]) {
       const { stdout, stderr } = await fire(['PreToolUse', ...more], {
@@ -291,6 +292,8 @@ describe('what is printed', () => {
       })
       expect(stdout + stderr).not.toContain('Claude Code')
     }
+    await project.call(['setup', 'claude-code', '--engine'])
+    expect(await said()).toMatch(new RegExp(`${also}$`))
   })
 
   it('of a gate that failed, how it would close', async () => {

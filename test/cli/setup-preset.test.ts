@@ -15,6 +15,7 @@ afterEach(() => project.remove())
 
 const RULES = '../home/.amplifier/rules.json'
 const setUp = (...args: readonly string[]) => project.call(['setup', 'claude-code', ...args])
+const words = ({ stdout }: { readonly stdout: string }) => stdout.replace(/\s+/g, ' ')
 const settings = () => project.read('../home/.claude/settings.json')
 
 describe('setup --preset', () => {
@@ -28,6 +29,14 @@ describe('setup --preset', () => {
     const input = { tool_name: 'Bash', tool_input: { command: 'git push --force' } }
     expect((await project.call(['fire', 'PreToolUse'], { input })).code).toBe(3)
     expect((await project.call(['doctor'])).stdout).not.toContain('rules.json')
+  })
+
+  it('says that the guard is not registered, unless it is', async () => {
+    const left = 'note the guard is not registered: the rules of the preset judge calls in its place.'
+    expect(words(await setUp('--preset', 'relaxed', '--dry-run'))).toContain(left)
+    expect(words(await setUp('--preset', 'relaxed', '--with', 'guard'))).not.toContain(left)
+    const several = ['setup', 'codex', 'gemini', '--preset', 'relaxed']
+    expect(words(await project.call(several)).split(left)).toHaveLength(2)
   })
 
   it('leaves a file alone that is there, comments and all', async () => {
@@ -89,6 +98,30 @@ describe('setup --preset', () => {
     const { code, stdout } = await project.call(['setup', 'codex', 'gemini', '--preset', 'relaxed', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ rules: { preset: 'relaxed', state: 'written' } })
+  })
+})
+
+describe('setup without the engine', () => {
+  const unasked = 'Claude Code does not ask the rules in'
+  const fix = 'yet: carabiner setup claude-code --engine'
+
+  it.each([
+    [RULES, '~/.amplifier/rules.json'],
+    ['.amplifier/rules.json', '.amplifier/rules.json'],
+  ])('says that no rule of %s reaches the agent, also if there is nothing to do', async (file, shown) => {
+    expect(words(await setUp('--only', 'guard'))).not.toContain(unasked)
+    project.file(file, { rules: [] })
+    const said = words(await setUp())
+    expect(said).toContain('nothing to do')
+    expect(said).toMatch(new RegExp(`note ${unasked} \\S*${shown} ${fix}`))
+    expect(words(await setUp('--engine'))).not.toContain(unasked)
+    expect(words(await setUp())).not.toContain(unasked)
+  })
+
+  it('does not say so if the settings of the project have the engine', async () => {
+    project.file(RULES, { rules: [] })
+    await setUp('--project', '--engine')
+    expect(words(await setUp('--only', 'guard'))).not.toContain(unasked)
   })
 })
 

@@ -333,9 +333,12 @@ async function nextOf(event: string, { hooks, data }: Outcome, sources: Sources)
 
 /** Only for a person: an agent and a program would wait for files that they have no use for. */
 async function elsewhere(event: string, isHeard: boolean, sources: Sources) {
-  const { alsoAsked, notCarried, packHooks } = await import('../why/first-steps.js')
+  const { alsoAsked, notAskedHere, notCarried, packHooks } = await import('../why/first-steps.js')
+  const project = projectOf(sources)
+  const pack = await packHooks(project)
   return {
-    also: alsoAsked(await packHooks(projectOf(sources)), event),
+    also: alsoAsked(pack, event),
+    notAsked: isHeard ? await notAskedHere(pack, project) : undefined,
     notCarried: isHeard ? undefined : await notCarried(event, sources),
   }
 }

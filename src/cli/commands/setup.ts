@@ -153,11 +153,22 @@ function startedRules({ preset, 'dry-run': isDry }: Given): StartedRules | undef
   return named && startRules(named, isDry)
 }
 
-function rulesLinesOf(rules: StartedRules | undefined, { remove }: Given, paint: Paint): readonly string[] {
-  if (rules) return rulesLines(rules, paint)
+function rulesLinesOf(
+  rules: StartedRules | undefined,
+  { remove }: Given,
+  results: readonly Result[],
+  paint: Paint,
+): readonly string[] {
+  const guarded = results.some((result) => 'done' in result && result.done.chosen.includes('guard'))
+  if (rules)
+    return [...rulesLines(rules, paint), ...(guarded ? [] : labelled('note', NO_GUARD, paint.yellow))]
   const left = remove ? leftRules() : undefined
   return left === undefined ? [] : labelled('stays', visible(left), paint.yellow)
 }
+
+/** Both would ask about the same calls twice. */
+const NO_GUARD =
+  'the guard is not registered: the rules of the preset judge calls in its place. To have both, add --with guard'
 
 /** Everything else is about hooks that agents run. */
 function checkMcp({ mcp: _, remove: __, yes: ___, 'dry-run': ____, ...others }: Given): void {
@@ -192,7 +203,7 @@ async function setUpOne(agent: KnownSetup, options: Given, output: Output): Prom
   const rules = startedRules(options)
   return output.result({ ...dataOf(done), ...(rules && { rules }) }, (paint) => [
     ...linesOf(done),
-    ...rulesLinesOf(rules, options, paint),
+    ...rulesLinesOf(rules, options, [{ agent, done }], paint),
     ...(done.remove ? [] : abilityBlock(done.host, paint)),
     ...nextLinesOf(done, paint),
   ])
@@ -239,7 +250,7 @@ async function setUpFound(given: Given, output: Output, signal: AbortSignal | un
   const results = await resultsOf(agents, options, output)
   await output.print([
     ...results.flatMap((result) => whatBecameOf(result, painter(1))),
-    ...rulesLinesOf(startedRules(options), options, painter(1)),
+    ...rulesLinesOf(startedRules(options), options, results, painter(1)),
   ])
   const proof = await proved(results, output, signal)
   await output.print(nextLines(AFTER_PROOF, painter(1)))
@@ -274,7 +285,7 @@ async function tell(
   else
     await output.print([
       ...resultLines(results, paint),
-      ...rulesLinesOf(rules, options, paint),
+      ...rulesLinesOf(rules, options, results, paint),
       ...nextLines(next, paint),
     ])
   return exitOf(results)

@@ -21,13 +21,15 @@ export interface Elsewhere {
   readonly notCarried?: string | undefined
   /** The standard hooks that an agent asks itself. */
   readonly also?: string | undefined
+  /** That the agent does not ask the hooks here. */
+  readonly notAsked?: string | undefined
 }
 
 export function outcomeLines(
   event: string,
   told: ToldOutcome,
   ms: number,
-  { notCarried, also }: Elsewhere = {},
+  { notCarried, also, notAsked }: Elsewhere = {},
 ): readonly string[] {
   const paint = painter(1)
   // Secrets that the model gets are not shown to an onlooker.
@@ -48,6 +50,7 @@ export function outcomeLines(
     ...noticeLines(unmentioned(outcome), paint, 2),
     ...fitted([`  ${verdict(event, outcome, missed, paint)}`]),
     ...(also === undefined ? [] : fitted([paint.yellow(`  ${visible(also)}, with the same payload`)])),
+    ...(notAsked === undefined ? [] : fitted([paint.yellow(`  ${visible(notAsked)}`)])),
   ]
 }
 

@@ -2,6 +2,7 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { rulesFileOf } from '../../config/discovery.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
@@ -144,11 +145,24 @@ export async function wishFor(
     notes: [
       ...(setup.notes ?? []),
       ...(idle.length > 0 ? [`${idle.join(', ')} cannot work under ${host.title}: left out`] : []),
+      ...(hasEngineEntries || places.length === 0 ? [] : rulesUnasked(known, again)),
       ...notesOn(program),
     ],
     start,
     isServiceLeft: start.program.clip === undefined && (await findServices()).some(isRunning),
   }
+}
+
+/** Agents ask about rules only through the engine, which the settings of the project may have. */
+function rulesUnasked(known: KnownSetup, again: string): readonly string[] {
+  const files = [userHome(), projectOf({ project: undefined })].map(rulesFileOf)
+  const file = files.find((path) => existsSync(path))
+  if (file === undefined) return []
+  const commands = [...userPlaces(known.setup), ...placesInProject(known)].flatMap((place) =>
+    place.form.commands(readSettings(place).text ?? ''),
+  )
+  if (hasEngine(commands)) return []
+  return [`${known.host.title} does not ask the rules in ${shortPath(file)} yet: ${again} --engine`]
 }
 
 export interface Picking {

@@ -171,6 +171,13 @@ export function alsoAsked(hooks: readonly PackHook[], event: string): string | u
   return `${first.agent} also asks ${name}, which is not asked here. Ask it: carabiner hook ${first.hook}`
 }
 
+/** Says that the agents that ask those hooks do not ask the hooks here. Undefined if one does, or none asks anything. */
+export async function notAskedHere(hooks: readonly PackHook[], project: string): Promise<string | undefined> {
+  const agents = [...new Set(hooks.map(({ agent }) => agent))]
+  if (agents.length === 0 || (await registeredIn(project)).engine) return undefined
+  return `${listed(agents)} ${agents.length === 1 ? 'does' : 'do'} not ask your own hooks and rules yet: ${ASK}`
+}
+
 /** The command that asks those hooks about a payload. */
 export function askingThem(hooks: readonly PackHook[], event: string, payload: object): readonly string[] {
   const names = new Set(hooks.filter((one) => one.event === event).map(({ hook }) => hook))

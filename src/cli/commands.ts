@@ -30,6 +30,7 @@ export const COMMANDS = {
   approvals: () => import('./commands/approvals.js'),
   rules: () => import('./commands/rules.js'),
   replay: () => import('./commands/replay.js'),
+  learn: () => import('./commands/learn.js'),
   audit: () => import('./commands/audit.js'),
   docs: () => import('./commands/docs.js'),
   schema: () => import('./commands/schema.js'),

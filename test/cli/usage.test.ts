@@ -28,6 +28,7 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   fire: [['Stop', '--ask']],
   hook: [['stop', '--unlock']],
   install: [['x', '--yes']],
+  learn: [['--write']],
   migrate: [
     ['x', '--yes'],
     ['--remove-source', '--write'],

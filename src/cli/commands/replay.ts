@@ -1,6 +1,5 @@
 // `carabiner replay`: what rules would have decided about the calls on record. Runs nothing.
 
-import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { actionRow, type Verdict } from '../../core/events/actions.js'
@@ -8,27 +7,21 @@ import type { AuditRecord } from '../../core/session/audit-record.js'
 import { callerEnv } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import { settingFiles } from '../../hosts/setting-files.js'
-import { filterOf, timeOf } from '../../store/audit/filter.js'
 import type { KeptCall } from '../../store/audit-calls.js'
-import { fileCalls } from '../../store/file-stores.js'
 import type { Command } from '../command.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
-import { auditOf } from '../project-audit.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
+import { EXIT } from '../refusal.js'
 import { type Played, play, UNPLAYABLE, type Unplayable } from '../replay/play.js'
+import { callsSince, recordsSince, SINCE_OPTION, startOf } from '../replay/recorded.js'
 import { type RuleFiles, ruleFiles } from '../replay/rule-files.js'
 import { PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
-  since: {
-    type: 'string',
-    value: 'TIME',
-    help: 'Since 2026-01-31T12:00:00Z, or 2h, 3d ago; default: 7d.',
-  },
+  since: SINCE_OPTION,
   rules: { type: 'string', value: 'FILE', help: 'Play these rules in place of ~/.amplifier/rules.json.' },
   project: PLACE_OPTIONS.project,
 } as const
@@ -57,7 +50,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'For a program.', line: 'carabiner replay --since 1d --json' },
   ],
   async run({ options }, output) {
-    const since = startOf(options.since ?? '7d')
+    const since = startOf(options.since)
     const project = projectFolder(options)
     const rules = await ruleFiles(sourcesOf(options.project), options.rules)
     const found = await withProgress('playing the recorded calls', output, async () =>
@@ -65,14 +58,6 @@ export const command: Command<typeof OPTIONS> = {
     )
     return tell(found, rules, { project, since }, output)
   },
-}
-
-function startOf(text: string): number {
-  try {
-    return timeOf(text, '--since', Date.now())
-  } catch (error) {
-    throw usage(textOf(error))
-  }
 }
 
 // ---- the calls ------------------------------------------------------------------------------------------------
@@ -87,7 +72,7 @@ async function playAll(projectDir: string, since: number, { files }: RuleFiles):
   const played: Played[] = []
   const unplayable: { readonly kept: KeptCall; readonly why: Unplayable }[] = []
   const calls = await callsSince(projectDir, since)
-  const records = await recordsSince(projectDir, since)
+  const records = await decisionsSince(projectDir, since)
   const env = callerEnv()
   const around = { projectDir, home: userHome(), env, settings: settingFiles(env) }
   for (const kept of calls) {
@@ -98,25 +83,13 @@ async function playAll(projectDir: string, since: number, { files }: RuleFiles):
   return { played, unplayable }
 }
 
-async function callsSince(projectDir: string, since: number): Promise<readonly KeptCall[]> {
-  const found: KeptCall[] = []
-  try {
-    for await (const kept of (await fileCalls({ projectDir })).calls())
-      if (kept.event === 'PreToolUse' && Date.parse(kept.time) >= since) found.push(kept)
-  } catch (error) {
-    throw new Refusal('STORE_UNUSABLE', `The recorded calls cannot be read: ${textOf(error)}`)
-  }
-  return found.reverse()
-}
-
 type Decided = Pick<AuditRecord, 'digest' | 'hooks'>
 
 /** By the id of the call. */
-async function recordsSince(projectDir: string, since: number): Promise<ReadonlyMap<string, Decided>> {
+async function decisionsSince(projectDir: string, since: number): Promise<ReadonlyMap<string, Decided>> {
   const found = new Map<string, Decided>()
-  const filter = filterOf({ since: new Date(since).toISOString(), event: 'PreToolUse', kind: 'fire' })
-  for await (const entry of auditOf(projectDir).entries({ filter }))
-    if (entry.kind === 'fire' && entry.call !== undefined) found.set(entry.call, entry)
+  for await (const record of recordsSince(projectDir, since))
+    if (record.event === 'PreToolUse' && record.call !== undefined) found.set(record.call, record)
   return found
 }
 

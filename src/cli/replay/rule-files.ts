@@ -8,6 +8,7 @@ import { callerPath } from '../../files/caller.js'
 import { userHome } from '../../files/homes.js'
 import type { ListedHook } from '../../hooks.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
+import type { Roots } from '../../rules/path-pattern.js'
 import type { Rules } from '../../rules/rule.js'
 import { type RulesInForce, rulesInForce } from '../../rules/rules-in-force.js'
 import type { Authority } from '../../rules/verdict.js'
@@ -15,6 +16,9 @@ import { Refusal } from '../refusal.js'
 import { configSources, listedHooks, readFiles, type Sources, specOf } from '../sources.js'
 
 export interface RuleFile {
+  /** The user's own, which may also loosen. */
+  readonly isOwn: boolean
+  readonly rules: Rules
   readonly inForce: RulesInForce
   readonly authority: Authority
   /** The permission modes and the agents that its rules name. */
@@ -48,11 +52,12 @@ export async function ruleFiles(sources: Sources, replacement: string | undefine
     if (broken !== undefined) throw unusable(broken)
     if (hook.kept) notes.push(`${file} is played as it is now: it was changed after you trusted it`)
     else if (hook.onlyDenies) notes.push(`${file} is not trusted: its rules can only deny`)
-    files.push(fileOf(spec.handler as unknown as Rules, file, hook.onlyDenies ? 'deny' : 'all', roots))
+    const rules = spec.handler as unknown as Rules
+    files.push(fileOf(rules, { may: hook.onlyDenies ? 'deny' : 'all', file }, isOwn(hook), roots))
   }
   if (replacement !== undefined) {
     const path = callerPath(replacement)
-    files.unshift(fileOf(await rulesIn(path), path, 'all', roots))
+    files.unshift(fileOf(await rulesIn(path), { may: 'all', file: path }, true, roots))
   }
   return { files, notes }
 }
@@ -83,15 +88,12 @@ function unusable(text: string, hint?: string): Refusal {
   return new Refusal('CONFIG_INVALID', text.replace(/\.$/, ''), hint === undefined ? {} : { hint })
 }
 
-function fileOf(
-  rules: Rules,
-  file: string,
-  may: Authority['may'],
-  roots: { readonly project: string; readonly home: string },
-): RuleFile {
+function fileOf(rules: Rules, authority: Authority, isOwn: boolean, roots: Roots): RuleFile {
   return {
+    isOwn,
+    rules,
     inForce: rulesInForce(rules, roots),
-    authority: { may, file },
+    authority,
     modes: [...new Set(rules.rules.flatMap((rule) => rule.in?.modes ?? []))],
     agents: [...new Set(rules.rules.flatMap((rule) => rule.in?.agents ?? []))],
   }

@@ -24,9 +24,10 @@ const MOST_EFFECTS = 500
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   const first = distinct(await readCall(use, context))
   const known = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
-  const links = new Links(context)
-  const read = distinct(known.flatMap((effect) => links.followed(effect)))
-  const more = distinct([...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)])
+  const followed = new Links(context).followed(known)
+  const read = followed === known ? known : distinct(followed)
+  const settings = [...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)]
+  const more = settings.length === 0 ? settings : distinct(settings)
   const closed = read.some(isOpen) ? read.filter((effect) => !isOpen(effect)) : read
   const all = more.length === 0 ? closed : [...closed, ...more]
   return first.length === known.length
@@ -36,7 +37,7 @@ export async function effectsOf(use: ToolUse, context: EffectContext): Promise<r
 
 /** Only effects that are about the same thing are compared in full. */
 function distinct(effects: readonly Effect[]): readonly Effect[] {
-  if (effects.length < 2) return effects
+  if (effects.length < 2 || (effects.length <= FEW && areAboutDifferent(effects))) return effects
   const firsts = new Map<string, Effect>()
   const texts = new Set<string>()
   return effects.filter((effect) => {
@@ -52,12 +53,30 @@ function distinct(effects: readonly Effect[]): readonly Effect[] {
   })
 }
 
+/** So few are compared with each other, without making texts of them. */
+const FEW = 12
+
+function areAboutDifferent(effects: readonly Effect[]): boolean {
+  for (let i = 1; i < effects.length; i++)
+    for (let j = 0; j < i; j++) if (isAboutSame(effects[i] as Effect, effects[j] as Effect)) return false
+  return true
+}
+
+/** Whether `aboutOf` is the same. */
+function isAboutSame(a: Effect, b: Effect): boolean {
+  if (a.kind !== b.kind) return false
+  if ('place' in a && 'place' in b) return a.place?.path === b.place?.path && a.by === b.by
+  if (a.kind === 'run' && b.kind === 'run') return a.program === b.program && a.by === b.by
+  return aboutOf(a) === aboutOf(b)
+}
+
 function aboutOf(effect: Effect): string {
   if ('place' in effect) return `${effect.kind} ${effect.place?.path} ${effect.by}`
   return effect.kind === 'run' ? `run ${effect.program} ${effect.by}` : `${effect.kind} ${effect.by}`
 }
 
-async function readCall(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
+/** A promise only if a command line has to be read. */
+function readCall(use: ToolUse, context: EffectContext): readonly Effect[] | Promise<readonly Effect[]> {
   let call: ToolCall
   try {
     call = toolCall(use.name, use.input)
@@ -81,16 +100,25 @@ async function readCall(use: ToolUse, context: EffectContext): Promise<readonly 
   }
 }
 
-async function shellEffects(
-  { commands, folder, isPowerShell }: Extract<ToolCall, { kind: 'shell' }>,
+function shellEffects(
+  call: Extract<ToolCall, { kind: 'shell' }>,
   cwd: string,
   context: EffectContext,
 ): Promise<readonly Effect[]> {
+  const { commands, folder, isPowerShell } = call
   const start = folder === undefined ? cwd : absolutePath(folder, cwd, context.home)
-  const budget = newBudget()
   const [only] = commands
   if (commands.length === 1 && only !== undefined && !isPowerShell)
-    return scriptEffects(only, start, context, budget)
+    return scriptEffects(only, start, context, newBudget())
+  return severalEffects(call, start, context)
+}
+
+async function severalEffects(
+  { commands, isPowerShell }: Extract<ToolCall, { kind: 'shell' }>,
+  start: string,
+  context: EffectContext,
+): Promise<readonly Effect[]> {
+  const budget = newBudget()
   const effects: Effect[] = []
   for (const text of commands) {
     effects.push(...(await scriptEffects(text, start, context, budget)))

@@ -19,14 +19,28 @@ export class Links {
     this.#roots = roots
   }
 
-  followed(effect: Effect): readonly Effect[] {
-    if (!('place' in effect) || !effect.place?.known || effect.place.path.length > LONGEST) return [effect]
+  /** The same list if no effect is on a link. */
+  followed(effects: readonly Effect[]): readonly Effect[] {
+    let all: Effect[] | undefined
+    for (let i = 0; i < effects.length; i++) {
+      const effect = effects[i] as Effect
+      const behind = this.#behind(effect)
+      if (behind && !all) all = effects.slice(0, i)
+      all?.push(effect)
+      if (behind) all?.push(behind)
+    }
+    return all ?? effects
+  }
+
+  /** The same effect on the file that a link leads to. */
+  #behind(effect: Effect): Effect | undefined {
+    if (!('place' in effect) || !effect.place?.known || effect.place.path.length > LONGEST) return undefined
     const { kind, place } = effect
     // A link that is deleted or moved leaves the file behind it as it is.
     const real = this.#realPath(place, kind !== 'delete' && kind !== 'move')
-    if (real === place.path) return [effect]
+    if (real === place.path) return undefined
     const path = this.#asNamed(this.#asNamed(real, this.#roots.home), this.#roots.projectDir)
-    return path === place.path ? [effect] : [effect, { ...effect, place: { ...place, path } } as Effect]
+    return path === place.path ? undefined : ({ ...effect, place: { ...place, path } } as Effect)
   }
 
   #realPath({ path, wild }: Place, follows: boolean): string {

@@ -53,6 +53,12 @@ export function placesOf(
   // A process substitution is a pipe.
   if (isNoFile(word.text) || /^[<>]\(/.test(word.text)) return []
   if (!word.known) return [{ path: word.text, known: false, wild: false, deep }]
+  const [only] = folders
+  if (folders.length === 1 && only !== undefined && only !== SOMEWHERE && !word.text.endsWith('/')) {
+    const wild = isWild(word) || isPattern(only)
+    const given = absolutePath(word.text, only, home)
+    return [{ path: plainPath(wild ? withStars(given) : given), known: true, wild, deep }]
+  }
   const found = new Map<string, Place>()
   for (const folder of folders) {
     const isLost = folder === SOMEWHERE && !/^(?:[/~]|file:)/.test(word.text)
@@ -75,6 +81,8 @@ function withStars(path: string): string {
 
 /** Without `..`, doubled slashes and a slash at the end. */
 export function plainPath(path: string): string {
+  // Most paths are plain already.
+  if (path.startsWith('/') && !/\/\.{0,2}(?:\/|$)/.test(path)) return path
   return posix.normalize(path).replace(/(.)\/+$/, '$1')
 }
 
@@ -89,17 +97,15 @@ export function onPlaces(kind: 'read' | 'write' | 'delete', places: readonly Pla
 }
 
 export function reads(use: Use, words: readonly Word[], deep = false): Draft[] {
-  return onPlaces(
-    'read',
-    words.flatMap((word) => use.places(word, deep)),
-  )
+  const drafts: Draft[] = []
+  for (const word of words) for (const place of use.places(word, deep)) drafts.push({ kind: 'read', place })
+  return drafts
 }
 
 export function writes(use: Use, words: readonly Word[], deep = false): Draft[] {
-  return onPlaces(
-    'write',
-    words.flatMap((word) => use.places(word, deep)),
-  )
+  const drafts: Draft[] = []
+  for (const word of words) for (const place of use.places(word, deep)) drafts.push({ kind: 'write', place })
+  return drafts
 }
 
 /** Owners of a `setting` that is dropped unless guards depend on its place: of anybody's, or of more than git's. */

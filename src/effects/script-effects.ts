@@ -16,7 +16,7 @@ import { withGivenWords } from './script/given-words.js'
 import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scripts.js'
 import { withInner } from './script/inner-calls.js'
 import { runByOther, runFiles } from './script/run-output.js'
-import { type Call, readScript, type Script } from './script/shell-script.js'
+import { type Call, parsedScript, plainScript, type Script } from './script/shell-script.js'
 import { type StoredScript, scriptWord, storedScripts } from './script/stored-scripts.js'
 import { isWild, withText } from './script/word.js'
 import { shellQuoted } from './shell/shell-quoted.js'
@@ -34,6 +34,8 @@ const MOST_LAYERS = 3
 /** All scripts that one call runs. */
 const MOST_SCRIPTS = 60
 const LONGEST_WORDS = 300
+
+const NONE: readonly never[] = []
 
 /** How much one tool call may still read. */
 export interface Budget {
@@ -54,7 +56,7 @@ export async function scriptEffects(
 ): Promise<readonly Effect[]> {
   if (budget.scripts-- <= 0)
     return [{ kind: 'unknown', why: 'it runs too many scripts to read', by: clipped(text) }]
-  const read = await readScript(text, folder, around)
+  const read = plainScript(text, folder, around) ?? (await parsedScript(text, folder, around))
   const launched = new Map<Call, Launched>()
   const all: Call[] = []
   for (const call of withGivenWords(read.calls)) {
@@ -68,16 +70,17 @@ export async function scriptEffects(
   const reader = new CallReader(script, around)
   const effects: Effect[] = []
   for (const call of all) {
-    const found = launched.get(call)
+    const found = launched.size === 0 ? undefined : launched.get(call)
     if (found && wrapperOf(call.name)) {
       const line = [call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')
       const inner = await scriptEffects(line, folder, around, budget, layer + 1)
       effects.push(...(found.elsewhere ? inner.flatMap(fromElsewhere) : inner))
     } else if (found?.elsewhere) effects.push(...reader.effectsOf(call).flatMap(fromElsewhere))
-    else effects.push(...reader.effectsOf(call))
+    else for (const effect of reader.effectsOf(call)) effects.push(effect)
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
-  if (layer < MOST_LAYERS) effects.push(...(await inScripts(script, folder, around, budget, layer, reader)))
+  const inner = layer < MOST_LAYERS ? innerOf(script) : undefined
+  if (inner) effects.push(...(await inScripts(inner, script, folder, around, budget, layer, reader)))
   return runFiles(effects, script, around)
 }
 
@@ -96,7 +99,8 @@ class CallReader {
 
   effectsOf(call: Call): Effect[] {
     const by = clipped(call.command.source ?? call.command.words.join(' '))
-    const effects = this.#drafts(call).map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
+    const effects: Effect[] = []
+    for (const draft of this.#drafts(call)) effects.push(withWords(draft, by))
     effects.push({ kind: 'run', program: call.name, args: call.args.map(({ text }) => text), by })
     return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true })) : effects
   }
@@ -110,12 +114,12 @@ class CallReader {
       texts: call.args.map(({ text }) => text),
       script: this.#script,
       isRun: this.#isRun(call),
-      places: (word, deep = false, folders = call.folders): readonly Place[] => [
-        ...placesOf(word, folders, home, deep),
-        ...(dots && isWild(word)
-          ? placesOf(withText(word, hiddenNames(word.text)), folders, home, deep)
-          : []),
-      ],
+      places: (word, deep = false, folders = call.folders): readonly Place[] => {
+        const places = placesOf(word, folders, home, deep)
+        return dots && isWild(word)
+          ? [...places, ...placesOf(withText(word, hiddenNames(word.text)), folders, home, deep)]
+          : places
+      },
       of: (other) => this.#drafts(other),
     }
   }
@@ -124,7 +128,7 @@ class CallReader {
     const known = this.#known.get(call)
     if (known) return known
     // A call that reads from itself would not end.
-    this.#known.set(call, [])
+    this.#known.set(call, NONE)
     const use = this.use(call)
     const own = programOf(call.name)?.effects(use) ?? fileChanges(use)
     const more = [
@@ -141,6 +145,22 @@ class CallReader {
     const drafts = more.length === 0 ? own : [...own, ...more]
     this.#known.set(call, drafts)
     return drafts
+  }
+}
+
+/** Drafts have many shapes, and copying one of an unknown shape takes long. Most are these. */
+function withWords(draft: Draft, by: string): Effect {
+  switch (draft.kind) {
+    case 'read':
+    case 'write':
+    case 'delete':
+      return { kind: draft.kind, place: draft.place, by: draft.by ?? by }
+    case 'git': {
+      const { kind, operation, branch, force, loses } = draft
+      return { kind, operation, branch, force, loses, by: draft.by ?? by }
+    }
+    default:
+      return { ...draft, by: draft.by ?? by } as Effect
   }
 }
 
@@ -192,14 +212,11 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
     for (const place of words.flatMap((word) => placesOf(word, folders, around.home, false)))
       drafts.push({ kind: 'read', place })
   for (const place of historyFiles(script, around)) drafts.push({ kind: 'write', place })
-  const set = [...script.assignments]
-  for (const { name, args } of script.calls) if (name === 'unset') set.push(...args.map(({ text }) => text))
-  for (const one of set) {
-    const draft = setVariable(one)
-    if (draft) drafts.push(draft)
-  }
+  for (const one of script.assignments) drafts.push(...setVariable(one))
+  for (const { name, args } of script.calls)
+    if (name === 'unset') for (const { text } of args) drafts.push(...setVariable(text))
   if (isForkBomb(script)) drafts.push({ kind: 'process', operation: 'fork bomb', target: undefined })
-  return drafts.map((draft) => ({ ...draft, by: draft.by ?? by }) as Effect)
+  return drafts.length === 0 ? NONE : drafts.map((draft) => withWords(draft, by))
 }
 
 /** `HISTFILE=x; history -w` */
@@ -232,7 +249,23 @@ function unread(
 
 // ---- scripts in scripts -----------------------------------------------------------------------------------------
 
+/** Scripts that a script runs. */
+interface InnerScripts {
+  readonly hidden: readonly string[]
+  readonly guessed: readonly string[]
+  readonly stored: readonly StoredScript[]
+}
+
+/** Undefined if there is none. */
+function innerOf(script: Script): InnerScripts | undefined {
+  const hidden = hiddenScripts(script)
+  const guessed = guessedLines(script)
+  const stored = storedScripts(script)
+  return hidden.length + guessed.length + stored.length === 0 ? undefined : { hidden, guessed, stored }
+}
+
 async function inScripts(
+  inner: InnerScripts,
   script: Script,
   folder: string,
   around: Surroundings,
@@ -242,15 +275,14 @@ async function inScripts(
 ): Promise<readonly Effect[]> {
   const effects: Effect[] = []
   const doubtful = doubtfulLines(script)
-  for (const hidden of hiddenScripts(script)) {
+  for (const hidden of inner.hidden) {
     const found = await scriptEffects(hidden, folder, around, budget, layer + 1)
     effects.push(...(doubtful.has(hidden) ? asGuess(found) : found))
   }
-  for (const line of guessedLines(script)) {
+  for (const line of inner.guessed) {
     effects.push(...asGuess(await scriptEffects(line, folder, around, budget, MOST_LAYERS)))
   }
-  for (const stored of storedScripts(script))
-    effects.push(...(await inStored(stored, around, budget, layer, reader)))
+  for (const stored of inner.stored) effects.push(...(await inStored(stored, around, budget, layer, reader)))
   return effects
 }
 

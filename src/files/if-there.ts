@@ -44,8 +44,9 @@ let isExact: boolean | undefined
 
 /** Some versions of Node return undefined for ENOTDIR, too, in one of the functions. Those are asked a second time. */
 function isQuietExact(): boolean {
+  if (isExact !== undefined) return isExact
   const path = `${process.execPath}/nothing`
-  isExact ??= throws(() => lstatSync(path, QUIET)) && throws(() => statSync(path, QUIET))
+  isExact = throws(() => lstatSync(path, QUIET)) && throws(() => statSync(path, QUIET))
   return isExact
 }
 

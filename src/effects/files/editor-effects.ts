@@ -1,5 +1,6 @@
 // What an editor writes and runs when it is started with commands: `vim -c 'w! x'`, `ed -s x <<< 'w y'`.
 
+import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
 import { argumentsOf, type EffectReader, each, literalWord } from './file-effect.js'
 
@@ -15,12 +16,11 @@ export const editEffects: EffectReader = (call) => {
   return each('write', [...operands, ...written])
 }
 
-export function isEditor(name: string): boolean {
-  return EDITORS.test(name)
-}
+export const isEditor = remembered((name) => EDITORS.test(name))
 
 /** Command lines after `!`, and those passed to `system()`. */
 export function runByEditor(call: Call): readonly string[] {
+  if (!isEditor(call.name)) return []
   return commandsOf(call).flatMap((command) => {
     const [, line] = /^[\s:\d%$,.]*(?:[rw]\s+|terminal\s+|term\s+|silent!?\s+)?!+(.+)$/.exec(command) ?? []
     const [, called] = /\bsystem(?:list)?\(\s*['"]([^'"]+)['"]/.exec(command) ?? []

@@ -72,9 +72,9 @@ export function argumentsOf(
     operands,
     has: (letters, ...names) => options.some((option) => isOne(option, letters, names)),
     valuesOf: (letters, ...names) => {
-      const values = options.flatMap((option) =>
-        option.value && isOne(option, letters, names) ? [option.value] : [],
-      )
+      const values: Word[] = []
+      for (const option of options)
+        if (option.value && isOne(option, letters, names)) values.push(option.value)
       // If several words may follow an option, only the first was read as its value. The others may be it too.
       return values.some(({ either }) => either)
         ? [...values, ...operands.filter(({ either }) => either)]

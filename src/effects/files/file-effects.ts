@@ -22,8 +22,10 @@ import { patched, pathsInPatch } from './patch-paths.js'
 
 /** Undefined for an unknown program. */
 export function fileEffectsOf(name: string): EffectReader | undefined {
-  return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
+  return EFFECTS.get(name) ?? (READERS.has(name) ? nothing : undefined)
 }
+
+const nothing: EffectReader = () => []
 
 /** Whether the program never changes a file in its arguments. */
 export function isReader(name: string): boolean {

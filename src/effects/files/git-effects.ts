@@ -16,6 +16,24 @@ const SHAPES = new Map(
   }),
 )
 
+/** Commands that are read below. Others may name a file for their output. */
+const NAMING_FILES: ReadonlySet<string> = new Set([
+  ...[
+    'rm',
+    'mv',
+    'checkout',
+    'restore',
+    'clean',
+    'worktree',
+    'bundle',
+    'clone',
+    'submodule',
+    'init',
+    'stash',
+  ],
+  ...['apply', 'am', 'config'],
+])
+
 /** Long options of `clean` that take the next word. */
 const CLEAN = ['--exclude']
 
@@ -30,9 +48,10 @@ export const gitEffects: EffectReader = (call) => {
     valued: SHAPES.get(verb) ?? 'o',
     long: verb === 'clean' ? CLEAN : [],
   })
-  const operands = given.flatMap(asPath)
   const made = (targets: readonly Word[], deed: FileEffect['deed'] = 'write', deep = true): FileEffect[] =>
     targets.map((target) => ({ deed, target, deep, folders: gitFolders(call) }))
+  if (!NAMING_FILES.has(verb)) return made(valuesOf('o', '--output'), 'write', false)
+  const operands = given.flatMap(asPath)
   switch (verb) {
     case 'rm':
       return has('', '--cached') ? [] : made(operands, 'delete')
@@ -68,7 +87,7 @@ export const gitEffects: EffectReader = (call) => {
     case 'config':
       return made(argumentsOf(words, { valued: 'f', long: ['--file'] }).valuesOf('f', '--file'))
     default:
-      return made(valuesOf('o', '--output'), 'write', false)
+      return []
   }
 }
 
@@ -105,13 +124,14 @@ function verbOf({ args }: Call): { readonly verb: string; readonly count: number
   return { verb: rest.verb ?? '', count: args.length - rest.args.length }
 }
 
+const WORK_TREE = '--work-tree='
+
 /** The folders that git works in, following `-C` and `--work-tree`. */
 export function gitFolders({ args, folders }: Call): readonly string[] {
   const { folders: moves } = gitCall(args.map(({ text }) => text))
-  const tree = args
-    .map(({ text }) => /^--work-tree=(.*)$/s.exec(text)?.[1])
-    .filter((path) => path !== undefined)
-  const steps = [...moves, ...tree]
+  const tree = args.filter(({ text }) => text.startsWith(WORK_TREE))
+  if (moves.length + tree.length === 0) return folders
+  const steps = [...moves, ...tree.map(({ text }) => text.slice(WORK_TREE.length))]
   return steps.reduce<readonly string[]>(
     (from, step) => from.map((folder) => (step.startsWith('/') ? step : `${folder}/${step}`)),
     folders,

@@ -3,7 +3,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
-import { isFile, isFolder } from '../paths/on-disk.js'
+import { isFolder, kindOf } from '../paths/on-disk.js'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -45,8 +45,9 @@ function gitDirAbove(start: string): string | undefined {
 
 /** `path` is a folder, or a file that says where the folder of a worktree or submodule is. */
 function followed(path: string): string | undefined {
-  if (isFolder(path)) return path
-  const target = isFile(path) && /^gitdir: (.+)$/.exec(textOf(path) ?? '')?.[1]
+  const what = kindOf(path)
+  if (what === 'folder') return path
+  const target = what === 'file' && /^gitdir: (.+)$/.exec(textOf(path) ?? '')?.[1]
   return target ? resolve(dirname(path), target) : undefined
 }
 

@@ -17,8 +17,24 @@ const VALUED: ReadonlySet<string> = new Set([
   '--attr-source',
 ])
 
-/** `words` are the arguments of `git`. */
+let last: { readonly words: readonly string[]; readonly call: GitCall } = {
+  words: [],
+  call: { verb: undefined, args: [], folders: [], gitDir: undefined, settings: [] },
+}
+
+/** `words` are the arguments of `git`. Several parts of a reading ask about the same ones, one after another. */
 export function gitCall(words: readonly string[]): GitCall {
+  if (!areSame(words, last.words)) last = { words, call: parsed(words) }
+  return last.call
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false
+  return true
+}
+
+function parsed(words: readonly string[]): GitCall {
   const folders: string[] = []
   const settings: string[] = []
   let gitDir: string | undefined

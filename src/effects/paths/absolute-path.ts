@@ -8,12 +8,13 @@ export const SOMEWHERE = '?'
 
 export function absolutePath(text: string, folder: string, home: string): string {
   const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
-  if (/^~(?:\/|$)/.test(path)) return home + path.slice(1)
+  if (path.startsWith('~') && (path.length === 1 || path[1] === '/')) return home + path.slice(1)
   return isAbsolute(path) ? path : `${folder}/${path}`
 }
 
 /** `/proc/self/cwd` is the folder of the call, not of the guard. */
 export function ofProcess(path: string, folder: string): string {
+  if (!path.includes('proc')) return path
   const [, place, rest = ''] =
     /^\/[/.]*proc\/+[^/]+(?:\/+task\/+[^/]+)?\/+(cwd|root)(?=\/|$)(.*)$/s.exec(path) ?? []
   if (place === undefined) return path

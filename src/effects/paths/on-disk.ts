@@ -13,7 +13,13 @@ export function isFolder(path: string): boolean {
 }
 
 export function isFile(path: string): boolean {
-  return attempt(() => statIfThere(path)?.isFile()) ?? false
+  return kindOf(path) === 'file'
+}
+
+/** Follows links. Undefined for everything else. */
+export function kindOf(path: string): 'folder' | 'file' | undefined {
+  const stats = attempt(() => statIfThere(path))
+  return stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : undefined
 }
 
 export function isLink(path: string): boolean {

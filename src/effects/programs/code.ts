@@ -17,6 +17,7 @@ import {
   send,
   type Use,
 } from '../program.js'
+import { remembered } from '../remembered.js'
 import { codeOf, inPlainText, isFromElsewhere } from '../script/program-code.js'
 import { type Word, withText } from '../script/word.js'
 import { isDisk } from './mentions.js'
@@ -198,10 +199,12 @@ const NAMING_CODE = /^(?:[gmn]?awk|sqlite3|psql|mysql|mariadb|duckdb|m4|bc|kak|g
 /** Programs that run code among other things, but are listed for what else they do. */
 const ALSO_CODE = /^(?:vi|vim|nvim|ex|emacs|emacsclient|deno|bun)$/
 
+const isAlsoCode = remembered((name) => ALSO_CODE.test(name) || NAMING_CODE.test(name))
+
 export function alsoCode(use: Use): readonly Draft[] {
   const { name } = use.call
+  if (!isAlsoCode(name)) return []
   if (ALSO_CODE.test(name)) return interprets(use)
-  if (!NAMING_CODE.test(name)) return []
   const code = codeOf(use.call, use.script) ?? ''
   if (code === '' || code.length > LONGEST) return []
   const drafts = namesIn(inPlainText(code), use)

@@ -6,6 +6,7 @@ import { argumentsOf, baseOf, inFolder } from '../files/file-effect.js'
 import { isReader } from '../files/file-effects.js'
 import { namesIn } from '../paths/on-disk.js'
 import { type Draft, maybeSetting, type Use } from '../program.js'
+import { remembered } from '../remembered.js'
 import type { Word } from '../script/word.js'
 
 export interface Surroundings {
@@ -16,6 +17,8 @@ export interface Surroundings {
 
 const COPIERS = /^(?:cp|mv|rsync|ditto|scp|install|ln)$/
 
+const copies = remembered((name) => COPIERS.test(name))
+
 /** `host:x`, `scp://host/x`, but not `./a:b`. */
 const REMOTE = /^(?:[^/]*:|(?:rsync|scp):\/\/)/
 
@@ -24,7 +27,7 @@ const MOST_ENTRIES = 1000
 /** `rsync -a new/ ~/.config/agent/` */
 export function copiedTrees(use: Use, around: Surroundings): readonly Draft[] {
   const { name, args } = use.call
-  if (!COPIERS.test(name)) return []
+  if (!copies(name)) return []
   const { operands, valuesOf } = argumentsOf(args, { valued: 't' })
   const named = valuesOf('t', '--target-directory')
   const [target] = [...named, ...operands.slice(-1)]

@@ -9,8 +9,10 @@ import { type Word, withText } from '../script/word.js'
 
 /** The files that a known program changes. */
 export function fileChanges(use: Use): readonly Draft[] {
+  if (use.call.name === 'git') return []
   const effects = fileEffectsOf(use.call.name)?.(use.call) ?? []
-  const kept = use.call.name === 'git' ? [] : settled(effects, use)
+  if (effects.length === 0) return []
+  const kept = settled(effects, use)
   const target = kept.find(({ deed }) => deed === 'write')
   const isFlat = isShallow(use)
   return kept.flatMap((effect) => draftsOf(effect, use, target, isFlat))

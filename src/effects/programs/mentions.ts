@@ -15,8 +15,9 @@ const HIDDEN = /(?:^|[/=:o])\.[^./]|^[/~]|=[/~]/
 
 /** `sometool --out .config/x`: a setting that the program may change. */
 export function mentions({ call, args, places }: Use): readonly Draft[] {
+  if (args.length === 0) return []
   const isNear = call.folders.some((folder) => folder.includes('/.'))
-  if (!args.some(({ text }) => isNear || HIDDEN.test(text))) return []
+  if (!isNear && !args.some(({ text }) => HIDDEN.test(text))) return []
   const given = fileEffectsOf(call.name) === undefined ? args : sideOutputs(call.name, args)
   const behind = args[0]?.text === '-m' ? 2 : 0
   const run = INTERPRETER.test(call.name)

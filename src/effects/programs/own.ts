@@ -9,6 +9,7 @@ import { fileEffectsOf } from '../files/file-effects.js'
 import { absolutePath } from '../paths/absolute-path.js'
 import { beginsAt, partsOf } from '../paths/path-overlap.js'
 import type { Draft, Program, Use } from '../program.js'
+import { remembered } from '../remembered.js'
 import { runsElsewhere } from '../script/inner-calls.js'
 import type { Call, Script } from '../script/shell-script.js'
 import { isWild, type Word } from '../script/word.js'
@@ -89,14 +90,14 @@ function isOwnFile(text: string, { folders }: Call, home: string): boolean {
 }
 
 const MANAGERS = /^(?:npm|pnpm|yarn|bun|brew|volta)$/
+const isManager = remembered((name) => MANAGERS.test(name))
 const TAKES_AWAY = /^(?:uninstall|remove|rm|un|r|unlink|rb|delete)$/
 const TELLS = /^(?:ls|list|view|info|why|outdated)$/
 const GETS = /^(?:i|in|install|add|up|update|upgrade|link)$/
 
 function installs(name: string, args: readonly Word[]): boolean {
   return (
-    MANAGERS.test(name) &&
-    args.some(({ text }) => TAKES_AWAY.test(text) || TELLS.test(text) || GETS.test(text))
+    isManager(name) && args.some(({ text }) => TAKES_AWAY.test(text) || TELLS.test(text) || GETS.test(text))
   )
 }
 
@@ -142,14 +143,16 @@ function isTold(call: Call): boolean {
   )
 }
 
+function mayRestore(word: Word): boolean {
+  return word.text.length <= LONGEST && (isWild(word) || /restore/i.test(word.text))
+}
+
 /** Runs the script in a backup of `carabiner remove`, or gives it to a program that may run it. */
 function isRestoring({ name, command, args, folders }: Call, home: string, env: NodeJS.ProcessEnv): boolean {
   if (fileEffectsOf(name) !== undefined) return false
   const program: Word = { text: command.program, known: true, glob: false }
-  const meant = [program, ...args].filter(
-    (word) => word.text.length <= LONGEST && (isWild(word) || /restore/i.test(word.text)),
-  )
-  if (meant.length === 0) return false
+  if (!mayRestore(program) && !args.some(mayRestore)) return false
+  const meant = [program, ...args].filter(mayRestore)
   const script = `${backupPrefix(env)}*/${RESTORE_SCRIPT}`
   const scripts = [script, realOf(script)].map(partsOf)
   return meant.some((word) =>
@@ -165,9 +168,9 @@ function isRestoring({ name, command, args, folders }: Call, home: string, env: 
 
 /** Commands that uninstall the package or replace it with another. */
 function isReplaced({ name, args }: Call): boolean {
+  if (!isManager(name)) return false
   const texts = args.map(({ text }) => text)
-  if (!MANAGERS.test(name) || !texts.some((text) => isOwn(text) || /(?:^|\/)carabiner$/.test(text)))
-    return false
+  if (!texts.some((text) => isOwn(text) || /(?:^|\/)carabiner$/.test(text))) return false
   const isOther =
     texts.some((text) => /^(?:-g|--global|global|link)$/.test(text)) ||
     texts.some((text) => /carabiner@.*[:/]/.test(text))
@@ -198,27 +201,33 @@ const UNGUARDED = /^--(?:dangerously|settings|setting-sources|yolo|allow-all|bar
 
 /** An agent that is started without its questions or its settings, or that changes them. */
 export function unasked({ call, texts }: Use): readonly Draft[] {
-  const [first = '', second = ''] = texts
-  const changes =
-    /^(?:config|plugins?|extensions?|hooks?)$/.test(first) &&
-    /^(?:set|add|unset|remove|rm|install|uninstall|enable|disable|link|update|migrate)$/.test(second)
   const isSo =
-    texts.some((text) => UNASKED.test(text)) ||
-    (AGENT_PROGRAMS.includes(call.name) && (changes || texts.some((text) => UNGUARDED.test(text))))
+    texts.some((text) => text.startsWith('--') && UNASKED.test(text)) ||
+    (isAgent(call.name) && (changesSettings(texts) || texts.some((text) => UNGUARDED.test(text))))
   return isSo ? [{ kind: 'setting', owner: call.name, place: undefined }] : []
 }
 
+const isAgent = remembered((name) => AGENT_PROGRAMS.includes(name))
+
+function changesSettings([first = '', second = '']: readonly string[]): boolean {
+  return (
+    /^(?:config|plugins?|extensions?|hooks?)$/.test(first) &&
+    /^(?:set|add|unset|remove|rm|install|uninstall|enable|disable|link|update|migrate)$/.test(second)
+  )
+}
+
 /** Variables that switch hooks, or move what they depend on. */
-export function setVariable(assignment: string): Draft | undefined {
+export function setVariable(assignment: string): readonly Draft[] {
   const [, owner] = /^(CARABINER|CLAUDE)_\w+(?:=|$)/.exec(assignment) ?? []
-  return owner === undefined
-    ? undefined
-    : {
-        kind: 'setting',
-        owner: owner === 'CLAUDE' ? 'claude-code' : 'carabiner',
-        place: undefined,
-        by: assignment,
-      }
+  if (owner === undefined) return []
+  return [
+    {
+      kind: 'setting',
+      owner: owner === 'CLAUDE' ? 'claude-code' : 'carabiner',
+      place: undefined,
+      by: assignment,
+    },
+  ]
 }
 
 export const OWN_PROGRAMS: readonly Program[] = [

@@ -26,13 +26,17 @@ const STRING_RUNNERS =
 
 export function hiddenScripts(script: Script): readonly string[] {
   const { calls, assignments } = script
-  const found = assignments.flatMap((one) => RUN.exec(one)?.[1]?.replace(/^!/, '') ?? [])
-  found.push(...byOtherNames(calls))
+  const found: string[] = []
+  for (const one of assignments) {
+    const line = RUN.exec(one)?.[1]
+    if (line !== undefined) found.push(line.replace(/^!/, ''))
+  }
+  if (calls.some(({ name }) => name === 'alias' || name === 'hash')) found.push(...byOtherNames(calls))
   for (const call of calls) {
     if (!canHide(call.name)) continue
     found.push(...scriptsInCode(call, script), ...runByEditor(call))
-    if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
     if (call.name === 'git') found.push(...runByGit(call))
+    else if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
     else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
   }
   return found.length > 1 ? [...new Set(found)] : found
@@ -147,6 +151,7 @@ function texts({ args }: Call): readonly string[] {
 
 function runByGit(call: Call): readonly string[] {
   const { verb = '', args, settings } = gitCall(texts(call))
+  if (settings.length === 0) return runByVerb(verb, args)
   const set = settings.flatMap((setting) => RUN_BY_GIT.exec(setting)?.[1]?.replace(/^!/, '') ?? [])
   return [...set, ...runByVerb(verb, args)]
 }

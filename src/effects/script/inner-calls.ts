@@ -48,10 +48,10 @@ export function withInner(given: Call): readonly Call[] {
   // On some systems, `script` runs the words after its file.
   if (
     fileEffectsOf(call.name) !== undefined ||
-    (wrapperOf(call.name) !== undefined && call.name !== 'script')
+    (wrapperOf(call.name) !== undefined && call.name !== 'script') ||
+    runsElsewhere(call)
   )
     return [call]
-  if (runsElsewhere(call)) return [call]
   const at = call.args.findIndex(({ text }) => isProgram(text))
   const program = call.args[at]
   if (!program) return [call]

@@ -62,7 +62,7 @@ export interface Script {
 }
 
 export async function readScript(text: string, folder: string, known: Surroundings): Promise<Script> {
-  return plainScript(text, folder, known) ?? withWalk(text, folder, known)
+  return plainScript(text, folder, known) ?? parsedScript(text, folder, known)
 }
 
 // ---- plain words ----------------------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ const CHANGING: ReadonlySet<string> = new Set([
 ])
 const SWITCHING = /^git .*\b(?:checkout|switch)\b/
 
-/** Plain commands such as `npm test | head` need no parser, which takes longer to load than everything else here. */
-function plainScript(text: string, folder: string, known: Surroundings): Script | undefined {
+/** Plain commands such as `npm test | head` need no parser, which takes longer to load than everything else here. Undefined for all others. */
+export function plainScript(text: string, folder: string, known: Surroundings): Script | undefined {
   const reading = readPlainShell(text)
   if (!reading) return undefined
   const moved = reading.commands.length > 1 ? foldersIn(reading, text, folder, known) : [folder]
@@ -89,7 +89,7 @@ function plainScript(text: string, folder: string, known: Surroundings): Script 
     calls.push({
       name: command.name,
       command,
-      args: command.words.slice(1).map(plainWord),
+      args: plainWords(command.words),
       folders: before === undefined ? [folder] : moved,
       branches: UNCHANGED,
       isInner: false,
@@ -116,8 +116,11 @@ const NONE: readonly never[] = []
 const UNCHANGED: ReadonlySet<string> = new Set([AS_IT_IS])
 const MOST_SOURCES = 32
 
-function plainWord(text: string): Word {
-  return { text, known: true, glob: false }
+/** The words after the name. */
+function plainWords(words: readonly string[]): readonly Word[] {
+  const args: Word[] = []
+  for (let i = 1; i < words.length; i++) args.push({ text: words[i] as string, known: true, glob: false })
+  return args
 }
 
 /** The folders of all commands but the first. Undefined if they are not all the same, or a command sets a variable. */
@@ -144,7 +147,8 @@ function foldersIn(
 
 let walker: typeof import('./shell-walk.js') | undefined
 
-async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
+/** Any command line. */
+export async function parsedScript(text: string, folder: string, known: Surroundings): Promise<Script> {
   walker ??= await import('./shell-walk.js')
   const { ShellWalk } = walker
   const nodes: SyntaxNode[] = []
@@ -271,7 +275,9 @@ function callsOf(
     }
     const node = areAligned ? named[at] : undefined
     const scene = sceneOf(node)
-    const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, command.dynamic))
+    const args: Word[] = []
+    for (let i = 1; i < command.words.length; i++)
+      for (const word of variables.wordsOf(command.words[i] as string, command.dynamic)) args.push(word)
     const folders = moved.length === 0 ? [...scene.folders] : [...new Set([...scene.folders, ...moved])]
     if (STARTS_ELSEWHERE.has(command.name)) moved = [...moved, ...startFolders(command.name, args, folders)]
     return {
@@ -330,7 +336,8 @@ function inputFilesOf({ redirects }: Command, variables: Variables): readonly Wo
 
 function withSources(calls: readonly Call[], sources: ReadonlyMap<Command, SyntaxNode>): readonly Call[] {
   if (sources.size === 0) return calls
-  const outer = new Map(calls.filter(({ isInner }) => !isInner).map((call) => [call.node, call]))
+  const outer = new Map<SyntaxNode | undefined, Call>()
+  for (const call of calls) if (!call.isInner) outer.set(call.node, call)
   return calls.map((call) => {
     const readsFrom: Call[] = []
     let node: SyntaxNode | undefined = call.node && sources.get(call.node)

@@ -29,7 +29,8 @@ export function storedScripts(script: Script): readonly StoredScript[] {
   const found: StoredScript[] = []
   for (const call of script.calls) {
     if (found.length >= MOST || call.isGuess) break
-    found.push(...ofPackage(call), ...inFile(call, script))
+    if (runsPackages(call.name)) found.push(...ofPackage(call))
+    found.push(...inFile(call, script))
   }
   return found
 }
@@ -120,9 +121,10 @@ function textOf(path: string): string | undefined {
 const RUNNERS = /^(?:npm|pnpm|yarn|bun)$/
 const SHORT = /^(?:test|start|stop|restart|t|tst)$/
 
+const runsPackages = remembered((name) => RUNNERS.test(name))
+
 /** `npm run build`, `npm test`, `yarn build`, with the hooks around it. */
 function ofPackage(call: Call): readonly StoredScript[] {
-  if (!RUNNERS.test(call.name)) return []
   const words = call.args.map(({ text }) => text).filter((text) => !text.startsWith('-'))
   const [verb = '', given] = words
   const script = /^run(?:-script)?$/.test(verb)

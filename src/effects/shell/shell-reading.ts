@@ -86,26 +86,26 @@ const PLAIN_LINE =
   /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*(?:(?:;| &&| \|\|?) [\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*)*$/
 const BETWEEN = /(?:;| &&| \|\|?) /
 
-const QUIET = {
-  unknown: false,
-  why: undefined,
-  malformed: false,
-  expands: false,
-  heredoc: false,
-  beyond: false,
-} as const
-
 /** `npm test | head` needs no parser, which a program that starts for every event would have to load first. */
 export function readPlainShell(source: string): ShellReading | undefined {
   if (source.length > LONGEST || !PLAIN_LINE.test(source)) return undefined
   const commands: SimpleCommand[] = []
-  for (const line of source.split(BETWEEN)) {
+  for (const line of /[;&|]/.test(source) ? source.split(BETWEEN) : [source]) {
     const space = line.indexOf(' ')
     const command = new SimpleCommand(space < 0 ? line : line.slice(0, space), undefined, line)
     if (isSpecial(command.name)) return undefined
     commands.push(command)
   }
-  return { source, commands, ...QUIET }
+  return {
+    source,
+    commands,
+    unknown: false,
+    why: undefined,
+    malformed: false,
+    expands: false,
+    heredoc: false,
+    beyond: false,
+  }
 }
 
 interface Scope {

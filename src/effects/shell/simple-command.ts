@@ -28,7 +28,7 @@ export class SimpleCommand {
 
   #textOfWords(): readonly string[] {
     const given = this.#given
-    if (given === undefined) return this.#script?.split(' ') ?? []
+    if (given === undefined) return splitAtSpaces(this.#script ?? '')
     const words = 'type' in given ? wordsOf(given) : given.filter((word) => word !== MORE)
     return words.map(({ text }) => text)
   }
@@ -75,6 +75,18 @@ export class SimpleCommand {
     if (this.#script === undefined || given === undefined || !('type' in given)) return false
     return this.#script.startsWith(text, given.pos)
   }
+}
+
+/** For the few words of a command, this is faster than `split`. */
+function splitAtSpaces(text: string): readonly string[] {
+  const words: string[] = []
+  let start = 0
+  for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', start)) {
+    words.push(text.slice(start, end))
+    start = end + 1
+  }
+  words.push(text.slice(start))
+  return words
 }
 
 /** A pattern may have a star, which can be a folder too. */

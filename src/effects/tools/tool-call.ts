@@ -56,6 +56,8 @@ const COMMAND_KEYS = [
   ],
   ...['argv', 'bash_command', 'code', 'chars', 'input', 'powershell', 'bash'],
 ]
+/** Those of tools that are no shell. */
+const COMMANDS_OF_OTHERS = COMMAND_KEYS.slice(0, 9)
 const FOLDER_KEYS = [
   'workdir',
   'cwd',
@@ -160,10 +162,11 @@ function commandsIn(input: Json, isShell: boolean): readonly string[] {
   const own =
     typeof input.command === 'string' && Array.isArray(input.args) ? withArgs(input.command, input.args) : []
   const nested = isShell && isObject(input.task) ? commandsIn(input.task as Json, true) : []
-  const keys = isShell ? COMMAND_KEYS : COMMAND_KEYS.slice(0, 9)
+  const keys = isShell ? COMMAND_KEYS : COMMANDS_OF_OTHERS
   const found = [...own, ...nested]
-  for (const key of keys)
-    if (Object.hasOwn(input, key)) found.push(...commandsOf(parsed(input[key] as Json), key))
+  // Most calls have few fields.
+  const given = Object.keys(input)
+  for (const key of keys) if (given.includes(key)) found.push(...commandsOf(parsed(input[key] as Json), key))
   return found
 }
 

@@ -1,10 +1,10 @@
 // The rules of one file, ready to judge: which of them a call's effects meet, and which words of the call do it.
 
 import type { Effect, EffectKind } from '../effects/effect.js'
-import { subjectsOf } from './effect-kinds.js'
+import { patternsOf, subjectsOf } from './effect-kinds.js'
 import type { Roots } from './path-pattern.js'
 import { presetRules } from './presets.js'
-import { endOf, type RedactedText, type Rule, type Rules } from './rule.js'
+import { endOf, type RedactedText, type Rule, type Rules, type Then } from './rule.js'
 import { type Meets, meeting } from './rule-condition.js'
 import { type Candidates, candidatesAmong } from './rule-index.js'
 
@@ -12,8 +12,10 @@ import { type Candidates, candidatesAmong } from './rule-index.js'
 export interface Hit {
   readonly rule: Rule
   readonly effect: Effect
-  /** Why the rule counts now, if it has a limit. */
+  /** Why the rule counts now, if it has a limit, or if it is not certain that it does. */
   readonly because?: string
+  /** What follows, if it is less than the rule says. */
+  readonly as?: 'ask'
 }
 
 /** What counts besides the effects. */
@@ -43,6 +45,8 @@ interface Timed {
 
 interface Compiled extends Timed {
   readonly meets: Meets
+  /** Whether an effect on a path that nobody knows could be meant. */
+  readonly couldMeet: Meets | undefined
 }
 
 /** The rules about one kind of effect. */
@@ -69,10 +73,12 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
         if (rules.length === 0) continue
         const subjects = subjectsOf(effect)
         for (const i of candidates(subjects)) {
-          const { rule, from, until, meets } = rules[i] as Compiled
-          if (!meets(effect, subjects) || now < from || now >= until) continue
+          const { rule, from, until, meets, couldMeet } = rules[i] as Compiled
+          const isMet = meets(effect, subjects)
+          if ((!isMet && !couldMeet?.(effect, subjects)) || now < from || now >= until) continue
           if (!isIn(rule, permissionMode, agent)) continue
-          if (!effect.guess || rule.where?.guess === true) hits.push({ rule, effect })
+          if (effect.guess && rule.where?.guess !== true) continue
+          hits.push(isMet ? { rule, effect } : { rule, effect, as: 'ask', because: UNKNOWN_PATH })
         }
       }
       return hits
@@ -94,7 +100,7 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
       const key = JSON.stringify([then === 'allow', where, of, except, unless])
       const meets = conditions.get(key) ?? onceForEach(meeting(timed.rule, kind, roots))
       conditions.set(key, meets)
-      return { ...timed, meets }
+      return { ...timed, meets, couldMeet: couldMeeting(timed.rule, kind, roots) }
     })
   const candidates = candidatesAmong(
     rules.map(({ rule }) => rule),
@@ -103,6 +109,23 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
   )
   return { rules, candidates }
 }
+
+const UNKNOWN_PATH = 'only the running shell knows the path'
+
+/** A path that only the shell knows may be any. A rule that forbids some paths then asks. */
+function couldMeeting(rule: Rule, kind: EffectKind, roots: Roots): Meets | undefined {
+  if (rule.of === undefined || !FORBIDDING.has(rule.then) || patternsOf(kind) !== 'paths') return undefined
+  const { of: _, ...anywhere } = rule
+  let meets: Meets | undefined
+  return (effect, subjects) => {
+    const unknown = subjects.filter((subject) => 'place' in subject && !subject.place.known)
+    if (unknown.length === 0) return false
+    meets ??= meeting(anywhere, kind, roots)
+    return meets(effect, unknown)
+  }
+}
+
+const FORBIDDING: ReadonlySet<Then> = new Set<Then>(['deny', 'ask', 'end_turn'])
 
 /** Rules with the same condition ask one after another about the same effect. */
 function onceForEach(meets: Meets): Meets {

@@ -73,7 +73,7 @@ export function foreseen(
     const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
     const limit = limitOf(rule)
     const beyond = limit ? ` beyond ${limitText(limit)}` : ''
-    return `${rule.then} by ${rule.id}${beyond}${shadow}${counts}: it would ${shortened(effectText(effect))}${words}`
+    return `${thenOf(hit)} by ${rule.id}${beyond}${shadow}${counts}: it would ${shortened(effectText(effect))}${words}`
   })
   const others = effects.filter((effect) => hits.every((hit) => hit.effect !== effect))
   const rest = others
@@ -83,7 +83,12 @@ export function foreseen(
 }
 
 function of(hits: readonly Hit[], then: Then): readonly Hit[] {
-  return hits.filter(({ rule }) => rule.then === then)
+  return hits.filter((hit) => thenOf(hit) === then)
+}
+
+/** What follows from a hit. */
+export function thenOf({ rule, as }: Hit): Then {
+  return as ?? rule.then
 }
 
 /** So many rules are named in one reason. */
@@ -100,12 +105,13 @@ function reasonOf(hits: readonly Hit[], authority: Authority): string {
     : texts.join('\n')
 }
 
-function hitText({ rule, effect, because }: Hit, { may, file }: Authority): string {
+function hitText(hit: Hit, { may, file }: Authority): string {
+  const { rule, effect, because } = hit
   const words = effect.by === '' ? '' : ` (${shortened(effect.by)})`
   const what = `the call would ${shortened(effectText(effect))}${words}`
   const reason = because === undefined ? '' : `, because ${because}`
-  if (may === 'deny') return `A rule in ${file} forbids this${reason}: ${what}.`
-  const why = `The rule ${rule.id} ${VERBS[rule.then]}${reason}: ${what}.`
+  if (may === 'deny') return `A rule in ${file} ${hit.as ? 'may forbid' : 'forbids'} this${reason}: ${what}.`
+  const why = `The rule ${rule.id} ${VERBS[thenOf(hit)]}${reason}: ${what}.`
   return rule.say === undefined ? why : `${sentence(rule.say)} ${why}`
 }
 
@@ -116,9 +122,9 @@ function shadowsOf(hits: readonly Hit[], authority: Authority): readonly string[
       .toReversed()
       .map((hit) => [hit.rule.id, hit]),
   )
-  return [...first.values()].reverse().map(({ rule, effect }) => {
+  return [...first.values()].reverse().map(({ rule, effect, as }) => {
     const name = authority.may === 'all' ? `the rule ${rule.id}` : `a rule in ${authority.file}`
-    return `${name} is in shadow mode and would ${DOES[rule.then]}: the call would ${shortened(effectText(effect))}`
+    return `${name} is in shadow mode and would ${DOES[as ?? rule.then]}: the call would ${shortened(effectText(effect))}`
   })
 }
 

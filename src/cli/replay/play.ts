@@ -11,7 +11,7 @@ import { effectText } from '../../rules/effect-kinds.js'
 import { limitOf } from '../../rules/limit.js'
 import type { Then } from '../../rules/rule.js'
 import type { Hit, Situation } from '../../rules/rules-in-force.js'
-import { verdictOf } from '../../rules/verdict.js'
+import { thenOf, verdictOf } from '../../rules/verdict.js'
 import { gistOf } from '../../store/audit-calls/kept-call.js'
 import type { KeptCall } from '../../store/audit-calls.js'
 import type { RuleFile } from './rule-files.js'
@@ -114,7 +114,7 @@ function judge(files: readonly RuleFile[], effects: readonly Effect[], where: Wh
     action,
     allowed: action === 'continue' && all.some(({ result }) => result.permission === 'allow'),
     by: deciding.flatMap(({ hits, authority: { file } }) => {
-      const met = hits.filter(({ rule }) => thens.includes(rule.then) && rule.mode !== 'shadow')
+      const met = hits.filter((hit) => thens.includes(thenOf(hit)) && hit.rule.mode !== 'shadow')
       // Of each rule the first effect.
       return [...new Map(met.toReversed().map((hit) => [hit.rule.id, hit])).values()]
         .reverse()

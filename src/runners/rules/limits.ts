@@ -42,10 +42,10 @@ export async function settled(
 const cannotCount: Count = (): Counted => ({ problem: 'the call belongs to no session' })
 
 /** Without a word about it, the rule does what it would do beyond its limit. */
-function uncountedHit({ rule, effect }: Hit, limit: Limit, problem: string): Hit {
+function uncountedHit({ rule, effect, as }: Hit, limit: Limit, problem: string): Hit {
   const then = rule.uncounted === 'deny' || rule.then === 'end_turn' ? 'deny' : rule.then
   const because = `there may be ${limitText(limit)}, which cannot be counted (${problem})`
-  return { rule: { ...rule, then }, effect, because }
+  return { rule: { ...rule, then }, effect, because, ...(as ? { as } : {}) }
 }
 
 function uncountedText({ id }: Rule, limit: Limit, problem: string): string {

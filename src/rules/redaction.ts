@@ -69,7 +69,7 @@ function secretsIn(text: string): readonly Span[] {
 
 /** It is the middle of a longer text without spaces, such as base64url. */
 function isWithin(text: string, start: number): boolean {
-  return text[start - 1] === '-' && /[A-Za-z0-9_]/.test(text[start - 2] ?? '')
+  return text[start] !== '-' && text[start - 1] === '-' && /[A-Za-z0-9_]/.test(text[start - 2] ?? '')
 }
 
 /** `sk-cube-grid-item-12`, `key-rotation-2024-10-12`: it begins like a secret, but all its parts are words and numbers. */

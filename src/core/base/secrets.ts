@@ -74,8 +74,16 @@ export const FORMS: readonly (readonly [words: string, form: string])[] = [
 /** How the forms without words begin, in lower case. */
 const WORDLESS = /gl[a-z]{2,5}-|pat[a-z\d]{14}\.|(?:dapi|sk)[a-f\d]{32}/
 
-/** A private key, to its end or to the end of the text. */
-const PRIVATE_KEY = `-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0${REST}?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)`
+const KEY_NAME = '[A-Z ]{0,40}PRIVATE KEY'
+const KEY_END = `-----END ${KEY_NAME}(?: BLOCK)?-----`
+/** Stops at the next key, so that no text is read again for a row of beginnings. */
+const KEY_BODY = `(?:[^-]|-(?!----BEGIN ${KEY_NAME})){0${REST}?`
+/** How a line of a key looks: much base64, a header such as `Version: 1`, nothing, or the short last line. Numbers may precede it. */
+const KEY_LINE = String.raw`[^\n]{0,32}?[A-Za-z0-9+/=]{32}[^\n]{0${REST}|[^A-Za-z\n]{0,12}(?:[A-Z][A-Za-z-]{2,20}: [^\n]{0,256}|[A-Za-z0-9+/=]{0,64}\r?(?=\n|$))`
+const KEY_LINES = String.raw`(?:${KEY_LINE})(?:\n(?:${KEY_LINE})){0${REST}`
+
+/** A private key, to its end, to the next one or to the end of the text. If all are far away, the lines that look like a key. */
+const PRIVATE_KEY = `-----BEGIN ${KEY_NAME}(?: BLOCK)?-----(?:${KEY_BODY}(?:${KEY_END}|(?=-----BEGIN ${KEY_NAME})|$)|(?:${KEY_LINES})?)`
 
 const PASSWORD = 'passw(?:or)?d|passphrase'
 const LABEL = `${PASSWORD}|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization`

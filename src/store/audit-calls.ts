@@ -31,6 +31,8 @@ export interface KeptCall {
   readonly id: string
   readonly time: string
   readonly session: string
+  /** The agent, such as `codex`, if it was known. */
+  readonly agent?: string
   readonly event: string
   /** Where the call was made. */
   readonly cwd?: string

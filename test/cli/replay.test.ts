@@ -31,6 +31,7 @@ interface Replay {
   readonly rules: readonly string[]
   readonly notes: readonly string[]
   readonly changed: readonly {
+    readonly session: string
     readonly call: string
     readonly was: { readonly action: string; readonly by: readonly string[] }
     readonly would: { readonly action: string; readonly by: readonly object[] }
@@ -184,6 +185,23 @@ describe('calls that cannot be played', () => {
     project.file('new.json', { rules: [ASK, { ...DENY, id: 'codex', in: { agents: ['codex'] } }] })
     const found = await replay('--rules', 'new.json')
     expect([found.played, found.unplayable.map(({ why }) => why)]).toEqual([1, ['where']])
+  })
+
+  it('are none of those whose agent was recorded', async () => {
+    ownRules(ASK)
+    for (const agent of ['claude-code', 'codex']) {
+      const input = {
+        hook_event_name: 'PreToolUse',
+        session_id: agent,
+        tool_name: 'Bash',
+        tool_input: { command: 'rm a' },
+      }
+      await project.call(['fire', '--as', agent], { input })
+    }
+    project.file('new.json', { rules: [ASK, { ...DENY, id: 'codex', in: { agents: ['codex'] } }] })
+    const found = await replay('--rules', 'new.json')
+    expect([found.played, found.unplayable]).toEqual([2, []])
+    expect(found.changed).toMatchObject([{ session: 'codex', would: { action: 'deny' } }])
   })
 
   it('met a rule with a limit, whose counts nobody recorded', async () => {

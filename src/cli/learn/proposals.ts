@@ -5,7 +5,8 @@ import type { Effect } from '../../effects/effect.js'
 import { type EffectContext, effectsOf } from '../../effects/effects-of.js'
 import { limitOf } from '../../rules/limit.js'
 import type { Exception, Rule, Rules } from '../../rules/rule.js'
-import { type Hit, rulesInForce } from '../../rules/rules-in-force.js'
+import { type Hit, rulesInForce, type Situation } from '../../rules/rules-in-force.js'
+import type { KeptCall } from '../../store/audit-calls.js'
 import type { RuleFile } from '../replay/rule-files.js'
 import type { Decided } from './decided.js'
 import { exceptionFor, secretTest, type Unlearnable } from './exception.js'
@@ -115,7 +116,7 @@ class Looker {
   }
 
   #candidates({ kept, hooks }: Decided, effects: readonly Effect[]): readonly Candidate[] | Withheld {
-    const situation = { permissionMode: kept.mode, now: Date.now() }
+    const situation = situationOf(kept)
     const met = this.#files.map((file) => ({ ...file, hits: file.inForce.judge(effects, situation) }))
     const all = [...met.flatMap(({ hits }) => hits), ...this.#preset.judge(effects, situation)]
     // What a rule in shadow mode would deny is not for learning either.
@@ -135,6 +136,10 @@ class Looker {
     }
     return found
   }
+}
+
+function situationOf({ mode, agent }: KeptCall): Situation {
+  return { permissionMode: mode, agent, now: Date.now() }
 }
 
 function isAsking({ rule }: Hit): boolean {
@@ -176,7 +181,7 @@ function holds(
   const before = rulesInForce(rules, rootsOf(around))
   const after = rulesInForce(withException(rules, rule, exception), rootsOf(around))
   const hits = (inForce: typeof before, { effects, decided }: Looked) =>
-    inForce.judge(effects, { permissionMode: decided.kept.mode, now: Date.now() })
+    inForce.judge(effects, situationOf(decided.kept))
   const key = (one: Looked) => hits(before, one).length - hits(after, one).length
   return looked.every((one) => key(one) > 0) && denied.every((one) => key(one) === 0)
 }

@@ -70,9 +70,10 @@ export async function play(
   if (callDigest(kept.event, call as Data) !== record.digest) return 'changed'
   const use = { name: String(call.tool_name), input: (call.tool_input ?? null) as Json }
   const effects = await effectsOf(use, { ...around, cwd: kept.cwd ?? around.projectDir })
-  const [judged, ...others] = situations(files, kept.mode).map((where) => judge(files, effects, where))
+  const where = situations(files, kept)
+  const [judged, ...others] = where.map((one) => judge(files, effects, one))
   if (!judged || others.some((other) => signOf(other) !== signOf(judged))) return 'where'
-  const within = situations(files, kept.mode).map((where) => judge(files, effects, where, false))
+  const within = where.map((one) => judge(files, effects, one, false))
   if (within.some((other) => signOf(other) !== signOf(judged))) return 'limit'
   return compared(kept, record.hooks, judged)
 }
@@ -91,9 +92,9 @@ type Where = Pick<Situation, 'permissionMode' | 'agent'>
 const OTHER_AGENT = ''
 
 /** Every situation in which the call may have been made, as far as rules tell them apart. */
-function situations(files: readonly RuleFile[], mode: string | undefined): readonly Where[] {
+function situations(files: readonly RuleFile[], { mode, agent: known }: KeptCall): readonly Where[] {
   const modes = mode === undefined ? [undefined, ...files.flatMap((file) => file.modes)] : [mode]
-  const agents = [OTHER_AGENT, ...files.flatMap((file) => file.agents)]
+  const agents = known === undefined ? [OTHER_AGENT, ...files.flatMap((file) => file.agents)] : [known]
   return [...new Set(modes)].flatMap((permissionMode) =>
     [...new Set(agents)].map((agent) => ({ permissionMode, agent })),
   )

@@ -67,6 +67,8 @@ export interface JudgedCall {
   readonly id: string
   readonly time: string
   readonly session: string
+  /** The agent, such as `codex`, if it is known. */
+  readonly agent?: string
   readonly event: string
   readonly data: Data
   readonly outcome: Outcome

@@ -121,7 +121,9 @@ function kept({ session, event, outcome, action }: Written, time: string): strin
   const { auditCalls } = engine.embedder
   if (!auditCalls || !engine.settings.audit_calls) return undefined
   const id = randomUUID()
-  const call = { id, time, session: info.id, event: event.name, data: event.data, outcome, action }
+  const { agent } = info
+  const by = { session: info.id, ...(agent !== undefined && { agent }) }
+  const call = { id, time, ...by, event: event.name, data: event.data, outcome, action }
   const failed = engine.tell('auditCalls', () => auditCalls(call), background)
   if (!failed) return id
   engine.note(failed)

@@ -219,6 +219,7 @@ export const METHODS = {
       id: may('text', 'The id that hooks see. Default: a new one.'),
       parent: may('text', 'The session of the agent that started this subagent. Needs agentId.'),
       cwd: may('text', 'The folder that the agent works in. Default: the project.'),
+      agent: may('text', 'The agent, such as claude-code. Rules may count only in some agents.'),
       transcriptPath: may('text', 'The file with the conversation.'),
       permissionMode: may('text', "The agent's permission mode."),
       agentId: may('text', 'The id of a subagent.'),

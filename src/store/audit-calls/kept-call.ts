@@ -42,13 +42,14 @@ function likeIt(line: string, { id }: KeptCall): KeptCall | undefined {
   }
 }
 
-function keptCall({ id, time, session, event, data, outcome, action }: JudgedCall): KeptCall {
+function keptCall({ id, time, session, agent, event, data, outcome, action }: JudgedCall): KeptCall {
   const original = callOf(data)
   const names = copyOf(ROOM.names)
   const call = copyOf(ROOM.call).of(original)
   const parts = {
     names: {
       session: names.text(session),
+      ...(agent !== undefined && { agent: names.text(agent) }),
       event: names.text(event),
       ...(typeof data.cwd === 'string' && { cwd: names.text(data.cwd) }),
       ...(typeof data.permission_mode === 'string' && { mode: names.text(data.permission_mode) }),
@@ -187,10 +188,10 @@ function visit(value: Json, change: (text: string, isKey: boolean) => string): J
 /** Checks everything, because anybody may have written the file. */
 export function isKeptCall(value: unknown): value is KeptCall {
   if (!isObject(value)) return false
-  const { id, time, session, event, cwd = '', mode = '', action } = value
+  const { id, time, session, agent = '', event, cwd = '', mode = '', action } = value
   const { call, exact, changes, injections, failures } = value
   return (
-    [id, time, session, event, cwd, mode, action].every((one) => typeof one === 'string') &&
+    [id, time, session, agent, event, cwd, mode, action].every((one) => typeof one === 'string') &&
     isObject(call) &&
     typeof exact === 'boolean' &&
     isListOf(changes, ['hook', 'path']) &&

@@ -469,6 +469,22 @@ describe('cancel', () => {
 })
 
 describe('a session', () => {
+  it('may say which agent it is of, and its subagents are of the same', async () => {
+    const agents: unknown[] = []
+    const host = new Host((hooks) => {
+      hooks.register('PreToolUse', (_, __, { session }) => void agents.push(session?.agent))
+    })
+    await host.greeted()
+    const { session } = await host.call('session.open', { agent: 'codex' })
+    const child = await host.call('session.open', { parent: session, agentId: 'a1' })
+    for (const one of [session, child.session]) await host.call('tool.begin', { session: one, ...BASH })
+    expect(agents).toEqual(['codex', 'codex'])
+    expect(
+      (await host.failure('session.open', { parent: session, agentId: 'a2', agent: 'gemini' })).message,
+    ).toContain('a subagent has the agent of its parent')
+    await host.leave()
+  })
+
   it('has the id that hooks see, and a name that only messages use', async () => {
     const seen: unknown[] = []
     const host = new Host((hooks) =>

@@ -79,7 +79,7 @@ function aboutOf(effect: Effect): string {
 function readCall(use: ToolUse, context: EffectContext): readonly Effect[] | Promise<readonly Effect[]> {
   let call: ToolCall
   try {
-    call = toolCall(use.name, use.input)
+    call = toolCall(use.name, use.input, use.hostName)
   } catch (error) {
     if (!(error instanceof AmbiguousInput)) throw error
     return [{ kind: 'unknown', why: error.message, by: shownCall(use) }]

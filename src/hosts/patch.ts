@@ -14,7 +14,10 @@ const LIKE_HEADER = /^\*\*\*\s+(?:add|update|delete|remove|move|rename|copy|crea
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Python takes them for ends of lines
 const MAYBE_BREAK = /[\r\v\f\x1c-\x1e\x85\u2028\u2029]/
 
-/** Each file as a call of Write or Edit. Throws Error if the input has no patch, or one that is not understood as a whole. */
+/**
+ * Each file as a call of Write or Edit. A file that is deleted or moved is an Edit with `deleted` or `moved_to`. Throws Error if the
+ * input has no patch, or one that is not understood as a whole.
+ */
 export function callsOfPatch(input: Data): readonly ToolCall[] {
   const patches = textsIn(input).filter(hasPatch)
   if (!patches.some((text) => text.includes(BEGIN)))
@@ -90,9 +93,10 @@ function callsOf({ kind, path, movedTo, lines }: PatchedFile): readonly ToolCall
   const added = textOf(lines, '+')
   if (kind === 'Add') return [{ tool: 'Write', input: { file_path: path, content: added } }]
   const edit = { file_path: path, old_string: textOf(lines, ' -'), new_string: textOf(lines, ' +') }
-  const change: ToolCall = { tool: 'Edit', input: kind === 'Delete' ? { file_path: path } : edit }
-  if (movedTo === undefined) return [change]
-  return [change, { tool: 'Write', input: { file_path: movedTo, content: textOf(lines, ' +') } }]
+  const change = kind === 'Delete' ? { file_path: path, deleted: true } : edit
+  if (movedTo === undefined) return [{ tool: 'Edit', input: change }]
+  const moved: ToolCall = { tool: 'Edit', input: { ...change, moved_to: movedTo } }
+  return [moved, { tool: 'Write', input: { file_path: movedTo, content: textOf(lines, ' +') } }]
 }
 
 /** The lines that begin with one of these marks, without it. */

@@ -166,8 +166,8 @@ function renamed(input: Data, fields: Readonly<Record<string, string>>): Data {
   return Object.fromEntries(entries)
 }
 
-/** Fields that Claude Code always sends as absolute paths. */
-const PATHS: ReadonlySet<string> = new Set(['file_path', 'notebook_path'])
+/** Fields that Claude Code always sends as absolute paths, and where a patch moves a file. */
+const PATHS: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'moved_to'])
 
 function withAbsolutePaths({ pathOf }: Host, input: Data, cwd: Json | undefined): Data {
   const entries = Object.entries(input).map(([key, value]) => {

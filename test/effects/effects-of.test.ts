@@ -30,6 +30,53 @@ describe('the same deed has the same effect under every tool', () => {
   })
 
   it.each<[string, ToolUse]>([
+    ['Delete', { name: 'Delete', input: { path: 'a.txt' } }],
+    ['Delete as a Write', { name: 'Write', hostName: 'Delete', input: { file_path: '/home/dev/app/a.txt' } }],
+    ['delete_file as an Edit', { name: 'Edit', hostName: 'delete_file', input: { file_path: 'a.txt' } }],
+    [
+      'a part of a patch',
+      { name: 'Edit', hostName: 'apply_patch', input: { file_path: 'a.txt', deleted: true } },
+    ],
+    [
+      'apply_patch',
+      { name: 'apply_patch', input: { input: '*** Begin Patch\n*** Delete File: a.txt\n*** End Patch' } },
+    ],
+    ['apply_patch by files', { name: 'apply_patch', input: { changes: { 'a.txt': { type: 'delete' } } } }],
+    ['a diff', { name: 'apply_diff', input: { diff: '--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n' } }],
+    ['unlink', { name: 'mcp__x__unlink', input: { path: 'a.txt' } }],
+    ['destroy', { name: 'mcp__x__destroy_file', input: { path: 'a.txt' } }],
+    ['Bash', { name: 'Bash', input: { command: 'rm a.txt' } }],
+  ])('a delete, by %s', async (_, use) => {
+    expect(await kinds(use)).toContainEqual(
+      expect.objectContaining({ kind: 'delete', place: expect.objectContaining(at('a.txt')) }),
+    )
+  })
+
+  it.each<[string, ToolUse]>([
+    [
+      'apply_patch',
+      { name: 'apply_patch', input: { input: '*** Update File: a.txt\n*** Move to: b.txt\n-x\n+y' } },
+    ],
+    ['a diff', { name: 'apply_diff', input: { diff: 'rename from a.txt\nrename to b.txt\n' } }],
+    ['a part of a patch', { name: 'Edit', input: { file_path: 'a.txt', moved_to: 'b.txt' } }],
+    ['move_file', { name: 'move_file', input: { source: 'a.txt', destination: 'b.txt' } }],
+  ])('a move, by %s', async (_, use) => {
+    expect(await kinds(use)).toContainEqual(
+      expect.objectContaining({
+        kind: 'move',
+        place: expect.objectContaining(at('a.txt')),
+        to: expect.objectContaining(at('b.txt')),
+      }),
+    )
+  })
+
+  it('a patch that only changes a file deletes and moves nothing', async () => {
+    const input = { input: '*** Begin Patch\n*** Update File: a.txt\n--- x\n+++ y\n*** End Patch' }
+    const found = await kinds({ name: 'apply_patch', input })
+    expect(found.filter(({ kind }) => kind !== 'write')).toEqual([])
+  })
+
+  it.each<[string, ToolUse]>([
     ['filesystem', { name: 'mcp__filesystem__delete_file', input: { path: '.claude/settings.json' } }],
     ['Bash', { name: 'Bash', input: { command: 'rm .claude/settings.json' } }],
     ['Write', { name: 'Write', input: { file_path: '/home/dev/app/.claude/settings.json', content: '{}' } }],

@@ -74,9 +74,17 @@ describe('what a tool call does', () => {
       { command: PATCH },
       [
         ['Write', { file_path: '/proj/a.txt', content: 'hello\nworld\n' }],
-        ['Edit', { file_path: '/proj/src/b.ts', old_string: 'kept\nold\n', new_string: 'kept\nnew\n' }],
+        [
+          'Edit',
+          {
+            file_path: '/proj/src/b.ts',
+            moved_to: '/proj/src/c.ts',
+            old_string: 'kept\nold\n',
+            new_string: 'kept\nnew\n',
+          },
+        ],
         ['Write', { file_path: '/proj/src/c.ts', content: 'kept\nnew\n' }],
-        ['Edit', { file_path: '/etc/d' }],
+        ['Edit', { file_path: '/etc/d', deleted: true }],
       ],
     ],
     ['claude-code', 'Write', { file_path: 'a' }, []],

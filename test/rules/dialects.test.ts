@@ -21,6 +21,7 @@ const RULES = [
     then: 'deny',
     in: { agents: ['codex'] },
   },
+  { id: 'keep', effects: ['delete', 'move'], of: ['kept/**'], then: 'deny' },
   { id: 'force', effects: ['git'], where: { loses: 'history' }, then: 'deny' },
 ]
 
@@ -94,6 +95,54 @@ describe.each(HOST_NAMES)('in the dialect of %s', (host) => {
       outcomes.map((outcome) => ({ ...outcome, action: 'continue' as const })),
     )
     if (expected === 'deny') expect(answerFor(host, event, outcomes)).not.toEqual(open)
+  })
+})
+
+const PATCHES: readonly (readonly [string, string, string])[] = [
+  ['deletes', '*** Delete File: kept/a.ts', 'deny'],
+  ['moves', '*** Update File: kept/a.ts\n*** Move to: b.ts\n@@\n-x\n+y', 'deny'],
+  ['changes', '*** Update File: kept/a.ts\n@@\n-x\n+y', 'continue'],
+]
+
+const PATCHING = HOST_NAMES.flatMap((host) => {
+  const { tools = {} }: Host = hostNamed(host) as KnownHost
+  return Object.keys(tools)
+    .filter((name) => /patch/i.test(name))
+    .map((tool) => [host, tool] as const)
+})
+
+describe('an agent that deletes without a shell', () => {
+  const actionsOf = async (host: HostName, call: Data) => {
+    const payload = { hook_event_name: 'PreToolUse', session_id: 's', cwd: project, ...call }
+    const event = eventFrom(host, payload, 'PreToolUse')
+    const session = hooks.session({ id: `${host}-deletes`, cwd: project })
+    const actions = new Set<string>()
+    for (const part of event.parts) actions.add((await session.fire(event.name, part)).action)
+    return actions
+  }
+
+  it('has tools for patches in most dialects', () => {
+    expect(PATCHING.length).toBeGreaterThanOrEqual(8)
+  })
+
+  it.each(PATCHING.flatMap(([host, tool]) => PATCHES.map((patch) => [host, tool, ...patch] as const)))(
+    '%s: %s that %s a file',
+    async (host, tool, _, lines, expected) => {
+      const patch = `*** Begin Patch\n${lines}\n*** End Patch`
+      expect(await actionsOf(host, { tool_name: tool, tool_input: { patch } })).toContain(expected)
+      if (expected === 'continue')
+        expect(await actionsOf(host, { tool_name: tool, tool_input: { patch } })).not.toContain('deny')
+    },
+  )
+
+  it.each<[HostName, string]>([
+    ['cursor', 'Delete'],
+    ['kiro', 'delete_file'],
+  ])('%s: %s', async (host, tool) => {
+    expect(await actionsOf(host, { tool_name: tool, tool_input: { path: 'kept/a.ts' } })).toContain('deny')
+    expect(await actionsOf(host, { tool_name: tool, tool_input: { path: 'a.ts' } })).not.toContain('deny')
+    // Rules for what is written still count.
+    expect(await actionsOf(host, { tool_name: tool, tool_input: { path: 'secrets' } })).toContain('deny')
   })
 })
 

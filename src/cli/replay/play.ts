@@ -68,7 +68,12 @@ export async function play(
   if (!kept.exact) return JSON.stringify(kept).includes(REDACTED) ? 'secret' : 'cut'
   if (!record || !Array.isArray(record.hooks)) return 'unrecorded'
   if (callDigest(kept.event, call as Data) !== record.digest) return 'changed'
-  const use = { name: String(call.tool_name), input: (call.tool_input ?? null) as Json }
+  const { host_tool_name: own } = call
+  const use = {
+    name: String(call.tool_name),
+    input: (call.tool_input ?? null) as Json,
+    hostName: typeof own === 'string' ? own : undefined,
+  }
   const effects = await effectsOf(use, { ...around, cwd: kept.cwd ?? around.projectDir })
   const where = situations(files, kept)
   const [judged, ...others] = where.map((one) => judge(files, effects, one))

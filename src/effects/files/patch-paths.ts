@@ -35,6 +35,34 @@ export function pathsInPatch(text: string): readonly string[] {
   return [...paths]
 }
 
+/** The files that a patch deletes, and those that it moves, with their new paths. */
+export function lossesInPatch(texts: readonly string[]): {
+  readonly deleted: readonly string[]
+  readonly moved: ReadonlyMap<string, string>
+} {
+  const deleted = new Set<string>()
+  const moved = new Map<string, string>()
+  for (const text of texts) {
+    // The last path that a line names as the old one.
+    let old: string | undefined
+    for (const raw of text.split('\n')) {
+      const line = raw.trim()
+      if (!/^[*\-+r]/.test(line)) continue
+      const [, kind, path] = LOSS.exec(line) ?? []
+      const name = unquoted(path?.trim())
+      if (kind === undefined || name === undefined) continue
+      if (kind === '*** Delete File:') deleted.add(name)
+      else if (kind === '*** Move to:' || kind === 'rename to') {
+        if (old !== undefined) moved.set(old, name)
+      } else if (kind !== '+++') old = name.replace(/^a\//, '')
+      else if (name === '/dev/null' && old !== undefined) deleted.add(old)
+    }
+  }
+  return { deleted: [...deleted], moved }
+}
+
+const LOSS = /^(\*\*\* (?:Delete File|Update File|Move to):|rename (?:from|to)|---|\+\+\+) ?([^\t]+)/
+
 /** git quotes names with special characters and writes their bytes as numbers. */
 function unquoted(name: string | undefined): string | undefined {
   const [, inner] = /^"(?:[ab]\/)?(.*)"$/.exec(name ?? '') ?? []

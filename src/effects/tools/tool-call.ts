@@ -2,7 +2,7 @@
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { parseJson } from '../../core/base/strict-json.js'
-import { pathsInPatch } from '../files/patch-paths.js'
+import { lossesInPatch, pathsInPatch } from '../files/patch-paths.js'
 import { remembered } from '../remembered.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { codeIn, gitIn, textAt } from './code-tools.js'
@@ -23,6 +23,10 @@ export type ToolCall =
       readonly deep: boolean
       /** The paths that are deleted or moved away. */
       readonly gone: readonly string[]
+      /** Where files are moved by a patch, from their old paths. */
+      readonly moved?: ReadonlyMap<string, string>
+      /** Whether it is a change of files to hooks, so that the paths that are gone are written too. */
+      readonly isChange?: boolean
       /** Whether it is known to change files. */
       readonly writes: boolean
     }
@@ -73,8 +77,8 @@ const READS =
   /read|^get|^list|search|^find|view|glob|grep|stat|info|^ls$|^cat$|show|fetch|tree|exists|lookup|query|open|diagnostic/
 const WRITES =
   /trash|erase|purge|unlink|^del|write|edit|create|delete|remove|move|rename|replace|patch|insert|append|copy|link|save|update|download|mkdir|truncate|touch|chmod|modify|overwrite|applydiff|multiedit|^put|^set/
-const GONE = /delete|remove|trash|erase|purge|^del|^rm/
-const DEEP = /delete|remove|move|rename|copy|link|chmod|trash|erase|purge|^del|^rm/
+const GONE = /delete|remove|trash|erase|purge|unlink|destroy|wipe|shred|^del|^rm/
+const DEEP = /delete|remove|move|rename|copy|link|chmod|trash|erase|purge|destroy|wipe|shred|^del|^rm/
 /** `dirPath`, `savePath`, `pathInProject`, `old_name`. */
 const PATH_KEY =
   /(?:path|file|uri|dir|directory|folder)s?$|^path|^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?names?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations?|moves)$/i
@@ -99,8 +103,8 @@ export class AmbiguousInput extends Error {
   override readonly name = 'AmbiguousInput'
 }
 
-/** Throws AmbiguousInput. */
-export function toolCall(toolName: string, given: Json): ToolCall {
+/** `hostName`: the agent's own name of a tool that has one of Claude Code's names here. Throws AmbiguousInput. */
+export function toolCall(toolName: string, given: Json, hostName?: string): ToolCall {
   const name = plainName(toolName)
   const input = parsed(given)
   if (/^(?:apply|git)?patch$|^applydiff$/.test(name)) return patchCall(input)
@@ -117,7 +121,7 @@ export function toolCall(toolName: string, given: Json): ToolCall {
       isPowerShell: /powershell|pwsh/.test(name),
     }
   }
-  return fileCall(name, input)
+  return fileCall(name, input, hostName)
 }
 
 /** `mcp__fs__write_file`, `MCP:write_file`, `developer__shell`, `functions.exec_command`. */
@@ -191,7 +195,9 @@ function patchCall(input: Json): ToolCall {
     typeof input === 'string' ? [input] : PATCH_KEYS.flatMap((key) => textsIn(fieldOf(input, key)))
   const paths = [...texts.flatMap(pathsInPatch), ...pathsIn(input, 0)]
   if (paths.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'path' }
-  return { kind: 'files', paths, deep: true, gone: [], writes: true }
+  const { deleted, moved } = lossesInPatch(texts)
+  const gone = [...deleted, ...moved.keys()]
+  return { kind: 'files', paths, deep: true, gone, moved, isChange: true, writes: true }
 }
 
 function fieldOf(input: Json, key: string): Json {
@@ -202,10 +208,18 @@ function fieldOf(input: Json, key: string): Json {
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.filter((item): item is string => typeof item === 'string')
-  return isObject(value) ? Object.keys(value).map((path) => `*** Update File: ${path}`) : []
+  if (!isObject(value)) return []
+  return Object.entries(value).map(([path, change]) =>
+    isDelete(change) ? `*** Delete File: ${path}` : `*** Update File: ${path}`,
+  )
 }
 
-function fileCall(name: string, input: Json): ToolCall {
+/** `{ "type": "delete" }`, `{ "delete": … }`. */
+function isDelete(change: unknown): boolean {
+  return isObject(change) && (change.type === 'delete' || Object.hasOwn(change, 'delete'))
+}
+
+function fileCall(name: string, input: Json, hostName: string | undefined): ToolCall {
   const writes = WRITES.test(name) && !/^(?:todo|task|plan|memory|note(?!book)|issue|pull)/.test(name)
   // `str_replace_editor` has a command that only views.
   if (fieldOf(input, 'command') === 'view' && isLooking(name, input)) return OTHER
@@ -218,8 +232,29 @@ function fileCall(name: string, input: Json): ToolCall {
       )
     return isFileTool && !isEmpty(input) ? { kind: 'unclear', missing: 'path' } : OTHER
   }
+  if (CHANGES.test(name)) {
+    const lost = lostByChange(input, paths, hostName)
+    if (lost) return { kind: 'files', paths, writes, isChange: true, ...lost }
+  }
   const moved = /move|rename/.test(name) ? pathsIn(input, 0, FROM_KEY) : []
   return { kind: 'files', paths, deep: DEEP.test(name), gone: GONE.test(name) ? paths : moved, writes }
+}
+
+/** Claude Code's tools that other agents' tools are taken for. */
+const CHANGES = /^(?:write|edit)$/
+
+/** An agent's tool that deletes files is a Write or an Edit to hooks, as are the parts of a patch. */
+function lostByChange(
+  input: Json,
+  paths: readonly string[],
+  hostName = '',
+): Pick<Extract<ToolCall, { kind: 'files' }>, 'gone' | 'deep' | 'moved'> | undefined {
+  const own = plainName(hostName)
+  if (GONE.test(own)) return { gone: paths, deep: DEEP.test(own) }
+  const [path, to] = [fieldOf(input, 'file_path'), fieldOf(input, 'moved_to')]
+  if (typeof path !== 'string') return undefined
+  if (typeof to === 'string') return { gone: [path], deep: false, moved: new Map([[path, to]]) }
+  return fieldOf(input, 'deleted') === true ? { gone: [path], deep: false } : undefined
 }
 
 /** An editor with many commands. A field for writing may belong to another command. */

@@ -16,6 +16,8 @@ export interface ToolUse {
   readonly name: string
   readonly input: Json
   readonly annotations?: ToolAnnotations
+  /** The agent's own name of the tool, if `name` is Claude Code's. */
+  readonly hostName?: string | undefined
 }
 
 /** Tools of agents that only concern the conversation. */
@@ -26,25 +28,32 @@ const READING = /^(?:read|view|cat|open|glob|grep|search|find|list|ls|get|stat|t
 const WEB = /fetch|browse|navigate|goto|^web|^http|url|crawl|scrape|download/
 
 export function filesEffects(
-  { paths, gone, deep, writes }: Extract<ToolCall, { kind: 'files' }>,
+  { paths, gone, deep, writes, moved, isChange }: Extract<ToolCall, { kind: 'files' }>,
   { name }: ToolUse,
   cwd: string,
   home: string,
 ): readonly Draft[] {
+  const lost = new Set(gone)
   const placed = (text: string) => {
-    const isDeep = deep && gone.includes(text)
+    // A patch deletes and moves files, never folders.
+    const isDeep = deep && moved === undefined && lost.has(text)
     return formsOf(text).flatMap((form) =>
       placesOf({ text: form, known: true, glob: false }, [cwd], home, isDeep),
     )
   }
-  const [target] = paths.filter((path) => !gone.includes(path)).flatMap(placed)
+  const [target] = paths.filter((path) => !lost.has(path)).flatMap(placed)
   const isMove = /move|rename/.test(plainName(name))
-  const drafts = paths.flatMap((path) =>
-    placed(path).map((place): Draft => {
-      if (!gone.includes(path)) return { kind: 'write', place }
-      return isMove ? { kind: 'move', place, to: target ?? place } : { kind: 'delete', place }
-    }),
-  )
+  const drafts = [...new Set([...paths, ...gone])].flatMap((path) => {
+    const to = moved?.get(path)
+    const [next] = to === undefined ? [target] : placed(to)
+    return placed(path).flatMap((place): readonly Draft[] => {
+      const written: Draft = { kind: 'write', place }
+      if (!lost.has(path)) return [written]
+      const loss: Draft =
+        isMove || to !== undefined ? { kind: 'move', place, to: next ?? place } : { kind: 'delete', place }
+      return isChange ? [written, loss] : [loss]
+    })
+  })
   return writes
     ? drafts
     : [...drafts, { kind: 'unknown', why: `it is not known what ${name} does with these files` }]

@@ -140,7 +140,12 @@ function readEffects({ data, session }: HookEvent, projectDir: string): Promise<
   const key = `${projectDir}\0${cwd}`
   const before = known.get(data)
   if (before?.key === key) return before.effects
-  const use = { name: String(data.tool_name), input: (data.tool_input ?? null) as Json }
+  const { host_tool_name: own } = data
+  const use = {
+    name: String(data.tool_name),
+    input: (data.tool_input ?? null) as Json,
+    hostName: typeof own === 'string' ? own : undefined,
+  }
   const env = callerEnv()
   const context = { cwd, projectDir, home: userHome(), env, settings: settingFiles(env) }
   const effects = effectsOf(use, context)

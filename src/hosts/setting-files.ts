@@ -60,11 +60,19 @@ export function settingFiles(env: NodeJS.ProcessEnv): readonly SettingFile[] {
     owner: 'carabiner',
     path: `${path}/`,
   }))
-  return [
-    ...OF_AGENTS.map((file) => (SHARED.test(file.path) ? { ...file, shared: true } : file)),
-    ...OF_GIT,
-    ...OF_SYSTEM,
-    ...moved,
-    ...own,
-  ]
+  const key = [...moved, ...own].map(({ owner, path }) => `${owner} ${path}`).join('\0')
+  if (key !== last.key) last = { key, files: [...EVERYWHERE, ...moved, ...own] }
+  return last.files
+}
+
+const EVERYWHERE: readonly SettingFile[] = [
+  ...OF_AGENTS.map((file) => (SHARED.test(file.path) ? { ...file, shared: true } : file)),
+  ...OF_GIT,
+  ...OF_SYSTEM,
+]
+
+/** Those who read the list prepare it once, so it stays the same list for as long as it has the same files. */
+let last: { readonly key: string | undefined; readonly files: readonly SettingFile[] } = {
+  key: undefined,
+  files: [],
 }

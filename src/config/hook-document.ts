@@ -461,6 +461,7 @@ const OTHER_KEYS = new Set([
 function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentReading): void {
   const { text } = file.json
   const suspicious =
+    text.includes('\\u') || // which can spell any key in another way
     has(text, '"hooks"', hooksKeys + 1) ||
     has(text, '"matcher"', hooksKeys) ||
     has(text, '"command"', 2 * entries.length + 1) // each entry has it as a type and as a key

@@ -55,7 +55,7 @@ export async function configureRules(
   making: Making,
 ): Promise<readonly ConfiguredRules[]> {
   if (documents.length === 0) return []
-  const { readRules } = await import('../rules/rules-file.js')
+  const { lostValue, readRules } = await import('../rules/rules-file.js')
   const { redactedTexts } = await import('../rules/presets.js')
   const { TEXT_FIELDS } = await import('../rules/rule.js')
   const { HOST_NAMES } = await import('../hosts/hosts.js')
@@ -68,6 +68,12 @@ export async function configureRules(
     const { owner, file } = document
     if (file.value === UNREADABLE)
       return configured(document, brokenBy(`${file.path} cannot be read.`), PRE_TOOL_USE, making)
+    const lost = lostValue(file.json)
+    if (lost) {
+      const { text, line, todo } = lost
+      making.notes.add('config-invalid', text, { path: file.path, line }, { todo })
+      return configured(document, brokenBy(`${file.path}:${line}: ${text}.`), PRE_TOOL_USE, making)
+    }
     const isOwn = owner.scope === 'user' && owner.place.plugin === undefined
     const { rules, problems } = readRules(file.value, {
       owner: isOwn ? 'user' : 'project',

@@ -4,6 +4,7 @@ import { textOf } from '../core/base/errors.js'
 import { breakOf, isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { lstatIfThere } from '../files/if-there.js'
+import { JsonText } from '../files/json-text.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 
@@ -133,7 +134,10 @@ export class Reader {
       if (!lstatIfThere(path)) return {}
       const found = readPlain(realOf(path), MAX_BYTES)
       if ('problem' in found) throw new Error(`the file ${found.problem}`)
-      const value = valueIn(found.text.replace(/^\uFEFF/, ''))
+      const text = found.text.replace(/^\uFEFF/, '')
+      const value = valueIn(text)
+      for (const { key, line } of new JsonText(text).doubleKeys())
+        if (!/^(?:\/\/|[#_$])/.test(key)) this.#lose(`${shown(key)} appears twice (line ${line})`, true)
       if (isObject(value)) return value
       throw new Error('the file must contain a JSON object')
     } catch (error) {

@@ -3,7 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import type { EffectKind } from '../effects/effect.js'
-import { type JsonPath, under } from '../files/json-text.js'
+import { type JsonPath, type JsonText, under } from '../files/json-text.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
 import { LIMIT_KINDS, limitKindsOf, limitOf, PERIODS } from './limit.js'
 import { presetRules } from './presets.js'
@@ -51,6 +51,17 @@ export interface RulesReading {
 
 export function readRules(value: unknown, reading: RulesReading): ReadRules {
   return new RulesReader(reading).read(value)
+}
+
+/** JSON.parse keeps only the last of equal keys, so a file could lose a rule without a word. Such a file cannot be used. */
+export function lostValue(
+  json: JsonText,
+): { readonly text: string; readonly line: number; readonly todo: string } | undefined {
+  const double = json.doubleKeys().find(({ key }) => !isRemark(key))
+  if (!double) return undefined
+  const { key, line } = double
+  const text = `the key ${shown(key)} appears twice in one object, so this value would be lost`
+  return { text, line, todo: 'Remove one of the two.' }
 }
 
 type Fields = { readonly [key: string]: unknown }

@@ -424,6 +424,7 @@ describe('hostile files', () => {
 
   it.each([
     ['command', '"type": "command", "command": "exit 2", "command": "true"', ''],
+    ['command', '"type": "command", "command": "exit 2", "\\u0063ommand": "true"', ''],
     ['matcher', '"type": "command", "command": "true"', '"matcher": "Bash", "matcher": "Write",'],
   ])('a %s that stands twice is said', async (key, handler, matcher) => {
     const config = await loadPlugin(`{"hooks": {"PreToolUse": [{${matcher} "hooks": [{${handler}}]}]}}`)

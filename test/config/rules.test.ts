@@ -195,13 +195,20 @@ describe('rules of the user', () => {
 })
 
 describe('a file that cannot be used closes every call', () => {
-  test.each([
+  test.each<readonly [name: string, content: string | undefined, reason: RegExp]>([
     ['no JSON', '{ "rules": [', /cannot be read/],
     [
       'a typo',
       '{\n "rules": [{ "id": "a", "effects": ["delet"], "then": "deny" }] }',
       /rules\.json:2: the rule "a"/,
     ],
+    ...[
+      '{"rules": [\n{"id": "d", "effects": ["delete"],\n"then": "deny",\n"then": "allow"}]}',
+      '{"rules": [\n{"id": "d", "effects": ["delete"],\n"then": "deny",\n"\\u0074hen": "allow"}]}',
+      '{\n\n"rules": [{"id": "d", "effects": ["delete"], "then": "deny"}], "rules": []}',
+      '{"rules": [{"id": "d", "effects": ["git"], "then": "deny", "where": {\n\n"force": true, "force": false}}]}',
+      '{"preset": "standard", // a comment\n\n"rules": [], "rules": []}',
+    ].map((text) => ['a key twice', text, /rules\.json:3: the key "\w+" appears twice/] as const),
     ['too large', `{"rules": [], "//": "${'x'.repeat(1024 * 1024)}"}`, /cannot be read/],
     ['a folder', undefined, /cannot be read/],
   ])('%s', async (_, content, reason) => {
@@ -216,9 +223,16 @@ describe('a file that cannot be used closes every call', () => {
   })
 
   test('in a project, too', async () => {
-    write(rulesFile(project), '{')
-    expect((await fired(await hooksHere(), 'ls')).action).toBe('deny')
+    for (const text of ['{', '{"rules": [], "rules": []}']) {
+      write(rulesFile(project), text)
+      expect((await fired(await hooksHere(), 'ls')).action).toBe('deny')
+    }
   })
+})
+
+test('a file may have several remarks', async () => {
+  write(rulesFile(home), `{"//": "one", "//": "two", "rules": [${JSON.stringify(KEEP)}]}`)
+  expect((await fired(await hooksHere(), 'ls')).action).toBe('continue')
 })
 
 describe('rules of a project', () => {

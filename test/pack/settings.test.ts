@@ -52,6 +52,16 @@ describe('the settings of the user', () => {
     expect(place.settings().unreadable).toContain(says)
   })
 
+  it.each([
+    '{\n"bash": {"deny": ["curl *"]}, "bash": {}}',
+    '{"bash": {\n"deny": ["curl *"], "d\\u0065ny": []}}',
+    '{"//": "a", "//": "b",\n"protect": ["x"], "protect": []}',
+  ])('are lost rules where a key appears twice: %s', (content) => {
+    const place = new Workplace()
+    place.userSettings(content)
+    expect(place.settings().unreadable).toMatch(/pack\.json: "\w+" appears twice \(line 2\)/)
+  })
+
   it('lose no rule through a comment, or a mistake in something that is not a rule', () => {
     const place = new Workplace()
     place.userSettings({ $schema: 'x', '//': 'mine', memory: { enabeld: true }, lokc: {} })

@@ -73,7 +73,16 @@ function whereTest(
 
 type SubjectTest = (subject: Subject, certainty: Certainty) => boolean
 
+/** Most rules are never asked, so their patterns are read on first use. */
 function subjectTest(patterns: readonly string[], kind: EffectKind, roots: Roots): SubjectTest {
+  let made: SubjectTest | undefined
+  return (subject, certainty) => {
+    made ??= compiledTest(patterns, kind, roots)
+    return made(subject, certainty)
+  }
+}
+
+function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Roots): SubjectTest {
   const all = patterns.flatMap((pattern) => alternatives(pattern, MOST_ALTERNATIVES) ?? [pattern])
   const places: readonly PlaceTest[] =
     patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []

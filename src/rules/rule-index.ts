@@ -204,7 +204,7 @@ function pathIndex(roots: Roots): SubjectIndex {
       longest = Math.max(longest, start.length)
       starts.push([start, rule])
       isSorted = false
-      if (name === undefined) put(byStart, start, rule)
+      if (name === undefined || !isTelling(name)) put(byStart, start, rule)
       else {
         names.add(name.toLowerCase(), rule)
         hasNames = true
@@ -221,6 +221,11 @@ function pathIndex(roots: Roots): SubjectIndex {
       return true
     },
   }
+}
+
+/** Whether few names begin or end like this pattern. Otherwise the folder says more about a path. */
+function isTelling(name: string): boolean {
+  return /^[^*?]|[^*?]{2}$/.test(name)
 }
 
 /** Whether it is one path. The text of others says little about what they mean. */

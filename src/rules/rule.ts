@@ -71,6 +71,8 @@ export const MOST_PATTERNS = 200
 export const LONGEST_PATTERN = 300
 /** What `{a,b}` in one pattern may stand for. */
 export const MOST_ALTERNATIVES = 64
+/** Of all rules of a file, with every alternative. */
+export const MOST_EXPANDED = 5000
 const LONGEST_SAY = 1000
 const LONGEST_ID = 80
 

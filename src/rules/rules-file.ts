@@ -14,6 +14,7 @@ import {
   LONGEST_PATTERN,
   listOf,
   MOST_ALTERNATIVES,
+  MOST_EXPANDED,
   MOST_RULES,
   PRESET_NAMES,
   type PresetName,
@@ -73,6 +74,8 @@ class RulesReader {
   readonly #problems: RulesProblem[] = []
   /** The preset's rules by id. */
   #shipped: ReadonlyMap<string, Rule> = new Map()
+  /** How many patterns there are so far, with every alternative. */
+  #expanded = 0
 
   constructor({ owner, now, agents }: RulesReading) {
     this.#owner = owner
@@ -370,16 +373,30 @@ class RulesReader {
         `Remove "${key}", or the effect.`,
       )
     for (const [i, pattern] of patterns.entries()) {
+      // Said once; the rest of such a file is not worth the time.
+      if (this.#expanded > MOST_EXPANDED) return
       const where = typeof rule[key] === 'string' ? place : under(place, i)
       if (pattern.length > LONGEST_PATTERN)
         this.#wrong(`${name}: a pattern may have at most ${LONGEST_PATTERN} characters`, where)
-      else if (!alternatives(pattern, MOST_ALTERNATIVES))
-        this.#wrong(
-          `${name}: the braces in ${shown(pattern)} cannot be read`,
-          where,
-          `Write {a,b} with at most ${MOST_ALTERNATIVES} alternatives.`,
-        )
+      else this.#expand(pattern, name, where)
     }
+  }
+
+  #expand(pattern: string, name: string, at: JsonPath): void {
+    const all = alternatives(pattern, MOST_ALTERNATIVES)
+    this.#expanded += all?.length ?? 0
+    if (!all)
+      this.#wrong(
+        `${name}: the braces in ${shown(pattern)} cannot be read`,
+        at,
+        `Write {a,b} with at most ${MOST_ALTERNATIVES} alternatives.`,
+      )
+    else if (this.#expanded > MOST_EXPANDED)
+      this.#wrong(
+        `${name}: the file has more than ${MOST_EXPANDED} patterns; {a,b} counts as two`,
+        at,
+        'Use stars, so that fewer patterns say the same.',
+      )
   }
 
   #noteEnd({ until }: Partial<Rule>, name: string, at: JsonPath): void {

@@ -185,6 +185,11 @@ describe('the index of rules', () => {
     ],
     ['read', { place: { path: '/home/ann/shop/api/a7', known: true, wild: false, deep: false } }, '**/a%'],
     ['read', { place: { path: '/home/ann/shop/k/x.a7', known: true, wild: false, deep: false } }, '**/*.a%'],
+    [
+      'read',
+      { place: { path: '/home/ann/shop/a7/b/xc', known: true, wild: false, deep: false } },
+      'a%/**/*x*{a,b,c}',
+    ],
     ['delete', { place: { path: '/srv/a7/b', known: true, wild: false, deep: true } }, '/srv/a%/b/c'],
     ['send', { host: 'a7.example.org', from: [] }, 'a%.example.org'],
     ['send', { host: 'x.a7.org', from: [] }, '*.a%.org'],

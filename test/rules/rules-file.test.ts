@@ -142,6 +142,34 @@ describe('a rules file', () => {
     expect(problemsOf(JSON.stringify({ rules: rules.slice(1) }))).toEqual([])
   })
 
+  it('has a limit for its patterns, in which each alternative counts', () => {
+    const six = '{a,b}'.repeat(6)
+    const rules = (count: number, more: object = {}) => ({
+      rules: Array.from({ length: count }, (_, i) => ({
+        id: `r${i}`,
+        effects: ['delete'],
+        of: [`**/${six}*${i}`],
+        then: 'deny',
+        ...more,
+      })),
+    })
+    expect(problemsOf(JSON.stringify(rules(78)))).toEqual([])
+    // The file that hung has 25,000 of them. One problem is enough.
+    const huge = rules(500, { of: Array.from({ length: 50 }, (_, i) => `**/${six}*${i}`) })
+    for (const text of [
+      rules(79),
+      rules(40, { except: [six] }),
+      rules(40, { unless: [{ of: six }] }),
+      huge,
+    ]) {
+      const problems = problemsOf(JSON.stringify(text, null, 1))
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toMatch(
+        /^!\d\d+: the rule "r\d+": the file has more than 5000 patterns; \{a,b\} counts as two \| Use stars/,
+      )
+    }
+  })
+
   it('says which of two contradicting rules is in force, whatever their order', () => {
     const allow = { id: 'yes', effects: ['delete', 'move'], of: ['a', 'b'], then: 'allow' }
     const no = { id: 'no', effects: ['move', 'delete'], of: ['b', 'a'], then: 'deny' }

@@ -38,6 +38,8 @@ export interface Example {
 export interface Program {
   /** Without folder, version and `.exe`. */
   readonly names: readonly string[]
+  /** Its first plain word says what it does. */
+  readonly hasVerb?: true
   readonly effects: (use: Use) => readonly Draft[]
   readonly examples: readonly Example[]
 }
@@ -149,6 +151,21 @@ export function plainWords(texts: readonly string[], valued: RegExp = /^$/): rea
     const text = texts[i] as string
     if (!text.startsWith('-')) found.push(text)
     else if (valued.test(text)) i++
+  }
+  return found
+}
+
+/**
+ * Words that may be the verb. An option before the verb may take the next word, which then only looks like the verb:
+ * `npm --access public publish`. Returns one index unless there is such an option.
+ */
+export function verbIndexes(texts: readonly string[]): readonly number[] {
+  const found: number[] = []
+  for (const [i, text] of texts.entries()) {
+    if (text.startsWith('-')) continue
+    found.push(i)
+    const before = texts[i - 1] ?? ''
+    if (!before.startsWith('-') || before.includes('=')) break
   }
   return found
 }

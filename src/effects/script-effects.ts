@@ -1,7 +1,7 @@
 // What a command line would do: the effects of every call in it, and of the scripts that it runs.
 
 import type { Effect, Place, Source } from './effect.js'
-import { type Draft, placesOf, reads, send, type Use } from './program.js'
+import { type Draft, type Program, placesOf, reads, send, type Use, verbIndexes } from './program.js'
 import { alsoCode, codeEffects } from './programs/code.js'
 import { copiedTrees } from './programs/copied-trees.js'
 import { fileChanges } from './programs/files.js'
@@ -130,7 +130,8 @@ class CallReader {
     // A call that reads from itself would not end.
     this.#known.set(call, NONE)
     const use = this.use(call)
-    const own = programOf(call.name)?.effects(use) ?? fileChanges(use)
+    const program = programOf(call.name)
+    const own = program ? effectsOfProgram(program, use) : fileChanges(use)
     const more = [
       ...alsoCode(use),
       ...copiedTrees(use, this.#around),
@@ -162,6 +163,20 @@ function withWords(draft: Draft, by: string): Effect {
     default:
       return { ...draft, by: draft.by ?? by } as Effect
   }
+}
+
+/** Of each word that may be the verb. */
+function effectsOfProgram(program: Program, use: Use): readonly Draft[] {
+  const own = program.effects(use)
+  const verbs = program.hasVerb && use.texts[0]?.startsWith('-') ? verbIndexes(use.texts) : []
+  if (verbs.length < 2) return own
+  const readings = verbs.map((at) => {
+    const options = use.args.slice(0, at).filter(({ text }) => text.startsWith('-'))
+    const args = [...use.args.slice(at), ...options]
+    return program.effects({ ...use, call: { ...use.call, args }, args, texts: args.map(({ text }) => text) })
+  })
+  const all = [own, ...readings].flat()
+  return [...new Map(all.map((draft) => [JSON.stringify(draft), draft])).values()]
 }
 
 /** With `dotglob`, a star also matches names that begin with a dot. */

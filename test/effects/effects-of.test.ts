@@ -177,6 +177,17 @@ describe('scripts on disk', () => {
     expect(await deleted('npm run other')).toEqual([])
   })
 
+  it.each([
+    'npm --silent run wipe',
+    'npm --loglevel error run wipe',
+    'pnpm -w app wipe',
+    `npm --prefix ${project} run wipe`,
+    `cd /tmp && pnpm -C ${project} run wipe`,
+    `cd /tmp && yarn --cwd=${project} wipe`,
+  ])('of package.json, behind options: %s', async (command) => {
+    expect((await deleted(command)).map(([path]) => path)).toEqual(['/srv/pre', '/srv/npm'])
+  })
+
   it('that the same command writes first', async () => {
     expect(await deleted("cat > x.sh <<'EOF'\nrm -r /srv/here\nEOF\nbash x.sh")).toContainEqual([
       '/srv/here',

@@ -26,6 +26,24 @@ describe('each program of the tables', () => {
   })
 })
 
+describe('an option that nobody knows, before the verb', () => {
+  const withVerb = PROGRAMS.filter(({ hasVerb }) => hasVerb).flatMap(({ examples }) => examples)
+  it.each(withVerb.map((one) => [one.command, one.effects] as const))('%s', async (command, parts) => {
+    for (const option of [
+      '--unheard-of value',
+      '--unheard-of value --flag',
+      '--flag --unheard-of value -q',
+    ]) {
+      const given = command.replace(/^(?:sudo )?\S+/, (program) => `${program} ${option}`)
+      const effects = await effectsOf({ name: 'Bash', input: { command: given } }, CONTEXT)
+      for (const part of parts)
+        expect(effects, `${given} ${JSON.stringify(part)}`).toSatisfy((found: typeof effects) =>
+          found.some((one) => isPartOf(part, one)),
+        )
+    }
+  })
+})
+
 describe('well-known MCP servers', () => {
   it.each(SERVER_EXAMPLES.map((one) => [one.tool, JSON.stringify(one.input), one] as const))(
     '%s %s',

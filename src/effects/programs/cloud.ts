@@ -309,6 +309,7 @@ const destroys = (operation?: string) => ({
 export const CLOUD_PROGRAMS: readonly Program[] = [
   {
     names: ['aws', 'awslocal'],
+    hasVerb: true,
     effects: aws,
     examples: [
       { command: 'aws s3 rb s3://b --force', effects: [destroys('s3 rb')] },
@@ -325,6 +326,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['gsutil'],
+    hasVerb: true,
     effects: gsutil,
     examples: [
       { command: 'gsutil -m rm -r gs://b', effects: [destroys('rm')] },
@@ -333,6 +335,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['gcloud', 'oci', 'ibmcloud', 'aliyun', 'linode-cli', 'hcloud', 'scw', 'civo'],
+    hasVerb: true,
     effects: operations({ words: 2, valued: /^--(?:project|zone|region|format|filter)$/ }),
     examples: [
       { command: 'gcloud compute instances delete web-1', effects: [destroys('compute instances delete')] },
@@ -341,6 +344,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['bq'],
+    hasVerb: true,
     effects: (use) =>
       plainWords(use.texts)[0] === 'query' ? use.texts.flatMap(sqlEffects) : operations({})(use),
     examples: [
@@ -350,6 +354,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['az'],
+    hasVerb: true,
     effects: az,
     examples: [
       { command: 'az group delete --name prod --yes', effects: [destroys('group delete')] },
@@ -358,6 +363,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['kubectl', 'oc', 'k', 'kubectl.exe'],
+    hasVerb: true,
     effects: kubectl,
     examples: [
       { command: 'kubectl -n prod delete deployment api', effects: [destroys('delete')] },
@@ -371,6 +377,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['helm', 'helmfile'],
+    hasVerb: true,
     effects: helm,
     examples: [
       { command: 'helm uninstall api', effects: [destroys('uninstall')] },
@@ -379,6 +386,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['terraform', 'tofu', 'terragrunt'],
+    hasVerb: true,
     effects: terraform,
     examples: [
       { command: 'terraform destroy -auto-approve', effects: [destroys('destroy')] },
@@ -416,6 +424,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
       'cf',
       'render',
     ],
+    hasVerb: true,
     effects: operations({ also: /^(?:undefine|rm|del|stop|down|remove|sites:delete|metadata delete)$/ }),
     examples: [
       { command: 'pulumi destroy --yes', effects: [destroys('destroy')] },
@@ -425,6 +434,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['heroku', 'firebase', 'scalingo'],
+    hasVerb: true,
     effects: heroku,
     examples: [
       { command: 'heroku apps:destroy --app x', effects: [destroys('apps:destroy')] },
@@ -433,6 +443,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose', 'buildah'],
+    hasVerb: true,
     effects: docker,
     examples: [
       { command: 'docker system prune -af', effects: [destroys('system prune')] },
@@ -445,6 +456,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['gh', 'glab'],
+    hasVerb: true,
     effects: gh,
     examples: [
       { command: 'gh repo delete a/b', effects: [destroys('repo delete')] },
@@ -461,6 +473,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['rclone', 'mc'],
+    hasVerb: true,
     effects: rclone,
     examples: [
       { command: 'rclone purge r:b', effects: [destroys('purge')] },
@@ -472,6 +485,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['pass', 'op', 'gopass', 'bw', 'lpass', 'chamber', 'doppler', 'sops'],
+    hasVerb: true,
     effects: secrets,
     examples: [
       {

@@ -145,6 +145,11 @@ function wordsBehind(
   }
   for (const verb of verbs) {
     skipOptions()
+    // The word may be the value of an option that is not in the table.
+    while (args[at]?.text !== verb && args[at - 1]?.text.startsWith('-')) {
+      at++
+      skipOptions()
+    }
     if (args[at]?.text !== verb) return undefined
     at++
   }

@@ -262,6 +262,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['systemctl', 'service', 'launchctl', 'rc-service', 'sc', 'initctl'],
+    hasVerb: true,
     effects: services,
     examples: [
       {
@@ -330,6 +331,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['npm', 'pnpm', 'yarn', 'bun'],
+    hasVerb: true,
     effects: npm,
     examples: [
       {
@@ -357,6 +359,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['pip', 'uv', 'poetry', 'pipenv', 'conda', 'mamba', 'pdm'],
+    hasVerb: true,
     effects: installs({
       installs: /^(?:install|add)$/,
       valued:
@@ -392,6 +395,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
       'nix-env',
       'aptitude',
     ],
+    hasVerb: true,
     effects: (use) => [
       ...installs({ installs: /^(?:install|add|reinstall|upgrade|dist-upgrade|cask)$/ })(use),
       ...(use.texts.some((text) => /^(?:remove|purge|autoremove|uninstall|del|erase)$/.test(text))
@@ -408,6 +412,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['cargo', 'gem', 'twine', 'hex', 'composer'],
+    hasVerb: true,
     effects: publishes,
     examples: [
       { command: 'cargo install ripgrep', effects: [{ ...installed, packages: ['ripgrep'] }] },

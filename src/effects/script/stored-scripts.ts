@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
+import { optionValue, verbIndexes } from '../program.js'
 import { remembered } from '../remembered.js'
 import { asDash } from '../shell/script-runners.js'
 import { isInterpreter } from './program-code.js'
@@ -123,19 +124,35 @@ const SHORT = /^(?:test|start|stop|restart|t|tst)$/
 
 const runsPackages = remembered((name) => RUNNERS.test(name))
 
+/** Options that name the folder of the package. */
+const IN_FOLDER = /^(?:--prefix|-C|--dir|--cwd)$/
+
 /** `npm run build`, `npm test`, `yarn build`, with the hooks around it. */
 function ofPackage(call: Call): readonly StoredScript[] {
-  const words = call.args.map(({ text }) => text).filter((text) => !text.startsWith('-'))
-  const [verb = '', given] = words
-  const script = /^run(?:-script)?$/.test(verb)
-    ? given
-    : SHORT.test(verb)
-      ? verb.replace(/^ts?t?$/, 'test')
-      : call.name === 'npm'
-        ? undefined
-        : verb
-  if (script === undefined || script === '') return []
-  for (const folder of call.folders) {
+  const texts = call.args.map(({ text }) => text)
+  const given = optionValue(texts, IN_FOLDER)
+  const folders = call.folders.map((folder) => (given === undefined ? folder : posix.resolve(folder, given)))
+  for (const at of verbIndexes(texts)) {
+    const found = scriptsNamed(scriptName(call.name, texts.slice(at)), folders, call)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+function scriptName(program: string, words: readonly string[]): string | undefined {
+  const [verb = '', given] = words.filter((text) => !text.startsWith('-'))
+  if (/^run(?:-script)?$/.test(verb)) return given
+  if (SHORT.test(verb)) return verb.replace(/^ts?t?$/, 'test')
+  return program === 'npm' ? undefined : verb
+}
+
+function scriptsNamed(
+  script: string | undefined,
+  folders: readonly string[],
+  call: Call,
+): readonly StoredScript[] {
+  if (!script) return []
+  for (const folder of folders) {
     const scripts = scriptsIn(posix.join(folder, 'package.json'))
     const found = [`pre${script}`, script, `post${script}`].flatMap((name) => {
       const text = Object.hasOwn(scripts, name) ? scripts[name] : undefined

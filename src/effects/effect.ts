@@ -50,7 +50,8 @@ export type Effect = Common &
     | { readonly kind: 'process'; readonly operation: string; readonly target: string | undefined }
     /** Files and switches of agents, and our own. */
     | { readonly kind: 'setting'; readonly owner: string; readonly place: Place | undefined }
-    | { readonly kind: 'unknown'; readonly why: string }
+    /** `unparsed`: text was not read at all, because it is too long or too deep, for instance. It may do anything. */
+    | { readonly kind: 'unknown'; readonly why: string; readonly unparsed?: true }
   )
 
 interface Common {

@@ -32,7 +32,10 @@ export async function effectsOf(use: ToolUse, context: EffectContext): Promise<r
   const all = more.length === 0 ? closed : [...closed, ...more]
   return first.length === known.length
     ? all
-    : [...all, { kind: 'unknown', why: 'it has too many effects to list', by: shownCall(use) }]
+    : [
+        ...all,
+        { kind: 'unknown', why: 'it has too many effects to list', unparsed: true, by: shownCall(use) },
+      ]
 }
 
 /** Only effects that are about the same thing are compared in full. */
@@ -82,7 +85,7 @@ function readCall(use: ToolUse, context: EffectContext): readonly Effect[] | Pro
     call = toolCall(use.name, use.input, use.hostName)
   } catch (error) {
     if (!(error instanceof AmbiguousInput)) throw error
-    return [{ kind: 'unknown', why: error.message, by: shownCall(use) }]
+    return [{ kind: 'unknown', why: error.message, unparsed: true, by: shownCall(use) }]
   }
   const cwd = resolve(context.projectDir, context.cwd)
   if (call.kind === 'shell') return shellEffects(call, cwd, context)

@@ -181,7 +181,7 @@ export function optionValue(texts: readonly string[], option: RegExp): string | 
 
 export function hostOf(address: string): string | undefined {
   const [, host] =
-    /^(?:[a-z][\w+.-]*:)?\/\/(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:?#\s]+)/i.exec(address) ??
+    /^(?:[a-z][\w+.-]*:)?\/\/(?:[^/@?#\\\s]*@)?(\[[^\]]*\]|[^/:?#\\\s]+)/i.exec(address) ??
     /^(?:[\w.-]+@)?(\[[^\]]*\]|localhost|[\w-]+(?:\.[\w-]+)+|\d+(?:\.\d+){3})(?=[:/?#]|$)/i.exec(address) ??
     []
   return host === undefined || /[$`{]/.test(host) ? undefined : host.toLowerCase()

@@ -55,7 +55,7 @@ export async function scriptEffects(
   layer = 0,
 ): Promise<readonly Effect[]> {
   if (budget.scripts-- <= 0)
-    return [{ kind: 'unknown', why: 'it runs too many scripts to read', by: clipped(text) }]
+    return [{ kind: 'unknown', why: 'it runs too many scripts to read', unparsed: true, by: clipped(text) }]
   const read = plainScript(text, folder, around) ?? (await parsedScript(text, folder, around))
   const launched = new Map<Call, Launched>()
   const all: Call[] = []
@@ -256,10 +256,10 @@ function sentBy(script: Script, around: Surroundings) {
 }
 
 function unread(
-  { reading: { unknown, why = 'it cannot be read' } }: Script,
+  { reading: { unknown, why = 'it cannot be read', unparsed } }: Script,
   text: string,
 ): readonly Effect[] {
-  return unknown ? [{ kind: 'unknown', why, by: clipped(text) }] : []
+  return unknown ? [{ kind: 'unknown', why, ...(unparsed && { unparsed }), by: clipped(text) }] : []
 }
 
 // ---- scripts in scripts -----------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     does: ({ why }) => `do something that cannot be read: ${why}`,
     patterns: 'none',
     subjects: () => [],
-    fields: {},
+    fields: { unparsed: ['flag', ({ unparsed }) => unparsed === true] },
   },
 }
 

@@ -42,7 +42,7 @@ export function pathPattern(pattern: string, roots: Roots): PlaceTest {
       if (isElsewhere(start, place)) return false
       const { names, lower } = partsOf(place)
       // The place is at the plain start or below it, where a simple pattern needs no following.
-      if (ending && certainty === 'may' && lower.length >= start.length) return ending(names)
+      if (ending && certainty === 'may' && lower.length >= start.length) return ending(names, place.deep)
     }
     const reach = reachOf(segments, place, certainty)
     return reach === 'meant' || (certainty === 'may' && place.deep && reach === 'below')
@@ -84,11 +84,13 @@ function absoluteOf(pattern: string, { project, home }: Roots): string {
  * Tells of a path that is at the plain start of the pattern or below it whether it is meant: `~/.ssh`, `build/**`,
  * `**\/*.pem`. Undefined for other patterns.
  */
-function simpleEnding(segments: readonly Segment[]): ((names: readonly string[]) => boolean) | undefined {
+function simpleEnding(
+  segments: readonly Segment[],
+): ((names: readonly string[], deep: boolean) => boolean) | undefined {
   const count = segments.findIndex((segment) => segment.any !== undefined || !segment.isPlain)
   const [first, second] = count < 0 ? [] : segments.slice(count)
   if (first === undefined) return () => true
-  if (first.any === 'rest') return ({ length }) => length > count
+  if (first.any === 'rest') return ({ length }, deep) => deep || length > count
   if (first.any !== 'folders' || second?.any !== undefined || segments.length !== count + 2) return undefined
   const { test } = second as NameSegment
   return (names) => names.some((name, i) => i >= count && test(name, true))

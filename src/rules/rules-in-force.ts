@@ -2,6 +2,7 @@
 
 import type { Effect, EffectKind } from '../effects/effect.js'
 import { patternsOf, subjectsOf } from './effect-kinds.js'
+import { limitOf } from './limit.js'
 import type { Roots } from './path-pattern.js'
 import { presetRules } from './presets.js'
 import { endOf, type RedactedText, type Rule, type Rules, type Then } from './rule.js'
@@ -68,15 +69,19 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
     all: timedAll.map(({ rule }) => rule),
     judge: (effects, { permissionMode, agent, now }) => {
       const hits: Hit[] = []
+      const isNow = ({ rule, from, until }: Timed) =>
+        now >= from && now < until && isIn(rule, permissionMode, agent)
       for (const effect of effects) {
         const { rules, candidates } = rulesOf(effect.kind)
+        if (isUnparsed(effect) && !rules.some((one) => isAbout(one.rule, 'unknown') && isNow(one)))
+          hits.push(...maybeMet(timedAll.filter(isNow), effect))
         if (rules.length === 0) continue
         const subjects = subjectsOf(effect)
         for (const i of candidates(subjects)) {
-          const { rule, from, until, meets, couldMeet } = rules[i] as Compiled
+          const one = rules[i] as Compiled
+          const { rule, meets, couldMeet } = one
           const isMet = meets(effect, subjects)
-          if ((!isMet && !couldMeet?.(effect, subjects)) || now < from || now >= until) continue
-          if (!isIn(rule, permissionMode, agent)) continue
+          if ((!isMet && !couldMeet?.(effect, subjects)) || !isNow(one)) continue
           if (effect.guess && rule.where?.guess !== true) continue
           hits.push(isMet ? { rule, effect } : { rule, effect, as: 'ask', because: UNKNOWN_PATH })
         }
@@ -89,6 +94,29 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
         .map(({ rule }) => rule)
         .filter((rule) => isIn(rule, permissionMode, agent)),
   }
+}
+
+function isUnparsed(effect: Effect): boolean {
+  return effect.kind === 'unknown' && effect.unparsed === true && !effect.guess
+}
+
+function isAbout({ effects }: Rule, kind: EffectKind): boolean {
+  return effects !== '*' && effects.includes(kind)
+}
+
+/**
+ * What was not read may do what a rule forbids or asks about. Asking is enough: most such calls are only long. A rule in
+ * shadow mode asks nobody, so it does not stand for the others.
+ */
+function maybeMet(rules: readonly Timed[], effect: Effect): readonly Hit[] {
+  const closing = rules.filter(({ rule }) => isClosing(rule) && !limitOf(rule))
+  const enforced = closing.find(({ rule }) => rule.mode !== 'shadow') ?? closing[0]
+  if (!enforced) return []
+  return [{ rule: enforced.rule, effect, as: 'ask', because: 'it may be met' }]
+}
+
+function isClosing({ then, redact }: Rule): boolean {
+  return !redact && (then === 'deny' || then === 'ask' || then === 'end_turn')
 }
 
 function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfKind {

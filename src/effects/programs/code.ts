@@ -59,7 +59,9 @@ const ENVIRONMENT =
 /** The effects that a text of code shows. */
 export function codeEffects(given: string, use: Use): readonly Draft[] {
   if (given.length > LONGEST)
-    return [{ kind: 'unknown', why: `the code that ${use.call.name} runs is too long to read` }]
+    return [
+      { kind: 'unknown', why: `the code that ${use.call.name} runs is too long to read`, unparsed: true },
+    ]
   const code = inPlainText(given)
   const files = [...filesIn(code, use)]
   const drafts: Draft[] = [...files, ...computedDeletes(code, use), ...namesIn(code, use)]

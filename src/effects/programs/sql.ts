@@ -6,7 +6,8 @@ const LONGEST = 100_000
 
 /** One effect for each statement that changes something. Reading statements have none. */
 export function sqlEffects(given: string): readonly Draft[] {
-  if (given.length > LONGEST) return [{ kind: 'unknown', why: 'its statements are too long to read' }]
+  if (given.length > LONGEST)
+    return [{ kind: 'unknown', why: 'its statements are too long to read', unparsed: true }]
   return withoutTexts(given)
     .split(';')
     .flatMap((statement) => statementEffects(statement.trim().replace(/\s+/g, ' ')))

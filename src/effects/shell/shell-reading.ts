@@ -43,6 +43,8 @@ export interface ShellReading {
   readonly unknown: boolean
   /** The reason, in words. */
   readonly why: string | undefined
+  /** Whether some of the text was not parsed at all. */
+  readonly unparsed: boolean
   /** Whether it has a syntax error, as far as the parser can tell. */
   readonly malformed: boolean
   /** Whether it contains `$( )`, backticks or a `$VARIABLE`. */
@@ -100,6 +102,7 @@ export function readPlainShell(source: string): ShellReading | undefined {
     source,
     commands,
     unknown: false,
+    unparsed: false,
     why: undefined,
     malformed: false,
     expands: false,
@@ -137,6 +140,7 @@ class Reader {
   readonly #commands: SimpleCommand[] = []
   #why: string | undefined
   #malformed = false
+  #unparsed = false
   #expands = false
   #heredoc = false
   #beyond: Beyond | undefined
@@ -159,6 +163,7 @@ class Reader {
       commands: this.#commands,
       unknown: this.#why !== undefined,
       why: this.#why,
+      unparsed: this.#unparsed,
       malformed: this.#malformed,
       expands: this.#expands,
       heredoc: this.#heredoc,
@@ -174,13 +179,18 @@ class Reader {
   missSyntax(problem: string): void {
     // Only if nothing else was found before: that might explain it.
     this.#malformed ||= this.#why === undefined
-    this.miss(`it cannot be parsed: ${problem}`)
+    this.#missText(`it cannot be parsed: ${problem}`)
+  }
+
+  #missText(why: string): void {
+    this.#unparsed = true
+    this.miss(why)
   }
 
   script(text: string, input: Input, layer: number): void {
     this.#read += text.length
-    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.miss('it is too long to parse')
-    else if (layer > MOST_LAYERS || opensTooOften(text)) this.miss(TOO_DEEP)
+    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.#missText('it is too long to parse')
+    else if (layer > MOST_LAYERS || opensTooOften(text)) this.#missText(TOO_DEEP)
     else if (!HIDING.test(text)) {
       this.#parsed({
         source: text,
@@ -189,7 +199,7 @@ class Reader {
         input,
         layer,
       })
-    } else if (text.includes(OPEN)) this.miss('it contains a NUL character')
+    } else if (text.includes(OPEN)) this.#missText('it contains a NUL character')
     else {
       this.#parsed({ source: text, plain: false, quoted: true, input, layer })
       // Bash treats a carriage return as part of a word, but the program that passes the text on may have dropped it.
@@ -213,7 +223,7 @@ class Reader {
 
   #visit(node: SyntaxNode, scope: Scope, depth: number): void {
     this.#seen?.(node, scope.source)
-    if (depth > DEEPEST) this.miss(TOO_DEEP)
+    if (depth > DEEPEST) this.#missText(TOO_DEEP)
     else if (node.type === 'Statement') this.#visit(node.command, scope, depth + 1)
     else if (node.type === 'Command') this.#command(node, scope, depth + 1)
     else if (node.type === 'AndOr') this.#list(node.commands, scope, depth + 1)
@@ -258,7 +268,7 @@ class Reader {
   /** Facts about the node itself, not its children. */
   #note(node: SyntaxNode, { source, layer }: Scope): void {
     const why = hiddenIn(node, source)
-    if (why !== undefined) this.miss(why)
+    if (why !== undefined) this.#missText(why)
     if (EXPANSIONS.has(node.type)) this.#expands = true
     else if (node.type === 'HereDoc') this.#heredoc ||= !node.delimiter?.quoted
     // Claude Code does not look at what another program does with its arguments.
@@ -306,7 +316,7 @@ class Reader {
 
   #inner(name: string, inner: Inner, input: Input, layer: number): void {
     if (inner.unseen) this.miss(`what ${short(name)} runs is only known at run time`)
-    if (layer > MOST_LAYERS) this.miss(TOO_DEEP)
+    if (layer > MOST_LAYERS) this.#missText(TOO_DEEP)
     else for (const each of inner.commands ?? []) this.#run(each, input, layer)
     for (const script of inner.scripts ?? []) this.#runScript(name, script, input, layer)
     if (inner.readsInput) {

@@ -166,7 +166,8 @@ describe('at_most', () => {
     rules({ ...INSTALL, at_most: 3, per: 'hour' })
     const hooks = await anotherProcess()
     expect(hooks.list()).toMatchObject([
-      { command: 'deny few: install beyond at most 3 such calls per hour' },
+      { name: 'user:rules', command: 'deny few: install beyond at most 3 such calls per hour' },
+      { name: 'user:rules-counts', role: 'observe' },
     ])
     const call = { tool_name: 'Bash', tool_input: { command: X } }
     expect((await hooks.foresee('PreToolUse', call)).get('user:rules')?.[0]).toBe(
@@ -209,6 +210,56 @@ describe('same_call', () => {
     const made = [await described('a'), await described('b'), await described('c')]
     expect(made.map(({ action }) => action)).toEqual(['continue', 'continue', 'deny'])
     expect(made[2]?.reason).toContain('there may be at most the same call 2 times per turn')
+  })
+})
+
+describe('an agent that uses the id of a call again', () => {
+  const call = { tool_use_id: 'functions.Bash:0' }
+  const after = {
+    'has run': (at: Session) =>
+      at.fire('PostToolUse', { tool_name: 'Bash', tool_input: { command: X }, tool_response: 'ok', ...call }),
+    'has failed': (at: Session) =>
+      at.fire('PostToolUseFailure', { tool_name: 'Bash', tool_input: { command: X }, error: 'no', ...call }),
+    'was sent minutes ago': async () => {
+      now += 2 * 60_000
+    },
+  }
+
+  it.each(
+    Object.entries(after).flatMap(([name, end]) => [
+      ['at_most', name, end] as const,
+      ['same_call', name, end] as const,
+    ]),
+  )('makes another call for %s once the first %s', async (kind, _, end) => {
+    rules({ ...INSTALL, [kind]: 2, per: 'session' })
+    const found: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const one = session(await anotherProcess())
+      // Twice, as if two programs asked about the same call.
+      found.push((await fire(one, X, call)).action, (await fire(one, X, call)).action)
+      await end(one)
+    }
+    expect(found).toEqual(['continue', 'continue', 'continue', 'continue', 'deny', 'deny'])
+  })
+
+  it('makes another call once the first was denied', async () => {
+    rules(
+      { id: 'loop', effects: '*', then: 'end_turn', same_call: 2, per: 'session' },
+      { id: 'stuck', effects: '*', then: 'end_turn', denies: 5, per: 'session' },
+      { ...INSTALL, then: 'deny' },
+    )
+    const one = session(await anotherProcess())
+    const found: string[] = []
+    for (let i = 0; i < 3; i++) found.push((await fire(one, X, call)).action)
+    expect(found).toEqual(['deny', 'deny', 'abort_turn'])
+  })
+
+  it('cannot be denied again and again without a limit on denies', async () => {
+    rules({ id: 'stuck', effects: '*', then: 'end_turn', denies: 2, per: 'session' }, INSTALL)
+    const one = session(await anotherProcess())
+    const found: string[] = []
+    for (let i = 0; i < 3; i++) found.push((await fire(one, X, call)).action)
+    expect(found).toEqual(['deny', 'deny', 'abort_turn'])
   })
 })
 

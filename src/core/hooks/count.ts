@@ -15,8 +15,13 @@ export interface Counting {
   readonly most: number
   /** A whole number. Default 1. With 0 it only looks. */
   readonly add?: number
-  /** The id of a call, which is counted once, however many hooks and processes see it. */
+  /**
+   * The id of a call, which is counted once, however many hooks and processes see it. Some agents use an id again, so
+   * after a minute or two it is another call.
+   */
   readonly call?: string | undefined
+  /** The calls whose ids begin with `call` are over, for all keys that begin with `key`. Nothing is added. */
+  readonly isOver?: boolean
   /** There may be many keys with this beginning; the oldest are forgotten. */
   readonly among?: string
 }
@@ -73,12 +78,14 @@ export function countIn(
   moment: Moment,
 ): { readonly counts: StoredCounts; readonly counted: Counted } {
   const { key, per, most, add = 1, call } = counting
+  if (counting.isOver) return { counts: withoutCall(counts, counting), counted: { isReached: false } }
   const { lost } = counts
   // A copy, so that the time of the loss is stored.
   if (lost && isLost(lost, per, moment))
     return { counts: { ...counts }, counted: { problem: `earlier counts were lost: ${lost.why}` } }
-  const mark = call === undefined ? undefined : `${key} ${call}`
-  if (mark !== undefined && counts.calls.includes(mark)) return { counts, counted: { isReached: false } }
+  const markAt = (minute: number) => `${key} ${call} ${minute}`
+  if (call !== undefined && [0, 1].some((ago) => counts.calls.includes(markAt(moment.minute - ago))))
+    return { counts, counted: { isReached: false } }
   const list = living(counts.list, counting, moment)
   const isReached = sumOf(list, key) >= most
   if (isReached || add === 0) {
@@ -88,8 +95,14 @@ export function countIn(
   }
   const kept = withinBounds(added(list, key, placeOf(per, moment), add), counting.among)
   if (kept.length > MOST_STORED) return { counts, counted: { problem: 'too much is counted already' } }
-  const calls = mark === undefined ? counts.calls : [...counts.calls, mark].slice(-MOST_CALLS)
+  const calls =
+    call === undefined ? counts.calls : [...counts.calls, markAt(moment.minute)].slice(-MOST_CALLS)
   return { counts: { ...counts, list: kept, calls }, counted: { isReached: false } }
+}
+
+function withoutCall(counts: StoredCounts, { key, call }: Counting): StoredCounts {
+  const calls = counts.calls.filter((mark) => !mark.startsWith(key) || !mark.includes(` ${call}`))
+  return calls.length === counts.calls.length ? counts : { ...counts, calls }
 }
 
 function isLost(lost: LostCounts, per: Period, { minute, turn }: Moment): boolean {

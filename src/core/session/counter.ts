@@ -13,7 +13,7 @@ export function counterOf(session: SessionContext): Count {
   let known: Map<string, Promise<Counted>> | undefined
   return (counting) => {
     known ??= new Map()
-    const name = JSON.stringify([counting.per, counting.key, counting.add ?? 1])
+    const name = JSON.stringify([counting.per, counting.key, counting.add ?? 1, counting.isOver])
     const before = known.get(name)
     if (before) return before
     const counted = countOnce(session, counting)

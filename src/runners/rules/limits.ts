@@ -73,8 +73,12 @@ function keyOf({ id }: Rule, { kind, per }: Limit, file: string): string {
 
 /** With its input, because models may give two calls the same id. */
 function callOf({ name, data }: HookEvent): string | undefined {
-  const { tool_use_id: id } = data
-  return typeof id === 'string' && id !== '' ? digest([id, grantDigest(name, data)]).slice(0, 16) : undefined
+  const id = idOf(data)
+  return id === undefined ? undefined : `${id}${grantDigest(name, data).slice(0, 16)}`
+}
+
+function idOf({ tool_use_id: id }: HookEvent['data']): string | undefined {
+  return typeof id === 'string' && id !== '' ? digest([id]).slice(0, 16) : undefined
 }
 
 // ---- what is counted after an event ---------------------------------------------------------------------------
@@ -83,9 +87,14 @@ function callOf({ name, data }: HookEvent): string | undefined {
 export function watchedFor(rules: readonly Rule[]): readonly string[] {
   const kinds = new Set(rules.map((rule) => limitOf(rule)?.kind))
   return [
-    ...(kinds.has('denies') ? ['PreToolUse'] : []),
+    ...(kinds.has('denies') || isOfCalls(kinds) ? ['PreToolUse'] : []),
+    ...(isOfCalls(kinds) ? ['PostToolUse', 'PostToolUseFailure'] : []),
     ...(kinds.has('tokens') || kinds.has('cost') ? ['ModelResponse'] : []),
   ]
+}
+
+function isOfCalls(kinds: ReadonlySet<string | undefined>): boolean {
+  return kinds.has('at_most') || kinds.has('same_call')
 }
 
 /** Throws an Error if something could not be counted, which is then reported. */
@@ -103,8 +112,15 @@ export async function countAfter(
     if (!limit) return []
     const { kind, per } = limit
     const shared = { key: keyOf(rule, limit, file), per, most: Number.POSITIVE_INFINITY }
-    if (kind === 'denies') return usage || !isDenied ? [] : [{ ...shared, call: callOf(event) }]
-    if ((kind !== 'tokens' && kind !== 'cost') || !usage) return []
+    const isRefused = name === 'PreToolUse' && isDenied
+    // Without its id: an agent that uses ids again may send the same call until it passes.
+    if (kind === 'denies') return isRefused ? [shared] : []
+    if (kind === 'at_most' || kind === 'same_call') {
+      const call = idOf(data)
+      const isOver = isRefused || name === 'PostToolUse' || name === 'PostToolUseFailure'
+      return isOver && call !== undefined ? [{ ...shared, call, isOver }] : []
+    }
+    if (!usage) return []
     const used = usage[kind]
     if (used === undefined) return [`the response of ${String(data.model)} does not say its ${kind}`]
     const add = Math.ceil(kind === 'cost' ? used * MILLIONTHS : used)

@@ -236,7 +236,9 @@ function isTexts(value: unknown): value is readonly string[] {
 export function endOf(day: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined
   const start = Date.parse(`${day}T00:00:00Z`)
-  return Number.isNaN(start) ? undefined : start + 36 * 60 * 60 * 1000
+  // The 31st of February would be a day in March.
+  if (Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== day) return undefined
+  return start + 36 * 60 * 60 * 1000
 }
 
 /** A list, also if the file has a single text. */

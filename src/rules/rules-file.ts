@@ -379,6 +379,8 @@ class RulesReader {
       if (pattern.length > LONGEST_PATTERN)
         this.#wrong(`${name}: a pattern may have at most ${LONGEST_PATTERN} characters`, where)
       else this.#expand(pattern, name, where)
+      const todo = kinds.every((kind) => patternsOf(kind) === 'paths') ? noPath(pattern) : undefined
+      if (todo !== undefined) this.#wrong(`${name}: ${shown(pattern)} means no path`, where, todo)
     }
   }
 
@@ -484,6 +486,17 @@ function isRemark(key: string): boolean {
 function slip(value: unknown, known: readonly string[]): string | undefined {
   const meant = typeof value === 'string' ? nearest(value, known) : undefined
   return meant === undefined ? undefined : `Did you mean "${meant}"?`
+}
+
+/** What to write instead of a pattern that no path would ever meet. */
+function noPath(pattern: string): string | undefined {
+  // Then it is about a file with such a name.
+  if (/^(?:~|\.{0,2})\//.test(pattern)) return undefined
+  if (pattern.startsWith('!')) return 'Use "except", or write ./! for a name that begins so.'
+  if (pattern.trim() !== pattern) return 'Remove the spaces around it.'
+  if (/^\$(?:[A-Za-z_]|\{)/.test(pattern)) return 'Variables are not read: write ~ for your home folder.'
+  if (/^~[^/]/.test(pattern)) return 'Write ~ for your own home folder, or the whole path of another.'
+  return pattern.includes('\\') ? 'Write / between folders.' : undefined
 }
 
 function slipOf(key: string, value: unknown): string | undefined {

@@ -119,6 +119,14 @@ describe('a rules file', () => {
       'a rule that rewrites cannot have a limit',
     ],
     [rule({ in: {} }), '"in" must be an object such as'],
+    [rule({ until: '2030-02-31' }), '"until" must be a date such as'],
+    [rule({ of: '!src' }), '"!src" means no path | Use "except", or write ./!'],
+    [rule({ of: ['a', ' x '] }), '" x " means no path | Remove the spaces'],
+    [rule({ of: '$HOME/**' }), 'means no path | Variables are not read'],
+    [rule({ except: '${HOME}/a' }), 'means no path | Variables are not read'],
+    [rule({ of: '~root' }), '"~root" means no path | Write ~ for your own'],
+    [rule({ of: 'src\\**' }), 'means no path | Write / between folders.'],
+    [rule({ unless: [{ of: '!a' }] }), '"!a" means no path'],
     [rule({ in: { agents: [] } }), '"in" must be an object such as'],
     [rule({ in: { agents: ['codx'] } }), 'there is no agent "codx" | Did you mean "codex"?'],
     [rule({ in: { agents: ['somebody'] } }), 'there is no agent "somebody" | Choose from amazon-q'],
@@ -127,6 +135,14 @@ describe('a rules file', () => {
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(/^!/)
     expect(problems[0]).toContain(problem)
+  })
+
+  it.each([
+    rule({ of: ['~', '~/x', './!a', 'a b', 'a!', 'a$b', '*~', '/a/b ', './a\\b', '../ x'] }),
+    rule({ effects: ['run'], of: ['!x', '$EDITOR', 'a\\ b'] }),
+    rule({ until: '2032-02-29' }),
+  ])('may have %s', (text) => {
+    expect(problemsOf(text)).toEqual([])
   })
 
   it('uses an id only once', () => {

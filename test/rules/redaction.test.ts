@@ -23,6 +23,8 @@ const SECRETS: readonly string[] = [
   of('sk', '_live_', RANDOM),
   of('np', 'm_', RANDOM, 'abcd'),
   of('eyJ', 'hbGciOiJIUzI1NiJ9.', 'eyJ', 'zdWIiOiIxMjM0NTY3ODkwIn0.', RANDOM),
+  of('hv', 'b.', RANDOM),
+  of('q7Zt1bX9kLm3Vw', '.atlas', 'v1.', RANDOM, RANDOM),
   of('-----BEGIN RSA ', 'PRIVATE KEY-----\n', RANDOM, '\n-----END RSA ', 'PRIVATE KEY-----'),
 ]
 
@@ -62,6 +64,18 @@ describe('a secret', () => {
     [`password: "${RANDOM}"`, 'password: "[redacted]"'],
     [`api_key = '${RANDOM}'`, "api_key = '[redacted]'"],
     [`Authorization: Bearer ${RANDOM}`, 'Authorization: Bearer [redacted]'],
+    [
+      of('https://hooks.slack.', `com/services/T0AB12CD3/B0AB12CD3/${RANDOM}`),
+      'https://hooks.slack.com/services/[redacted]',
+    ],
+    [
+      of('https://discord.com/api/', `webhooks/123456789012345678/${RANDOM}`),
+      'https://discord.com/api/webhooks/123456789012345678/[redacted]',
+    ],
+    [
+      of('AccountName=a;Account', `Key=${RANDOM}${RANDOM}==;EndpointSuffix=b`),
+      'AccountName=a;AccountKey=[redacted];EndpointSuffix=b',
+    ],
     [`postgres://me:${RANDOM}@db/x`, 'postgres://me:[redacted]@db/x'],
   ])('that looks random after a label is removed: %.20s…', (text, wanted) => {
     expect(clean(text)).toBe(wanted)
@@ -106,6 +120,7 @@ describe('ordinary text stays', () => {
     'src/secrets/secret-manager-v2.test.ts:12: secret: string',
     'postgres://postgres:postgres@localhost:5432/test',
     'max_tokens: 128000, input_tokens: 12345678901234567890',
+    'https://hooks.slack.com/services/ and https://discord.com/api/webhooks/ are where webhooks begin',
     'AKIA is how ids begin, and ghp_ is how tokens begin',
   ])('%s', (text) => {
     expect(withoutSecretsIn(text)).toEqual({ value: text, secrets: [] })

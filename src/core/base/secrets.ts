@@ -45,7 +45,8 @@ export const FORMS: readonly (readonly [words: string, form: string])[] = [
   ['hf_', `hf_[A-Za-z0-9]{20${REST}`],
   ['dop_v1_', `dop_v1_[a-f0-9]{40${REST}`],
   ['shpat_', `shpat_[a-f0-9]{20${REST}`],
-  ['hvs.', String.raw`hvs\.[A-Za-z0-9_-]{20${REST}`],
+  ['hvs. hvb.', String.raw`hv[bs]\.[A-Za-z0-9_-]{20${REST}`],
+  ['.atlasv1.', String.raw`[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40${REST}`],
   ['dckr_pat_', `dckr_pat_[A-Za-z0-9_-]{20${REST}`],
   ['shpca_ shppa_ shpss_', `shp(?:ca|pa|ss)_[a-f0-9]{20${REST}`],
   [
@@ -107,6 +108,12 @@ const LABELLED: readonly (readonly [words: string, form: string])[] = [
     'authorization',
     String.raw`\bauthorization${IS}(?:${QUOTE})?(?:basic|bearer|token|digest|negotiate|apikey)\s{1,4})[A-Za-z0-9._~+/=-]{8${REST}`,
   ],
+  [
+    'hooks.slack.com/',
+    String.raw`hooks\.slack\.com\/(?:services|workflows|triggers)\/)[A-Za-z0-9/_-]{20${REST}`,
+  ],
+  ['/api/webhooks/', String.raw`\/api\/webhooks\/\d{15,25}\/)[A-Za-z0-9_-]{30${REST}`], // Discord
+  ['accountkey', `AccountKey=)[A-Za-z0-9+/]{40${REST}={0,2}`], // Azure
   ['ssws', String.raw`\bSSWS\s{1,4})[A-Za-z0-9_-]{16${REST}`],
   ['bearer', String.raw`\bbearer\s{1,4})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{12${REST}`],
   [LABEL_WORDS, `(?:${LABEL})${IS}${QUOTE})${NO_VALUE}${VALUE}{8${REST}`],

@@ -15,11 +15,19 @@ import { isForkBomb } from './script/fork-bomb.js'
 import { withGivenWords } from './script/given-words.js'
 import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scripts.js'
 import { withInner } from './script/inner-calls.js'
+import { isInterpreter } from './script/program-code.js'
 import { runByOther, runFiles } from './script/run-output.js'
 import { type Call, parsedScript, plainScript, type Script } from './script/shell-script.js'
-import { type StoredScript, scriptWord, storedScripts } from './script/stored-scripts.js'
+import {
+  type StoredScript,
+  scriptWord,
+  storedScripts,
+  UNREAD_FILE,
+  UNREAD_WRITTEN,
+} from './script/stored-scripts.js'
 import { isWild, withText } from './script/word.js'
 import { shellQuoted } from './shell/shell-quoted.js'
+import { TOO_LONG } from './shell/shell-reading.js'
 import { wrapperOf } from './shell/wrappers.js'
 
 export interface Surroundings {
@@ -34,6 +42,11 @@ const MOST_LAYERS = 3
 /** All scripts that one call runs. */
 const MOST_SCRIPTS = 60
 const LONGEST_WORDS = 300
+
+const TOO_MANY = 'it runs too many scripts to read'
+const TOO_DEEP = 'it runs scripts in scripts, too deep to read'
+/** Nothing is read then. Other reasons are about a part of a script, and are common in ordinary ones. */
+const UNREAD: ReadonlySet<string> = new Set([TOO_MANY, TOO_DEEP, TOO_LONG, UNREAD_FILE, UNREAD_WRITTEN])
 
 const NONE: readonly never[] = []
 
@@ -54,8 +67,7 @@ export async function scriptEffects(
   budget: Budget = newBudget(),
   layer = 0,
 ): Promise<readonly Effect[]> {
-  if (budget.scripts-- <= 0)
-    return [{ kind: 'unknown', why: 'it runs too many scripts to read', unparsed: true, by: clipped(text) }]
+  if (budget.scripts-- <= 0) return [{ kind: 'unknown', why: TOO_MANY, unparsed: true, by: clipped(text) }]
   const read = plainScript(text, folder, around) ?? (await parsedScript(text, folder, around))
   const launched = new Map<Call, Launched>()
   const all: Call[] = []
@@ -79,8 +91,10 @@ export async function scriptEffects(
     else for (const effect of reader.effectsOf(call)) effects.push(effect)
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
-  const inner = layer < MOST_LAYERS ? innerOf(script) : undefined
+  const inner = layer < MOST_LAYERS ? innerOf(script, reader) : undefined
   if (inner) effects.push(...(await inScripts(inner, script, folder, around, budget, layer, reader)))
+  if (layer >= MOST_LAYERS && runsStored(script, reader))
+    effects.push({ kind: 'unknown', why: TOO_DEEP, by: clipped(text) })
   return runFiles(effects, script, around)
 }
 
@@ -104,6 +118,9 @@ class CallReader {
     effects.push({ kind: 'run', program: call.name, args: call.args.map(({ text }) => text), by })
     return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true })) : effects
   }
+
+  readonly writes = (call: Call, path: string): boolean =>
+    this.#drafts(call).some((draft) => draft.kind === 'write' && draft.place.path === path)
 
   use(call: Call): Use {
     const { home } = this.#around
@@ -271,11 +288,16 @@ interface InnerScripts {
   readonly stored: readonly StoredScript[]
 }
 
+/** Whether it runs a script in a file that is not code of another language. */
+function runsStored(script: Script, reader: CallReader): boolean {
+  return storedScripts(script, reader.writes).some(({ language }) => language !== 'other')
+}
+
 /** Undefined if there is none. */
-function innerOf(script: Script): InnerScripts | undefined {
+function innerOf(script: Script, reader: CallReader): InnerScripts | undefined {
   const hidden = hiddenScripts(script)
   const guessed = guessedLines(script)
-  const stored = storedScripts(script)
+  const stored = storedScripts(script, reader.writes)
   return hidden.length + guessed.length + stored.length === 0 ? undefined : { hidden, guessed, stored }
 }
 
@@ -316,16 +338,21 @@ async function inStored(
   layer: number,
   reader: CallReader,
 ): Promise<readonly Effect[]> {
+  if (language === 'unread') {
+    const isShell = !isInterpreter(call.name)
+    return [{ kind: 'unknown', why: text, by: clipped(name), ...(isShell ? {} : { guess: true }) }]
+  }
   const inner =
     language === 'shell'
       ? await scriptEffects(text, folder, around, budget, layer + 1)
       : codeEffects(text, reader.use(call)).map((draft) => ({ by: '', ...draft, guess: true }) as Effect)
   // What such a file runs is in no word of the call, and much of it depends on how it is called.
-  return inner.map((one) => ({
-    ...one,
-    by: clipped(`${name}: ${one.by}`),
-    ...(one.kind === 'unknown' ? { guess: true } : {}),
-  }))
+  return inner.map((one) => {
+    const by = clipped(`${name}: ${one.by}`)
+    if (one.kind !== 'unknown') return { ...one, by }
+    // Ordinary scripts may be long: only rules about what is unknown count for them.
+    return UNREAD.has(one.why) ? { kind: 'unknown', why: one.why, by } : { ...one, by, guess: true }
+  })
 }
 
 /** A delete in a container or on another machine loses its files, not those of this machine. */

@@ -168,8 +168,73 @@ describe('scripts on disk', () => {
     'sudo sh bin/wipe.sh',
     'source bin/wipe.sh',
     'cd bin && sh wipe.sh',
+    'bash -e bin/wipe.sh',
+    'bash -euo pipefail bin/wipe.sh',
+    'sh < bin/wipe.sh',
+    'cat bin/wipe.sh | sh',
+    'BASH_ENV=bin/wipe.sh bash -c :',
+    'bash --rcfile bin/wipe.sh -i',
   ])('%s', async (command) => {
     expect(await deleted(command)).toContainEqual(['/srv/data', expect.stringContaining('wipe.sh: rm -rf')])
+  })
+
+  it('without a first line that names a program are for a shell', async () => {
+    writeFileSync(join(project, 'bare'), 'rm -r /srv/bare\n')
+    writeFileSync(join(project, 'odd'), '#!/usr/bin/python3\nrm -r /srv/odd\n')
+    expect(await deleted('./bare')).toContainEqual(['/srv/bare', expect.anything()])
+    expect(await deleted('sh odd')).toContainEqual(['/srv/odd', expect.anything()])
+  })
+
+  const unknown = async (command: string) => {
+    const effects = await effectsOf({ name: 'Bash', input: { command } }, context)
+    return effects.filter(({ kind, guess }) => kind === 'unknown' && !guess)
+  }
+
+  it.each([
+    ['too big', `rm -r /srv\n${'#\n'.repeat(200_000)}`],
+    ['too long to parse', `${'true\n'.repeat(2500)}rm -r /srv\n`],
+    ['with a NUL', 'rm -r /srv\n\0'],
+  ])('that are %s are unknown', async (name, text) => {
+    const file = `${name.replaceAll(' ', '-')}.sh`
+    writeFileSync(join(project, file), text)
+    expect(await unknown(`sh ${file}`)).not.toEqual([])
+    expect(await unknown(`./${file}`)).not.toEqual([])
+    expect(await unknown(`sh < ${file}`)).not.toEqual([])
+  })
+
+  it('that are compiled programs only run', async () => {
+    writeFileSync(join(project, 'app'), Buffer.from('7f454c46000102', 'hex'))
+    expect(await unknown('./app')).toEqual([])
+  })
+
+  it('that run others in a long chain are unknown', async () => {
+    for (let i = 0; i < 9; i++) writeFileSync(join(project, `c${i}.sh`), `sh c${i + 1}.sh\n`)
+    writeFileSync(join(project, 'c9.sh'), 'rm -r /srv\n')
+    expect(await unknown('sh c0.sh')).not.toEqual([])
+    expect(await unknown('sh c8.sh')).toEqual([])
+  })
+
+  it.each([
+    'echo "rm -r /srv/here" > w.sh; sh w.sh',
+    "printf 'rm -r %s\\n' /srv/here > w.sh; sh w.sh",
+    "printf '%s\\n' true 'rm -r /srv/here' > w.sh && bash w.sh",
+    'tee w.sh <<< "rm -r /srv/here"; sh w.sh',
+    'echo "rm -r /srv/here" | tee w.sh; sh w.sh',
+    'echo true > v; echo "rm -r /srv/here" > w.sh; sh w.sh',
+  ])('that the same command writes are read: %s', async (command) => {
+    expect(await deleted(command)).toContainEqual(['/srv/here', expect.anything()])
+    expect(await unknown(command)).toEqual([])
+  })
+
+  it.each([
+    'base64 -d a.txt > w.sh; sh w.sh',
+    'echo hi; base64 -d a.txt > w.sh; sh w.sh',
+    'dd if=a of=w.sh; sh w.sh',
+    "printf '\\x72m' > w.sh; sh w.sh",
+    'echo "$X" > w.sh; sh w.sh',
+    '{ echo a; base64 -d b; } > w.sh; bash w.sh',
+  ])('that the same command writes are unknown if their text is: %s', async (command) => {
+    expect(await unknown(command)).not.toEqual([])
   })
 
   it('of package.json run with the hooks around them', async () => {

@@ -1,6 +1,6 @@
 // Scripts in files that a call would run: of shells and other languages, and those of package.json.
 
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { readPlain } from '../../files/plain-file.js'
@@ -11,6 +11,7 @@ import { asDash } from '../shell/script-runners.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
 import type { Word } from './word.js'
+import { writtenText } from './written-file.js'
 
 export interface StoredScript {
   /** As the call names it. */
@@ -18,7 +19,8 @@ export interface StoredScript {
   readonly text: string
   readonly folder: string
   readonly call: Call
-  readonly language: 'shell' | 'other'
+  /** Of an unread script, `text` says why. */
+  readonly language: 'shell' | 'other' | 'unread'
 }
 
 const MAX_BYTES = 256 * 1024
@@ -26,34 +28,64 @@ const MOST = 20
 
 const SHELL = /^(?:ba|da|z|k|mk|a)?sh$/
 
-export function storedScripts(script: Script): readonly StoredScript[] {
+export const UNREAD_FILE = 'a script that it runs cannot be read: it is too big, or not a text'
+export const UNREAD_WRITTEN = 'it writes a script that is only known when it runs'
+
+export type WritesFile = (call: Call, path: string) => boolean
+
+/** `writes`: whether a call changes a file. */
+export function storedScripts(script: Script, writes: WritesFile): readonly StoredScript[] {
   const found: StoredScript[] = []
   for (const call of script.calls) {
     if (found.length >= MOST || call.isGuess) break
     if (runsPackages(call.name)) found.push(...ofPackage(call))
-    found.push(...inFile(call, script))
+    for (const name of filesOf(call, script)) found.push(...inFile(name, call, script, writes))
   }
   return found
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------
 
-function inFile(call: Call, script: Script): readonly StoredScript[] {
-  const name = fileOf(call)
-  if (name === undefined || /[$`*?]/.test(name)) return []
+function inFile(name: string, call: Call, script: Script, writes: WritesFile): readonly StoredScript[] {
+  if (/[$`*?]/.test(name)) return []
   for (const folder of call.folders) {
     const path = posix.resolve(folder, name)
-    const text = writtenHere(path, script) ?? textOf(path)
-    if (text === undefined || text.includes('\0')) continue
-    const [first = ''] = text.split('\n', 1)
-    const isShell =
-      /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first) ||
-      (!first.startsWith('#!') &&
-        (SHELL.test(call.name) || /\.(?:ba|z)?sh$/.test(name) || call.name === 'source' || call.name === '.'))
-    const texts = isShell ? readings(text, call.name) : [text]
-    return texts.map((one) => ({ name, text: one, folder, call, language: isShell ? 'shell' : 'other' }))
+    const written = writtenText(path, script, knownText, writes)
+    const stored = written && !written.isAppended ? undefined : textOf(path)
+    if (!written && stored === undefined) continue
+    const made = (text: string, language: StoredScript['language']) => ({
+      name,
+      text,
+      folder,
+      call,
+      language,
+    })
+    const found: StoredScript[] = []
+    if (written && written.text === undefined) found.push(made(UNREAD_WRITTEN, 'unread'))
+    if (stored && typeof stored !== 'string' && !isBinary(path, call)) found.push(made(UNREAD_FILE, 'unread'))
+    const texts = [stored, written?.text].filter((text) => typeof text === 'string')
+    if (texts.length > 0) {
+      const text = texts.join('\n')
+      for (const language of languagesOf(text, call))
+        for (const one of language === 'shell' ? readings(text, call.name) : [text])
+          found.push(made(one, language))
+    }
+    return found
   }
   return []
+}
+
+/** Only programs that are started by their name look at the first line. */
+function languagesOf(text: string, { name }: Call): readonly ('shell' | 'other')[] {
+  const [first = ''] = text.split('\n', 1)
+  const isForShell = /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first)
+  if (SHELL.test(name) || isSource(name)) return ['shell']
+  if (isInterpreter(name)) return isForShell ? ['shell', 'other'] : ['other']
+  return isForShell || !first.startsWith('#!') ? ['shell'] : ['other']
+}
+
+function isSource(name: string): boolean {
+  return name === 'source' || name === '.'
 }
 
 function readings(text: string, shell: string): readonly string[] {
@@ -61,16 +93,31 @@ function readings(text: string, shell: string): readonly string[] {
   return other === undefined ? [text] : [text, other]
 }
 
-/** `bash x.sh`, `./x.sh`, `python x.py`. */
-function fileOf(call: Call): string | undefined {
-  const { name, command } = call
-  if (isRunner(name)) {
-    const file = scriptWord(call)
-    return file?.known ? file.text : undefined
+/** Interpreters whose input is a program, and no data. */
+const READS_PROGRAM =
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|tclsh)$/
+
+/** `bash x.sh`, `./x.sh`, `python x.py`, `sh < x.sh`, `cat x.py | python`, `BASH_ENV=x.sh bash`. */
+function filesOf(call: Call, { assignments }: Script): readonly string[] {
+  const { name, command, args, inputFiles, readsFrom } = call
+  if (!isRunner(name))
+    return command.program.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(command.program)
+      ? [command.program]
+      : []
+  const isShell = SHELL.test(name)
+  const file = scriptWord(call)
+  const words = file === undefined ? [] : [file]
+  const takesCode = args.some(({ text }) =>
+    (isShell ? /^-\w*c/ : /^-\w*[ceEpm]|^--(?:eval|print)/).test(text),
+  )
+  if (file === undefined && !takesCode && (isShell || READS_PROGRAM.test(name))) {
+    const [source] = readsFrom
+    words.push(...inputFiles)
+    if (source?.name === 'cat') words.push(...source.args.filter(({ text }) => !text.startsWith('-')))
   }
-  return command.program.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(command.program)
-    ? command.program
-    : undefined
+  if (isShell) words.push(...args.filter((_, i) => /^--(?:rcfile|init-file)$/.test(args[i - 1]?.text ?? '')))
+  const loaded = isShell ? assignments.flatMap((one) => /^(?:BASH_ENV|ENV)=(.+)$/s.exec(one)?.[1] ?? []) : []
+  return [...new Set([...words.filter(({ known }) => known).map(({ text }) => text), ...loaded])]
 }
 
 const isRunner = remembered(
@@ -90,31 +137,43 @@ export function scriptWord({ name, args }: Call): Word | undefined {
   return undefined
 }
 
-/** The text that the same script writes there: `cat > x.sh <<EOF`, `echo … > x.sh`. */
-function writtenHere(path: string, { calls, outputs }: Script): string | undefined {
-  const isWritten = outputs.some(({ words, folders }) =>
-    words.some(({ text }) => folders.some((folder) => posix.resolve(folder, text) === path)),
-  )
-  const input = isWritten
-    ? calls.flatMap((call) => {
-        if (call.name === 'cat' || call.name === 'tee') return call.input
-        return PRINTERS.test(call.name) ? [call.args.map(({ text }) => text).join(' ')] : []
-      })
-    : []
-  return input.length > 0 ? input.join('\n') : undefined
-}
-
-const PRINTERS = /^(?:echo|printf)$/
-
-function textOf(path: string): string | undefined {
+/** Undefined if there is no such file. */
+function textOf(path: string): string | { readonly problem: string } | undefined {
   // Most are missing, and an error takes longer than this look.
   if (!existsSync(path)) return undefined
   try {
-    const found = readPlain(realOf(path), MAX_BYTES)
-    return 'text' in found ? found.text : undefined
+    const real = realOf(path)
+    const found = readPlain(real, MAX_BYTES)
+    if ('problem' in found) return statSync(real).isDirectory() ? undefined : found
+    return found.text.includes('\0') ? { problem: 'has a NUL' } : found.text
   } catch {
-    return undefined
+    return { problem: 'cannot be read' }
   }
+}
+
+function knownText(path: string): string | undefined {
+  const text = textOf(path)
+  return typeof text === 'string' ? text : undefined
+}
+
+const MAGIC = ['7f454c46', 'feedface', 'feedfacf', 'cefaedfe', 'cffaedfe', 'cafebabe', '4d5a']
+
+/** A compiled program that is started by its name. Shells and other interpreters would read it as a script. */
+function isBinary(path: string, { name }: Call): boolean {
+  if (isRunner(name)) return false
+  const start = Buffer.alloc(4)
+  try {
+    const file = openSync(realOf(path), 'r')
+    try {
+      readSync(file, start)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
+  }
+  const hex = start.toString('hex')
+  return MAGIC.some((magic) => hex.startsWith(magic))
 }
 
 // ---- package.json -----------------------------------------------------------------------------------------------
@@ -166,7 +225,7 @@ function scriptsNamed(
 }
 
 function scriptsIn(path: string): Readonly<Record<string, unknown>> {
-  const text = textOf(path)
+  const text = knownText(path)
   if (text === undefined) return {}
   try {
     const value: unknown = JSON.parse(text)

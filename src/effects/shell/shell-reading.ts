@@ -57,6 +57,7 @@ export interface ShellReading {
 
 /** In UTF-16 units. Longer commands are not read, as in Claude Code. */
 export const LONGEST = 10_000
+export const TOO_LONG = 'it is too long to parse'
 /** The limit for each kind of opening, because the parser searches the rest of the text for the end of each one. */
 const MOST_OPENINGS = 300
 /** In nodes of the syntax tree. The parser gives up deeper down, and not always with an error. */
@@ -189,7 +190,7 @@ class Reader {
 
   script(text: string, input: Input, layer: number): void {
     this.#read += text.length
-    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.#missText('it is too long to parse')
+    if (text.length > LONGEST || this.#read > 4 * LONGEST) this.#missText(TOO_LONG)
     else if (layer > MOST_LAYERS || opensTooOften(text)) this.#missText(TOO_DEEP)
     else if (!HIDING.test(text)) {
       this.#parsed({

@@ -1,0 +1,120 @@
+// A file that a script writes before it runs it: its text, as far as the script says it.
+
+import { posix } from 'node:path'
+import { wordOf } from '../shell/simple-command.js'
+import type { Call, Script } from './shell-script.js'
+
+/** Programs that write a file that one of their words names. Compilers and chmod make no scripts. */
+const WRITERS = /^(?:tee|dd|sed|gsed|perl|sponge|xxd|openssl|base64|awk|gawk|curl|wget)$/
+
+export interface WrittenText {
+  /** Undefined if it is only known when it runs. */
+  readonly text: string | undefined
+  /** Whether the old text stays in front of it. */
+  readonly isAppended: boolean
+}
+
+type TextOf = (path: string) => string | undefined
+
+/** Undefined if the script does not write the file. `writes`: whether a call changes it. */
+export function writtenText(
+  path: string,
+  { calls, outputs }: Script,
+  textOf: TextOf,
+  writes: (call: Call, path: string) => boolean,
+): WrittenText | undefined {
+  const isRedirected = outputs.some(({ words, folders }) =>
+    words.some(({ text }) => folders.some((folder) => posix.resolve(folder, text) === path)),
+  )
+  const redirecting = isRedirected ? calls.filter((call) => operatorsTo(call, path).length > 0) : []
+  const writers = [
+    ...redirecting,
+    ...calls.filter((call) => WRITERS.test(call.name) && !call.isGuess && writes(call, path)),
+  ]
+  if (writers.length === 0) return isRedirected ? { text: undefined, isAppended: false } : undefined
+  const texts = writers.map((call) => printedBy(call, textOf))
+  return {
+    text: texts.every((text) => text !== undefined) ? texts.join('\n') : undefined,
+    isAppended: writers.every((call) => {
+      const operators = operatorsTo(call, path)
+      return operators.length > 0 ? operators.every((one) => one.includes('>>')) : isAppending(call)
+    }),
+  }
+}
+
+function isAppending({ name, args }: Call): boolean {
+  return name === 'tee' && args.some(({ text }) => /^-\w*a|^--append/.test(text))
+}
+
+function operatorsTo({ node, folders }: Call, path: string): readonly string[] {
+  return (node?.redirects ?? []).flatMap((redirect) => {
+    if (redirect.type !== 'Redirect' || !redirect.target) return []
+    const { operator, target } = redirect
+    if (!operator.includes('>')) return []
+    const { text } = wordOf(target)
+    return folders.some((folder) => posix.resolve(folder, text) === path) ? [operator] : []
+  })
+}
+
+const MOST_PIPES = 8
+
+/** What a call prints, if the script says it. */
+function printedBy(call: Call, textOf: TextOf, depth = 0): string | undefined {
+  const { name, args, input, inputFiles, readsFrom, folders } = call
+  if (args.some(({ known }) => !known) || depth > MOST_PIPES) return undefined
+  const words = args.map(({ text }) => text)
+  if (name === 'echo') return echoed(words)
+  if (name === 'printf') return formatted(words)
+  if (name !== 'cat' && name !== 'tee') return undefined
+  const files = name === 'cat' ? words.filter((word) => !word.startsWith('-')) : []
+  const named = [...files, ...inputFiles.map(({ text }) => text)]
+  if (named.length > 0) {
+    const texts = named.map((file) =>
+      folders.map((folder) => textOf(posix.resolve(folder, file))).find((text) => text !== undefined),
+    )
+    return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined
+  }
+  if (input.length > 0) return input.join('\n')
+  const [source] = readsFrom
+  return source && printedBy(source, textOf, depth + 1)
+}
+
+function echoed(words: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => !/^-[neE]+$/.test(word))
+  const text = (at < 0 ? [] : words.slice(at)).join(' ')
+  // Some shells decode escapes without an option.
+  return text.includes('\\') ? decoded(text) : text
+}
+
+/** Undefined for a format that is not plain. */
+function formatted([format = '', ...given]: readonly string[]): string | undefined {
+  const pattern = decoded(format)
+  if (pattern === undefined || /%(?![sb%])/.test(pattern) || format.startsWith('-')) return undefined
+  const rest = [...given]
+  let text = ''
+  do {
+    const before = rest.length
+    text += pattern.replace(/%([sb%])/g, (_, kind) => (kind === '%' ? '%' : (rest.shift() ?? '')))
+    if (rest.length === before) break
+  } while (rest.length > 0)
+  return text.includes('\\') ? decoded(text) : text
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '\\': '\\',
+  '"': '"',
+  "'": "'",
+}
+
+/** Undefined if it has escapes of other letters, which may be any. */
+function decoded(text: string): string | undefined {
+  let isPlain = true
+  const plain = text.replace(/\\([\s\S])/g, (all, letter: string) => {
+    if (/[0-7xuUc]/.test(letter)) isPlain = false
+    return ESCAPES[letter] ?? all
+  })
+  return isPlain ? plain : undefined
+}

@@ -42,6 +42,8 @@ interface Timed {
   /** When it begins and ends, in milliseconds. */
   readonly from: number
   readonly until: number
+  /** Whether its paths are those of a preset, which has rules of its own for paths that only the shell knows. */
+  readonly isShipped: boolean
 }
 
 interface Compiled extends Timed {
@@ -128,7 +130,7 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
       const key = JSON.stringify([then === 'allow', where, of, except, unless])
       const meets = conditions.get(key) ?? onceForEach(meeting(timed.rule, kind, roots))
       conditions.set(key, meets)
-      return { ...timed, meets, couldMeet: couldMeeting(timed.rule, kind, roots) }
+      return { ...timed, meets, couldMeet: couldMeeting(timed, kind, roots) }
     })
   const candidates = candidatesAmong(
     rules.map(({ rule }) => rule),
@@ -141,8 +143,9 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
 const UNKNOWN_PATH = 'only the running shell knows the path'
 
 /** A path that only the shell knows may be any. A rule that forbids some paths then asks. */
-function couldMeeting(rule: Rule, kind: EffectKind, roots: Roots): Meets | undefined {
-  if (rule.of === undefined || !FORBIDDING.has(rule.then) || patternsOf(kind) !== 'paths') return undefined
+function couldMeeting({ rule, isShipped }: Timed, kind: EffectKind, roots: Roots): Meets | undefined {
+  if (isShipped || rule.of === undefined || !FORBIDDING.has(rule.then) || patternsOf(kind) !== 'paths')
+    return undefined
   const { of: _, ...anywhere } = rule
   let meets: Meets | undefined
   return (effect, subjects) => {
@@ -190,9 +193,15 @@ function timedRules({ preset, rules }: Rules): readonly Timed[] {
     const rule = before ? { ...before, ...given } : given
     const until = (rule.until === undefined ? undefined : endOf(rule.until)) ?? Infinity
     return [
-      ...(rule.off ? [] : [{ rule, from: -Infinity, until }]),
-      ...(before ? [{ rule: before, from: until, until: Infinity }] : []),
+      ...(rule.off ? [] : [{ rule, from: -Infinity, until, isShipped: before !== undefined && !given.of }]),
+      ...(before ? [{ rule: before, from: until, until: Infinity, isShipped: true }] : []),
     ]
   })
-  return [...[...shipped.values()].map((rule) => ({ rule, from: -Infinity, until: Infinity })), ...own]
+  return [
+    ...[...shipped.values()].map((rule) => ({
+      ...{ rule, from: -Infinity, until: Infinity },
+      isShipped: true,
+    })),
+    ...own,
+  ]
 }

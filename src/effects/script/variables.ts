@@ -117,7 +117,8 @@ export class Variables {
   #printed(script: string): readonly string[] | undefined {
     const tmp = this.#surroundings.env.TMPDIR || '/tmp'
     if (/^mktemp(?: -[dqu]+)*(?: [\w.-]*X{3,}[\w.-]*| -t [\w.-]+)?$/.test(script))
-      return [`${tmp}/mktemp-*`, 'mktemp-*']
+      // It is new, so it is none of the files that a pattern would also mean.
+      return [`${tmp}/mktemp-XXXXXXXXXX`, 'mktemp-XXXXXXXXXX']
     // Numbers, and the name of a commit, which is not a file.
     if (/^seq(?: -?\d+){1,3}$/.test(script)) return ['*']
     if (/^git merge-base(?: [\w./@~^-]+){2}$/.test(script)) return ['0'.repeat(40)]

@@ -75,9 +75,8 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
         now >= from && now < until && isIn(rule, permissionMode, agent)
       for (const effect of effects) {
         const { rules, candidates } = rulesOf(effect.kind)
-        if (isUnparsed(effect) && !rules.some((one) => isAbout(one.rule, 'unknown') && isNow(one)))
-          hits.push(...maybeMet(timedAll.filter(isNow), effect))
-        if (rules.length === 0) continue
+        if (rules.length === 0 && !isUnparsed(effect)) continue
+        const before = hits.length
         const subjects = subjectsOf(effect)
         for (const i of candidates(subjects)) {
           const one = rules[i] as Compiled
@@ -87,6 +86,8 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
           if (effect.guess && rule.where?.guess !== true) continue
           hits.push(isMet ? { rule, effect } : { rule, effect, as: 'ask', because: UNKNOWN_PATH })
         }
+        if (isUnparsed(effect) && !hits.slice(before).some(decides))
+          hits.push(...maybeMet(timedAll.filter(isNow), effect))
       }
       return hits
     },
@@ -102,23 +103,19 @@ function isUnparsed(effect: Effect): boolean {
   return effect.kind === 'unknown' && effect.unparsed === true && !effect.guess
 }
 
-function isAbout({ effects }: Rule, kind: EffectKind): boolean {
-  return effects !== '*' && effects.includes(kind)
+/** Whether the rule says what follows. One that only tells something, or is in shadow mode, does not. */
+function decides({ rule: { then, mode } }: Hit): boolean {
+  return mode !== 'shadow' && (then === 'allow' || FORBIDDING.has(then))
 }
 
-/**
- * What was not read may do what a rule forbids or asks about. Asking is enough: most such calls are only long. A rule in
- * shadow mode asks nobody, so it does not stand for the others.
- */
+/** What was not read may do what a rule forbids or asks about. Asking is enough: most such calls are only long. */
 function maybeMet(rules: readonly Timed[], effect: Effect): readonly Hit[] {
-  const closing = rules.filter(({ rule }) => isClosing(rule) && !limitOf(rule))
-  const enforced = closing.find(({ rule }) => rule.mode !== 'shadow') ?? closing[0]
-  if (!enforced) return []
-  return [{ rule: enforced.rule, effect, as: 'ask', because: 'it may be met' }]
-}
-
-function isClosing({ then, redact }: Rule): boolean {
-  return !redact && (then === 'deny' || then === 'ask' || then === 'end_turn')
+  const forbidding = rules
+    .map(({ rule }) => rule)
+    .filter((rule) => !rule.redact && !limitOf(rule) && FORBIDDING.has(rule.then))
+  // A rule in shadow mode asks nobody, so it does not stand for the others.
+  const rule = forbidding.find(({ mode }) => mode !== 'shadow') ?? forbidding[0]
+  return rule ? [{ rule, effect, as: 'ask', because: 'it may be met' }] : []
 }
 
 function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfKind {

@@ -58,6 +58,16 @@ describe('what is not read', () => {
     expect((await verdict(long, [{ ...closing, in: { modes: ['plan'] } }])).result.action).toBe('continue')
   })
 
+  it.each([
+    { then: 'tell', say: 'x' },
+    { then: 'allow', mode: 'shadow' },
+    { then: 'allow', where: { unparsed: false } },
+    { then: 'allow', until: '2026-01-01' },
+  ])('is asked about if a rule about it does not decide: %o', async (more) => {
+    const unknown = { id: 'u', effects: ['unknown'], ...more }
+    expect((await verdict(long, [closing, unknown])).result.action).toBe('ask_user')
+  })
+
   it('is only told of a rule in shadow mode, which does not stand for the others', async () => {
     const shadow = { ...closing, id: 's', mode: 'shadow' }
     expect(await verdict(long, [shadow])).toMatchObject({

@@ -85,7 +85,8 @@ export async function configureRules(
     }
     const first = problems.find(({ closes }) => closes)
     if (first) {
-      const broken = brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.`)
+      const todo = first.todo === undefined ? '' : ` ${first.todo}`
+      const broken = brokenBy(`${file.path}:${file.json.lineOf(first.at)}: ${first.text}.${todo}`)
       return configured(document, broken, PRE_TOOL_USE, making)
     }
     return configured(document, { ...rules }, eventsFor(rules), making)

@@ -117,7 +117,8 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     does: ({ manager, packages }) => `install ${packages.join(', ') || 'packages'} with ${manager}`,
     patterns: 'names',
     subjects: ({ packages }) => packages.map((text) => ({ text })),
-    fields: { manager: ['text', ({ manager }) => manager] },
+    // `pip3.12` is `pip`.
+    fields: { manager: ['text', ({ manager }) => manager.replace(/[\d.]+$/, '')] },
   },
   privilege: {
     does: ({ operation }) => `change rights (${operation})`,

@@ -118,9 +118,14 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
     { type: 'string', pattern: '^[\\w.-]+(/[\\w.-]+)?$', maxLength: LONGEST_ID },
   ],
   effects: [
-    [(value) => value === '*' || isTexts(value), 'a list of effects, or "*" for all'],
+    [(value) => isText[0](value) || isTexts(value), 'an effect, a list of effects, or "*" for all'],
     'What a call would do: the kinds of effect that the rule is about.',
-    { anyOf: [{ const: '*' }, { type: 'array', minItems: 1, items: { enum: EFFECT_KINDS } }] },
+    {
+      anyOf: [
+        { enum: ['*', ...EFFECT_KINDS] },
+        { type: 'array', minItems: 1, items: { enum: EFFECT_KINDS } },
+      ],
+    },
   ],
   where: [
     [isObject, 'an object with fields of the effect'],

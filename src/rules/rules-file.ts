@@ -6,6 +6,7 @@ import type { EffectKind } from '../effects/effect.js'
 import { type JsonPath, type JsonText, under } from '../files/json-text.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
 import { LIMIT_KINDS, limitKindsOf, limitOf, PERIODS } from './limit.js'
+import { neverHad, neverMeant } from './never-met.js'
 import { presetRules } from './presets.js'
 import { REWRITE_NAMES } from './rewrite-names.js'
 import {
@@ -157,7 +158,7 @@ class RulesReader {
     for (const [key, [[accepts, wanted]]] of Object.entries(RULE_FIELDS)) {
       const given = value[key]
       if (given === undefined) continue
-      if (accepts(given)) rule[key] = given
+      if (accepts(given)) rule[key] = key === 'effects' ? effectsIn(given) : given
       else
         this.#wrong(
           `${name}: "${key}" must be ${wanted}, got ${shown(given)}`,
@@ -184,7 +185,8 @@ class RulesReader {
     }
     if (rule.redact) return this.#redaction(rule, name, at)
     for (const key of ['effects', 'then'] as const) {
-      if (rule[key] === undefined) return this.#wrong(`${name} needs "${key}"`, at, RULE)
+      if (rule[key] === undefined)
+        return this.#wrong(`${name} needs "${key}"`, at, this.#meantOfPreset(rule.id) ?? RULE)
     }
     const whole = rule as Rule
     if (!this.#isSound(whole, name, at)) return undefined
@@ -229,13 +231,26 @@ class RulesReader {
     return given as Rule
   }
 
+  /** `send` for `standard/send`, in a rule that only changes something. */
+  #meantOfPreset(id: string): string | undefined {
+    const [first] = this.#shipped.keys()
+    return first === undefined
+      ? undefined
+      : slip(`${first.slice(0, first.indexOf('/'))}/${id}`, this.#shipped.keys())
+  }
+
   #notShipped(id: string, at: JsonPath): undefined {
     const all = [...this.#shipped.keys()]
-    const todo =
-      slip(id, all) ??
-      (all.length > 0
-        ? `Choose from ${all.join(', ')}.`
-        : 'Add "preset": "standard", or use an id without "/".')
+    if (all.length === 0) {
+      const preset = PRESET_NAMES.find((one) => id.startsWith(`${one}/`)) ?? 'standard'
+      const todo = `Add "preset": "${preset}" to the file, or use an id without "/".`
+      return this.#wrong(
+        `${shown(id)} is the id of a rule of a preset, and this file has no preset`,
+        at,
+        todo,
+      )
+    }
+    const todo = slip(id, all) ?? `Choose from ${all.join(', ')}.`
     this.#wrong(`${shown(id)} is not a rule of the preset of this file`, at, todo)
   }
 
@@ -244,11 +259,7 @@ class RulesReader {
     const kinds = rule.effects === '*' ? EFFECT_KINDS : rule.effects
     for (const kind of rule.effects === '*' ? [] : rule.effects) {
       if (!EFFECT_KINDS.includes(kind))
-        this.#wrong(
-          `${name}: ${shown(kind)} is not an effect`,
-          under(at, 'effects'),
-          slip(kind, EFFECT_KINDS) ?? `Choose from ${EFFECT_KINDS.join(', ')}.`,
-        )
+        this.#wrong(`${name}: ${shown(kind)} is not an effect`, under(at, 'effects'), meantEffect(kind))
     }
     if (this.#problems.length > before) return false
     for (const [key, value] of Object.entries(rule.where ?? {})) this.#where(key, value, kinds, name, at)
@@ -354,6 +365,13 @@ class RulesReader {
       )
       return
     }
+    for (const one of [value].flat()) {
+      if (typeof one !== 'string') continue
+      const all = kinds.map((kind) => neverHad(key, one, kind))
+      const [never] = all
+      if (never && all.every((each) => each !== undefined))
+        this.#wrong(`${name}: "${key}" is never ${shown(one)}: ${never.why}`, place, never.todo)
+    }
   }
 
   #patterns(
@@ -378,16 +396,32 @@ class RulesReader {
       const where = typeof rule[key] === 'string' ? place : under(place, i)
       if (pattern.length > LONGEST_PATTERN)
         this.#wrong(`${name}: a pattern may have at most ${LONGEST_PATTERN} characters`, where)
-      else this.#expand(pattern, name, where)
-      const todo = kinds.every((kind) => patternsOf(kind) === 'paths') ? noPath(pattern) : undefined
-      if (todo !== undefined) this.#wrong(`${name}: ${shown(pattern)} means no path`, where, todo)
+      else this.#met(pattern, this.#expand(pattern, name, where), kinds, name, where)
     }
   }
 
-  #expand(pattern: string, name: string, at: JsonPath): void {
-    const all = alternatives(pattern, MOST_ALTERNATIVES)
-    this.#expanded += all?.length ?? 0
-    if (!all)
+  /** A pattern that no effect can meet is a slip: the rule would never apply. */
+  #met(
+    pattern: string,
+    expanded: readonly string[],
+    kinds: readonly EffectKind[],
+    name: string,
+    at: JsonPath,
+  ): void {
+    const meantKinds = kinds.filter((kind) => patternsOf(kind) !== 'none')
+    for (const one of expanded) {
+      const all = meantKinds.map((kind) => neverMeant(one, kind))
+      const [never] = all
+      if (!never || all.some((each) => each === undefined)) continue
+      this.#wrong(`${name}: ${shown(pattern)} never applies: ${never.why}`, at, never.todo)
+      return
+    }
+  }
+
+  #expand(pattern: string, name: string, at: JsonPath): readonly string[] {
+    const all = alternatives(pattern, MOST_ALTERNATIVES) ?? []
+    this.#expanded += all.length
+    if (all.length === 0)
       this.#wrong(
         `${name}: the braces in ${shown(pattern)} cannot be read`,
         at,
@@ -399,6 +433,7 @@ class RulesReader {
         at,
         'Use stars, so that fewer patterns say the same.',
       )
+    return all
   }
 
   #noteEnd({ until }: Partial<Rule>, name: string, at: JsonPath): void {
@@ -483,20 +518,37 @@ function isRemark(key: string): boolean {
   return /^(?:\/\/|[#_$])/.test(key) || key === 'description'
 }
 
-function slip(value: unknown, known: readonly string[]): string | undefined {
-  const meant = typeof value === 'string' ? nearest(value, known) : undefined
-  return meant === undefined ? undefined : `Did you mean "${meant}"?`
+/** A single effect may stand without a list. */
+function effectsIn(value: unknown): unknown {
+  return typeof value === 'string' && value !== '*' ? [value] : value
 }
 
-/** What to write instead of a pattern that no path would ever meet. */
-function noPath(pattern: string): string | undefined {
-  // Then it is about a file with such a name.
-  if (/^(?:~|\.{0,2})\//.test(pattern)) return undefined
-  if (pattern.startsWith('!')) return 'Use "except", or write ./! for a name that begins so.'
-  if (pattern.trim() !== pattern) return 'Remove the spaces around it.'
-  if (/^\$(?:[A-Za-z_]|\{)/.test(pattern)) return 'Variables are not read: write ~ for your home folder.'
-  if (/^~[^/]/.test(pattern)) return 'Write ~ for your own home folder, or the whole path of another.'
-  return pattern.includes('\\') ? 'Write / between folders.' : undefined
+/** Words that people use for an effect. */
+const OTHER_WORDS: Readonly<Record<string, EffectKind>> = {
+  upload: 'send',
+  network: 'send',
+  download: 'fetch',
+  remove: 'delete',
+  rm: 'delete',
+  edit: 'write',
+  exec: 'run',
+  execute: 'run',
+  bash: 'run',
+  shell: 'run',
+  sudo: 'privilege',
+}
+const OF_GIT = ['push', 'pull', 'commit', 'merge', 'rebase', 'reset', 'checkout', 'clean', 'stash']
+
+function meantEffect(word: string): string {
+  const choices = `Choose from ${EFFECT_KINDS.join(', ')}.`
+  if (OF_GIT.includes(word)) return `Use "effects": ["git"] with "where": {"operation": "${word}"}.`
+  const other = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined
+  return other === undefined ? (slip(word, EFFECT_KINDS) ?? choices) : `Did you mean "${other}"?`
+}
+
+function slip(value: unknown, known: Iterable<string>): string | undefined {
+  const meant = typeof value === 'string' ? nearest(value, known) : undefined
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`
 }
 
 function slipOf(key: string, value: unknown): string | undefined {

@@ -88,8 +88,20 @@ describe('a rules file', () => {
     [rule({ unless: [{ effects: ['send'] }] }), '"send" is not an effect of this rule | Choose from delete.'],
     [rule({ unless: [{ where: { force: true } }] }), '"force" is not a field of the effect delete'],
     [rule({ unless: [{ where: { deep: 'no' } }] }), '"deep" must be true or false, got "no"'],
-    [rule({ effects: [] }), '"effects" must be a list of effects'],
-    [rule({ id: 'standard/x' }), 'is not a rule of the preset of this file | Add "preset"'],
+    [rule({ effects: [] }), '"effects" must be an effect, a list of effects'],
+    [rule({ id: 'standard/x' }), 'and this file has no preset | Add "preset": "standard" to the file'],
+    [rule({ id: 'careful/send' }), 'this file has no preset | Add "preset": "careful"'],
+    [rule({ effects: 'delet' }), '"delet" is not an effect | Did you mean "delete"?'],
+    [rule({ effects: ['push'] }), 'Use "effects": ["git"] with "where": {"operation": "push"}.'],
+    [rule({ effects: ['upload'] }), 'Did you mean "send"?'],
+    [rule({ effects: ['zzzzzz'] }), 'Choose from read, write, delete, move, run, send'],
+    [rule({ effects: ['git'], where: { operation: ['push', 'psuh'] } }), '"operation" is never "psuh"'],
+    [rule({ effects: ['install'], where: { manager: 'nmp' } }), 'Did you mean "npm"?'],
+    [rule({ effects: ['send', 'fetch'], of: 'https://example.com/' }), 'hosts | Write "example.com".'],
+    [rule({ effects: ['send'], of: 'https://{a,b}.com' }), 'patterns of send are hosts | Write "a.com".'],
+    [rule({ effects: ['send'], except: ['localhost:3000'] }), 'hosts | Write "localhost".'],
+    [rule({ effects: ['git'], unless: [{ of: ['origin/main'] }] }), 'branches | Write "main".'],
+    [rule({ of: '${HOME}/.ssh' }), 'patterns have no variables | Write "~/.ssh".'],
     [rule({ in: { mode: ['x'] } }), '"in" must be an object such as'],
     [rule({ at_most: 0, per: 'turn' }), '"at_most" must be a whole number from 1 to 1000000, got 0'],
     [rule({ at_most: -3, per: 'turn' }), '"at_most" must be a whole number from 1 to 1000000, got -3'],
@@ -120,13 +132,13 @@ describe('a rules file', () => {
     ],
     [rule({ in: {} }), '"in" must be an object such as'],
     [rule({ until: '2030-02-31' }), '"until" must be a date such as'],
-    [rule({ of: '!src' }), '"!src" means no path | Use "except", or write ./!'],
-    [rule({ of: ['a', ' x '] }), '" x " means no path | Remove the spaces'],
-    [rule({ of: '$HOME/**' }), 'means no path | Variables are not read'],
-    [rule({ except: '${HOME}/a' }), 'means no path | Variables are not read'],
-    [rule({ of: '~root' }), '"~root" means no path | Write ~ for your own'],
+    [rule({ of: '!src' }), '"!src" never applies: it means no path | Use "except", or write ./!'],
+    [rule({ of: ['a', ' x '] }), '" x " never applies: it means no path | Remove the spaces'],
+    [rule({ of: '$HOME/**' }), 'patterns have no variables | Write "~/**".'],
+    [rule({ except: '${HOME}/a' }), 'patterns have no variables | Write "~/a".'],
+    [rule({ of: '~root' }), '"~root" never applies: it means no path | Write ~ for your own'],
     [rule({ of: 'src\\**' }), 'means no path | Write / between folders.'],
-    [rule({ unless: [{ of: '!a' }] }), '"!a" means no path'],
+    [rule({ unless: [{ of: '!a' }] }), '"!a" never applies: it means no path'],
     [rule({ in: { agents: [] } }), '"in" must be an object such as'],
     [rule({ in: { agents: ['codx'] } }), 'there is no agent "codx" | Did you mean "codex"?'],
     [rule({ in: { agents: ['somebody'] } }), 'there is no agent "somebody" | Choose from amazon-q'],
@@ -143,6 +155,18 @@ describe('a rules file', () => {
     rule({ until: '2032-02-29' }),
   ])('may have %s', (text) => {
     expect(problemsOf(text)).toEqual([])
+  })
+
+  it('may name a single effect without a list', () => {
+    const text = rule({ effects: 'send' })
+    expect(problemsOf(text)).toEqual([])
+    const read = readRules(JSON.parse(text), { owner: 'user', now: NOW, agents: [] })
+    expect(read.rules.rules[0]?.effects).toEqual(['send'])
+  })
+
+  it('may have a pattern that only one of its effects can meet', () => {
+    expect(problemsOf(rule({ effects: ['read', 'git'], of: 'origin/main' }))).toEqual([])
+    expect(problemsOf(rule({ effects: '*', of: 'origin/main' }))).toEqual([])
   })
 
   it('uses an id only once', () => {
@@ -253,6 +277,11 @@ describe('a change of the preset', () => {
     )
     expect(read.rules.rules).toHaveLength(kept)
     expect(read.problems.map(({ closes }) => closes)).toEqual(kept === 1 ? [] : [false])
+  })
+
+  it('suggests the id with the name of the preset', () => {
+    const text = JSON.stringify({ preset: 'standard', rules: [{ id: 'sned', then: 'deny' }] })
+    expect(problemsOf(text)).toEqual(['!1: the rule "sned" needs "effects" | Did you mean "standard/send"?'])
   })
 
   it('suggests the id that was meant', () => {

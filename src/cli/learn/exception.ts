@@ -6,6 +6,7 @@ import { visible } from '../../core/base/text.js'
 import type { Effect, EffectKind, Place } from '../../effects/effect.js'
 import { ifThere } from '../../files/if-there.js'
 import { fieldsOf } from '../../rules/effect-kinds.js'
+import { neverHad, neverMeant } from '../../rules/never-met.js'
 import type { Roots } from '../../rules/path-pattern.js'
 import { presetRules } from '../../rules/presets.js'
 import { type Exception, LONGEST_PATTERN, type Rule, type Where } from '../../rules/rule.js'
@@ -19,6 +20,14 @@ export function exceptionFor(effect: Effect, isSecret: SecretTest): Exception | 
   const of = namesIn(effect)
   if (of === undefined || of.length === 0 || !of.every(isPlain)) return 'broad'
   if (of.some((text) => text.includes(REDACTED) || withoutSecrets(text) !== text)) return 'secret'
+  const { where = {} } = whereOf(effect)
+  const isSlip =
+    of.some((text) => neverMeant(text, effect.kind)) ||
+    Object.entries(where).some(
+      ([key, value]) => typeof value === 'string' && neverHad(key, value, effect.kind),
+    )
+  // The reader of rules would take it for a mistake, and close every call.
+  if (isSlip) return 'broad'
   return { effects: [effect.kind], ...whereOf(effect), of }
 }
 

@@ -10,7 +10,21 @@ export interface Place {
   readonly wild: boolean
   /** Whether everything below it is affected too. */
   readonly deep: boolean
+  /** The folders that must not be lost, if it is one of them or contains one. Only where it is deleted, moved or changed. */
+  readonly holds?: readonly Held[]
 }
+
+/**
+ * `folder`: where the call runs. `system`: a folder without which the system does not work. `parent`: it contains one of
+ * the others.
+ */
+export type Held = 'folder' | 'project' | 'home' | 'system' | 'parent'
+
+/**
+ * What a git command does to a branch. `adds`: commits. `moves`: the branch that is checked out. `replaces`: it overwrites,
+ * deletes or renames a branch. `updates`: the branch only gets its own commits from elsewhere.
+ */
+export type BranchChange = 'adds' | 'moves' | 'replaces' | 'updates' | 'none'
 
 /** Where data that leaves the machine comes from. */
 export type Source =
@@ -20,8 +34,20 @@ export type Source =
   | { readonly of: 'text' }
 
 export type Effect = Common &
+  /** `links`: it gets a second name, under which it can be changed later. */
   (
-    | { readonly kind: 'read' | 'write' | 'delete'; readonly place: Place }
+    | { readonly kind: 'read'; readonly place: Place; readonly links?: boolean }
+    | { readonly kind: 'delete'; readonly place: Place }
+    | {
+        readonly kind: 'write'
+        readonly place: Place
+        /** Only its owner or its permissions change. */
+        readonly rights?: boolean
+        /** It is a folder, and files arrive in it. If their names are known, each is an effect of its own. */
+        readonly into?: 'known' | 'unknown'
+        /** Only this entry of the file changes. */
+        readonly entry?: string
+      }
     | { readonly kind: 'move'; readonly place: Place; readonly to: Place }
     | { readonly kind: 'run'; readonly program: string; readonly args: readonly string[] }
     /** `host` is undefined if it cannot be read. */
@@ -35,6 +61,7 @@ export type Effect = Common &
         readonly force: boolean
         /** What cannot be brought back afterwards. */
         readonly loses: 'history' | 'work' | 'nothing'
+        readonly change: BranchChange
       }
     | {
         readonly kind: 'cloud' | 'database'
@@ -49,7 +76,13 @@ export type Effect = Common &
     /** Other processes and the machine: kill, shutdown, a disk that is formatted, a fork bomb. */
     | { readonly kind: 'process'; readonly operation: string; readonly target: string | undefined }
     /** Files and switches of agents, and our own. */
-    | { readonly kind: 'setting'; readonly owner: string; readonly place: Place | undefined }
+    | {
+        readonly kind: 'setting'
+        readonly owner: string
+        readonly place: Place | undefined
+        /** False if the call only may change it, or may do so for a good reason. */
+        readonly sure: boolean
+      }
     /** `unparsed`: text was not read at all, because it is too long or too deep, for instance. It may do anything. */
     | { readonly kind: 'unknown'; readonly why: string; readonly unparsed?: true }
   )
@@ -59,6 +92,10 @@ interface Common {
   readonly by: string
   /** The text may only look like a command. */
   readonly guess?: boolean
+  /** A guess because another program gets these words, which may run them. */
+  readonly launched?: boolean
+  /** Read from code in another language, where only names tell. */
+  readonly code?: boolean
 }
 
 export type EffectKind = Effect['kind']

@@ -1,7 +1,8 @@
 // What a tool call would do, whichever tool, agent or spelling it comes with.
 
 import { resolve } from 'node:path'
-import type { Effect } from './effect.js'
+import type { Effect, Place } from './effect.js'
+import { HeldFolders } from './held-folders.js'
 import { Links } from './links.js'
 import { absolutePath } from './paths/absolute-path.js'
 import { ANYBODY, type Draft, NOT_GIT } from './program.js'
@@ -25,8 +26,12 @@ export async function effectsOf(use: ToolUse, context: EffectContext): Promise<r
   const first = distinct(await readCall(use, context))
   const known = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
   const followed = new Links(context).followed(known)
-  const read = followed === known ? known : distinct(followed)
-  const settings = [...settingsAmong(read, context.settings ?? []), ...unguarding(read, use)]
+  const { projectDir, home } = context
+  const held = new HeldFolders({ cwd: resolve(projectDir, context.cwd), projectDir, home })
+  const read = (followed === known ? known : distinct(followed)).map((one) => held.marked(one))
+  const files = read.some(canBeSetting) ? (context.settings ?? []) : []
+  const near = [context.cwd, projectDir, home]
+  const settings = [...settingsAmong(read, files, near), ...unguarding(read, use)]
   const more = settings.length === 0 ? settings : distinct(settings)
   const closed = read.some(isOpen) ? read.filter((effect) => !isOpen(effect)) : read
   const all = more.length === 0 ? closed : [...closed, ...more]
@@ -142,23 +147,50 @@ function isOpen(effect: Effect): boolean {
   return effect.kind === 'setting' && (effect.owner === ANYBODY || effect.owner === NOT_GIT)
 }
 
+/** Whether it changes a file, or may be about a setting. */
+function canBeSetting(effect: Effect): boolean {
+  return effect.kind === 'write' || effect.kind === 'delete' || effect.kind === 'move' || isOpen(effect)
+}
+
 /** A change of a file that guards depend on. */
-function settingsAmong(effects: readonly Effect[], files: readonly SettingFile[]): readonly Effect[] {
+function settingsAmong(
+  effects: readonly Effect[],
+  files: readonly SettingFile[],
+  near: readonly string[],
+): readonly Effect[] {
   const found: Effect[] = []
   if (files.length === 0) return found
   for (const effect of effects) {
-    const changes = effect.kind === 'write' || effect.kind === 'delete' || effect.kind === 'move'
-    if ((!changes && !isOpen(effect)) || !('place' in effect) || !effect.place) continue
+    if (!canBeSetting(effect) || !('place' in effect) || !effect.place) continue
     // What a folder is moved to gets all of its files.
     const places = effect.kind === 'move' ? [effect.place, { ...effect.to, deep: true }] : [effect.place]
-    for (const place of places) {
-      const owner = ownerOf(place, files)
+    // What an entry of a file decides is an effect of its own.
+    if (effect.kind === 'write' && effect.entry !== undefined) continue
+    const isInto = effect.kind === 'write' && effect.into === 'known'
+    for (const given of places) {
+      // The files that arrive in a folder are effects of their own.
+      const place = isInto ? { ...given, deep: false } : given
+      const owner = ownerOf(place, files, near)
       if (owner === undefined || (owner === 'git' && effect.kind === 'setting' && effect.owner === NOT_GIT))
         continue
-      found.push({ kind: 'setting', owner, place, by: effect.by, ...(effect.guess ? { guess: true } : {}) })
+      found.push({
+        kind: 'setting',
+        owner,
+        place,
+        sure: owner !== 'git' && isSure(effect, place),
+        by: effect.by,
+        ...(effect.guess ? { guess: true } : {}),
+        ...(effect.launched ? { launched: true } : {}),
+      })
     }
   }
   return found
+}
+
+/** A pattern for any file in any folder may match none of these, and code in another language is only searched for names. */
+function isSure(effect: Effect, { known, wild, path }: Place): boolean {
+  if (effect.code || (effect.kind === 'setting' && !effect.sure)) return false
+  return known && !(wild && /\*\*\/\*?$/.test(path))
 }
 
 /** Files that shells, sessions and other programs read when they start. */
@@ -172,7 +204,7 @@ function unguarding(effects: readonly Effect[], { input }: ToolUse): readonly Ef
   const found: Effect[] = []
   for (const one of effects)
     if (one.kind === 'write' && STARTED.test(one.place.path))
-      found.push({ kind: 'setting', owner: 'carabiner', place: one.place, by: one.by })
+      found.push({ kind: 'setting', owner: 'carabiner', place: one.place, sure: false, by: one.by })
   return found.length > 0 && UNGUARDING.test(JSON.stringify(input)) ? found : []
 }
 

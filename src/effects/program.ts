@@ -46,6 +46,9 @@ export interface Program {
 
 // ---- places -----------------------------------------------------------------------------------------------------
 
+/** Nothing is below a device. */
+const DEVICE = /^\/dev\/(?!shm(?:\/|$))./
+
 export function placesOf(
   word: Word,
   folders: readonly string[],
@@ -67,7 +70,7 @@ export function placesOf(
     const wild = isWild(word) || (!isLost && isPattern(folder))
     const given = isLost ? word.text : absolutePath(word.text, folder, home)
     const path = isLost ? given : plainPath(wild ? withStars(given) : given)
-    const place = { path, known: !isLost, wild, deep }
+    const place = { path, known: !isLost, wild, deep: deep && !DEVICE.test(path) }
     found.set(path, place)
     // `rm -r link/`: some programs follow it.
     if (/[^/.]\/+$/.test(word.text) && place.known && !place.wild && isLink(path))
@@ -114,8 +117,8 @@ export function writes(use: Use, words: readonly Word[], deep = false): Draft[] 
 export const ANYBODY = ''
 export const NOT_GIT = '!git'
 
-export function maybeSetting(places: readonly Place[], owner = ANYBODY): Draft[] {
-  return places.map((place) => ({ kind: 'setting', owner, place }))
+export function maybeSetting(places: readonly Place[], owner = ANYBODY, sure = owner === ANYBODY): Draft[] {
+  return places.map((place) => ({ kind: 'setting', owner, place, sure }))
 }
 
 export function cloud(operation: string, destroys: boolean, resource?: string): Draft {

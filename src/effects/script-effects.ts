@@ -7,7 +7,7 @@ import { copiedTrees } from './programs/copied-trees.js'
 import { fileChanges } from './programs/files.js'
 import { type Launched, launchedBy } from './programs/launchers.js'
 import { givenDisks, mentions } from './programs/mentions.js'
-import { onCarabiner, setVariable, unasked } from './programs/own.js'
+import { onCarabiner, setVariables, unasked } from './programs/own.js'
 import { programOf } from './programs/programs.js'
 import { sourcesOfInput } from './programs/sources.js'
 import { remembered } from './remembered.js'
@@ -72,11 +72,16 @@ export async function scriptEffects(
   const launched = new Map<Call, Launched>()
   const all: Call[] = []
   for (const call of withGivenWords(read.calls)) {
-    const found = launchedBy(call)
-    if (found) {
-      launched.set(found.call, found)
-      all.push(call, found.call)
-    } else all.push(...withInner(call))
+    const chain = launchChain(call)
+    for (const one of chain) launched.set(one.call, one)
+    const last = chain.at(-1)
+    if (!last) {
+      all.push(...withInner(call))
+      continue
+    }
+    all.push(call, ...chain.map((one) => one.call))
+    if (last.elsewhere) continue
+    all.push(...withInner(last.call).filter((inner) => inner.isGuess))
   }
   const script: Script = { ...read, calls: all }
   const reader = new CallReader(script, around)
@@ -98,6 +103,18 @@ export async function scriptEffects(
   return runFiles(effects, script, around)
 }
 
+const LONGEST_CHAIN = 5
+
+/** `npx bundle exec rm`: a launcher may launch another. */
+function launchChain(call: Call): readonly Launched[] {
+  const chain: Launched[] = []
+  for (let found = launchedBy(call); found && chain.length < LONGEST_CHAIN; ) {
+    chain.push({ ...found, elsewhere: found.elsewhere || (chain.at(-1)?.elsewhere ?? false) })
+    found = wrapperOf(found.call.name) ? undefined : launchedBy(found.call)
+  }
+  return chain
+}
+
 /** The effects of one call each, without those of scripts that it runs. */
 class CallReader {
   readonly #script: Script
@@ -116,7 +133,7 @@ class CallReader {
     const effects: Effect[] = []
     for (const draft of this.#drafts(call)) effects.push(withWords(draft, by))
     effects.push({ kind: 'run', program: call.name, args: call.args.map(({ text }) => text), by })
-    return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true })) : effects
+    return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true, launched: true })) : effects
   }
 
   readonly writes = (call: Call, path: string): boolean =>
@@ -172,14 +189,22 @@ function withWords(draft: Draft, by: string): Effect {
     case 'read':
     case 'write':
     case 'delete':
+      if (saysMore(draft)) break
       return { kind: draft.kind, place: draft.place, by: draft.by ?? by }
     case 'git': {
-      const { kind, operation, branch, force, loses } = draft
-      return { kind, operation, branch, force, loses, by: draft.by ?? by }
+      if (draft.code) break
+      const { kind, operation, branch, force, loses, change } = draft
+      return { kind, operation, branch, force, loses, change, by: draft.by ?? by }
     }
-    default:
-      return { ...draft, by: draft.by ?? by } as Effect
   }
+  return { ...draft, by: draft.by ?? by } as Effect
+}
+
+/** Whether it has fields besides its place. */
+function saysMore(draft: Extract<Draft, { readonly kind: 'read' | 'write' | 'delete' }>): boolean {
+  if (draft.code) return true
+  if (draft.kind === 'read') return draft.links !== undefined
+  return draft.kind === 'write' && (draft.rights ?? draft.into ?? draft.entry) !== undefined
 }
 
 /** Of each word that may be the verb. */
@@ -244,9 +269,7 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
     for (const place of words.flatMap((word) => placesOf(word, folders, around.home, false)))
       drafts.push({ kind: 'read', place })
   for (const place of historyFiles(script, around)) drafts.push({ kind: 'write', place })
-  for (const one of script.assignments) drafts.push(...setVariable(one))
-  for (const { name, args } of script.calls)
-    if (name === 'unset') for (const { text } of args) drafts.push(...setVariable(text))
+  drafts.push(...setVariables(script))
   if (isForkBomb(script)) drafts.push({ kind: 'process', operation: 'fork bomb', target: undefined })
   return drafts.length === 0 ? NONE : drafts.map((draft) => withWords(draft, by))
 }
@@ -345,7 +368,9 @@ async function inStored(
   const inner =
     language === 'shell'
       ? await scriptEffects(text, folder, around, budget, layer + 1)
-      : codeEffects(text, reader.use(call)).map((draft) => ({ by: '', ...draft, guess: true }) as Effect)
+      : codeEffects(text, reader.use(call)).map(
+          (draft) => ({ by: '', ...draft, guess: true, code: true }) as Effect,
+        )
   // What such a file runs is in no word of the call, and much of it depends on how it is called.
   return inner.map((one) => {
     const by = clipped(`${name}: ${one.by}`)

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isBelow } from '../files/within.js'
 import type { Place } from './effect.js'
 import { namesIn, treeOf } from './paths/on-disk.js'
 import { beginsAt, canBe, isPattern, type Parts, partsOf } from './paths/path-overlap.js'
@@ -14,13 +15,21 @@ export interface SettingFile {
   readonly shared?: boolean
 }
 
-/** The owner of a file that a change of the place affects. */
-export function ownerOf(place: Place, files: readonly SettingFile[]): string | undefined {
+/**
+ * The owner of a file that a change of the place affects. A pattern for files in any folder is looked for in its own folder
+ * and in those of `near` that are below it.
+ */
+export function ownerOf(
+  place: Place,
+  files: readonly SettingFile[],
+  near: readonly string[] = [],
+): string | undefined {
   const parts = partsOf(place.path)
   // Of a path that is only known at run time, the names still tell.
   const isWild = place.wild || !place.known
   const { all, byFirst, others } = indexOf(files)
-  if (place.wild && parts.includes('**')) return all.find((file) => isFound(place.path, file))?.owner
+  if (parts.length === 0 && place.deep) return all.find(({ path }) => path.startsWith('/'))?.owner
+  if (place.wild && parts.includes('**')) return all.find((file) => isFound(place.path, file, near))?.owner
   for (const [at, part] of parts.entries()) {
     const found = (isWild ? undefined : byFirst.get(part)) ?? []
     const met = [...found, ...(isWild ? all : others)].find((file) =>
@@ -94,11 +103,12 @@ function namesOf(path: string): readonly string[] {
 }
 
 /** `find . -name settings.json`: any number of folders, so only files that exist count. */
-function isFound(path: string, file: KnownFile): boolean {
+function isFound(path: string, file: KnownFile, near: readonly string[]): boolean {
   const names = namesOf(path)
   const start = names.slice(0, names.indexOf('**'))
   const last = (names.at(-1) ?? '').toLowerCase()
-  return rootsOf(start, file).some((root) =>
+  const below = file.path.startsWith('/') ? [] : near.filter((one) => isBelow(one, `/${start.join('/')}`))
+  return [...rootsOf(start, file), ...below.map(namesOf)].some((root) =>
     filesAt(join('/', ...root, file.path)).some((found) =>
       partsOf(found)
         .slice(start.length)

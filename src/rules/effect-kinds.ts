@@ -33,7 +33,21 @@ const PLACE_FIELDS = {
   wild: ['flag', ({ place }: WithPlace) => place.wild],
   /** Everything in a folder: `build/*`. */
   all: ['flag', ({ place }: WithPlace) => place.wild && place.path.endsWith('/*')],
+  /** What must not be lost, if the place is or contains it. */
+  holds: [['folder', 'project', 'home', 'system', 'parent'], ({ place }: WithPlace) => place.holds],
+  /** Below a folder that is only known at run time: `cd "$X" && rm -r build`. */
+  below: ['flag', ({ place }: WithPlace) => isBelowUnknown(place)],
 } as const satisfies EffectKindRow<WithPlace>['fields']
+
+function isBelowUnknown({ path, known, wild }: Place): boolean {
+  return (
+    !known &&
+    !wild &&
+    /^[\w.@%+,:-]/.test(path) &&
+    !/[$`\s]/.test(path) &&
+    !/(?:^|\/)\.{0,2}(?:\/|$)/.test(path)
+  )
+}
 
 const placeOf = ({ place }: WithPlace): readonly Subject[] => [{ place }]
 
@@ -71,8 +85,20 @@ function named(text: string | undefined): Subject {
 const CHANGES_BRANCH = /^(?:push|commit|merge|rebase|reset|pull|cherry-pick|revert|am|branch|update-ref)\b/
 
 const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
-  read: onPlace('read') as EffectKindRow<Of<'read'>>,
-  write: onPlace('write') as EffectKindRow<Of<'write'>>,
+  read: {
+    ...(onPlace('read') as EffectKindRow<Of<'read'>>),
+    does: ({ place, links }) => `${links ? 'give a second name to' : 'read'} ${placeText(place)}`,
+    fields: { ...PLACE_FIELDS, links: ['flag', ({ links }) => links === true] },
+  },
+  write: {
+    ...(onPlace('write') as EffectKindRow<Of<'write'>>),
+    does: ({ place, rights }) => `${rights ? 'change the rights of' : 'write'} ${placeText(place)}`,
+    fields: {
+      ...PLACE_FIELDS,
+      rights: ['flag', ({ rights }) => rights === true],
+      into: [['known', 'unknown'], ({ into }) => into],
+    },
+  },
   delete: onPlace('delete') as EffectKindRow<Of<'delete'>>,
   move: {
     does: ({ place, to }) => `move ${placeText(place)} to ${to.path}`,
@@ -109,6 +135,9 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
       operation: ['text', ({ operation }) => operation],
       force: ['flag', ({ force }) => force],
       loses: [['history', 'work', 'nothing'], ({ loses }) => loses],
+      change: [['adds', 'moves', 'replaces', 'updates', 'none'], ({ change }) => change],
+      /** Whether it is known which branch it is. */
+      named: ['flag', ({ branch }) => branch !== undefined],
     },
   },
   cloud: onResource('the cloud') as EffectKindRow<Of<'cloud'>>,
@@ -136,7 +165,12 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     does: ({ owner, place }) => `change the settings of ${owner}${place ? ` (${place.path})` : ''}`,
     patterns: 'paths',
     subjects: ({ place }) => (place ? [{ place }] : [{}]),
-    fields: { owner: ['text', ({ owner }) => owner] },
+    fields: {
+      owner: ['text', ({ owner }) => owner],
+      sure: ['flag', ({ sure }) => sure],
+      /** Whether it is a file or folder, and not an option, a variable or a command. */
+      file: ['flag', ({ place }) => place !== undefined],
+    },
   },
   unknown: {
     does: ({ why }) => `do something that cannot be read: ${why}`,
@@ -157,6 +191,8 @@ function sourcesText(from: Of<'send'>['from']): string {
 /** Every kind may only look like a command in a text. */
 const COMMON_FIELDS = {
   guess: ['flag', ({ guess }: Effect) => guess === true],
+  launched: ['flag', ({ launched }: Effect) => launched === true],
+  code: ['flag', ({ code }: Effect) => code === true],
 } as const satisfies EffectKindRow<Effect>['fields']
 
 export const EFFECT_KINDS = Object.keys(ROWS) as readonly EffectKind[]

@@ -32,6 +32,7 @@ function push(branch: string | undefined, force = true): Effect {
     branch,
     force,
     loses: force ? 'history' : 'nothing',
+    change: force ? 'replaces' : 'none',
     by: 'git push',
   }
 }
@@ -159,6 +160,7 @@ describe('rules', () => {
       branch: undefined,
       force: false,
       loses: 'nothing',
+      change: 'none',
       by: '',
     }
     expect(action([{ effects: ['git'], of: ['main'] }], [status])).toBe('continue')

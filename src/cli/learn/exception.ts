@@ -91,8 +91,8 @@ function whereOf(effect: Effect): { readonly where?: Where } {
   return found.length === 0 ? {} : { where: Object.fromEntries(found) as Where }
 }
 
-/** Fields that an exception for one path always has. */
-const IMPLIED: readonly string[] = ['known', 'all', 'guess']
+/** Fields that an exception for one path or branch always has, and those that only say how the effect was read. */
+const IMPLIED: readonly string[] = ['known', 'all', 'below', 'named', 'guess', 'launched', 'code']
 
 // ---- secrets --------------------------------------------------------------------------------------------------
 

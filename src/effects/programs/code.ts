@@ -1,5 +1,6 @@
 // Code in other languages on the command line: `python -c`, `node -e`. It is not parsed: names of functions and literals tell.
 
+import { isBelow } from '../../files/within.js'
 import type { Source } from '../effect.js'
 import { argumentsOf } from '../files/file-effect.js'
 import { shapeOf } from '../files/option-shapes.js'
@@ -67,7 +68,7 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
   const drafts: Draft[] = [...files, ...computedDeletes(code, use), ...namesIn(code, use)]
   if (isHidden(given, use.call.name))
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs hides what it works on` })
-  else if (DELETING.test(code) && LEADING.test(code))
+  else if (deletesUnknown(code, use))
     drafts.push({
       kind: 'unknown',
       why: `what the code that ${use.call.name} runs deletes is only known when it runs`,
@@ -90,7 +91,8 @@ function* filesIn(code: string, use: Use): Generator<Draft> {
     const before = code.slice(Math.max(0, found.index - 60), found.index)
     const after = code.slice(found.index + all.length, found.index + all.length + 80)
     const word: Word = { text, known: true, glob: /glob\s*\(?\s*$/.test(before) }
-    if (DELETES.test(before) && !/Path\s*\(\s*$/.test(before))
+    const outside = before.replace(/(?:pathlib\.)?Path\s*\(\s*$/, '')
+    if (DELETES.test(outside) && !/Path\s*\(?\s*$/.test(outside))
       yield* onPlaces('delete', use.places(word, true))
     else if (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.(?:unlink|rmdir)/.test(after))
       yield* onPlaces('delete', use.places(word, true))
@@ -129,13 +131,55 @@ function pipesAnywhere(code: string): boolean {
   return /\bprintf?\b[^;{}\n|]{0,2000}\|(?!\||&?\s{0,9}"")|[^"\s|]\s{0,9}\|\s{0,9}getline/.test(bare)
 }
 
-/** Names of functions that delete, wherever they occur. */
-const DELETING =
-  /(?<![\w$])(?:rmtree|rmSync|rmdirSync|rm_rf|remove_tree|remove_dir|rimraf|removeSync|deleteDir|removeItem|removeDir|deleteSync|deleteRecursively|RemoveAll|fs\.rm|promises\.rm|FileUtils\.rm\w*|unlinkSync|os\.(?:remove|unlink)|File\.delete|file delete|unlink|remove(?=\())(?![\w-])/
+/** Names specific enough to count as a delete wherever they occur. */
+const SURE = [
+  'rmtree|rmSync|rmdirSync|rm_rf!?|remove_tree|remove_dir(?:_all)?|remove_entry\\w*|rimraf(?:\\.sync)?|removeSync|deleteDir',
+  'removeItem|removeDir|deleteSync|deleteRecursively|RemoveAll|delete-directory\\S*|fs\\.rm|promises\\.rm|Deno\\.remove\\w*|FileUtils\\.\\w+|unlinkSync|file delete(?: -force)?',
+  'os\\.(?:remove|unlink|rename|replace)|shutil\\.move|renameSync|File\\.(?:rename|delete|unlink)|unlink\\s+glob|unlink(?=\\s*<|\\(\\))',
+].join('|')
+/** Common names, which only count as a delete if the code lists a folder. */
+const MAYBE = 'rm|rm_r|rmdir|unlink|remove|call delete|fn\\.delete'
 
-/** Expressions that list everything in a folder, or lead to the current folder or one above it. */
+/** What may come before the path: `(path='..')`, `(Path(r".."))`, ` ".."`. */
+const GIVEN = '\\s*\\(?\\s*(?:\\w+[=:]\\s*)?(?:new\\s+File\\s*\\(|(?:pathlib\\.)?Path\\s*\\()?\\s*[rbuf]{0,2}'
+
+const [SURELY, PERHAPS] = [SURE, MAYBE].map(
+  (names) => new RegExp(`(?<![\\w$])(?:${names})(?![\\w-])${GIVEN}`, 'g'),
+) as [RegExp, RegExp]
+
+const LITERAL = /^(['"`])[^'"`\n]{1,300}\1\s*(?![+.%/*<&|\s])/
+
+/** Expressions that can lead to the current folder, or to one above it. */
 const LEADING =
-  /\b(?:listdir|scandir|readdir\w*|rglob|finddepth|getcwdb?|homedir|expanduser|__dirname|pardir|curdir)\b|glob\S{0,9}\(?\s*['"]\*+['"]|Dir\[['"]\*|<\*>|['"]\.\.?\/?['"]|\s\.\.(?:\s|$)/
+  /\b(?:getcwdb?|cwd|homedir|expanduser|__dirname|__file__|readdirSync|listdir)\b|Dir\.(?:pwd|home)|\.parent\b|<\*>|file delete|\b(?:pardir|curdir|argv|ARGV|shift|environ|chr)\b|input\(|process\.env|(['"])\1\.join/
+
+/** Expressions that list everything in a folder. */
+const LISTING = /\b(?:listdir|scandir|readdir\w*|rglob|finddepth)\b|glob\S{0,9}\(?\s*['"]\*+['"]|Dir\[['"]\*/
+
+/** Whether the code deletes something that only its run tells, and that may be the folder where it runs. */
+function deletesUnknown(code: string, use: Use): boolean {
+  // The path is in no literal, or the name of the function is one itself.
+  const isOpen = (found: RegExpExecArray) => {
+    const at = found.index + found[0].length
+    return /['"]/.test(code[found.index - 1] ?? '') || !LITERAL.test(code.slice(at, at + 400))
+  }
+  if (LISTING.test(code) && [...code.matchAll(PERHAPS)].slice(0, MOST).some(isOpen)) return true
+  if (![...code.matchAll(SURELY)].slice(0, MOST).some(isOpen)) return false
+  return LEADING.test(code) || wholeLiterals(code).some((text) => isAboveCall(text, use))
+}
+
+/** Leaves out `/` alone, which is usually a separator. */
+function wholeLiterals(code: string): readonly string[] {
+  const texts = [...code.matchAll(/(['"`])([^'"`\n]{1,300})\1/g)].map(([, , text = '']) => text)
+  return [...new Set(texts)].filter((text) => text !== '/').slice(0, MOST)
+}
+
+function isAboveCall(text: string, use: Use): boolean {
+  const word = { text: text.replace(/(^|\/)\*$/, '$1.'), known: true, glob: false }
+  return use
+    .places(word)
+    .some(({ path }) => /^~\/?$/.test(text) || use.call.folders.some((folder) => isBelow(folder, path)))
+}
 
 /** Disks, and files that guards depend on, wherever the code names them. */
 function namesIn(code: string, use: Use): readonly Draft[] {
@@ -204,9 +248,18 @@ const ALSO_CODE = /^(?:vi|vim|nvim|ex|emacs|emacsclient|deno|bun)$/
 const isAlsoCode = remembered((name) => ALSO_CODE.test(name) || NAMING_CODE.test(name))
 
 export function alsoCode(use: Use): readonly Draft[] {
+  return asCode(alsoCodeOf(use))
+}
+
+/** Only the names in it tell what code does. */
+function asCode(drafts: readonly Draft[]): readonly Draft[] {
+  return drafts.length === 0 ? drafts : drafts.map((draft) => ({ ...draft, code: true }))
+}
+
+function alsoCodeOf(use: Use): readonly Draft[] {
   const { name } = use.call
   if (!isAlsoCode(name)) return []
-  if (ALSO_CODE.test(name)) return interprets(use)
+  if (ALSO_CODE.test(name)) return interpreted(use)
   const code = codeOf(use.call, use.script) ?? ''
   if (code === '' || code.length > LONGEST) return []
   const drafts = namesIn(inPlainText(code), use)
@@ -215,7 +268,9 @@ export function alsoCode(use: Use): readonly Draft[] {
     : drafts
 }
 
-const interprets = (use: Use): readonly Draft[] => {
+const interprets = (use: Use): readonly Draft[] => asCode(interpreted(use))
+
+function interpreted(use: Use): readonly Draft[] {
   const code = codeOf(use.call, use.script)
   const drafts: Draft[] = []
   if (isFromElsewhere(use.call, code !== undefined))

@@ -3,10 +3,11 @@
 import { posix } from 'node:path'
 import { isBelow } from '../../files/within.js'
 import { argumentsOf, baseOf, inFolder } from '../files/file-effect.js'
-import { isReader } from '../files/file-effects.js'
+import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { namesIn } from '../paths/on-disk.js'
-import { type Draft, maybeSetting, type Use } from '../program.js'
+import { ANYBODY, type Draft, maybeSetting, type Use } from '../program.js'
 import { remembered } from '../remembered.js'
+import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
 
 export interface Surroundings {
@@ -39,7 +40,9 @@ export function copiedTrees(use: Use, around: Surroundings): readonly Draft[] {
       // A copy of the project in an unrelated folder guards nothing there.
       if (use.places(target).every(({ path }) => isAside(path, around))) return []
       if (!entries) return maybeSetting(use.places(target, true))
-      return entries.flatMap((entry) => maybeSetting(use.places(inFolder(target, entry), true)))
+      return entries.flatMap((entry) =>
+        maybeSetting(use.places(inFolder(target, entry), true), ANYBODY, false),
+      )
     })
 }
 
@@ -57,13 +60,30 @@ function isWhole(source: Word, name: string): boolean {
 }
 
 /** The names that are copied. Undefined if the folder is elsewhere, is not there, or may change before the copy. */
-function entriesOf(source: Word, { call, script, places }: Use): readonly string[] | undefined {
+function entriesOf(source: Word, use: Use): readonly string[] | undefined {
+  const { places } = use
   if (REMOTE.test(source.text) || !source.known) return undefined
-  const isQuiet = script.calls.every((other) => other.command === call.command || isReader(other.name))
-  if (!isQuiet || script.outputs.length > 0) return undefined
   const folder = { ...source, text: source.text.replace(/(?<=^|\/)[.*]*\*[.*]*$/, '') || '.' }
-  const names = places(folder).map(({ path }) => namesIn(posix.normalize(path)))
+  const paths = places(folder).map(({ path }) => posix.normalize(path))
+  if (changesBefore(paths, use)) return undefined
+  const names = paths.map(namesIn)
   return names.length === 0 || names.some((one) => one.length === 0)
     ? undefined
     : names.flat().slice(0, MOST_ENTRIES)
+}
+
+/** Whether another part of the script may change these folders. */
+function changesBefore(paths: readonly string[], { call, script, places }: Use): boolean {
+  const touches = (words: readonly Word[], folders: readonly string[]) =>
+    words.some((word) =>
+      places(word, false, folders).some(
+        ({ path: at, known }) => !known || paths.some((path) => isBelow(at, path) || isBelow(path, at)),
+      ),
+    )
+  const isQuiet = (other: Call) => {
+    if (other.command === call.command || isReader(other.name)) return true
+    const effects = other.name === 'git' ? undefined : fileEffectsOf(other.name)?.(other)
+    return effects?.every((one) => !touches([one.target], one.folders ?? other.folders)) ?? false
+  }
+  return !script.calls.every(isQuiet) || script.outputs.some(({ words, folders }) => touches(words, folders))
 }

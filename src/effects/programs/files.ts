@@ -4,7 +4,16 @@ import { argumentsOf, baseOf, type FileEffect, inFolder } from '../files/file-ef
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { shapeOf } from '../files/option-shapes.js'
 import { isFolder } from '../paths/on-disk.js'
-import { type Draft, maybeSetting, onProcess, type Program, privilege, reads, type Use } from '../program.js'
+import {
+  type Draft,
+  literalPlace,
+  maybeSetting,
+  onProcess,
+  type Program,
+  privilege,
+  reads,
+  type Use,
+} from '../program.js'
 import { type Word, withText } from '../script/word.js'
 
 /** The files that a known program changes. */
@@ -40,7 +49,7 @@ function draftsOf(
     case 'link':
       // Whoever changes the link later changes the file.
       return at(effect).flatMap((place) => [
-        { kind: 'read', place: { ...place, deep: false } },
+        { kind: 'read', place: { ...place, deep: false }, links: true },
         ...maybeSetting([{ ...place, deep: true }]),
       ])
     case 'move': {
@@ -48,13 +57,18 @@ function draftsOf(
       // `mv x /dev/null`
       if (use.args.at(-1)?.text === '/dev/null')
         return at(effect).flatMap((place) => [
-          { kind: 'move', place, to: place },
+          { kind: 'move', place, to: literalPlace('/dev/null') },
           { kind: 'delete', place: { ...place, deep: true } },
         ])
       return at(effect).map((place) => ({ kind: 'move', place, to: to ?? place }))
     }
     default:
-      return at(effect).map((place) => ({ kind: 'write', place }))
+      return at(effect).map((place) => {
+        if (effect.arrives === 'names') return { kind: 'write', place, into: 'unknown' }
+        return effect.arrives === 'maybe' && place.known && !place.wild && isFolder(place.path)
+          ? { kind: 'write', place, into: 'known' }
+          : { kind: 'write', place }
+      })
   }
 }
 
@@ -73,7 +87,10 @@ function settled(effects: readonly FileEffect[], use: Use): readonly FileEffect[
   const isIn = (one: FileEffect) =>
     one !== open && one.deed === open.deed && one.target.text.startsWith(`${text}/`)
   const [place] = use.places(open.target)
-  const isInto = /\/$|^\.\.?$/.test(open.target.text) || (place !== undefined && isFolder(place.path))
+  const isInto =
+    use.texts.includes('--parents') ||
+    /\/$|^\.\.?$/.test(open.target.text) ||
+    (place !== undefined && isFolder(place.path))
   if (!isInto)
     return effects
       .filter((one) => !isIn(one))
@@ -170,7 +187,11 @@ const modes = (use: Use): readonly Draft[] => {
   const [mode] = hasMode ? operands : [undefined]
   const isDeep = has('R', '--recursive')
   const files = operands.slice(hasMode ? 1 : 0).flatMap((word) => use.places(word, isDeep))
-  const changed: Draft[] = files.map((place) => ({ kind: 'write', place }))
+  const changed: Draft[] = [
+    ...files.map((place): Draft => ({ kind: 'write', place, rights: true })),
+    // A folder that nobody may read or change keeps its files from everybody.
+    ...(isDeep ? [] : maybeSetting(files.map((place) => ({ ...place, deep: true })))),
+  ]
   if (name !== 'chmod') return [privilege(`${name} ${mode?.text ?? ''}`.trim()), ...changed]
   const text = mode?.text ?? taken ?? ''
   const opens = LOOSE.test(text) || /^[ugoa]*[oa][ugoa]*[+=]\w*w|^\+\w*w(?!.*u)/.test(text)
@@ -191,8 +212,12 @@ const formats = (use: Use): readonly Draft[] => {
     (text === '-n' && /^(?:mkfs\.ext\d|mke2fs|wipefs|sfdisk)$/.test(name))
   if (use.texts.some(tells)) return []
   if (
-    /^(?:zfs|zpool)$/.test(name) &&
-    !use.texts.some((text) => /^(?:destroy|labelclear|rollback)$/.test(text))
+    /^(?:zfs|zpool|diskutil)$/.test(name) &&
+    !use.texts.some((text) =>
+      /^(?:destroy|labelclear|rollback|erase.*|partition.*|zero.*|delete.*|reformat|secureErase)$/i.test(
+        text,
+      ),
+    )
   )
     return []
   const disk =

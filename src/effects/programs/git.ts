@@ -1,7 +1,7 @@
 // git: what each of its commands loses, and where it sends the repository.
 
 import { gitEffects, gitFolders } from '../files/git-effects.js'
-import { changedBranches } from '../git/changed-branches.js'
+import { type ChangedBranch, changedBranches } from '../git/changed-branches.js'
 import { gitCall } from '../git/git-call.js'
 import { type Draft, hostOf, type Program, plainWords, send, type Use } from '../program.js'
 
@@ -136,8 +136,8 @@ const effects = (use: Use): readonly Draft[] => {
   if (verb === undefined) return []
   const { loses, force = false, branch } = VERBS.get(verb)?.(args) ?? NOTHING
   const changed = changedBranches(use)
-  const branches = changed.length > 0 ? changed : [branch]
-  const own = branches.map((one): Draft => ({ kind: 'git', operation: verb, branch: one, force, loses }))
+  const branches: readonly ChangedBranch[] = changed.length > 0 ? changed : [{ branch, change: 'none' }]
+  const own = branches.map((one): Draft => ({ kind: 'git', operation: verb, force, loses, ...one }))
   return [
     ...(READING.test(verb) ? [] : own),
     ...filesOf(use, verb, args, loses),
@@ -192,7 +192,12 @@ function fetchesOf(verb: string, args: readonly string[]): readonly Draft[] {
 }
 
 const SWITCHES =
-  /^(?:HUSKY=0|HUSKY_SKIP_HOOKS=.|LEFTHOOK=(?:0|false)|SKIP=.|SKIP_HOOKS=.|PRE_COMMIT_ALLOW_NO_CONFIG=.|OVERCOMMIT_DISABLE=.|GIT_CONFIG_(?:KEY_\d+|PARAMETERS)=.*hookspath)/i
+  /^(?:HUSKY=0|HUSKY_SKIP_HOOKS=.|LEFTHOOK=(?:0|false)|LEFTHOOK_EXCLUDE=.|SKIP=.|SKIP_HOOKS=.|PRE_COMMIT_ALLOW_NO_CONFIG=.|OVERCOMMIT_DISABLE=.|GIT_CONFIG_(?:KEY_\d+|PARAMETERS)=.*hookspath|GIT_CONFIG_(?:GLOBAL|SYSTEM)=|GIT_EXEC_PATH=)/i
+
+/** The checks of the repository do not run, or others do. */
+const SKIPS: Draft = { kind: 'setting', owner: 'git', place: undefined, sure: true }
+/** They may be others. */
+const CHANGES: Draft = { ...SKIPS, sure: false }
 
 /** Verbs that run no checks. An unknown verb may be an alias of one that does. */
 const UNCHECKED = new Set(
@@ -208,13 +213,13 @@ function checks(
   args: readonly string[],
   settings: readonly string[],
 ): readonly Draft[] {
-  const setting: Draft = { kind: 'setting', owner: 'git', place: undefined }
-  if (settings.some((one) => /^(?:core\.hookspath(?:=|$)|exec-path=|include(?:if)?\.)/i.test(one)))
-    return [setting]
+  if (has(settings, /^core\.hookspath(?:=|$)/i)) return [SKIPS]
+  if (has(settings, /^(?:exec-path=|include(?:if)?\.)/i)) return [CHANGES]
   if (UNCHECKED.has(verb)) return []
   const words = withoutValues(args)
-  const skips = has(words, /^--no-ver(?:i(?:fy?)?)?$/) || (verb === 'commit' && has(words, /^-[^-mFcCtSu]*n/))
-  return skips || use.script.assignments.some((one) => SWITCHES.test(one)) ? [setting] : []
+  const skips =
+    has(words, /^--no-v(?:e(?:r(?:i(?:fy?)?)?)?)?$/) || (verb === 'commit' && has(words, /^-[^-mFcCtSu]*n/))
+  return skips || use.script.assignments.some((one) => SWITCHES.test(one)) ? [SKIPS] : []
 }
 
 /** A word that may be an option, but is only known at run time. Output of git itself counts as a name. */
@@ -226,6 +231,8 @@ function unreadOptions(
 ): readonly Draft[] {
   if (settings.some((one) => /^alias\./i.test(one)))
     return [{ kind: 'unknown', why: 'it defines a new git command' }]
+  if (verb === 'update-ref' && args.includes('--stdin'))
+    return [{ kind: 'unknown', why: 'it moves branches that the command does not name' }]
   if (UNCHECKED.has(verb)) return []
   const open = new Set(use.args.filter(({ known }) => !known).map(({ text }) => text))
   const isSure = verb === 'commit' ? /^$/ : /^[^$`]|^\$\w|^\$\{|^(?:\$\(|`)\s*git\s/
@@ -250,11 +257,10 @@ function withoutValues(args: readonly string[]): readonly string[] {
 
 function configured(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
   if (verb !== 'config') return []
-  const setting: Draft = { kind: 'setting', owner: 'git', place: undefined }
   const isWhole =
     has(args, /^(?:-e|--edit|edit)$/) ||
     (has(args, /^(?:--)?re(?:move|name)-section$/) && has(args, /^(?:core|alias|include.*)$/i))
-  if (isWhole) return [setting]
+  if (isWhole) return [CHANGES]
   const names = plainWords(args, /^(?:-f|--file|--type|--default)$/).filter(
     (word) => !/^(?:get|list|set|unset)$/.test(word),
   )
@@ -263,17 +269,22 @@ function configured(use: Use, verb: string, args: readonly string[]): readonly D
     /^(?:get|list)$/.test(args[0] ?? '') ||
     (names.length < 2 && !has(args, /^--(?:unset|remove)/) && args[0] !== 'unset')
   if (isReading) return []
-  const isHooks = names.some(
-    (name, i) =>
-      /^(?:core\.hookspath|include(?:if)?\..*)$/i.test(name) ||
-      (/^alias\./i.test(name) && isSkipping(names[i + 1] ?? '')),
-  )
+  const checked = names.flatMap((name, i) => checksBy(name, has(args, UNSET) ? undefined : names[i + 1]))
   const isGlobal = has(args, /^--global$/)
   const file = use.places({ text: '~/.gitconfig', known: true, glob: false })
   return [
-    ...(isHooks ? [setting] : []),
-    ...(isGlobal ? file.map((place): Draft => ({ kind: 'write', place })) : []),
+    ...checked,
+    ...(isGlobal ? file.map((place): Draft => ({ kind: 'write', place, entry: names[0] ?? '' })) : []),
   ]
+}
+
+const UNSET = /^(?:--unset.*|unset|--remove-section|remove-section)$/
+
+/** What a setting of git does to the checks. It has no value if it is removed. */
+function checksBy(name: string, value: string | undefined): readonly Draft[] {
+  if (/^core\.hookspath$/i.test(name)) return [/^(?:\/dev\/.*)?$/.test(value ?? '') ? SKIPS : CHANGES]
+  if (/^include(?:if)?\./i.test(name)) return [/no-v|hookspath/i.test(value ?? '') ? SKIPS : CHANGES]
+  return /^alias\./i.test(name) && isSkipping(value ?? '') ? [SKIPS] : []
 }
 
 /** Whether an alias leaves out the checks. */
@@ -317,13 +328,14 @@ export const GIT_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['bfg'],
-    effects: () => [{ kind: 'git', operation: 'bfg', branch: undefined, force: true, loses: 'history' }],
+    effects: () => [
+      { kind: 'git', operation: 'bfg', branch: undefined, force: true, loses: 'history', change: 'replaces' },
+    ],
     examples: [{ command: 'bfg --delete-files id_rsa', effects: [loses('history')] }],
   },
   {
     names: ['pre-commit', 'husky', 'lefthook', 'overcommit', 'simple-git-hooks'],
-    effects: ({ texts }) =>
-      /^(?:--)?uninstall$/.test(texts[0] ?? '') ? [{ kind: 'setting', owner: 'git', place: undefined }] : [],
+    effects: ({ texts }) => (/^(?:--)?uninstall$/.test(texts[0] ?? '') ? [CHANGES] : []),
     examples: [
       { command: 'pre-commit uninstall', effects: [{ kind: 'setting', owner: 'git' }] },
       { command: 'pre-commit run', effects: [] },

@@ -14,7 +14,9 @@ import { runsElsewhere } from '../script/inner-calls.js'
 import type { Call, Script } from '../script/shell-script.js'
 import { isWild, type Word } from '../script/word.js'
 
-const SETTING: Draft = { kind: 'setting', owner: 'carabiner', place: undefined }
+const SETTING: Draft = { kind: 'setting', owner: 'carabiner', place: undefined, sure: true }
+/** It changes the guard in a way that users often want. */
+const MAYBE: Draft = { ...SETTING, sure: false }
 
 // ---- which command of Carabiner ---------------------------------------------------------------------------------
 
@@ -24,23 +26,33 @@ const READING = /^(?:list|explain|doctor|docs|fire|test|audit|schema|completion|
 /** With one of these options, the other commands only print too. */
 const TELLING = /^(?:--(?:show|check|dry-run|help)|-h)$/
 
-/** Commands that decide what may run, and the word that makes them do so. Undefined: always. */
-const DECIDING: Readonly<Record<string, RegExp | undefined>> = {
-  trust: undefined,
-  untrust: undefined,
-  install: undefined,
-  update: undefined,
-  uninstall: undefined,
-  disable: undefined,
-  enable: undefined,
-  remove: undefined,
-  setup: undefined,
-  new: undefined,
-  migrate: /^--write$/,
-  approvals: /^(?:allow|deny|revoke|--(?:watch|always|all))(?:=|$)/,
-  hook: /^--unlock$/,
-  catalog: /^(?:add|remove)$/,
-  service: /^stop$/,
+interface Deciding {
+  /** The word that makes the command do so. Undefined: always. */
+  readonly only?: RegExp
+  /** Only such words remove the guard. Undefined: every use of the command does, or decides what it trusts. */
+  readonly sure?: RegExp
+}
+
+const ALWAYS: Deciding = {}
+const NEVER_SURE = /^(?!)/
+
+/** Commands that decide what may run. */
+const DECIDING: Readonly<Record<string, Deciding>> = {
+  trust: ALWAYS,
+  untrust: ALWAYS,
+  install: ALWAYS,
+  update: ALWAYS,
+  uninstall: ALWAYS,
+  disable: ALWAYS,
+  remove: ALWAYS,
+  enable: { sure: NEVER_SURE },
+  setup: { sure: /^--(?:remove|prune|engine|only|without)(?:=|$)/ },
+  new: { sure: NEVER_SURE },
+  migrate: { only: /^--write$/ },
+  approvals: { only: /^(?:allow|deny|revoke|--(?:watch|always|all))(?:=|$)/ },
+  hook: { only: /^--unlock$/ },
+  catalog: { only: /^(?:add|remove)$/, sure: NEVER_SURE },
+  service: { only: /^stop$/ },
 }
 
 const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
@@ -55,8 +67,10 @@ function decided(words: readonly Word[]): readonly Draft[] {
   const end = words.findIndex(({ text }) => text === '--')
   const options = end < 0 ? words : words.slice(0, end)
   if (verb === undefined || options.some(({ text, either }) => TELLING.test(text) && !either)) return []
-  const only = DECIDING[verb]
-  return !only || words.some(({ text, known }) => !known || only.test(text)) ? [SETTING] : []
+  const { only, sure } = DECIDING[verb] ?? ALWAYS
+  const has = (word: RegExp) => words.some(({ text, known }) => !known || word.test(text))
+  if (only && !has(only)) return []
+  return [!sure || has(sure) ? SETTING : MAYBE]
 }
 
 // ---- which program is Carabiner ---------------------------------------------------------------------------------
@@ -131,7 +145,8 @@ function isHidden({ text, known }: Word, next: Word | undefined): boolean {
 export function onCarabiner({ call, script }: Use, home: string, env: NodeJS.ProcessEnv): readonly Draft[] {
   const words = wordsBehind(call, home)
   if (words) return hidesAgent(script) ? [SETTING] : decided(words)
-  return isRestoring(call, home, env) || isReplaced(call) || isTold(call) ? [SETTING] : []
+  if (isRestoring(call, home, env)) return [SETTING]
+  return isReplaced(call) || isTold(call) ? [MAYBE] : []
 }
 
 /** `launchctl setenv CARABINER_OFF 1` */
@@ -204,7 +219,7 @@ export function unasked({ call, texts }: Use): readonly Draft[] {
   const isSo =
     texts.some((text) => text.startsWith('--') && UNASKED.test(text)) ||
     (isAgent(call.name) && (changesSettings(texts) || texts.some((text) => UNGUARDED.test(text))))
-  return isSo ? [{ kind: 'setting', owner: call.name, place: undefined }] : []
+  return isSo ? [{ kind: 'setting', owner: call.name, place: undefined, sure: false }] : []
 }
 
 const isAgent = remembered((name) => AGENT_PROGRAMS.includes(name))
@@ -216,18 +231,24 @@ function changesSettings([first = '', second = '']: readonly string[]): boolean 
   )
 }
 
-/** Variables that switch hooks, or move what they depend on. */
-export function setVariable(assignment: string): readonly Draft[] {
-  const [, owner] = /^(CARABINER|CLAUDE)_\w+(?:=|$)/.exec(assignment) ?? []
-  if (owner === undefined) return []
-  return [
-    {
-      kind: 'setting',
-      owner: owner === 'CLAUDE' ? 'claude-code' : 'carabiner',
-      place: undefined,
-      by: assignment,
-    },
-  ]
+const OF_GUARDS = /^(CARABINER|CLAUDE)_(\w+)(?:=|$)/
+
+/** Variables that switch hooks, or move what they depend on. For a program that is no agent, most of them change nothing. */
+export function setVariables({ assignments, calls }: Script): readonly Draft[] {
+  const set = assignments.filter((one) => OF_GUARDS.test(one))
+  for (const { name, args } of calls)
+    if (name === 'unset') for (const { text } of args) if (OF_GUARDS.test(text)) set.push(text)
+  if (set.length === 0) return []
+  const isForAgent = calls.some(({ name }) => isAgent(name) || isOwn(name))
+  const isKept = calls.some(({ name }) => /^(?:export|declare|typeset|unset)$/.test(name))
+  return set.flatMap((by): readonly Draft[] => {
+    const [, owner, name] = OF_GUARDS.exec(by) ?? []
+    const isOwner = owner === 'CARABINER'
+    if (!isForAgent && !(isOwner ? name === 'OFF' : isKept)) return []
+    return [
+      { kind: 'setting', owner: isOwner ? 'carabiner' : 'claude-code', place: undefined, sure: false, by },
+    ]
+  })
 }
 
 export const OWN_PROGRAMS: readonly Program[] = [
@@ -245,6 +266,8 @@ export const OWN_PROGRAMS: readonly Program[] = [
       { command: 'env -u CLAUDECODE carabiner list', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'npm uninstall -g carabiner', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'CARABINER_OFF=1 make', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'CARABINER_HOME=/tmp/x npm test', effects: [] },
+      { command: 'CARABINER_HOME=/tmp/x claude', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'agent --yolo', effects: [{ kind: 'setting', owner: 'agent' }] },
       { command: 'carabiner list', effects: [] },
       { command: 'carabiner trust --show', effects: [] },

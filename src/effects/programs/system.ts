@@ -71,6 +71,14 @@ const services = (use: Use): readonly Draft[] => {
   return STOPS.test(verb) ? [onProcess(`${use.call.name} ${verb}`, unit)] : []
 }
 
+const FROM_INPUT = /^(?:-f|--file=|--makefile=)?(?:-|\/dev\/(?:stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
+
+/** The rules of these programs are in a language that is not read. In a file, people can at least look at them. */
+const builds = ({ call, texts }: Use): readonly Draft[] =>
+  texts.some((text) => FROM_INPUT.test(text) || /^--eval(?:=|$)/.test(text))
+    ? [{ kind: 'unknown', why: `${call.name} gets its rules from the command line` }]
+    : []
+
 const cron = (use: Use): readonly Draft[] => {
   if (use.texts.some((text) => /^-\w*l|^-V$/.test(text))) return []
   return use.texts.length === 0 &&
@@ -78,6 +86,7 @@ const cron = (use: Use): readonly Draft[] => {
     ? []
     : [
         onProcess(use.texts.includes('-r') ? 'crontab -r' : 'crontab'),
+        ...builds(use),
         ...reads(use, argumentsOf(use.args, { valued: 'u' }).operands),
       ]
 }
@@ -271,6 +280,15 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
       },
       { command: 'systemctl status nginx', effects: [] },
       { command: 'service nginx stop', effects: [{ kind: 'process', target: 'nginx' }] },
+    ],
+  },
+  {
+    names: ['make', 'gmake', 'bmake', 'nmake', 'just', 'ninja'],
+    effects: builds,
+    examples: [
+      { command: "make -f - <<< 'all:; touch x'", effects: [{ kind: 'unknown' }] },
+      { command: 'make --eval="$(cat rules)"', effects: [{ kind: 'unknown' }] },
+      { command: 'make -f other.mk test', effects: [] },
     ],
   },
   {

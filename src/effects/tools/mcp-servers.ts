@@ -60,6 +60,7 @@ const github = (call: McpCall): readonly Draft[] => {
         branch,
         force: isObject(call.input) && call.input.force === true,
         loses: isObject(call.input) && call.input.force === true ? 'history' : 'nothing',
+        change: call.tool === 'create_branch' ? 'none' : 'adds',
       },
       send('github.com', [{ of: 'text' }]),
     ]

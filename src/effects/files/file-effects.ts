@@ -272,21 +272,14 @@ function rejected(file: Word): readonly Word[] {
 const applyPatch: EffectReader = ({ args, input }) =>
   each('write', [...args.map(({ text }) => text), ...input].flatMap(pathsInPatch).map(literalWord), true)
 
+/** Programs that delete the files that they are given. */
+export const DELETERS = [
+  ...['rm', 'rmdir', 'unlink', 'shred', 'srm', 'trash', 'trash-put', 'rimraf', 'del-cli', 'safe-rm', 'wipe'],
+  ...['rip', 'trash-cli', 'gvfs-trash', 'remove_directory'],
+] as const
+
 const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>([
-  ...[
-    'rm',
-    'rmdir',
-    'unlink',
-    'shred',
-    'srm',
-    'trash',
-    'trash-put',
-    'rimraf',
-    'del-cli',
-    'safe-rm',
-    'wipe',
-  ].map((name) => [name, remove] as const),
-  ...['rip', 'trash-cli', 'gvfs-trash', 'remove_directory'].map((name) => [name, remove] as const),
+  ...DELETERS.map((name) => [name, remove] as const),
   [
     'gio',
     ({ args }) =>

@@ -1,7 +1,7 @@
 // Programs that change files. What each does to which file is read by the tables in files/.
 
 import { argumentsOf, baseOf, type FileEffect, inFolder } from '../files/file-effect.js'
-import { fileEffectsOf, isReader } from '../files/file-effects.js'
+import { DELETERS, fileEffectsOf, isReader } from '../files/file-effects.js'
 import { shapeOf } from '../files/option-shapes.js'
 import { isFolder } from '../paths/on-disk.js'
 import {
@@ -239,24 +239,7 @@ const write = (path: string, more = {}) => ({ kind: 'write', place: { path, ...m
 
 export const FILE_PROGRAMS: readonly Program[] = [
   {
-    names: [
-      'rm',
-      'rmdir',
-      'unlink',
-      'srm',
-      'trash',
-      'trash-put',
-      'rimraf',
-      'del-cli',
-      'safe-rm',
-      'wipe',
-      'rip',
-      'trash-cli',
-      'gvfs-trash',
-      'remove_directory',
-      'gio',
-      'shred',
-    ],
+    names: [...DELETERS, 'gio'],
     effects: changes,
     examples: [
       { command: 'rm -rf ~/old', effects: [del('/home/dev/old', { deep: true, known: true })] },
@@ -264,6 +247,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
       { command: 'rm -rf "$DIR"', effects: [del('$DIR', { known: false })] },
       { command: 'sudo sh -c "rm -r /opt/x"', effects: [del('/opt/x'), { kind: 'privilege' }] },
       { command: 'npx rimraf dist', effects: [del('/home/dev/app/dist')] },
+      { command: 'rip old', effects: [del('/home/dev/app/old')] },
       { command: 'shred -u key.pem', effects: [del('/home/dev/app/key.pem')] },
     ],
   },

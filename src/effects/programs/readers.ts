@@ -1,6 +1,6 @@
 // Programs that read the files that they are given.
 
-import { argumentsOf } from '../files/file-effect.js'
+import { argumentsOf, literalWord } from '../files/file-effect.js'
 import { shapeOf } from '../files/option-shapes.js'
 import {
   type Draft,
@@ -48,8 +48,11 @@ const behindFirst =
     const { operands, has, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
     const isGiven = has(letters, ...long)
     const isDeep = /^(?:rg|ag|ack)$/.test(use.call.name) || has('rR', '--recursive')
+    const files = isGiven ? operands : operands.slice(1)
+    // Without files, it searches the current folder.
+    const isHere = isDeep && files.length === 0 && use.call.readsFrom.length === 0
     return [
-      ...reads(use, isGiven ? operands : operands.slice(1), isDeep),
+      ...reads(use, isHere ? [literalWord('.')] : files, isDeep),
       ...reads(use, letters.includes('f') ? valuesOf('f', '--file', '--from-file') : []),
       ...fileChanges(use),
     ]
@@ -184,6 +187,7 @@ export const READERS: readonly Program[] = [
     effects: behindFirst('ef', '--regexp', '--file', '--files'),
     examples: [
       { command: 'grep -n KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'grep -r KEY', effects: [{ kind: 'read', place: { path: '/home/dev/app', deep: true } }] },
       { command: 'rg password /etc', effects: [{ kind: 'read', place: { path: '/etc', deep: true } }] },
     ],
   },

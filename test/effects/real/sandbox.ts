@@ -1,0 +1,113 @@
+// A place in which commands can do no harm: a user without rights, a namespace without network, and a root that is gone
+// afterwards.
+
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import type { Report } from './driver.js'
+
+/** With `packed.txt` in it. */
+const ZIP = Buffer.from(
+  'UEsDBBQAAAAAAAAAIVBD4EEvBwAAAAcAAAAKAAAAcGFja2VkLnR4dHBhY2tlZApQSwECFAMUAAAAAAAAACFQQ+BBLwcAAAAHAAAACgAAAAAAAAAAAAAAgAEAAAAAcGFja2VkLnR4dFBLBQYAAAAAAQABADgAAAAvAAAAAAA=',
+  'base64',
+)
+
+/** Builds a root of a few folders that cannot be written, and a scratch folder in memory. */
+const ROOT = `
+set -e
+root=$1; base=$2; shift 2
+mount -t tmpfs tmpfs "$root"
+for each in /usr /bin /sbin /lib /lib32 /lib64 /libx32 "$@" "$base"; do
+  [ -e "$each" ] || continue
+  mkdir -p "$root$each"
+  mount --rbind "$each" "$root$each"
+done
+mkdir -p "$root/dev" "$root/tmp" "$root/scratch"
+for each in null zero random urandom; do : > "$root/dev/$each"; mount --bind "/dev/$each" "$root/dev/$each"; done
+ln -s /proc/self/fd "$root/dev/fd"
+mkdir "$root/proc"; mount -t proc proc "$root/proc"
+`
+const ENTER = 'exec chroot "$root" setpriv --no-new-privs --bounding-set=-all --inh-caps=-all'
+
+const isRoot = process.getuid?.() === 0
+/** A user without rights outside, who seems to be root inside. */
+const AS_NOBODY = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+const ALONE = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', '--kill-child']
+
+function inside(folder: string, command: string, args: readonly string[], input = '') {
+  const root = join(folder, 'root')
+  const words = [
+    ...AS_NOBODY,
+    ...ALONE,
+    'sh',
+    '-c',
+    `${ROOT}${ENTER} ${command}`,
+    'sh',
+    root,
+    folder,
+    dirname(process.execPath),
+  ]
+  const [program = '', ...rest] = [...words, ...args]
+  return spawnSync(program, rest, {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+    env: { PATH: process.env.PATH, HOME: '/' },
+    cwd: '/',
+  })
+}
+
+/** Its parts are not everywhere: strace, unshare, setpriv, and namespaces for users. */
+export function isPossible(): boolean {
+  if (process.platform !== 'linux') return false
+  const folder = newFolder()
+  try {
+    return inside(folder, `strace -qq -o /dev/null '${process.execPath}' --version`, []).status === 0
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Predicts and runs each command, and says where both differ. */
+export async function tried(commands: readonly string[]): Promise<Report> {
+  const folder = newFolder()
+  try {
+    await furnish(folder)
+    const driver = `'${process.execPath}' "${folder}/driver.mjs" /scratch "${folder}"`
+    const { stdout, stderr } = inside(folder, driver, [], JSON.stringify({ commands }))
+    if (stderr !== '') throw new Error(stderr)
+    return JSON.parse(stdout) as Report
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carabiner-random-'))
+  chmodSync(folder, 0o755)
+  mkdirSync(join(folder, 'root'))
+  return folder
+}
+
+async function furnish(folder: string): Promise<void> {
+  writeFileSync(join(folder, 'z.gz'), gzipSync('packed\n'))
+  writeFileSync(join(folder, 'f.zip'), ZIP)
+  writeFileSync(join(folder, 'packed.txt'), 'packed\n')
+  const packed = spawnSync('tar', ['cf', 'f.tar', 'packed.txt'], { cwd: folder })
+  if (packed.status !== 0) throw new Error(String(packed.stderr))
+  await build({
+    entryPoints: [fileURLToPath(new URL('driver.ts', import.meta.url))],
+    outfile: join(folder, 'driver.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'warning',
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
+    },
+  })
+}

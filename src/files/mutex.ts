@@ -57,6 +57,7 @@ export class Mutex {
 
   release(): void {
     if (this.isMine) removeIfThere(this.#path)
+    else this.#own.forget()
   }
 
   /** Removes what dead processes left in the folder. Only the holder may call it: then no guard protects the mutex itself. */
@@ -168,6 +169,12 @@ class OwnerFile {
     } finally {
       closeSync(fd)
     }
+  }
+
+  /** For a file that is not the one made here, such as a copy of it. The next attempt makes a new one. */
+  forget(): void {
+    made.delete(this.path)
+    removeIfThere(this.path)
   }
 
   /** Removes those of killed processes. Runs only once, because it has to read every file. */

@@ -80,6 +80,11 @@ class OpenLog {
     this.#writer ??= writerOf({ folder: this.folder, fsync: this.fsync, ...this.#options })
     return this.#writer
   }
+
+  /** Closes the files. The next write opens them again. */
+  close(): void {
+    this.#writer?.close()
+  }
 }
 
 /** The writers of a service. A writer checks before each write whether the log is still as it left it. */
@@ -138,6 +143,11 @@ export class FileAuditLog implements AuditLog {
       writer.lose(entries.length, error)
       throw withAdvice(folder, error)
     }
+  }
+
+  /** Closes the files, which stay open between records. The next record opens them again. */
+  close(): void {
+    this.#log.close()
   }
 
   isEmpty(): boolean {
@@ -204,11 +214,15 @@ export function fileAudit(options: FileAuditOptions): FileAudit {
   const queue = new Queue(new OpenLog('fileAudit', options, warnedOnce()))
   const write = (entry: Writable) => queue.add(entry)
   const flush = () => queue.idle()
+  const dispose = async () => {
+    await flush()
+    queue.close()
+  }
   return Object.assign((record: AuditRecord) => queue.add(record), {
     write,
     flush,
     folder: queue.folder,
-    [Symbol.asyncDispose]: flush,
+    [Symbol.asyncDispose]: dispose,
   })
 }
 
@@ -251,6 +265,10 @@ class Queue {
 
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
+  }
+
+  close(): void {
+    this.#log.close()
   }
 
   async #run(): Promise<void> {

@@ -12,6 +12,7 @@ import type { Link, RecoveredEntry } from '../audit-log.js'
 import { markOf, START } from './chain.js'
 import { checkFile } from './log-folder.js'
 import { leaveNote, nextTorn } from './notes.js'
+import { OwnFile } from './own-file.js'
 import {
   bytesAt,
   linesBefore,
@@ -93,31 +94,26 @@ function isCount(value: unknown): boolean {
 
 /** Opened before the log is written to, so that a problem with it is reported before anything has changed. */
 export class HeadFile {
-  readonly #fd: number
+  readonly #file: OwnFile
 
   constructor(path: string, makes: boolean) {
-    const make = makes ? constants.O_CREAT | constants.O_EXCL : 0
-    this.#fd = openSync(path, constants.O_WRONLY | make | PLAIN, 0o600)
-    try {
-      const stats = fstatSync(this.#fd)
-      checkFile(path, stats)
-      // It is not ours, and the rest of it after our text would make the head unreadable.
-      if (stats.size > LENGTH) ftruncateSync(this.#fd, 0)
-    } catch (error) {
-      this.close()
-      throw error
-    }
+    // A larger file is not ours, and the rest of it after our text would make the head unreadable.
+    this.#file = new OwnFile(path, makes ? constants.O_CREAT | constants.O_EXCL : 0, LENGTH)
+  }
+
+  /** Whether it is still the file at its path, with a head in it. */
+  get isInPlace(): boolean {
+    return this.#file.size === LENGTH
   }
 
   write({ seq, hash, segment, size, witness }: Head): void {
     const end = { format: FIRST_FORMAT, seq, hash, segment, size, witness }
-    const text = `${JSON.stringify(end).padEnd(LENGTH - 1)}\n`
     // Written as bytes, because Deno appends text instead of writing it at the position.
-    writeSync(this.#fd, Buffer.from(text), 0, LENGTH, 0)
+    this.#file.overwrite(Buffer.from(`${JSON.stringify(end).padEnd(LENGTH - 1)}\n`))
   }
 
   close(): void {
-    closeSync(this.#fd)
+    this.#file.close()
   }
 }
 

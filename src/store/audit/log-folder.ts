@@ -23,14 +23,14 @@ export function auditFolder(projectDir: string, dataDir: string = dataHome()): s
 }
 
 /** Creates the folder if it is missing. The folder around it is also ours, and must not be a link to somewhere else. */
-export function checkFolder(folder: string): void {
+export function checkFolder(folder: string): Stats {
   const around = dirname(folder)
   if (lstatIfThere(around)?.isSymbolicLink())
     throw new Error(`${around} is a link; remove it to start a new log there`)
-  checkOwnFolder(folder)
+  return checkOwnFolder(folder)
 }
 
-export function checkOwnFolder(folder: string): void {
+export function checkOwnFolder(folder: string): Stats {
   let stats = lstatIfThere(folder)
   if (!stats) {
     makePrivate(folder)
@@ -41,6 +41,7 @@ export function checkOwnFolder(folder: string): void {
     throw new Error(`${folder} is ${what}; remove it to start a new log there`)
   }
   checkOwner(folder, stats)
+  return stats
 }
 
 /** It must be this user's regular file with a single name: writing to it must not change another file. */
@@ -50,6 +51,13 @@ export function checkFile(path: string, stats: Stats): void {
     throw new Error(`${path} is ${stats.nlink === 0 ? 'gone' : 'a link to another file'}; move it away`)
   checkOwner(path, stats)
 }
+
+/** Whether it is the same file or folder, with the same owner and mode. Then it need not be checked again. */
+export function isUnchanged(now: Stats, before: Stats): boolean {
+  return IDENTITY.every((field) => now[field] === before[field])
+}
+
+const IDENTITY = ['ino', 'dev', 'uid', 'mode'] as const
 
 function checkOwner(path: string, { uid, mode }: Stats): void {
   const me = process.geteuid?.()

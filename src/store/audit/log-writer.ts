@@ -1,27 +1,16 @@
 // Appends batches, each with one write under the mutex, so that all of a batch is in the log or none. Removes the oldest segments.
 
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  type Stats,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { constants, readdirSync, type Stats, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
 import { syncFolder } from '../../files/folder.js'
 import { lstatIfThere } from '../../files/if-there.js'
 import { Mutex } from '../../files/mutex.js'
-import { PLAIN, placeWhole, removeIfThere } from '../../files/plain-file.js'
+import { placeWhole, removeIfThere } from '../../files/plain-file.js'
 import type { OwnEntry, PrunedEntry } from '../audit-log.js'
 import { chained, textOfEntry } from './chain.js'
 import { type Found, findPosition, type Head, HeadFile, headPath, type Position, readEnd } from './head.js'
-import { checkFile, checkFolder } from './log-folder.js'
+import { checkFolder, isUnchanged } from './log-folder.js'
 import {
   clearNoted,
   gapEntry,
@@ -33,6 +22,7 @@ import {
   removeNote,
   removeNotes,
 } from './notes.js'
+import { OwnFile } from './own-file.js'
 import { firstMarkOf, segmentName, segmentPath, segmentsIn } from './segments.js'
 import { openWitness } from './witness.js'
 
@@ -59,11 +49,21 @@ interface Batch {
   readonly after: () => void
 }
 
+/** Writers that have files open, the one that wrote last at the end. */
+const writers = new Set<LogWriter>()
+/** The others open their files for each write. */
+const MOST_WITH_OPEN_FILES = 16
+
 export class LogWriter {
   readonly #options: LogWriterOptions
   readonly #mutex: Mutex
   /** The end of the log after this writer's last write. It saves a search while nobody else writes. */
   #left: Head | undefined
+  #folder: Stats | undefined
+  /** These files stay open while the log is as this writer left it. */
+  #head: HeadFile | undefined
+  #witness: HeadFile | undefined
+  #segment: OwnFile | undefined
   #loss: (Loss & { readonly note?: string }) | undefined
 
   constructor(options: LogWriterOptions) {
@@ -81,16 +81,25 @@ export class LogWriter {
    * sync the file.
    */
   tryWrite(texts: readonly string[], syncs = true): string | undefined {
-    checkFolder(this.#options.folder)
+    this.#checkFolder()
     if (!this.#mutex.tryTake()) return undefined
     try {
       return this.#write(texts, syncs)
     } catch (error) {
-      this.#left = undefined
+      this.close()
       throw error
     } finally {
       this.#mutex.release()
     }
+  }
+
+  /** Closes the files. The next write opens them again. */
+  close(): void {
+    this.#left = undefined
+    writers.delete(this)
+    const open = [this.#head, this.#witness, this.#segment]
+    this.#head = this.#witness = this.#segment = undefined
+    for (const file of open) file?.close()
   }
 
   /** Notes that records are lost. The next writer records it in the log. Never throws. */
@@ -106,7 +115,7 @@ export class LogWriter {
       why: kept?.why ?? code ?? 'FAILED',
     }
     this.#loss = loss
-    this.#left = undefined
+    this.close()
     try {
       this.#loss = { ...loss, note: leaveNote(this.#options.folder, loss) }
     } catch {
@@ -114,45 +123,56 @@ export class LogWriter {
     }
   }
 
+  /** The folder is ours until it changes, and then it is checked again. */
+  #checkFolder(): void {
+    const { folder } = this.#options
+    const now = lstatIfThere(folder)
+    if (!now || !this.#folder || !isUnchanged(now, this.#folder)) this.#folder = checkFolder(folder)
+  }
+
   #write(texts: readonly string[], syncs: boolean): string {
-    const { folder, witness: path } = this.#options
+    const { folder, witness: path, onTrouble } = this.#options
     const found = this.#asLeft() ?? this.#find()
-    const head = new HeadFile(headPath(folder), found.headless)
-    const witness =
-      path === undefined ? undefined : openWitness(path, found.position, this.#options.onTrouble)
-    const marked = { witness: witness !== undefined }
-    try {
-      if (found.headless || found.isNew) head.write({ ...found.position, ...marked })
-      const batch = this.#batch(texts, found)
-      this.#put(batch, found.position, syncs)
-      // The order matters: a reader of the witness then finds the head at least as far, and the log at least as far as the head.
-      head.write({ ...batch.position, ...marked })
-      witness?.write(batch.position)
-      this.#left = { ...batch.position, ...marked }
-      removeNotes(found.notes)
-      batch.after()
-      return segmentPath(folder, batch.segment)
-    } finally {
-      head.close()
-      witness?.close()
-    }
+    this.#keepOpen()
+    this.#head ??= new HeadFile(headPath(folder), found.headless)
+    if (path !== undefined) this.#witness ??= openWitness(path, found.position, onTrouble)
+    const marked = { witness: this.#witness !== undefined }
+    if (found.headless || found.isNew) this.#head.write({ ...found.position, ...marked })
+    const batch = this.#batch(texts, found)
+    this.#put(batch, found.position, syncs)
+    // The order matters: a reader of the witness then finds the head at least as far, and the log at least as far as the head.
+    this.#head.write({ ...batch.position, ...marked })
+    this.#witness?.write(batch.position)
+    this.#left = { ...batch.position, ...marked }
+    removeNotes(found.notes)
+    batch.after()
+    return segmentPath(folder, batch.segment)
+  }
+
+  #keepOpen(): void {
+    writers.delete(this)
+    writers.add(this)
+    for (const oldest of writers) if (writers.size > MOST_WITH_OPEN_FILES) oldest.close()
   }
 
   /** Undefined if the log is not as this writer left it, or if there are notes. */
   #asLeft(): (Found & Noted) | undefined {
-    const { folder, witness = '' } = this.#options
+    const { folder } = this.#options
     const left = this.#left
-    if (!left || hasNotes(folder) || statsOf(headPath(folder)) === undefined) return undefined
-    if (statsOf(segmentPath(folder, left.segment + 1)) || (left.witness && !statsOf(witness)))
-      return undefined
-    const { size } = statsOf(segmentPath(folder, left.segment)) ?? {}
-    return size === left.size
+    if (!left || hasNotes(folder) || lstatIfThere(segmentPath(folder, left.segment + 1))) return undefined
+    const arePlaced = this.#head?.isInPlace && this.#witness?.isInPlace !== false
+    return arePlaced && this.#sizeOf(left.segment) === left.size
       ? { position: left, headless: false, isNew: false, said: [], notes: [] }
       : undefined
   }
 
+  #sizeOf(segment: number): number | undefined {
+    return this.#segment ? this.#segment.size : lstatIfThere(segmentPath(this.#options.folder, segment))?.size
+  }
+
   #find(): Found & Noted {
     const { folder, witness } = this.#options
+    this.close()
     const names = readdirSync(folder)
     this.#mutex.sweep(names)
     for (const name of names.filter((one) => DRAFT.test(one))) removeIfThere(join(folder, name))
@@ -189,66 +209,58 @@ export class LogWriter {
   }
 
   #put(batch: Batch, before: Position, syncs: boolean): void {
-    const { folder } = this.#options
+    const { folder, fsync } = this.#options
     const path = segmentPath(folder, batch.segment)
     const size = batch.segment === before.segment ? before.size : 0
+    if (size === 0) this.#closeSegment()
     // A killed writer must not leave an empty file, which would look like one that somebody added.
-    if (size === 0 && !statsOf(path)) {
-      placeWhole(path, (draft) => this.#append(draft, batch, { size, syncs, make: true }))
-    } else this.#append(path, batch, { size, syncs, make: false })
-    if (this.#options.fsync && size === 0) syncFolder(folder)
+    if (size === 0 && !lstatIfThere(path)) {
+      placeWhole(path, (draft) => {
+        const file = new OwnFile(draft, APPEND | constants.O_CREAT | constants.O_EXCL)
+        try {
+          this.#append(file, batch.bytes, { size, syncs: true })
+        } finally {
+          file.close()
+        }
+      })
+    } else {
+      this.#segment ??= openSegment(path, batch.segment, size)
+      this.#append(this.#segment, batch.bytes, { size, syncs })
+    }
+    if (fsync && size === 0) syncFolder(folder)
     this.#loss = undefined
   }
 
-  #append(path: string, { segment, bytes }: Batch, { size, syncs, make }: Appending): void {
-    const how = constants.O_WRONLY | constants.O_APPEND | (make ? constants.O_CREAT | constants.O_EXCL : 0)
-    const fd = openSync(path, how | PLAIN, 0o600)
-    try {
-      const stats = fstatSync(fd)
-      checkFile(path, stats)
-      if (stats.size !== size)
-        throw new Error(`${segmentName(segment)} was changed while it was being written`)
-      if (!this.#mutex.isMine)
-        throw new Error('this process was stopped for so long that another one took its mutex')
-      writeWhole(fd, bytes, size)
-      if (this.#options.fsync && (syncs || make)) fdatasyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+  #closeSegment(): void {
+    this.#segment?.close()
+    this.#segment = undefined
+  }
+
+  #append(file: OwnFile, bytes: Buffer, { size, syncs }: Appending): void {
+    if (!this.#mutex.isMine)
+      throw new Error('this process was stopped for so long that another one took its mutex')
+    file.append(bytes, size)
+    if (this.#options.fsync && syncs) file.sync()
   }
 }
 
 interface Appending {
-  /** The size that the file must have. */
+  /** The size that the file has. */
   readonly size: number
   readonly syncs: boolean
-  readonly make: boolean
+}
+
+const APPEND = constants.O_APPEND
+
+function openSegment(path: string, segment: number, size: number): OwnFile {
+  const file = new OwnFile(path, APPEND)
+  if (file.sizeWhenOpened === size) return file
+  file.close()
+  throw new Error(`${segmentName(segment)} was changed while it was being written`)
 }
 
 /** A new file that a killed writer did not finish. */
 const DRAFT = /^\d{8,15}\.jsonl\.[0-9a-f]{16}\.tmp$/
-
-/** Writes all or nothing: no line may follow half a line. */
-function writeWhole(fd: number, bytes: Buffer, before: number): void {
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
-  } catch (error) {
-    // If this fails, the next writer moves the partial line out of the log.
-    quietly(() => ftruncateSync(fd, before))
-    throw error
-  }
-}
-
-function statsOf(path: string): Stats | undefined {
-  return lstatIfThere(path)
-}
-
-/** Ignores errors, because the one that led here is the one to report. */
-function quietly(work: () => void): void {
-  try {
-    work()
-  } catch {}
-}
 
 // ---- removing the oldest --------------------------------------------------------------------------------------
 

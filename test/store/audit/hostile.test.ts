@@ -62,7 +62,9 @@ describe('a full disk', () => {
     rmSync(join(root, 'other'))
     // Another process says it: this one could have ended.
     const { dataDir, projectDir } = place
-    new FileAuditLog({ dataDir, projectDir }).append([entry('after')])
+    const other = new FileAuditLog({ dataDir, projectDir })
+    other.append([entry('after')])
+    other.close()
     expect(storyOf(folder).slice(80)).toEqual(['gap', 'after'])
     expect(entriesOf(folder)[80]).toMatchObject({ records: 80, why: 'ENOSPC', since: expect.any(String) })
     log.append([entry('and on')])
@@ -188,6 +190,8 @@ describe('told in an Error that says what to do', () => {
     if (!place) return skip('no disk can be mounted here')
     const { log, root, folder } = place
     log.append([entry('first')])
+    // Files that are open for writing keep a disk writable.
+    log.close()
     execFileSync('mount', ['-o', 'remount,ro', root])
     expect(() => log.append([entry('lost')])).toThrow(
       /EROFS.*let this user write there, or set CARABINER_HOME/,

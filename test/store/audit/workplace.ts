@@ -42,6 +42,7 @@ export function workplaceIn(root: string, options: LogOptions = {}): Workplace {
   const places = { dataDir: join(root, 'data'), projectDir: join(root, 'project') }
   mkdirSync(places.projectDir, { recursive: true })
   const log = new FileAuditLog({ ...places, ...options })
+  onTestFinished(() => log.close())
   return { root, ...places, log, folder: log.place }
 }
 

@@ -49,7 +49,13 @@ export type Effect = Common &
         readonly entry?: string
       }
     | { readonly kind: 'move'; readonly place: Place; readonly to: Place }
-    | { readonly kind: 'run'; readonly program: string; readonly args: readonly string[] }
+    | {
+        readonly kind: 'run'
+        readonly program: string
+        readonly args: readonly string[]
+        /** The words before the first one that only the running shell knows. Undefined if all are known. */
+        readonly begins?: string
+      }
     /** `host` is undefined if it cannot be read. */
     | { readonly kind: 'send'; readonly host: string | undefined; readonly from: readonly Source[] }
     /** `runs`: what is fetched is run. */

@@ -7,7 +7,7 @@ import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
 import { isLink } from './paths/on-disk.js'
 import { isPattern } from './paths/path-overlap.js'
 import type { Call, Script } from './script/shell-script.js'
-import { isWild, type Word } from './script/word.js'
+import { certainStart, isWild, type Word } from './script/word.js'
 
 type Without<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never
 
@@ -138,11 +138,16 @@ export function onProcess(operation: string, target?: string): Draft {
 }
 
 export function send(host: string | undefined, from: readonly Source[]): Draft {
-  return { kind: 'send', host, from }
+  return { kind: 'send', host: knownHost(host), from }
 }
 
 export function fetched(host: string | undefined, runs: boolean): Draft {
-  return { kind: 'fetch', host, runs }
+  return { kind: 'fetch', host: knownHost(host), runs }
+}
+
+/** `$HOST.example.com` may be any host: the variable may end with a slash. */
+function knownHost(host: string | undefined): string | undefined {
+  return host === undefined || certainStart(host) !== undefined ? undefined : host
 }
 
 // ---- words ------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ import {
   UNREAD_FILE,
   UNREAD_WRITTEN,
 } from './script/stored-scripts.js'
-import { isWild, withText } from './script/word.js'
+import { certainStart, isWild, withText } from './script/word.js'
 import { shellQuoted } from './shell/shell-quoted.js'
 import { TOO_LONG } from './shell/shell-reading.js'
 import { wrapperOf } from './shell/wrappers.js'
@@ -132,7 +132,7 @@ class CallReader {
     const by = clipped(call.command.source ?? call.command.words.join(' '))
     const effects: Effect[] = []
     for (const draft of this.#drafts(call)) effects.push(withWords(draft, by))
-    effects.push({ kind: 'run', program: call.name, args: call.args.map(({ text }) => text), by })
+    effects.push(runOf(call, by))
     return call.isGuess ? effects.map((effect) => ({ ...effect, guess: true, launched: true })) : effects
   }
 
@@ -181,6 +181,15 @@ class CallReader {
     this.#known.set(call, drafts)
     return drafts
   }
+}
+
+function runOf({ name, args }: Call, by: string): Effect {
+  const texts = args.map(({ text }) => text)
+  const run = { kind: 'run', program: name, args: texts, by } as const
+  const open = certainStart(name) === undefined ? args.findIndex(({ known }) => !known) + 1 : 0
+  if (open === 0 && certainStart(name) === undefined) return run
+  const words = [name, ...texts]
+  return { ...run, begins: [...words.slice(0, open), certainStart(words[open] ?? '') ?? ''].join(' ') }
 }
 
 /** Drafts have many shapes, and copying one of an unknown shape takes long. Most are these. */

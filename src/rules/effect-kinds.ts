@@ -1,13 +1,26 @@
 // What a rule can say about each kind of effect: the subjects that its patterns mean, and the fields for `where`.
 
 import type { Effect, EffectKind, Place } from '../effects/effect.js'
+import { certainStart } from '../effects/script/word.js'
 
 /** Something that patterns are compared with: a place, a text, words of a command, or nothing that can be read. */
 export type Subject =
   | { readonly place: Place }
   | { readonly text: string; readonly isCommand?: true }
+  /** A text that begins so. The rest is only known when the call runs. */
+  | { readonly begins: string; readonly isCommand?: true }
   /** `any`: it may be anything that a pattern means. */
   | { readonly text?: undefined; readonly any?: true }
+
+/** Whether it is only known when the call runs. */
+export function isOpen(subject: Subject): boolean {
+  return 'begins' in subject || ('place' in subject && !subject.place.known)
+}
+
+/** Whether it is only known when the call runs what it does. */
+export function isOpenDeed(effect: Effect): boolean {
+  return 'operation' in effect && certainStart(effect.operation) !== undefined
+}
 
 /** `text`: a text or a list of them, with `*`. Otherwise the possible words. */
 export type FieldType = 'flag' | 'text' | readonly string[]
@@ -19,6 +32,8 @@ interface EffectKindRow<E extends Effect> {
   readonly does: (effect: E) => string
   /** What `of` and `except` are compared with, for people. */
   readonly patterns: 'paths' | 'hosts' | 'branches' | 'programs' | 'names' | 'none'
+  /** One of these, for people. */
+  readonly noun: string
   readonly subjects: (effect: E) => readonly Subject[]
   /** The fields for `where`. */
   readonly fields: Readonly<Record<string, readonly [type: FieldType, read: (effect: E) => Value]>>
@@ -39,6 +54,14 @@ const PLACE_FIELDS = {
   below: ['flag', ({ place }: WithPlace) => isBelowUnknown(place)],
 } as const satisfies EffectKindRow<WithPlace>['fields']
 
+/** Whether nothing in it is only known when the call runs. */
+const KNOWN_FIELD = {
+  known: [
+    'flag',
+    (effect: Effect) => !isOpenDeed(effect) && !subjectsOf(effect).some((one) => isOpen(one) || 'any' in one),
+  ],
+} as const satisfies EffectKindRow<Effect>['fields']
+
 function isBelowUnknown({ path, known, wild }: Place): boolean {
   return (
     !known &&
@@ -55,6 +78,7 @@ function onPlace(verb: string): EffectKindRow<WithPlace> {
   return {
     does: ({ place }) => `${verb} ${placeText(place)}`,
     patterns: 'paths',
+    noun: 'path',
     subjects: placeOf,
     fields: PLACE_FIELDS,
   }
@@ -69,16 +93,33 @@ function onResource(where: string): EffectKindRow<Of<'cloud' | 'database'>> {
     does: ({ operation, resource, destroys }) =>
       `${destroys ? 'destroy' : 'change'} something in ${where} (${operation}${resource === undefined ? '' : ` ${resource}`})`,
     patterns: 'names',
-    subjects: ({ resource }) => [named(resource)],
+    noun: 'resource',
+    // What is destroyed without a name may be any.
+    subjects: ({ resource, destroys }) => [resource === undefined && destroys ? ANY_TEXT : named(resource)],
     fields: {
+      ...KNOWN_FIELD,
       operation: ['text', ({ operation }) => operation],
       destroys: ['flag', ({ destroys }) => destroys],
     },
   }
 }
 
+const ANY_TEXT: Subject = { begins: '' }
+
+/** A star stands for several names. */
 function named(text: string | undefined): Subject {
-  return text === undefined ? {} : { text }
+  if (text === undefined) return {}
+  const begins = certainStart(text) ?? /^[^*]*(?=\*)/.exec(text)?.[0]
+  return begins === undefined ? { text } : { begins }
+}
+
+function ofHost(host: string | undefined): Subject {
+  return host === undefined ? ANY_TEXT : named(host)
+}
+
+/** What the shell fills in may have a colon, so `topic/$X` may be `topic/a:main`. */
+function ofBranch(branch: string): Subject {
+  return 'begins' in named(branch) ? ANY_TEXT : { text: branch }
 }
 
 /** Operations that change a branch. If they name none, they may change any. */
@@ -103,35 +144,50 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
   move: {
     does: ({ place, to }) => `move ${placeText(place)} to ${to.path}`,
     patterns: 'paths',
+    noun: 'path',
     subjects: ({ place, to }) => [{ place }, { place: to }],
     fields: PLACE_FIELDS as EffectKindRow<Of<'move'>>['fields'],
   },
   run: {
     does: ({ program }) => `run ${program}`,
     patterns: 'programs',
-    subjects: ({ program, args }) => [{ text: [program, ...args].join(' '), isCommand: true }],
-    fields: {},
+    noun: 'command',
+    subjects: ({ program, args, begins }) => [
+      begins === undefined
+        ? { text: [program, ...args].join(' '), isCommand: true }
+        : { begins, isCommand: true },
+    ],
+    fields: KNOWN_FIELD,
   },
   send: {
     does: ({ host, from }) => `send ${sourcesText(from)} to ${host ?? 'a host that cannot be read'}`,
     patterns: 'hosts',
-    subjects: ({ host }) => [named(host)],
-    fields: { from: [['file', 'pipe', 'variable', 'text'], ({ from }) => from.map((one) => one.of)] },
+    noun: 'host',
+    subjects: ({ host }) => [ofHost(host)],
+    fields: {
+      ...KNOWN_FIELD,
+      from: [['file', 'pipe', 'variable', 'text'], ({ from }) => from.map((one) => one.of)],
+    },
   },
   fetch: {
     does: ({ host, runs }) =>
       `fetch${runs ? ' and run' : ''} something from ${host ?? 'a host that cannot be read'}`,
     patterns: 'hosts',
-    subjects: ({ host }) => [named(host)],
-    fields: { runs: ['flag', ({ runs }) => runs] },
+    noun: 'host',
+    subjects: ({ host }) => [ofHost(host)],
+    fields: { ...KNOWN_FIELD, runs: ['flag', ({ runs }) => runs] },
   },
   git: {
     does: ({ operation, branch, loses }) =>
       `git ${operation}${branch === undefined ? '' : ` ${branch}`}${loses === 'nothing' ? '' : `, which loses ${loses}`}`,
     patterns: 'branches',
-    subjects: ({ branch, operation }) =>
-      branch === undefined && CHANGES_BRANCH.test(operation) ? [{ any: true }] : [named(branch)],
+    noun: 'branch',
+    subjects: ({ branch, operation }) => {
+      if (branch !== undefined) return [ofBranch(branch)]
+      return [CHANGES_BRANCH.test(operation) ? { any: true } : {}]
+    },
     fields: {
+      ...KNOWN_FIELD,
       operation: ['text', ({ operation }) => operation],
       force: ['flag', ({ force }) => force],
       loses: [['history', 'work', 'nothing'], ({ loses }) => loses],
@@ -145,25 +201,29 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
   install: {
     does: ({ manager, packages }) => `install ${packages.join(', ') || 'packages'} with ${manager}`,
     patterns: 'names',
-    subjects: ({ packages }) => packages.map((text) => ({ text })),
+    noun: 'package',
+    subjects: ({ packages }) => packages.map(named),
     // `pip3.12` is `pip`.
-    fields: { manager: ['text', ({ manager }) => manager.replace(/[\d.]+$/, '')] },
+    fields: { ...KNOWN_FIELD, manager: ['text', ({ manager }) => manager.replace(/[\d.]+$/, '')] },
   },
   privilege: {
     does: ({ operation }) => `change rights (${operation})`,
     patterns: 'names',
-    subjects: ({ operation }) => [{ text: operation }],
-    fields: { operation: ['text', ({ operation }) => operation] },
+    noun: 'operation',
+    subjects: ({ operation }) => [named(operation)],
+    fields: { ...KNOWN_FIELD, operation: ['text', ({ operation }) => operation] },
   },
   process: {
     does: ({ operation, target }) => `${operation} ${target ?? 'a process'}`,
     patterns: 'names',
+    noun: 'target',
     subjects: ({ target }) => [named(target)],
-    fields: { operation: ['text', ({ operation }) => operation] },
+    fields: { ...KNOWN_FIELD, operation: ['text', ({ operation }) => operation] },
   },
   setting: {
     does: ({ owner, place }) => `change the settings of ${owner}${place ? ` (${place.path})` : ''}`,
     patterns: 'paths',
+    noun: 'path',
     subjects: ({ place }) => (place ? [{ place }] : [{}]),
     fields: {
       owner: ['text', ({ owner }) => owner],
@@ -175,6 +235,7 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
   unknown: {
     does: ({ why }) => `do something that cannot be read: ${why}`,
     patterns: 'none',
+    noun: 'call',
     subjects: () => [],
     fields: { unparsed: ['flag', ({ unparsed }) => unparsed === true] },
   },
@@ -212,6 +273,11 @@ export function subjectsOf(effect: Effect): readonly Subject[] {
 
 export function patternsOf(kind: EffectKind): EffectKindRow<Effect>['patterns'] {
   return rowOf(kind).patterns
+}
+
+/** `path`, `host`, `branch`. */
+export function nounOf(kind: EffectKind): string {
+  return rowOf(kind).noun
 }
 
 export function fieldsOf(kind: EffectKind): EffectKindRow<Effect>['fields'] {

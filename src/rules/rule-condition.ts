@@ -1,10 +1,12 @@
 // The condition of one rule: which effects of a kind it means.
 
 import type { Effect, EffectKind } from '../effects/effect.js'
-import { fieldsOf, patternsOf, type Subject } from './effect-kinds.js'
+import { certainStart } from '../effects/script/word.js'
+import { fieldsOf, isOpen, isOpenDeed, nounOf, patternsOf, type Subject } from './effect-kinds.js'
+import { neverMeant } from './never-met.js'
 import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
 import { listOf, MOST_ALTERNATIVES, type Rule, type Where } from './rule.js'
-import { alternatives, textPattern } from './text-pattern.js'
+import { alternatives, mayContinue, mustContinue, textPattern } from './text-pattern.js'
 
 /** Whether an effect with these subjects is meant. */
 export type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
@@ -24,11 +26,44 @@ export function meeting(rule: Rule, kind: EffectKind, roots: Roots): Meets {
     if (!where(effect)) return false
     if (subjects.length === 0) return !of && rule.then !== 'allow' && !isExcepted?.(effect, undefined)
     const isMeant = (subject: Subject) =>
-      (!of || of(subject, forOf as Certainty)) &&
+      (!of || of(subject, 'begins' in subject ? 'must' : (forOf as Certainty))) &&
       !except?.(subject, forExcept as Certainty) &&
       !isExcepted?.(effect, subject)
     return rule.then === 'allow' ? subjects.every(isMeant) : subjects.some(isMeant)
   }
+}
+
+/** Why an effect may be meant, or undefined if it is not. */
+export type MayMeet = (effect: Effect, subjects: readonly Subject[]) => string | undefined
+
+/** For effects that depend on something that is only known when the call runs. It may be anything that the rule means. */
+export function mayMeeting(rule: Rule, kind: EffectKind, roots: Roots): MayMeet {
+  const { of, where, ...anywhere } = rule
+  const isMeant = of === undefined ? undefined : subjectTest(listOf(of), kind, roots)
+  const hasFields = whereTest(where, kind, 'may')
+  let meets: Meets | undefined
+  return (effect, subjects) => {
+    const open = subjects.filter(isOpen)
+    const isAnyDeed = isOpenDeed(effect)
+    if (!isAnyDeed && (of === undefined || open.length === 0)) return undefined
+    if (!(isAnyDeed ? mayHave(where, kind, effect) : hasFields(effect))) return undefined
+    const meant = (isAnyDeed ? subjects : open).filter(
+      (subject) => !isMeant || ('place' in subject && !subject.place.known) || isMeant(subject, 'may'),
+    )
+    if (meant.length === 0 && subjects.length > 0) return undefined
+    meets ??= meeting(anywhere, kind, roots)
+    if (!meets(effect, meant)) return undefined
+    return `the ${isAnyDeed ? 'operation' : nounOf(kind)} is only known when the call runs`
+  }
+}
+
+/** The fields that depend on the operation may have any value. */
+function mayHave(where: Where | undefined, kind: EffectKind, effect: Effect): boolean {
+  const { operation, guess, launched, code, known } = where ?? {}
+  const fixed = Object.entries({ guess, launched, code, known }).filter(([, wanted]) => wanted !== undefined)
+  if (!whereTest(Object.fromEntries(fixed) as Where, kind, 'may')(effect)) return false
+  const begins = 'operation' in effect ? (certainStart(effect.operation) ?? '') : ''
+  return operation === undefined || listOf(operation as string).some((one) => mayContinue(one, begins))
 }
 
 type ExceptionTest = (effect: Effect, subject: Subject | undefined) => boolean
@@ -87,9 +122,11 @@ function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Root
   const places: readonly PlaceTest[] =
     patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []
   const texts = all.map((one) => textPattern(one))
+  const possible = all.filter((one) => neverMeant(one, kind) === undefined)
   const commands = all.map(commandPattern)
   return (subject, certainty) => {
     if ('place' in subject) return places.some((test) => test(subject.place, certainty))
+    if ('begins' in subject) return possible.some((one) => continues(one, subject, certainty))
     const { text } = subject
     if (text === undefined) return 'any' in subject && certainty === 'may'
     if ('isCommand' in subject) return commands.some((test) => test(text))
@@ -97,14 +134,31 @@ function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Root
   }
 }
 
+function continues(
+  pattern: string,
+  { begins, isCommand }: Extract<Subject, { readonly begins: string }>,
+  certainty: Certainty,
+): boolean {
+  const test = certainty === 'may' ? mayContinue : mustContinue
+  if (!isCommand) return test(pattern.toLowerCase(), begins.toLowerCase())
+  // Every command that begins like the pattern is meant.
+  const forms = [pattern, `${pattern} *`]
+  return [begins, withoutFolder(begins)].some((one) => forms.some((form) => test(form, one)))
+}
+
+/** `/usr/bin/npm publish` as `npm publish`. */
+function withoutFolder(command: string): string {
+  const end = command.indexOf(' ')
+  return command.slice(command.lastIndexOf('/', end < 0 ? undefined : end) + 1)
+}
+
 /** `npm publish` means every command that begins so, and `npm` also `/usr/bin/npm`. */
 function commandPattern(pattern: string): (command: string) => boolean {
   const isMeant = /[*?]/.test(pattern) ? beginsLike(pattern) : beginsWith(pattern)
   return (command) => {
     if (isMeant(command)) return true
-    const end = command.indexOf(' ')
-    const slash = command.lastIndexOf('/', end < 0 ? undefined : end)
-    return slash >= 0 && isMeant(command.slice(slash + 1))
+    const bare = withoutFolder(command)
+    return bare !== command && isMeant(bare)
   }
 }
 

@@ -133,7 +133,7 @@ function nameIndex(): SubjectIndex {
   return {
     add: (pattern, rule) => texts.add(pattern.toLowerCase(), rule),
     find: (subject, found) => {
-      if ('place' in subject) return false
+      if ('place' in subject || 'begins' in subject) return false
       // Without a text, no pattern is met, unless any may be.
       if (subject.text === undefined) return !('any' in subject)
       texts.find(subject.text.toLowerCase(), found)
@@ -160,7 +160,7 @@ function commandIndex(): SubjectIndex {
       else texts.addStart(pattern.slice(0, first), rule)
     },
     find: (subject, found) => {
-      if ('place' in subject || subject.text === undefined) return false
+      if ('place' in subject || 'begins' in subject || subject.text === undefined) return false
       const { text } = subject
       findIn(text, found)
       const end = text.indexOf(' ')
@@ -211,7 +211,7 @@ function pathIndex(roots: Roots): SubjectIndex {
       }
     },
     find: (subject, found) => {
-      if (!('place' in subject)) return !('any' in subject)
+      if (!('place' in subject)) return !('any' in subject || 'begins' in subject)
       const { place } = subject
       if (!isPlain(place)) return false
       const parts = partsOf(place)

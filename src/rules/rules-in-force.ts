@@ -1,12 +1,12 @@
 // The rules of one file, ready to judge: which of them a call's effects meet, and which words of the call do it.
 
 import type { Effect, EffectKind } from '../effects/effect.js'
-import { patternsOf, subjectsOf } from './effect-kinds.js'
+import { subjectsOf } from './effect-kinds.js'
 import { limitOf } from './limit.js'
 import type { Roots } from './path-pattern.js'
 import { presetRules } from './presets.js'
 import { endOf, type RedactedText, type Rule, type Rules, type Then } from './rule.js'
-import { type Meets, meeting } from './rule-condition.js'
+import { type MayMeet, type Meets, mayMeeting, meeting } from './rule-condition.js'
 import { type Candidates, candidatesAmong } from './rule-index.js'
 
 /** A rule that an effect of the call met. */
@@ -42,14 +42,14 @@ interface Timed {
   /** When it begins and ends, in milliseconds. */
   readonly from: number
   readonly until: number
-  /** Whether its paths are those of a preset, which has rules of its own for paths that only the shell knows. */
+  /** Whether its condition is that of a preset, which has rules of its own for what is only known when a call runs. */
   readonly isShipped: boolean
 }
 
 interface Compiled extends Timed {
   readonly meets: Meets
-  /** Whether an effect on a path that nobody knows could be meant. */
-  readonly couldMeet: Meets | undefined
+  /** For effects that depend on something that is only known when the call runs. */
+  readonly mayMeet: MayMeet | undefined
 }
 
 /** The rules about one kind of effect. */
@@ -80,11 +80,12 @@ export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
         const subjects = subjectsOf(effect)
         for (const i of candidates(subjects)) {
           const one = rules[i] as Compiled
-          const { rule, meets, couldMeet } = one
+          const { rule, meets, mayMeet } = one
           const isMet = meets(effect, subjects)
-          if ((!isMet && !couldMeet?.(effect, subjects)) || !isNow(one)) continue
+          const because = isMet ? undefined : mayMeet?.(effect, subjects)
+          if ((!isMet && because === undefined) || !isNow(one)) continue
           if (effect.guess && rule.where?.guess !== true) continue
-          hits.push(isMet ? { rule, effect } : { rule, effect, as: 'ask', because: UNKNOWN_PATH })
+          hits.push(because === undefined ? { rule, effect } : uncertainHit(rule, effect, because))
         }
         if (isUnparsed(effect) && !hits.slice(before).some(decides))
           hits.push(...maybeMet(timedAll.filter(isNow), effect))
@@ -127,7 +128,8 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
       const key = JSON.stringify([then === 'allow', where, of, except, unless])
       const meets = conditions.get(key) ?? onceForEach(meeting(timed.rule, kind, roots))
       conditions.set(key, meets)
-      return { ...timed, meets, couldMeet: couldMeeting(timed, kind, roots) }
+      const asks = !timed.isShipped && (FORBIDDING.has(then) || then === 'rewrite')
+      return { ...timed, meets, mayMeet: asks ? mayMeeting(timed.rule, kind, roots) : undefined }
     })
   const candidates = candidatesAmong(
     rules.map(({ rule }) => rule),
@@ -137,20 +139,9 @@ function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfK
   return { rules, candidates }
 }
 
-const UNKNOWN_PATH = 'only the running shell knows the path'
-
-/** A path that only the shell knows may be any. A rule that forbids some paths then asks. */
-function couldMeeting({ rule, isShipped }: Timed, kind: EffectKind, roots: Roots): Meets | undefined {
-  if (isShipped || rule.of === undefined || !FORBIDDING.has(rule.then) || patternsOf(kind) !== 'paths')
-    return undefined
-  const { of: _, ...anywhere } = rule
-  let meets: Meets | undefined
-  return (effect, subjects) => {
-    const unknown = subjects.filter((subject) => 'place' in subject && !subject.place.known)
-    if (unknown.length === 0) return false
-    meets ??= meeting(anywhere, kind, roots)
-    return meets(effect, unknown)
-  }
+/** Rewriting is safe in any case, and asks where it is not possible. */
+function uncertainHit(rule: Rule, effect: Effect, because: string): Hit {
+  return rule.then === 'rewrite' ? { rule, effect } : { rule, effect, as: 'ask', because }
 }
 
 const FORBIDDING: ReadonlySet<Then> = new Set<Then>(['deny', 'ask', 'end_turn'])
@@ -190,7 +181,9 @@ function timedRules({ preset, rules }: Rules): readonly Timed[] {
     const rule = before ? { ...before, ...given } : given
     const until = (rule.until === undefined ? undefined : endOf(rule.until)) ?? Infinity
     return [
-      ...(rule.off ? [] : [{ rule, from: -Infinity, until, isShipped: before !== undefined && !given.of }]),
+      ...(rule.off
+        ? []
+        : [{ rule, from: -Infinity, until, isShipped: before !== undefined && !given.of && !given.where }]),
       ...(before ? [{ rule: before, from: until, until: Infinity, isShipped: true }] : []),
     ]
   })

@@ -32,6 +32,20 @@ function matches(pattern: string, text: string): boolean {
   return p === pattern.length
 }
 
+/** Whether it may match a text that begins so. */
+export function mayContinue(pattern: string, begins: string): boolean {
+  const star = pattern.indexOf('*')
+  const head = star < 0 ? pattern : pattern.slice(0, star)
+  if (begins.length > head.length && star < 0) return false
+  const length = Math.min(head.length, begins.length)
+  return matches(head.slice(0, length), begins.slice(0, length))
+}
+
+/** Whether it matches every text that begins so. */
+export function mustContinue(pattern: string, begins: string): boolean {
+  return pattern.endsWith('*') && matches(pattern, begins)
+}
+
 /** `a{b,c}` as `ab` and `ac`. Undefined if there are more than `most`, or a brace has no partner. */
 export function alternatives(pattern: string, most: number): readonly string[] | undefined {
   const open = pattern.lastIndexOf('{')

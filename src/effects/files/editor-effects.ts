@@ -2,6 +2,7 @@
 
 import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
+import { ITS_INPUT } from '../script/word.js'
 import { argumentsOf, type EffectReader, each, literalWord } from './file-effect.js'
 
 const EDITORS = /^(?:vi|vim|nvim|view|ex|ed|red)$/
@@ -12,7 +13,7 @@ export const editEffects: EffectReader = (call) => {
   const { operands } = argumentsOf(call.args, { ...SHAPE, valued })
   const written = commandsOf(call).flatMap(writtenBy).map(literalWord)
   const isFed = /^(?:r?ed|ex)$/.test(call.name) && call.readsFrom.length > 0 && printedTo(call) === undefined
-  if (isFed) written.push({ text: 'its input', known: false, glob: false })
+  if (isFed) written.push({ text: ITS_INPUT, known: false, glob: false })
   return each('write', [...operands, ...written])
 }
 

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import type { Call } from '../script/shell-script.js'
-import type { Word } from '../script/word.js'
+import { ITS_INPUT, type Word } from '../script/word.js'
 import { type FileEffect, inFolder, literalWord } from './file-effect.js'
 
 const HEADERS = [
@@ -74,7 +74,7 @@ function unquoted(name: string | undefined): string | undefined {
 }
 
 const MAX_BYTES = 1024 * 1024
-const UNKNOWN: Word = { text: 'its input', known: false, glob: false }
+const UNKNOWN: Word = { text: ITS_INPUT, known: false, glob: false }
 
 /** The files that a call changes through the patches that it reads. A patch that does not exist yet tells nothing. */
 export function patched(

@@ -14,6 +14,7 @@ import {
   type Use,
   writes,
 } from '../program.js'
+import { certainStart, type Word } from '../script/word.js'
 import { sourcesIn } from './sources.js'
 import { sqlEffects } from './sql.js'
 
@@ -78,9 +79,16 @@ function uploads(use: Use, copies: RegExp, remote: RegExp): readonly Draft[] {
   const words = use.args.filter(({ text }) => !text.startsWith('-'))
   const at = words.findIndex(({ text }) => copies.test(text))
   const [from, to] = at < 0 ? [] : words.slice(at + 1)
-  if (!from || !to || remote.test(from.text) || !remote.test(to.text)) return []
+  if (!from || !to || remote.test(from.text) || !(remote.test(to.text) || isOpen(to))) return []
+  // What is not known may be a bucket on the left, too. Then nothing leaves this machine.
+  if (!from.known && isOpen(to)) return []
   const sources = use.places(from, true).map((place) => ({ of: 'file', place }) as const)
+  if (isOpen(to)) return [send(undefined, sources)]
   return [send(to.text.replace(/^(\w+:(?:\/\/)?[^/]*).*$/s, '$1'), sources)]
+}
+
+function isOpen({ text }: Word): boolean {
+  return certainStart(text) === ''
 }
 
 const aws = (use: Use): readonly Draft[] => {
@@ -320,6 +328,12 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
       {
         command: 'aws s3 cp a.txt s3://b/',
         effects: [{ kind: 'send', from: [{ of: 'file', place: { path: '/home/dev/app/a.txt' } }] }],
+      },
+      {
+        command: 'aws s3 cp a.txt "$TO"',
+        effects: [
+          { kind: 'send', host: undefined, from: [{ of: 'file', place: { path: '/home/dev/app/a.txt' } }] },
+        ],
       },
       { command: 'aws s3 ls', effects: [] },
     ],

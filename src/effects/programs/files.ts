@@ -133,7 +133,10 @@ const copies = (use: Use): readonly Draft[] => {
 }
 
 export function isRemote({ text }: Word): boolean {
-  return /^(?:[\w.-]+@)?[\w.-]+:(?!\/\/)|^(?:rsync|scp|ssh|sftp):\/\//.test(text) && !/^[./~]/.test(text)
+  const isNamed =
+    /^(?:[\w.-]+@)?[\w.-]+:(?!\/\/)|^(?:rsync|scp|ssh|sftp):\/\//.test(text) && !/^[./~]/.test(text)
+  // `$HOST:/srv` and `me@$HOST:/srv`.
+  return isNamed || /^(?:[\w.-]+@)?(?:\$\w+|\$\{.*\}|\$\(.*\)|`.*`)[\w.-]*:/s.test(text)
 }
 
 function isLocal(draft: Draft): boolean {

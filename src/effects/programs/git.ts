@@ -4,6 +4,7 @@ import { gitEffects, gitFolders } from '../files/git-effects.js'
 import { type ChangedBranch, changedBranches } from '../git/changed-branches.js'
 import { gitCall } from '../git/git-call.js'
 import { type Draft, hostOf, type Program, plainWords, send, type Use } from '../program.js'
+import { certainStart } from '../script/word.js'
 
 type Losses = 'history' | 'work' | 'nothing'
 
@@ -25,6 +26,8 @@ const FORCE = /^--force$|^-[a-zA-Z]*f[a-zA-Z]*$/
 /** A rebase that changes, joins or drops commits. */
 const REWRITING =
   /^-\w*[ifx]|^--(?:interactive|onto|root|exec|force-rebase|no-ff|autosquash)|^(?:HEAD|@)[~^{]/
+
+const PUSH_VALUED = /^(?:-o|--push-option|--repo|--receive-pack)$/
 
 /** By name of the git command. Others lose nothing. */
 const VERBS = new Map<string, (args: readonly string[]) => Verb>(
@@ -70,7 +73,7 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
           : NOTHING,
     stash: (args) => (has(args, /^(?:drop|clear)$/) ? { loses: 'work' } : NOTHING),
     push: (args) => {
-      const [, ...refs] = plainWords(args, /^(?:-o|--push-option|--repo|--receive-pack)$/)
+      const [, ...refs] = plainWords(args, PUSH_VALUED)
       const target = refs.at(-1)?.replace(/^\+/, '')
       const branch =
         target === undefined
@@ -140,12 +143,20 @@ const effects = (use: Use): readonly Draft[] => {
   const own = branches.map((one): Draft => ({ kind: 'git', operation: verb, force, loses, ...one }))
   return [
     ...(READING.test(verb) ? [] : own),
+    ...unreadBranch(verb, args, own),
     ...filesOf(use, verb, args, loses),
     ...sendsOf(use, verb, args),
     ...checks(use, verb, args, settings),
     ...unreadOptions(use, verb, args, settings),
     ...configured(use, verb, args),
   ]
+}
+
+/** `git push $TO`: the remote, and perhaps branches too. */
+function unreadBranch(verb: string, args: readonly string[], own: readonly Draft[]): readonly Draft[] {
+  const [remote = '', ...refs] = verb === 'push' ? plainWords(args, PUSH_VALUED) : []
+  if (refs.length > 0 || certainStart(remote) === undefined) return []
+  return own.slice(0, 1).map((draft) => ({ ...draft, branch: remote, change: 'none' }) as Draft)
 }
 
 function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses): readonly Draft[] {

@@ -39,11 +39,11 @@ function statementEffects(statement: string): readonly Draft[] {
     ) ?? []
   if (/^(?:drop|truncate)\b/i.test(statement) && drop)
     return [database([drop, thing].filter(Boolean).join(' ').toUpperCase(), true, name)]
-  const [, table] = /^delete\s+from\s+([\w."`[\]-]+)/i.exec(statement) ?? []
+  const [, table] = /^delete\s+from\s+([\w."`[\]$-]+)/i.exec(statement) ?? []
   if (table !== undefined) return [database('DELETE', isAll, table)]
-  const [, updated] = /^update\s+([\w."`[\]-]+)\s+set\b/i.exec(statement) ?? []
+  const [, updated] = /^update\s+([\w."`[\]$-]\S*)\s+set\b/i.exec(statement) ?? []
   if (updated !== undefined) return [database('UPDATE', isAll, updated)]
-  const [, altered] = /^alter\s+table\s+(?:if exists\s+)?([\w."`[\]-]+).*\bdrop\b/i.exec(statement) ?? []
+  const [, altered] = /^alter\s+table\s+(?:if exists\s+)?([\w."`[\]$-]+).*\bdrop\b/i.exec(statement) ?? []
   if (altered !== undefined) return [database('ALTER TABLE DROP', true, altered)]
   const [verb] =
     /^(?:insert|create|alter|grant|revoke|merge|replace|copy|call|do|vacuum|reindex)\b/i.exec(statement) ?? []

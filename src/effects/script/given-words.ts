@@ -4,9 +4,9 @@ import { argumentsOf } from '../files/file-effect.js'
 import { foundBy } from '../files/find-effects.js'
 import { isPattern } from '../paths/path-overlap.js'
 import type { Call } from './shell-script.js'
-import type { Word } from './word.js'
+import { ITS_INPUT, type Word } from './word.js'
 
-const UNKNOWN: Word = { text: 'its input', known: false, glob: false }
+const UNKNOWN: Word = { text: ITS_INPUT, known: false, glob: false }
 
 const FD = /^fd(?:find)?$/
 

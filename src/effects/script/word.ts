@@ -13,6 +13,15 @@ export interface Word {
   readonly either?: boolean
 }
 
+/** Stands for words that another program prints. */
+export const ITS_INPUT = 'its input'
+
+/** The text before the first part that only the running shell knows. Undefined if there is no such part. */
+export function certainStart(text: string): string | undefined {
+  const at = text.search(/[$`]|its input/)
+  return at < 0 ? undefined : text.slice(0, at)
+}
+
 export function isWild({ text, glob }: Word): boolean {
   return glob && isPattern(text)
 }

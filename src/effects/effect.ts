@@ -100,8 +100,10 @@ interface Common {
   readonly guess?: boolean
   /** A guess because another program gets these words, which may run them. */
   readonly launched?: boolean
-  /** Read from code in another language, where only names tell. */
+  /** Read from code in another language, or of a tool that nobody knows, where only names tell. */
   readonly code?: boolean
+  /** In a script or program on disk that the call runs. */
+  readonly stored?: boolean
 }
 
 export type EffectKind = Effect['kind']

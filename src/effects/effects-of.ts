@@ -181,6 +181,7 @@ function settingsAmong(
         by: effect.by,
         ...(effect.guess ? { guess: true } : {}),
         ...(effect.launched ? { launched: true } : {}),
+        ...(effect.stored ? { stored: true } : {}),
       })
     }
   }

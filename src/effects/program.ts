@@ -44,6 +44,12 @@ export interface Program {
   readonly examples: readonly Example[]
 }
 
+/** Whether no part of the script can put a file there that the call reads, in the folder where it runs. */
+export function isAlone({ script: { calls, outputs }, texts }: Use): boolean {
+  const moves = texts.some((text) => /^-[Cd]|^--(?:directory|work-tree|git-dir)/.test(text))
+  return calls.length === 1 && outputs.length === 0 && !moves
+}
+
 // ---- places -----------------------------------------------------------------------------------------------------
 
 /** Nothing is below a device. */

@@ -355,11 +355,11 @@ async function inScripts(
   return effects
 }
 
-/** The text may only look like a command. Then it says nothing that it cannot be read. */
+/** The text may only look like a command. Then it says nothing that it cannot be read, and nothing surely gets its words. */
 function asGuess(effects: readonly Effect[]): readonly Effect[] {
   return effects
     .filter(({ kind }) => kind !== 'run' && kind !== 'unknown')
-    .map((one) => ({ ...one, guess: true }))
+    .map(({ launched: _, ...one }) => ({ ...one, guess: true }) as Effect)
 }
 
 /** A script in a file. Its words are shown behind the name of the file. */
@@ -372,7 +372,9 @@ async function inStored(
 ): Promise<readonly Effect[]> {
   if (language === 'unread') {
     const isShell = !isInterpreter(call.name)
-    return [{ kind: 'unknown', why: text, by: clipped(name), ...(isShell ? {} : { guess: true }) }]
+    return [
+      { kind: 'unknown', why: text, by: clipped(name), stored: true, ...(isShell ? {} : { guess: true }) },
+    ]
   }
   const inner =
     language === 'shell'
@@ -383,9 +385,11 @@ async function inStored(
   // What such a file runs is in no word of the call, and much of it depends on how it is called.
   return inner.map((one) => {
     const by = clipped(`${name}: ${one.by}`)
-    if (one.kind !== 'unknown') return { ...one, by }
+    if (one.kind !== 'unknown') return { ...one, by, stored: true }
     // Ordinary scripts may be long: only rules about what is unknown count for them.
-    return UNREAD.has(one.why) ? { kind: 'unknown', why: one.why, by } : { ...one, by, guess: true }
+    return UNREAD.has(one.why)
+      ? { kind: 'unknown', why: one.why, by, stored: true }
+      : { ...one, by, stored: true, guess: true }
   })
 }
 

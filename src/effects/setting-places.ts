@@ -7,6 +7,9 @@ import type { Place } from './effect.js'
 import { namesIn, treeOf } from './paths/on-disk.js'
 import { beginsAt, canBe, isPattern, type Parts, partsOf } from './paths/path-overlap.js'
 
+/** The owner of paths that the user protects like settings. */
+export const PROTECTED = 'protected'
+
 export interface SettingFile {
   readonly owner: string
   /** Absolute, or relative to any folder. A slash at the end means everything in it, a star part of a name. */

@@ -2,6 +2,7 @@
 
 import type { Effect, EffectKind, Place } from '../effects/effect.js'
 import { certainStart } from '../effects/script/word.js'
+import { PROTECTED } from '../effects/setting-places.js'
 
 /** Something that patterns are compared with: a place, a text, words of a command, or nothing that can be read. */
 export type Subject =
@@ -221,7 +222,10 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     fields: { ...KNOWN_FIELD, operation: ['text', ({ operation }) => operation] },
   },
   setting: {
-    does: ({ owner, place }) => `change the settings of ${owner}${place ? ` (${place.path})` : ''}`,
+    does: ({ owner, place }) =>
+      owner === PROTECTED
+        ? `change ${place?.path ?? 'a path'}, which your settings protect`
+        : `change the settings of ${owner}${place ? ` (${place.path})` : ''}`,
     patterns: 'paths',
     noun: 'path',
     subjects: ({ place }) => (place ? [{ place }] : [{}]),
@@ -254,6 +258,7 @@ const COMMON_FIELDS = {
   guess: ['flag', ({ guess }: Effect) => guess === true],
   launched: ['flag', ({ launched }: Effect) => launched === true],
   code: ['flag', ({ code }: Effect) => code === true],
+  stored: ['flag', ({ stored }: Effect) => stored === true],
 } as const satisfies EffectKindRow<Effect>['fields']
 
 export const EFFECT_KINDS = Object.keys(ROWS) as readonly EffectKind[]

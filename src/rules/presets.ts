@@ -1,6 +1,7 @@
 // The rules that ship with us.
 
 import careful from './presets/careful.json' with { type: 'json' }
+import guard from './presets/guard.json' with { type: 'json' }
 import relaxed from './presets/relaxed.json' with { type: 'json' }
 import standard from './presets/standard.json' with { type: 'json' }
 import type { PresetName, RedactedText, Rule, Rules } from './rule.js'
@@ -19,8 +20,26 @@ export function presetFile(preset: PresetName): PresetFile {
 
 /** Its rules, with the preset's name before their ids. */
 export function presetRules(preset: PresetName | undefined): readonly Rule[] {
-  if (preset === undefined) return []
-  return PRESETS[preset].rules.map((rule) => ({ ...rule, id: `${preset}/${rule.id}` }))
+  return preset === undefined ? [] : prefixed(PRESETS[preset].rules, preset)
+}
+
+function prefixed(rules: readonly Rule[], name: string): readonly Rule[] {
+  return rules.map((rule) => ({ ...rule, id: `${name}/${rule.id}` }))
+}
+
+/** What the ids of the guard's rules begin with. */
+export const GUARD = 'guard'
+
+/** The guard judges calls, so it has all rules of `standard` but those about texts. Its own replace them by id. */
+export function guardFile(): PresetFile {
+  const own = guard.rules as unknown as readonly Rule[]
+  const replaced = new Set(own.map(({ id }) => id))
+  const shared = PRESETS.standard.rules.filter(({ id, redact }) => !redact && !replaced.has(id))
+  return { description: guard.description, rules: [...shared, ...own] }
+}
+
+export function guardRules(): readonly Rule[] {
+  return prefixed(guardFile().rules, GUARD)
 }
 
 /** The texts that a file may remove secrets from, by rules of its own or of its preset. */

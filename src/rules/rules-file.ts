@@ -4,7 +4,7 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { type JsonPath, type JsonText, under } from '../files/json-text.js'
 import { LIMIT_KINDS, limitOf, PERIODS } from './limit.js'
-import { presetRules } from './presets.js'
+import { GUARD, guardRules, presetRules } from './presets.js'
 import { REWRITE_NAMES } from './rewrite-names.js'
 import {
   endOf,
@@ -22,6 +22,8 @@ import { type RulesProblem, RulesProblems, slip } from './rules-problems.js'
 
 export interface ReadRules {
   readonly rules: Rules
+  /** Changes of the guard's own rules, by id. Only the user has any. */
+  readonly guard: readonly Rule[]
   readonly problems: readonly RulesProblem[]
 }
 
@@ -70,17 +72,19 @@ class RulesReader {
   read(value: unknown): ReadRules {
     if (!isObject(value)) {
       this.#problems.wrong(`the file must be a JSON object, got ${shown(value)}`, null, WHOLE)
-      return { rules: { rules: [] }, problems: this.#problems.all }
+      return { rules: { rules: [] }, guard: [], problems: this.#problems.all }
     }
     for (const key of Object.keys(value)) {
       if (!FILE_KEYS.includes(key) && !isRemark(key)) this.#unknownKey(key, FILE_KEYS, under(null, key))
     }
     const preset = this.#preset(value.preset)
     this.#shipped = new Map(presetRules(preset).map((rule) => [rule.id, rule]))
-    const rules = this.#list(value.rules)
+    const all = this.#list(value.rules)
+    const rules = all.filter(({ rule }) => !isOfGuard(rule))
     this.#contradictions(rules)
     return {
       rules: { ...(preset && { preset }), rules: rules.map(({ rule }) => rule) },
+      guard: all.map(({ rule }) => rule).filter(isOfGuard),
       problems: this.#problems.all,
     }
   }
@@ -159,6 +163,7 @@ class RulesReader {
 
   #complete(rule: Partial<Rule>, name: string, at: JsonPath): Rule | undefined {
     if (rule.id === undefined) return this.#problems.wrong('a rule needs "id"', at, RULE)
+    if (isOfGuard(rule)) return this.#ofGuard(rule, name, at)
     const shipped = this.#shipped.get(rule.id)
     if (shipped) return this.#override(rule, shipped, name, at)
     if (rule.id.includes('/')) return this.#notShipped(rule.id, under(at, 'id'))
@@ -220,6 +225,29 @@ class RulesReader {
     }
     this.#noteEnd(whole, name, at)
     return given as Rule
+  }
+
+  /** A rule of the guard, which counts no calls and changes none. */
+  #ofGuard(given: Partial<Rule>, name: string, at: JsonPath): Rule | undefined {
+    const all = new Map(guardRules().map((rule) => [rule.id, rule]))
+    const shipped = all.get(given.id ?? '')
+    if (!shipped) {
+      const todo = slip(given.id, all.keys()) ?? 'carabiner rules guard prints the rules of the guard.'
+      return this.#problems.wrong(`${name} is not a rule of the guard`, under(at, 'id'), todo)
+    }
+    if (this.#owner === 'project') {
+      const todo = 'Give the project a rule of its own, or change this one in ~/.amplifier/rules.json.'
+      this.#problems.note(`${name} was left out: only the user may change the guard`, at, todo)
+      return undefined
+    }
+    const key = NOT_OF_GUARD.find((one) => given[one] !== undefined)
+    if (key !== undefined)
+      return this.#problems.wrong(`${name}: a rule of the guard has no "${key}"`, under(at, key), WITHOUT)
+    if (given.then !== undefined && !/^(?:deny|ask|allow)$/.test(given.then)) {
+      const todo = 'Write "deny", "ask" or "allow", or a rule of your own.'
+      return this.#problems.wrong(`${name}: the guard cannot ${given.then}`, under(at, 'then'), todo)
+    }
+    return this.#override(given, shipped, name, at)
   }
 
   /** `send` for `standard/send`, in a rule that only changes something. */
@@ -310,6 +338,13 @@ const NOT_WITH_REDACT = [
   'to',
   'otherwise',
 ] as const
+const NOT_OF_GUARD = [...LIMIT_KINDS, 'per', 'uncounted', 'to', 'otherwise', 'redact'] as const
+const WITHOUT = 'Remove it, or write a rule of your own.'
+
+function isOfGuard({ id }: Partial<Rule>): boolean {
+  return id?.startsWith(`${GUARD}/`) === true
+}
+
 const FILE_KEYS: readonly string[] = ['preset', 'rules']
 const WHOLE = 'Write {"preset": "standard", "rules": [ … ]}.'
 const RULE = 'Write {"id": "…", "effects": ["…"], "then": "ask"}.'

@@ -58,8 +58,13 @@ interface OfKind {
   readonly candidates: Candidates
 }
 
-export function rulesInForce(rules: Rules, roots: Roots): RulesInForce {
-  const timedAll = timedRules(rules)
+/** `shipped`: the rules that those of the file change by id. */
+export function rulesInForce(
+  { preset, rules }: Rules,
+  roots: Roots,
+  shipped: readonly Rule[] = presetRules(preset),
+): RulesInForce {
+  const timedAll = timedRules(rules, shipped)
   const compiled = new Map<EffectKind, OfKind>()
   /** Most calls have effects of few kinds. */
   const rulesOf = (kind: EffectKind): OfKind => {
@@ -173,11 +178,11 @@ function isIn(
 // ---- the preset and what the file changes in it ---------------------------------------------------------------
 
 /** After the last day of a change, the preset's own rule counts again. */
-function timedRules({ preset, rules }: Rules): readonly Timed[] {
-  const shipped = new Map(presetRules(preset).map((rule) => [rule.id, rule]))
+function timedRules(rules: readonly Rule[], shipped: readonly Rule[]): readonly Timed[] {
+  const others = new Map(shipped.map((rule) => [rule.id, rule]))
   const own = rules.flatMap((given): Timed[] => {
-    const before = shipped.get(given.id)
-    shipped.delete(given.id)
+    const before = others.get(given.id)
+    others.delete(given.id)
     const rule = before ? { ...before, ...given } : given
     const until = (rule.until === undefined ? undefined : endOf(rule.until)) ?? Infinity
     return [
@@ -188,7 +193,7 @@ function timedRules({ preset, rules }: Rules): readonly Timed[] {
     ]
   })
   return [
-    ...[...shipped.values()].map((rule) => ({
+    ...[...others.values()].map((rule) => ({
       ...{ rule, from: -Infinity, until: Infinity },
       isShipped: true,
     })),

@@ -1,7 +1,7 @@
 // What effects say besides their kind and their place: what a folder holds, what happens to a branch, how sure a setting is.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -156,4 +156,49 @@ it('a program behind several launchers is seen', async () => {
 it('words that another program may run are a guess', async () => {
   expect(await only('delete', 'sometool rm -rf src')).toMatchObject([{ guess: true, launched: true }])
   expect(await only('delete', 'sometool "x; rm -rf src"')).not.toMatchObject([{ launched: true }])
+})
+
+it('a text in quotes is a guess that nothing launches, also behind a launcher', async () => {
+  const found = await only('delete', "npx vitest run -t 'denies rm -rf src'")
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.every(({ guess, launched }) => guess && !launched)).toBe(true)
+})
+
+describe('a script on disk', () => {
+  it('says so of everything that it does, and of what cannot be read', async () => {
+    file('clean.sh', 'rm -rf "$1"')
+    file('program', '\0ELF')
+    chmodSync(join(project, 'program'), 0o755)
+    expect(await only('delete', 'bash clean.sh x')).toMatchObject([{ stored: true }])
+    expect(await only('unknown', './program')).toMatchObject([{ stored: true }])
+    expect(await only('delete', 'rm -rf "$1"')).not.toMatchObject([{ stored: true }])
+  })
+})
+
+describe('a patch that is missing', () => {
+  it.each(['git apply no.patch', 'patch -p1 < no.patch', 'patch -p1 -i no.patch'])(
+    'changes nothing: %s',
+    async (command) => expect(await only('write', command)).toEqual([]),
+  )
+
+  it.each([
+    'curl -o no.patch https://example.org/x && git apply no.patch',
+    'cp x no.patch; patch -p1 < no.patch',
+    'git -C sub apply no.patch',
+    'patch -d sub -i no.patch',
+    'git apply "$PATCH"',
+    'curl https://example.org/x | patch -p1',
+  ])('may be there when it is read: %s', async (command) => {
+    expect((await only('write', command)).some(({ place }) => !place.known)).toBe(true)
+  })
+})
+
+it('a tool that nobody knows only may change a setting', async () => {
+  const context = { cwd: project, projectDir: project, home, env, settings: settingFiles(env) }
+  const sure = async (name: string) => {
+    const effects = await effectsOf({ name, input: { path: '.claude/settings.json' } }, context)
+    return effects.flatMap((one) => (one.kind === 'setting' ? [one.sure] : []))
+  }
+  expect(await sure('frobnicate')).toEqual([false])
+  expect(await sure('write_file')).toEqual([true])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JsonText } from '../../src/files/json-text.js'
 import { HOST_NAMES } from '../../src/hosts/hosts.js'
-import { presetRules } from '../../src/rules/presets.js'
+import { guardFile, presetRules } from '../../src/rules/presets.js'
 import { PRESET_NAMES } from '../../src/rules/rule.js'
 import { type RulesOwner, readRules } from '../../src/rules/rules-file.js'
 
@@ -287,6 +287,44 @@ describe('a change of the preset', () => {
   it('suggests the id that was meant', () => {
     const text = JSON.stringify({ preset: 'standard', rules: [{ id: `${id}x`, off: true }] })
     expect(problemsOf(text)[0]).toContain(`Did you mean "${id}"?`)
+  })
+})
+
+describe('a rule of the guard', () => {
+  const read = (rules: readonly object[], owner: RulesOwner = 'user') =>
+    readRules({ rules }, { owner, now: NOW, agents: [] })
+
+  it('is changed by the user by its id, with any preset or none', () => {
+    const change = { id: 'guard/send', off: true }
+    for (const preset of [undefined, ...PRESET_NAMES]) {
+      const found = readRules({ preset, rules: [change] }, { owner: 'user', now: NOW, agents: [] })
+      expect(found).toMatchObject({ rules: { rules: [] }, guard: [change], problems: [] })
+    }
+  })
+
+  it('is not changed by a project, not even to be stricter', () => {
+    const { guard, problems } = read([{ id: 'guard/send', then: 'deny' }], 'project')
+    expect(guard).toEqual([])
+    expect(problems).toMatchObject([{ closes: false, text: expect.stringContaining('only the user') }])
+  })
+
+  it.each([
+    [{ id: 'guard/sned', off: true }, 'Did you mean "guard/send"?'],
+    [{ id: 'guard/send', at_most: 3, per: 'turn' }, 'Remove it, or write a rule of your own.'],
+    [{ id: 'guard/send', then: 'rewrite' }, 'Write "deny", "ask" or "allow", or a rule of your own.'],
+    [{ id: 'guard/send', of: ['https://example.org'] }, undefined],
+  ])('with a mistake closes the file: %j', (rule, todo) => {
+    const { guard, problems } = read([rule])
+    expect(guard).toEqual([])
+    expect(problems[0]?.closes).toBe(true)
+    if (todo !== undefined) expect(problems[0]?.todo).toBe(todo)
+  })
+
+  it('follows the rules of a rules file, and gives a reason', () => {
+    const { rules } = guardFile()
+    expect(read(rules).problems).toEqual([])
+    expect(rules.filter(({ say }) => say === undefined)).toEqual([])
+    expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length)
   })
 })
 

@@ -92,7 +92,7 @@ function whereOf(effect: Effect): { readonly where?: Where } {
 }
 
 /** Fields that an exception for one path or branch always has, and those that only say how the effect was read. */
-const IMPLIED: readonly string[] = ['known', 'all', 'below', 'named', 'guess', 'launched', 'code']
+const IMPLIED: readonly string[] = ['known', 'all', 'below', 'named', 'guess', 'launched', 'code', 'stored']
 
 // ---- secrets --------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ export interface FileEffect {
   readonly folders?: readonly string[]
   /** Whether a star also matches names that begin with a dot, as in find but not in a shell. */
   readonly dots?: boolean
+  /** It only happens if a file that is missing now is there by then. */
+  readonly isMissing?: boolean
 }
 
 /** A program's arguments, sorted into options and operands. */

@@ -260,7 +260,8 @@ const patch: EffectReader = (call) => {
   const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
   const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
   const written = [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
-  return [...written, ...written.flatMap(({ target }) => each('write', rejected(target)))]
+  const beside = written.flatMap((one) => rejected(one.target).map((target) => ({ ...one, target })))
+  return [...written, ...beside]
 }
 
 /** What does not fit is kept beside the file, which is kept too. */

@@ -1,6 +1,7 @@
 // The files that a patch changes, read from its text: an apply_patch envelope or a diff.
 
 import { isAbsolute, join } from 'node:path'
+import { lstatIfThere } from '../../files/if-there.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import type { Call } from '../script/shell-script.js'
@@ -90,19 +91,36 @@ export function patched(
   const piped = isFed && source.name === 'cat' ? source.args : isFed ? [UNKNOWN] : []
   for (const file of [...given, ...piped]) {
     const text = folders.map((folder) => textOf(file, folder)).find((one) => one !== undefined)
-    if (text === undefined)
-      effects.push(made({ text: `the files of ${file.text}`, known: false, glob: false }))
-    else texts.push(text)
+    if (text !== undefined) {
+      texts.push(text)
+      continue
+    }
+    const isMissing = file.known && folders.every((folder) => !isThere(pathOf(file, folder)))
+    const unread = made({ text: `the files of ${file.text}`, known: false, glob: false })
+    effects.push(isMissing ? { ...unread, isMissing } : unread)
   }
   const paths = texts.flatMap(pathsInPatch)
   const placed = into.flatMap((folder) => paths.map((path) => made(inFolder(folder, path))))
   return [...effects, ...paths.map((path) => made(literalWord(path))), ...placed]
 }
 
-function textOf({ text, known }: Word, folder: string): string | undefined {
-  if (!known) return undefined
+function pathOf({ text }: Word, folder: string): string {
+  return isAbsolute(text) ? text : join(folder, text)
+}
+
+/** Also true where nobody may look. */
+function isThere(path: string): boolean {
   try {
-    const found = readPlain(realOf(isAbsolute(text) ? text : join(folder, text)), MAX_BYTES)
+    return lstatIfThere(path) !== undefined
+  } catch {
+    return true
+  }
+}
+
+function textOf(file: Word, folder: string): string | undefined {
+  if (!file.known) return undefined
+  try {
+    const found = readPlain(realOf(pathOf(file, folder)), MAX_BYTES)
     return 'text' in found ? found.text : undefined
   } catch {
     // A person has to look at it then.

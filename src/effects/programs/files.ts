@@ -6,6 +6,7 @@ import { shapeOf } from '../files/option-shapes.js'
 import { isFolder } from '../paths/on-disk.js'
 import {
   type Draft,
+  isAlone,
   literalPlace,
   maybeSetting,
   onProcess,
@@ -19,7 +20,10 @@ import { type Word, withText } from '../script/word.js'
 /** The files that a known program changes. */
 export function fileChanges(use: Use): readonly Draft[] {
   if (use.call.name === 'git') return []
-  const effects = fileEffectsOf(use.call.name)?.(use.call) ?? []
+  const all = fileEffectsOf(use.call.name)?.(use.call) ?? []
+  const effects = all.some(({ isMissing }) => isMissing && isAlone(use))
+    ? all.filter(({ isMissing }) => !isMissing)
+    : all
   if (effects.length === 0) return []
   const kept = settled(effects, use)
   const target = kept.find(({ deed }) => deed === 'write')

@@ -3,7 +3,7 @@
 import { gitEffects, gitFolders } from '../files/git-effects.js'
 import { type ChangedBranch, changedBranches } from '../git/changed-branches.js'
 import { gitCall } from '../git/git-call.js'
-import { type Draft, hostOf, type Program, plainWords, send, type Use } from '../program.js'
+import { type Draft, hostOf, isAlone, type Program, plainWords, send, type Use } from '../program.js'
 import { certainStart } from '../script/word.js'
 
 type Losses = 'history' | 'work' | 'nothing'
@@ -167,7 +167,7 @@ function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses)
   const end = verb === 'checkout' ? args.indexOf('--') : -1
   const commits = new Set(end < 0 ? [] : args.slice(0, end))
   return gitEffects(use.call)
-    .filter(({ target }) => !commits.has(target.text))
+    .filter(({ target, isMissing }) => !commits.has(target.text) && !(isMissing && isAlone(use)))
     .flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
       use.places(target, deep, folders).map((place): Draft => {
         if (deed === 'move') return { kind: 'move', place, to: place }

@@ -56,7 +56,10 @@ export function filesEffects(
   })
   return writes
     ? drafts
-    : [...drafts, { kind: 'unknown', why: `it is not known what ${name} does with these files` }]
+    : [
+        ...drafts.map((draft) => ({ ...draft, code: true })),
+        { kind: 'unknown', why: `it is not known what ${name} does with these files` },
+      ]
 }
 
 /** The path as it is, and as a tool may read it: with Windows slashes, or without spaces, quotes, escapes or the part after a NUL. */

@@ -1,14 +1,59 @@
 // The user's own lists of commands that may run, and of commands that must not.
 
 import { shown } from '../../core/base/text.js'
-import { isNoFile } from '../../effects/paths/absolute-path.js'
-import type { Call, Script } from '../../effects/script/shell-script.js'
+import { absolutePath, isNoFile } from '../../effects/paths/absolute-path.js'
+import { withGivenWords } from '../../effects/script/given-words.js'
+import { guessedLines, hiddenScripts } from '../../effects/script/hidden-scripts.js'
+import { withInner } from '../../effects/script/inner-calls.js'
+import { type Call, readScript, type Script } from '../../effects/script/shell-script.js'
 import { fits, mayFit, type Pieces, piecesOf } from '../../effects/shell/patterns.js'
 import type { SimpleCommand } from '../../effects/shell/simple-command.js'
+import type { ToolCall } from '../../effects/tools/tool-call.js'
+import type { PackContext } from '../pack-hook.js'
 import type { BashSettings } from '../settings.js'
-import { denied, type Finding } from './finding.js'
+import { asked, denied, type Finding } from './finding.js'
 
-export function listFindings(script: Script, { allow, deny }: BashSettings): Finding[] {
+/** How deep command lines may be nested in words of command lines. */
+const MOST_LAYERS = 3
+
+export async function listFindings(
+  { commands, folder }: Extract<ToolCall, { kind: 'shell' }>,
+  cwd: string,
+  context: PackContext,
+): Promise<readonly Finding[]> {
+  const start = folder === undefined ? cwd : absolutePath(folder, cwd, context.home)
+  const findings: Finding[] = []
+  for (const text of commands)
+    findings.push(...(await textFindings(text, start, context, context.settings.bash)))
+  return findings
+}
+
+async function textFindings(
+  text: string,
+  folder: string,
+  context: PackContext,
+  lists: BashSettings,
+  layer = 0,
+): Promise<readonly Finding[]> {
+  const read = await readScript(text, folder, context)
+  const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
+  const findings = scriptFindings(script, lists)
+  if (layer >= MOST_LAYERS) return findings
+  // An allow-list only applies to what the text itself runs.
+  const inner = { ...lists, allow: [] }
+  for (const hidden of hiddenScripts(script))
+    findings.push(...(await textFindings(hidden, folder, context, inner, layer + 1)))
+  for (const line of guessedLines(script))
+    findings.push(...(await textFindings(line, folder, context, inner, MOST_LAYERS)).map(asGuess))
+  return findings
+}
+
+/** The text may never run, so a deny becomes a question. */
+function asGuess({ rule, reason }: Finding): Finding {
+  return asked(rule, `Part of the text may be run as a command. ${reason}`)
+}
+
+export function scriptFindings(script: Script, { allow, deny }: BashSettings): Finding[] {
   return [...deniedBy(script, deny), ...allow.flatMap((list) => notAllowedBy(script, list))]
 }
 

@@ -8,7 +8,7 @@ import { withInner } from '../../effects/script/inner-calls.js'
 import { type Call, readScript, type Script } from '../../effects/script/shell-script.js'
 import type { PackContext } from '../pack-hook.js'
 import { guardsPaths } from '../settings.js'
-import { listFindings } from './allow-list.js'
+import { scriptFindings } from './allow-list.js'
 import { codeFindings } from './code-rule.js'
 import { destructionBy } from './delete-rule.js'
 import { diskFindings, diskOutputs, givenDisks } from './disk-rule.js'
@@ -60,7 +60,7 @@ async function readFindings(
     findings.push(...outputFindings(script, places), ...switchedOffFindings(script))
     findings.push(...hiddenAgentFindings(script, places))
   }
-  findings.push(...listFindings(script, settings.bash))
+  findings.push(...scriptFindings(script, settings.bash))
   if (layer < MOST_LAYERS) {
     // An allow-list only applies to what the text itself runs.
     const inner = { ...context, settings: { ...settings, bash: { ...settings.bash, allow: [] } } }

@@ -1,13 +1,6 @@
-// The guard and the preset `standard` side by side: what each says about a call, and why the preset may say less.
+// The guard with readers of its own and the guard by rules, side by side: what each says about a call, and why they differ.
 
-import type { Json } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
-import type { Effect } from '../../../src/effects/effect.js'
-import { type EffectContext, effectsOf } from '../../../src/effects/effects-of.js'
-import { settingFiles } from '../../../src/hosts/setting-files.js'
-import type { PresetName } from '../../../src/rules/rule.js'
-import { rulesInForce } from '../../../src/rules/rules-in-force.js'
-import { verdictOf as judgedBy } from '../../../src/rules/verdict.js'
 
 export type Verdict = 'deny' | 'ask' | 'none'
 
@@ -16,117 +9,77 @@ export function verdictOf(answer: HookResult | undefined): Verdict {
   return answer?.action === 'ask_user' ? 'ask' : 'none'
 }
 
-export interface ComparedCall {
-  readonly name: string
-  readonly input: Json
-  readonly context: Omit<EffectContext, 'settings'>
-  /** The folder that everything is in. The preset lets agents delete temporary files, so it must not look like one. */
-  readonly root?: string
-}
-
-export interface Comparison {
-  readonly guard: Verdict
-  /** The guard's own words end with the name of its rule. */
-  readonly reason: string
-  readonly rules: Verdict
-  readonly effects: readonly Effect[]
-}
-
-export async function compare(
-  { name, input, context, root }: ComparedCall,
-  answer: HookResult | undefined,
-): Promise<Comparison> {
-  const given = await effectsOf({ name, input }, { ...context, settings: settingFiles(context.env) })
-  const moved = <T>(value: T): T =>
-    root === undefined ? value : JSON.parse(JSON.stringify(value).replaceAll(root, '/people'))
-  const effects = moved(given)
-  const roots = moved({ project: context.projectDir, home: context.home })
-  return {
-    guard: verdictOf(answer),
-    reason: answer?.reason ?? '',
-    rules: presetVerdict('standard', effects, roots),
-    effects,
-  }
-}
-
-function presetVerdict(
-  preset: PresetName,
-  effects: readonly Effect[],
-  roots: { readonly project: string; readonly home: string },
-): Verdict {
-  const hits = rulesInForce({ preset, rules: [] }, roots).judge(effects, {
-    permissionMode: undefined,
-    now: 0,
-  })
-  return verdictOf(judgedBy(hits, effects, { may: 'all', file: 'rules.json' }).result)
-}
-
-// ---- differences ------------------------------------------------------------------------------------------------
-
-/** Why the preset says nothing about calls that the guard stops. */
-const WHY: readonly {
+interface Difference {
+  readonly from: Verdict
+  readonly to: Verdict
+  /** In the words of the new answer. */
+  readonly says: RegExp
   readonly why: string
-  /** Rules of the guard. */
-  readonly rules: RegExp
-  readonly isMeant: (effects: readonly Effect[]) => boolean
-}[] = [
+}
+
+/** Every difference between the two. */
+const DIFFERENCES: readonly Difference[] = [
   {
-    why: 'The branches to protect are a setting of the pack. The effect names the branch, so that a rule can.',
-    rules: /^protected-branch$/,
-    isMeant: (effects) => effects.some((one) => one.kind === 'git' && isProtected(one.branch)),
+    from: 'none',
+    to: 'ask',
+    says: /The rule guard\/(?:delete-outside|delete-git|system-files|git-history|git-work|machine|privilege|secrets-read|secrets-write|env-lost|startup-write|send|remote-code|cloud|database|settings) asks first/,
+    why: 'A rule of the preset standard about harm that the readers did not know.',
   },
   {
-    why: 'The preset does not ask about what cannot be read, because careful does. The effect says so.',
-    rules: /./,
-    isMeant: (effects) => effects.some(({ kind }) => kind === 'unknown'),
+    from: 'none',
+    to: 'deny',
+    says: /The rule guard\/(?:delete-system|disks) forbids this/,
+    why: 'A rule of the preset standard about harm that the readers did not know.',
   },
   {
-    why: 'Text that may only look like a command counts for no rule of a preset: it may be the name of a test.',
-    rules: /^(?:destructive-delete|unresolved-delete|self-protection|disk|skipped-checks|fork-bomb)$/,
-    isMeant: (effects) => effects.some(({ guess }) => guess),
+    from: 'none',
+    to: 'deny',
+    says: /The rule guard\/protected-branch forbids this: the call would git push_files main/,
+    why: 'A commit to a protected branch, whichever tool makes it.',
   },
   {
-    why: 'A file whose name is only known at run time is written often. Only its loss is worth a question.',
-    rules: /^not-understood$/,
-    isMeant: (effects) => effects.some((one) => one.kind === 'write' && !one.place.known),
+    from: 'ask',
+    to: 'deny',
+    says: /The rule guard\/disks forbids this: the call would write \/dev\/sda/,
+    why: 'Code that opens a disk for writing overwrites it as surely as dd does.',
   },
   {
-    why: 'The name of a skill or an agent is no effect.',
-    rules: /^agent-not-skill$/,
-    isMeant: () => true,
+    from: 'ask',
+    to: 'deny',
+    says: /\(rm -rf \.\.\)/,
+    why: 'Launchers are followed, so the command behind one certainly runs.',
+  },
+  {
+    from: 'deny',
+    to: 'ask',
+    says: /because part of the text may be run as a command/,
+    why: 'A text in quotes, such as the name of a test, only looks like a command.',
+  },
+  {
+    from: 'deny',
+    to: 'ask',
+    says: /The rule guard\/git-history asks first: the call would git push feature,/,
+    why: 'HEAD is a branch that nobody protects.',
   },
 ]
 
-/** Undefined if no branch is named, which every pattern means. */
-function isProtected(branch: string | undefined): boolean {
-  return branch === undefined || branch === 'main' || branch === 'master'
+/** The same where the new guard says nothing. */
+const SILENT: Readonly<Record<string, string>> = {
+  'git apply not-there.patch': 'The patch is missing, and the command does nothing else, so it fails.',
+  'git apply fix.patch': 'The patch is missing, and the command does nothing else, so it fails.',
+  'patch -p1 < fix.patch': 'The patch is missing, and the command does nothing else, so it fails.',
 }
 
-/** The same for single calls. */
-const WHY_OF: Readonly<Record<string, string>> = {
-  'rm -rf up': 'A fault of the guard: rm removes the link, not the folder that it leads to.',
-  'mv !(x) /tmp':
-    'A fault of the guard: the pattern leaves out names that begin with a dot, such as settings.',
-  'chmod -R a-w .': 'Nothing is lost: the rights of the files can be changed back.',
-  'ln -s out/home/proj l && cd l && sort -o inner/settings.json x':
-    'The link is not there yet. Changes through a link that is there are seen.',
-  "make -f - <<< 'all:; rm -rf ../proj'": 'The rules of make are not read, and neither are those in a file.',
-  'rm -rf .': 'In a folder of the project. The preset lets agents delete folders of the project.',
-}
-
-/** Undefined if the preset must stop the call too. */
-export function explanation(input: Json, { reason, effects }: Comparison): string | undefined {
-  const rule = /\(([a-z-]+)(?:\.[^()]*)?\)$/.exec(reason)?.[1] ?? ''
-  const command = typeof input === 'object' && input !== null && 'command' in input ? input.command : ''
-  if (typeof command === 'string' && Object.hasOwn(WHY_OF, command)) return WHY_OF[command]
-  if (/^rm (?:\*\/\*\/\* )+$/.test(String(command)))
-    return 'A fault of the guard: the pattern names files in folders of folders, not the working folder.'
-  return WHY.find(({ rules, isMeant }) => rules.test(rule) && isMeant(effects))?.why
-}
-
-/** Whether the guard stops a call that the preset lets through, without a reason that we know. */
-export function isHole(input: Json, comparison: Comparison): boolean {
-  const { guard, rules } = comparison
-  if (guard === 'none' || rules !== 'none') return false
-  return explanation(input, comparison) === undefined
+/** Why the two differ about a call. Undefined if nothing explains it. */
+export function explanation(
+  command: unknown,
+  old: HookResult | undefined,
+  now: HookResult | undefined,
+): string | undefined {
+  const [from, to] = [verdictOf(old), verdictOf(now)]
+  if (from === to) return 'They do not differ.'
+  if (to === 'none')
+    return typeof command === 'string' && Object.hasOwn(SILENT, command) ? SILENT[command] : undefined
+  const reason = now?.reason ?? ''
+  return DIFFERENCES.find((one) => one.from === from && one.to === to && one.says.test(reason))?.why
 }

@@ -10,9 +10,10 @@ import type { Data, Json } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
 import type { PackContext } from '../../../src/pack/pack-hook.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
+import { rulesGuard } from '../../../src/pack/pre-tool-use/rules-guard.js'
 import { type BashSettings, DEFAULTS, type PackSettings } from '../../../src/pack/settings.js'
 import { isLarge } from '../../property/runs.js'
-import { compare, isHole, type Verdict, verdictOf } from './beside-rules.js'
+import { explanation, type Verdict, verdictOf } from './beside-rules.js'
 
 export { type Verdict, verdictOf } from './beside-rules.js'
 
@@ -34,7 +35,7 @@ export class GuardedProject {
   readonly data: string
   readonly records: Record[] = []
 
-  /** Whether each call is judged by the preset too, which takes as long again. Random commands are not compared. */
+  /** Whether each call is judged by rules too, which takes as long again. Random commands are not compared. */
   readonly #compares: boolean
 
   /** In a home of its own, or in this one. */
@@ -90,37 +91,28 @@ export class GuardedProject {
 
   async answer(input: HookInput, ways: Ways = {}): Promise<HookResult | undefined> {
     const answer = await preToolUse.run(input, this.context(ways))
-    const isCompared = this.#compares && ways.settings === undefined
-    const hole = isCompared ? await this.#holeBy(input, answer, ways) : undefined
-    if (hole !== undefined) throw new Error(hole)
+    const difference = this.#compares ? await this.#difference(input, answer, ways) : undefined
+    if (difference !== undefined) throw new Error(difference)
     return answer
   }
 
-  /** Each call is judged by the preset too, which must not let through what the guard stops. */
-  async #holeBy(input: HookInput, answer: HookResult | undefined, ways: Ways): Promise<string | undefined> {
-    const { tool_name: toolName, tool_input: toolInput } = input.extra
-    const own = input as { readonly toolName?: string; readonly toolInput?: Json }
-    const call = {
-      name: own.toolName ?? String(toolName),
-      input: toolInput ?? own.toolInput ?? null,
-      context: {
-        cwd: ways.cwd ?? this.folder,
-        projectDir: this.folder,
-        home: this.home,
-        env: this.context(ways).env,
-      },
-      root: this.root,
-    }
-    const found = await compare(call, answer)
-    if (!isHole(call.input, found)) return undefined
-    const { guard, reason, effects } = found
-    return `The guard says ${guard}, and the preset nothing: ${reason}\n${JSON.stringify(effects)}`
+  /** Each call is judged by rules too. Undefined if both say the same, or if it is known why they do not. */
+  async #difference(
+    input: HookInput,
+    answer: HookResult | undefined,
+    ways: Ways,
+  ): Promise<string | undefined> {
+    const context = { ...this.context(ways), state: { ...this.context(ways).state, append: () => true } }
+    const now = await rulesGuard.run(input, context)
+    const { toolInput } = input as { readonly toolInput?: Data }
+    if (explanation(toolInput?.command, answer, now) !== undefined) return undefined
+    return `The guard says ${verdictOf(answer)}, and the rules ${verdictOf(now)}: ${now?.reason ?? answer?.reason}`
   }
 
-  /** What the guard says about a call that the preset lets through. Undefined: there is no such difference. */
-  async hole(toolName: string, toolInput: Json): Promise<string | undefined> {
+  /** How the two guards differ about a call, without a reason that is known. */
+  async difference(toolName: string, toolInput: Json): Promise<string | undefined> {
     const input = this.#input(toolName, toolInput)
-    return this.#holeBy(input, await preToolUse.run(input, this.context()), {})
+    return this.#difference(input, await preToolUse.run(input, this.context()), {})
   }
 
   #input(toolName: string, toolInput: Json, cwd = this.folder): HookInput {

@@ -13,7 +13,7 @@ import { sourcesOfInput } from './programs/sources.js'
 import { remembered } from './remembered.js'
 import { isForkBomb } from './script/fork-bomb.js'
 import { withGivenWords } from './script/given-words.js'
-import { doubtfulLines, guessedLines, hiddenScripts } from './script/hidden-scripts.js'
+import { doubtfulLines, guessedLines, type HiddenScript, hiddenScripts } from './script/hidden-scripts.js'
 import { withInner } from './script/inner-calls.js'
 import { isInterpreter } from './script/program-code.js'
 import { runByOther, runFiles } from './script/run-output.js'
@@ -315,7 +315,7 @@ function unread(
 
 /** Scripts that a script runs. */
 interface InnerScripts {
-  readonly hidden: readonly string[]
+  readonly hidden: readonly HiddenScript[]
   readonly guessed: readonly string[]
   readonly stored: readonly StoredScript[]
 }
@@ -344,9 +344,11 @@ async function inScripts(
 ): Promise<readonly Effect[]> {
   const effects: Effect[] = []
   const doubtful = doubtfulLines(script)
-  for (const hidden of inner.hidden) {
-    const found = await scriptEffects(hidden, folder, around, budget, layer + 1)
-    effects.push(...(doubtful.has(hidden) ? asGuess(found) : found))
+  for (const { line, folders } of inner.hidden) {
+    for (const start of folders.length > 0 ? folders : [folder]) {
+      const found = await scriptEffects(line, start, around, budget, layer + 1)
+      effects.push(...(doubtful.has(line) ? asGuess(found) : found))
+    }
   }
   for (const line of inner.guessed) {
     effects.push(...asGuess(await scriptEffects(line, folder, around, budget, MOST_LAYERS)))
@@ -364,7 +366,7 @@ function asGuess(effects: readonly Effect[]): readonly Effect[] {
 
 /** A script in a file. Its words are shown behind the name of the file. */
 async function inStored(
-  { name, text, folder, call, language }: StoredScript,
+  { name, text, folder, call, language, isGiven }: StoredScript,
   around: Surroundings,
   budget: Budget,
   layer: number,
@@ -380,11 +382,12 @@ async function inStored(
     language === 'shell'
       ? await scriptEffects(text, folder, around, budget, layer + 1)
       : codeEffects(text, reader.use(call)).map(
-          (draft) => ({ by: '', ...draft, guess: true, code: true }) as Effect,
+          (draft) => ({ by: '', ...draft, ...(isGiven ? {} : { guess: true }), code: true }) as Effect,
         )
   // What such a file runs is in no word of the call, and much of it depends on how it is called.
   return inner.map((one) => {
     const by = clipped(`${name}: ${one.by}`)
+    if (isGiven) return { ...one, by }
     if (one.kind !== 'unknown') return { ...one, by, stored: true }
     // Ordinary scripts may be long: only rules about what is unknown count for them.
     return UNREAD.has(one.why)

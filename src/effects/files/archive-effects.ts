@@ -99,7 +99,7 @@ export const tarEffects: EffectReader = ({ args }) => {
         true,
       ),
     ]
-  if (!has('cruA', '--create', '--append', '--update')) return []
+  if (!has('cruA', '--create', '--append', '--update', '--delete', '--concatenate', '--catenate')) return []
   const moved = valuesOf('C', '--directory').flatMap((folder) =>
     operands.map(({ text }) => inFolder(folder, text)),
   )

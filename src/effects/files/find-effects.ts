@@ -7,6 +7,9 @@ import { baseOf, type EffectReader, type FileEffect } from './file-effect.js'
 
 const RUNS = /^-(?:exec|ok)(?:dir)?$/
 
+/** Stands for the names of empty files and folders. */
+const EMPTY = 'an-empty-one'
+
 const NAMED = /^-(?:name|iname|lname|path|ipath|wholename|iwholename|regex|iregex)$/
 
 /** The paths that it may find, as patterns. */
@@ -17,7 +20,11 @@ export function foundBy({ args }: Call, action: RegExp = RUNS): readonly Word[] 
   const names = namesIn(start < 0 ? [] : testsBefore(args.slice(start), action))
   return roots.flatMap((root) => {
     if (!names) return [root, { text: `${root.text}/**/*`, known: root.known, glob: true }]
-    const isOne = names.some((name) => canBe(name.toLowerCase(), baseOf(root).toLowerCase(), true, true))
+    const isOne = names.some(
+      (name) =>
+        (name === EMPTY && !/^[./]*$/.test(root.text)) ||
+        canBe(name.toLowerCase(), baseOf(root).toLowerCase(), true, true),
+    )
     const below = names.map((name) => ({ text: `${root.text}/**/${name}`, known: root.known, glob: true }))
     return isOne ? [root, ...below] : below
   })
@@ -51,7 +58,7 @@ function namesIn(expression: readonly Word[]): readonly string[] | undefined {
       names.push(name)
       found = true
     } else if (text === '-empty' && !/^(?:!|-not)$/.test(expression[i - 1]?.text ?? '')) {
-      names.push('an-empty-one')
+      names.push(EMPTY)
       found = true
     } else if (!known) return undefined
   }
@@ -65,15 +72,24 @@ function nameOf(test: string, pattern: Word | undefined): string | undefined {
       .split('/')
       .filter((part) => part !== '')
       .at(-1) ?? '*'
-  return /^[*?]*$/.test(last) ? undefined : last
+  if (/^[*?]*$/.test(last)) return undefined
+  return /^-i/.test(test) ? inEitherCase(last) : last
+}
+
+/** `*.md` is `*.[mM][dD]`. */
+function inEitherCase(pattern: string): string {
+  return pattern.replace(/\[[^\]]*\]|\p{L}/gu, (part) =>
+    part.startsWith('[') ? '?' : `[${part.toLowerCase()}${part.toUpperCase()}]`,
+  )
 }
 
 export const findEffects: EffectReader = (call) => {
   const { args } = call
   const effects: FileEffect[] = []
   if (args.some(({ text }) => text === '-delete')) {
-    for (const target of foundBy(call, /^-delete$/))
-      effects.push({ deed: 'delete', target, deep: true, dots: true })
+    const found = foundBy(call, /^-delete$/)
+    const deep = !found.some(({ text }) => text.endsWith(`/**/${EMPTY}`))
+    for (const target of found) effects.push({ deed: 'delete', target, deep, dots: true })
   }
   for (const [i, { text }] of args.entries()) {
     const file = args[i + 1]

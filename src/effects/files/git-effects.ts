@@ -3,7 +3,7 @@
 import { gitCall } from '../git/git-call.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
-import { argumentsOf, type EffectReader, type FileEffect } from './file-effect.js'
+import { argumentsOf, type EffectReader, type FileEffect, inFolder } from './file-effect.js'
 import { patched } from './patch-paths.js'
 
 const SHAPES = new Map(
@@ -31,7 +31,7 @@ const NAMING_FILES: ReadonlySet<string> = new Set([
     'init',
     'stash',
   ],
-  ...['apply', 'am', 'config'],
+  ...['apply', 'am', 'config', 'format-patch'],
 ])
 
 /** Long options of `clean` that take the next word. */
@@ -84,6 +84,16 @@ export const gitEffects: EffectReader = (call) => {
               argumentsOf(words, { long: ['--directory'] }).valuesOf('', '--directory'),
             ),
           ]
+    case 'format-patch': {
+      if (has('', '--stdout')) return []
+      const folders = valuesOf('o', '--output-directory')
+      const targets = folders.length > 0 ? folders : [HERE]
+      return made(
+        targets.map((folder) => ({ ...inFolder(folder, '*.patch'), glob: true })),
+        'write',
+        false,
+      )
+    }
     case 'config':
       return made(argumentsOf(words, { valued: 'f', long: ['--file'] }).valuesOf('f', '--file'))
     default:

@@ -20,26 +20,15 @@ import {
 } from '../program.js'
 import { remembered } from '../remembered.js'
 import { codeOf, inPlainText, isFromElsewhere } from '../script/program-code.js'
-import { type Word, withText } from '../script/word.js'
+import { withText } from '../script/word.js'
+import { printedText } from '../script/written-file.js'
+import { filesIn, STRING } from './code-files.js'
 import { isDisk } from './mentions.js'
 import { mongoEffects, sqlEffects } from './sql.js'
 
 const LONGEST = 200_000
 const MOST = 100
 
-/** `open(F, ">", "x")` */
-const OPENED = /\bopen\b[^;\n]{0,40}['"]\+?[<>]*>[^'"]{0,20}['"]\s*,\s*$/
-
-const STRING = `[rbuf]{0,2}(['"\`])((?:[^'"\`\\\\\\n]|\\\\.){1,400})`
-
-const READS =
-  /(?<![\w$])(?:open|readFileSync|readFile|File\.read|IO\.read|file_get_contents|readlines|Path|createReadStream|load_dotenv|slurp|read_text)\s*\(?\s*$/
-const WRITES =
-  /(?<![\w$])(?:writeFileSync|writeFile|appendFileSync|appendFile|File\.write|IO\.write|file_put_contents|createWriteStream)\s*\(?\s*$/
-const DELETES =
-  /(?<![\w$])(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf!?|rm_r|remove_tree|remove_dir(?:_all)?|RemoveAll|removeSync|rimraf(?:\.sync)?|fs\.rm|promises\.rm|os\.(?:remove|unlink|rmdir|removedirs)|unlink(?:\s+glob)?|File\.(?:delete|unlink)|FileUtils\.(?:rm|remove)\w*|Deno\.remove\w*|remove_entry\w*|removeItem|removeDir|rmdir|deleteDir|delete-directory\S*|call delete|fn\.delete|Path)\s*\(?\s*(?:\w+[=:]\s*)?(?:(?:pathlib\.)?Path\s*\(\s*)?$/
-const MOVES =
-  /(?<![\w$])(?:os\.(?:rename|replace)|shutil\.move|renameSync|fs\.rename|File\.rename|FileUtils\.mv)\s*\(?\s*(?:\w+[=:]\s*)?$/
 const DELETE_CALL =
   /(?<![\w$])(?:rmtree|rmSync|rmdirSync|rm_rf!?|remove_tree|remove_dir_all|RemoveAll|removeSync|fs\.rm|promises\.rm|FileUtils\.rm\w*)\s*\(\s*([^'"`\s)][^,)]{0,200}\(?\)?)/g
 
@@ -64,8 +53,7 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
       { kind: 'unknown', why: `the code that ${use.call.name} runs is too long to read`, unparsed: true },
     ]
   const code = inPlainText(given)
-  const files = [...filesIn(code, use)]
-  const drafts: Draft[] = [...files, ...computedDeletes(code, use), ...namesIn(code, use)]
+  const drafts: Draft[] = [...filesIn(code, use), ...computedDeletes(code, use), ...namesIn(code, use)]
   if (isHidden(given, use.call.name))
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs hides what it works on` })
   else if (deletesUnknown(code, use))
@@ -83,32 +71,6 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
   return drafts
 }
 
-function* filesIn(code: string, use: Use): Generator<Draft> {
-  let count = 0
-  for (const found of code.matchAll(new RegExp(STRING, 'g'))) {
-    if (++count > MOST * 10) return
-    const [all, , text = ''] = found
-    const before = code.slice(Math.max(0, found.index - 60), found.index)
-    const after = code.slice(found.index + all.length, found.index + all.length + 80)
-    const word: Word = { text, known: true, glob: /glob\s*\(?\s*$/.test(before) }
-    const outside = before.replace(/(?:pathlib\.)?Path\s*\(\s*$/, '')
-    if (DELETES.test(outside) && !/Path\s*\(?\s*$/.test(outside))
-      yield* onPlaces('delete', use.places(word, true))
-    else if (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.(?:unlink|rmdir)/.test(after))
-      yield* onPlaces('delete', use.places(word, true))
-    else if (MOVES.test(before))
-      for (const place of use.places(word, true)) yield { kind: 'move', place, to: place }
-    else if (
-      WRITES.test(before) ||
-      (/open\s*\(\s*$/.test(before) && /^['"`]\s*,\s*(?:mode\s*=\s*)?['"][rb]*[wax+]/.test(after)) ||
-      (/Path\s*\(\s*$/.test(before) && /^['"]\s*\)\s*\.write_/.test(after)) ||
-      OPENED.test(before)
-    )
-      yield* onPlaces('write', use.places(word))
-    else if (READS.test(before) && !/^https?:/.test(text)) yield* onPlaces('read', use.places(word))
-  }
-}
-
 /** Functions that decode or build names which cannot be read in the text. */
 const HIDING =
   /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin|map\(chr|eval\s+(?:reverse|join))|\bbytes\(\[|data:text\/javascript|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
@@ -120,6 +82,8 @@ const IN_POWERSHELL =
 function isHidden(code: string, name: string): boolean {
   if (HIDING.test(code)) return true
   if (/^(?:pwsh|powershell)$/.test(name)) return IN_POWERSHELL.test(code)
+  // Its strings need no quotes.
+  if (/^(?:tclsh|wish|expect)$/.test(name)) return /\b(?:open|file|exec|glob|source|spawn)\b/.test(code)
   return /awk$/.test(name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))
 }
 
@@ -277,7 +241,8 @@ function interpreted(use: Use): readonly Draft[] {
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs is only known when it runs` })
   drafts.push(...onEachFile(use))
   // The text of the script stands for its input, and is read as a script already.
-  const own = code === undefined ? '' : code.replace(use.script.text, '')
+  const piped = code?.includes(use.script.text) ? (printedText(use.call.readsFrom[0]) ?? '') : ''
+  const own = code === undefined ? '' : code.replace(use.script.text, '') + piped
   if (own === '') return code ? [...drafts, ...namesIn(inPlainText(code), use)] : drafts
   return [...drafts, ...codeEffects(own, use)]
 }
@@ -378,6 +343,34 @@ export const CODE_PROGRAMS: readonly Program[] = [
       { command: `perl -i.bak -pe 's/a/b/' x.txt`, effects: [file('write', '/home/dev/app/x.txt')] },
       { command: `perl -ne print .env`, effects: [file('read', '/home/dev/app/.env')] },
       { command: `perl -e 'open(F, ">", "x.txt")'`, effects: [file('write', '/home/dev/app/x.txt')] },
+      { command: `perl -e 'open(F, "<.env")'`, effects: [file('read', '/home/dev/app/.env')] },
+      { command: `perl -e 'unlink @ARGV' x.txt`, effects: [file('delete', '/home/dev/app/x.txt')] },
+      {
+        command: `python3 -c "import shutil; shutil.copy('.env', '/tmp/x')"`,
+        effects: [file('read', '/home/dev/app/.env'), file('write', '/tmp/x')],
+      },
+      {
+        command: `node -e "fs.renameSync('a', 'b')"`,
+        effects: [file('move', '/home/dev/app/a'), file('write', '/home/dev/app/b')],
+      },
+      {
+        command: `python3 -c "from pathlib import Path; Path('a').rename('b')"`,
+        effects: [file('move', '/home/dev/app/a'), file('write', '/home/dev/app/b')],
+      },
+      {
+        command: `python3 -c "import sys; open(sys.argv[1], 'w')" x.txt`,
+        effects: [file('write', '/home/dev/app/x.txt')],
+      },
+      {
+        command: `python3 -c "import os, glob; [os.remove(f) for f in glob.glob('*.log')]"`,
+        effects: [file('delete', '/home/dev/app/*.log')],
+      },
+      { command: `echo 'open("x.txt", "w")' | python3`, effects: [file('write', '/home/dev/app/x.txt')] },
+      {
+        command: `python3 -c "import os; os.system('touch x')"`,
+        effects: [file('write', '/home/dev/app/x')],
+      },
+      { command: `tclsh <<< 'file delete x'`, effects: [{ kind: 'unknown' }] },
       { command: `python3 -c "print('rm -rf /')"`, effects: [] },
     ],
   },

@@ -1,10 +1,20 @@
 // Clients of databases, and the tools that change their schema.
 
+import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { argumentsOf } from '../files/file-effect.js'
-import { type Draft, database, optionValue, type Program, plainWords, reads, type Use } from '../program.js'
+import {
+  type Draft,
+  database,
+  optionValue,
+  type Program,
+  plainWords,
+  reads,
+  type Use,
+  writes,
+} from '../program.js'
 import type { Word } from '../script/word.js'
 import { mongoEffects, sqlEffects } from './sql.js'
 
@@ -49,6 +59,43 @@ const sql =
         : []),
     ]
   }
+
+/** Statements and commands that only show something. */
+const LOOKING =
+  /^\s*(?:$|select\b|with\b|explain\b|values\b|--|\.(?:tables|schema|dump|headers?|mode|width|databases|indexes|indices|show|print|timer|stats|help|quit|exit|fullschema|separator|nullvalue|output|once|read|bail|echo|eqp|cd))/i
+
+/** The database itself, and the files that commands such as `.output` name. */
+function sqliteFiles(use: Use): readonly Draft[] {
+  const [file, ...given] = argumentsOf(use.args, { valued: '' }).operands
+  const named = file && !/^(?::memory:|\s*)$/.test(file.text) ? [file] : []
+  const texts = [
+    ...given.map(({ text }) => text),
+    ...use.texts.filter((_, i) => /^-?-c(?:md)?$/.test(use.texts[i - 1] ?? '')),
+  ]
+  const lines = [...texts, ...inputOf(use)].flatMap((text) => text.split(/[;\n]/))
+  const isFed = use.call.readsFrom.length > 0 && printed(use) === undefined
+  // A missing database is made.
+  const isNew = named
+    .flatMap((word) => use.places(word))
+    .some(({ path, known }) => known && !existsSync(path))
+  const changes = isFed || isNew || lines.some((line) => !LOOKING.test(line))
+  const filesOf = (commands: string) =>
+    lines.flatMap((line) => {
+      const [, name] =
+        new RegExp(String.raw`^\s*\.(?:${commands})\s+(?:-\S+\s+)*["']?([^\s"'|]+)`).exec(line) ?? []
+      return name === undefined ? [] : [{ text: name, known: true, glob: false }]
+    })
+  return [
+    ...reads(use, [...named, ...filesOf('read|import|restore|open')]),
+    ...writes(use, [
+      ...(changes ? named : []),
+      ...filesOf('output|once|backup|save|dump|log|open|clone|excel'),
+    ]),
+    ...(lines.some((line) => /^\s*\.(?:shell|system)\b|^\s*\.(?:once|output)\s+["']?\|/.test(line))
+      ? [{ kind: 'unknown', why: 'sqlite3 runs a command of a shell' } as const]
+      : []),
+  ]
+}
 
 /** Here-documents, and what echo and printf print. */
 function inputOf(use: Use): readonly string[] {
@@ -158,10 +205,22 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
     names: ['sqlite3', 'sqlite', 'duckdb', 'litecli', 'turso'],
     effects: (use) => [
       ...sql({ statements: /^(?:-cmd|-c)$/, files: /^-init$/, valued: '', operand: true })(use),
-      ...reads(use, argumentsOf(use.args).operands.slice(0, 1)),
+      ...sqliteFiles(use),
     ],
     examples: [
-      { command: "sqlite3 app.db 'DELETE FROM t'", effects: [drops('DELETE')] },
+      {
+        command: "sqlite3 app.db 'DELETE FROM t'",
+        effects: [drops('DELETE'), { kind: 'write', place: { path: '/home/dev/app/app.db' } }],
+      },
+      {
+        command: "sqlite3 app.db '.output x.csv' 'select 1'",
+        effects: [{ kind: 'write', place: { path: '/home/dev/app/x.csv' } }],
+      },
+      {
+        command: "sqlite3 :memory: '.read x.sql'",
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/x.sql' } }],
+      },
+      { command: "sqlite3 app.db '.shell rm x'", effects: [{ kind: 'unknown' }] },
       {
         command: 'sqlite3 app.db .tables',
         effects: [{ kind: 'read', place: { path: '/home/dev/app/app.db' } }],

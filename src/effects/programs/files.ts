@@ -153,6 +153,9 @@ function isLocal(draft: Draft): boolean {
 
 // ---- archives ---------------------------------------------------------------------------------------------------
 
+/** A list or the input of the program names them. */
+const NAMED_ELSEWHERE: Word = { text: 'the files in its list', known: false, glob: false }
+
 const packs = (use: Use): readonly Draft[] => {
   const { name, args } = use.call
   const changed = fileChanges(use)
@@ -169,6 +172,7 @@ const packs = (use: Use): readonly Draft[] => {
     if (has('cruA', '--create', '--append', '--update'))
       return [
         ...reads(use, [...operands, ...inside, ...valuesOf('TX', '--files-from', '--exclude-from')], true),
+        ...(has('T', '--files-from') ? reads(use, [NAMED_ELSEWHERE], true) : []),
         ...changed,
       ]
     return [...reads(use, valuesOf('f', '--file')), ...changed]
@@ -177,6 +181,7 @@ const packs = (use: Use): readonly Draft[] => {
   if (name === 'zip')
     return [
       ...reads(use, operands.slice(1), true),
+      ...(use.texts.includes('-@') ? reads(use, [NAMED_ELSEWHERE], true) : []),
       ...changed.filter((one) => !('place' in one) || one.place?.path !== '-'),
     ]
   return [...reads(use, name === 'unzip' ? operands.slice(0, 1) : operands), ...changed]

@@ -3,7 +3,17 @@
 import { gitEffects, gitFolders } from '../files/git-effects.js'
 import { type ChangedBranch, changedBranches } from '../git/changed-branches.js'
 import { gitCall } from '../git/git-call.js'
-import { type Draft, hostOf, isAlone, type Program, plainWords, send, type Use } from '../program.js'
+import { shownFiles } from '../git/shown-files.js'
+import {
+  type Draft,
+  hostOf,
+  isAlone,
+  onPlaces,
+  type Program,
+  plainWords,
+  send,
+  type Use,
+} from '../program.js'
 import { certainStart } from '../script/word.js'
 
 type Losses = 'history' | 'work' | 'nothing'
@@ -145,6 +155,7 @@ const effects = (use: Use): readonly Draft[] => {
     ...(READING.test(verb) ? [] : own),
     ...unreadBranch(verb, args, own),
     ...filesOf(use, verb, args, loses),
+    ...readsOf(use, verb, args),
     ...sendsOf(use, verb, args),
     ...checks(use, verb, args, settings),
     ...unreadOptions(use, verb, args, settings),
@@ -174,6 +185,14 @@ function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses)
         return { kind: deed === 'delete' ? 'delete' : 'write', place }
       }),
     )
+}
+
+function readsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  const { files, deep } = shownFiles(verb, use.args.slice(use.args.length - args.length))
+  return onPlaces(
+    'read',
+    files.flatMap((word) => use.places(word, deep, gitFolders(use.call))),
+  )
 }
 
 /** A push to an address, or to a remote that the same script adds. */
@@ -334,6 +353,23 @@ export const GIT_PROGRAMS: readonly Program[] = [
       { command: "git config alias.ci 'commit -n'", effects: [{ kind: 'setting', owner: 'git' }] },
       { command: "git commit -m 'git push --force'", effects: [loses('nothing')] },
       { command: 'git -C ../lib stash drop', effects: [loses('work')] },
+      { command: 'git show HEAD:.env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: 'git cat-file -p :.env',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
+      { command: 'git diff -- .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: 'git diff --no-index /dev/null ~/.ssh/id_rsa',
+        effects: [{ kind: 'read', place: { path: '/home/dev/.ssh/id_rsa' } }],
+      },
+      { command: 'git log -p -- .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: 'git archive HEAD .env',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
+      { command: 'git grep KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      { command: 'git log -- .env', effects: [] },
       { command: 'git log --oneline', effects: [] },
     ],
   },

@@ -111,11 +111,7 @@ export function launchedBy(call: Call): Launched | undefined {
 /** `python -m alembic`, `python manage.py`. */
 function byPython(call: Call): Launched | undefined {
   const [first, ...rest] = call.args
-  if (
-    first?.text === '-m' &&
-    rest[0] &&
-    !/^(?:timeit|http\.server|json\.tool|venv|unittest)$/.test(rest[0].text)
-  )
+  if (first?.text === '-m' && rest[0] && !/^(?:timeit|http\.server|venv|unittest)$/.test(rest[0].text))
     return made(call, rest, false)
   return first && /(?:^|\/)manage\.py$/.test(first.text) ? made(call, call.args, false) : undefined
 }

@@ -13,6 +13,7 @@ import {
   reads,
   send,
   type Use,
+  writes,
 } from '../program.js'
 import type { Word } from '../script/word.js'
 import { fileChanges, isRemote } from './files.js'
@@ -66,7 +67,15 @@ const curl = (use: Use): readonly Draft[] => {
       ? [{ kind: 'unknown', why: 'curl reads more options from a file' } as const]
       : []),
     ...fileChanges(use),
+    ...uploaded(use, addresses, valuesOf('T', '--upload-file')),
   ]
+}
+
+/** `curl -T a file:///b` copies a file. */
+function uploaded(use: Use, addresses: readonly Word[], files: readonly Word[]): readonly Draft[] {
+  const targets = addresses.filter(({ text }) => text.startsWith('file:'))
+  if (files.length === 0 || targets.length === 0) return []
+  return [...reads(use, files), ...writes(use, targets, true)]
 }
 
 /** A delete through an HTTP interface: of a database, or of a service on another machine. */

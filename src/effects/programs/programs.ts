@@ -7,6 +7,7 @@ import { CODE_PROGRAMS } from './code.js'
 import { DATABASE_PROGRAMS } from './database.js'
 import { FILE_PROGRAMS } from './files.js'
 import { GIT_PROGRAMS } from './git.js'
+import { FILE_MAKERS } from './made-files.js'
 import { NETWORK_PROGRAMS } from './network.js'
 import { OWN_PROGRAMS } from './own.js'
 import { READERS } from './readers.js'
@@ -14,6 +15,7 @@ import { SYSTEM_PROGRAMS } from './system.js'
 
 export const PROGRAMS: readonly Program[] = [
   ...FILE_PROGRAMS,
+  ...FILE_MAKERS,
   ...READERS,
   ...GIT_PROGRAMS,
   ...NETWORK_PROGRAMS,

@@ -54,9 +54,21 @@ const behindFirst =
     return [
       ...reads(use, isHere ? [literalWord('.')] : files, isDeep),
       ...reads(use, letters.includes('f') ? valuesOf('f', '--file', '--from-file') : []),
+      ...(use.call.name === 'sed'
+        ? reads(use, filesInSed(isGiven ? valuesOf('e', '--expression') : operands.slice(0, 1)))
+        : []),
       ...fileChanges(use),
     ]
   }
+
+/** `r FILE` and `R FILE` in a script of sed. */
+function filesInSed(scripts: readonly Word[]): readonly Word[] {
+  return scripts.flatMap(({ text }) =>
+    [...text.matchAll(/(?:^|[;\n{}/|#,\d$!])\s*[rR]\s*([^\n;}]+)/g)].map(([, file = '']) =>
+      literalWord(file.trim()),
+    ),
+  )
+}
 
 const prints = ({ call, texts }: Use): Draft[] => {
   const words = texts.flatMap((text) => [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name))

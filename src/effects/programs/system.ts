@@ -1,11 +1,14 @@
 // Rights, processes, services and packages of the machine.
 
-import { argumentsOf } from '../files/file-effect.js'
+import { existsSync } from 'node:fs'
+import { posix } from 'node:path'
+import { argumentsOf, literalWord } from '../files/file-effect.js'
 import {
   cloud,
   type Draft,
   fetched,
   hostOf,
+  onPlaces,
   onProcess,
   optionValue,
   type Program,
@@ -15,6 +18,8 @@ import {
   type Use,
   writes,
 } from '../program.js'
+import { isMake, makeCall } from '../script/make-scripts.js'
+import { withText } from '../script/word.js'
 
 // ---- rights -----------------------------------------------------------------------------------------------------
 
@@ -74,10 +79,25 @@ const services = (use: Use): readonly Draft[] => {
 const FROM_INPUT = /^(?:-f|--file=|--makefile=)?(?:-|\/dev\/(?:stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 
 /** The rules of these programs are in a language that is not read. In a file, people can at least look at them. */
-const builds = ({ call, texts }: Use): readonly Draft[] =>
-  texts.some((text) => FROM_INPUT.test(text) || /^--eval(?:=|$)/.test(text))
-    ? [{ kind: 'unknown', why: `${call.name} gets its rules from the command line` }]
-    : []
+const builds = (use: Use): readonly Draft[] => [
+  ...(isMake(use.call.name) ? readMakefiles(use) : []),
+  ...(use.texts.some((text) => FROM_INPUT.test(text) || /^--eval(?:=|$)/.test(text))
+    ? [{ kind: 'unknown', why: `${use.call.name} gets its rules from the command line` } as const]
+    : []),
+]
+
+function readMakefiles(use: Use): readonly Draft[] {
+  const { folders, files } = makeCall(use.call)
+  const from = folders.reduce<readonly string[]>(
+    (starts, step) => starts.map((start) => posix.resolve(start, step)),
+    use.call.folders,
+  )
+  const found = files.flatMap((text) => use.places(literalWord(text), false, from))
+  return onPlaces(
+    'read',
+    found.filter(({ path, known }) => !known || existsSync(path)),
+  )
+}
 
 const cron = (use: Use): readonly Draft[] => {
   if (use.texts.some((text) => /^-\w*l|^-V$/.test(text))) return []
@@ -320,7 +340,9 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     effects: (use) =>
       use.texts.some((text) => /^-[lyFBe]/.test(text))
         ? []
-        : writes(use, argumentsOf(use.args, { valued: 'fNCtbPOIVnDmsrRa' }).valuesOf('f')),
+        : argumentsOf(use.args, { valued: 'fNCtbPOIVnDmsrRa' })
+            .valuesOf('f')
+            .flatMap((word) => writes(use, [word, withText(word, `${word.text}.pub`)])),
     examples: [
       {
         command: "ssh-keygen -t ed25519 -f ~/.ssh/id_x -N ''",

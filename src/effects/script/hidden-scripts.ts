@@ -4,6 +4,7 @@ import { runByTar } from '../files/archive-effects.js'
 import { isEditor, runByEditor } from '../files/editor-effects.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { gitCall } from '../git/git-call.js'
+import { SOMEWHERE } from '../paths/absolute-path.js'
 import { remembered } from '../remembered.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { wrapperOf } from '../shell/wrappers.js'
@@ -24,22 +25,43 @@ const RUN_BY_GIT =
 const STRING_RUNNERS =
   /^(?:npm|npx|pnpm|pnpx|yarn|bunx|nix-shell|tmux|screen|concurrently|nodemon|entr|hyperfine|watchexec|make|gmake|just)$/
 
-export function hiddenScripts(script: Script): readonly string[] {
+export interface HiddenScript {
+  readonly line: string
+  /** Where it may run. None: where the script starts. */
+  readonly folders: readonly string[]
+}
+
+export function hiddenScripts(script: Script): readonly HiddenScript[] {
   const { calls, assignments } = script
-  const found: string[] = []
+  const found = new Map<string, readonly string[]>()
+  const add = (lines: readonly string[], folders: readonly string[]) => {
+    for (const line of lines) found.set(line, inFew([...(found.get(line) ?? []), ...folders]))
+  }
   for (const one of assignments) {
     const line = RUN.exec(one)?.[1]
-    if (line !== undefined) found.push(line.replace(/^!/, ''))
+    if (line !== undefined) add([line.replace(/^!/, '')], [])
   }
-  if (calls.some(({ name }) => name === 'alias' || name === 'hash')) found.push(...byOtherNames(calls))
+  if (calls.some(({ name }) => name === 'alias' || name === 'hash')) add(byOtherNames(calls), [])
   for (const call of calls) {
     if (!canHide(call.name)) continue
-    found.push(...scriptsInCode(call, script), ...runByEditor(call))
-    if (call.name === 'git') found.push(...runByGit(call))
-    else if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
-    else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
+    add([...scriptsInCode(call, script), ...runByEditor(call)], call.folders)
+    if (call.name === 'git') add(runByGit(call), call.folders)
+    else if (/^(?:bsd|g)?tar$/.test(call.name)) add(runByTar(texts(call)), call.folders)
+    else if (STRING_RUNNERS.test(call.name))
+      add(
+        texts(call).filter((text) => /\s/.test(text)),
+        call.folders,
+      )
   }
-  return found.length > 1 ? [...new Set(found)] : found
+  return [...found].map(([line, folders]) => ({ line, folders }))
+}
+
+const MOST_FOLDERS = 3
+
+/** Each is read in every folder. Of many, none is known. */
+function inFew(folders: readonly string[]): readonly string[] {
+  const all = [...new Set(folders)]
+  return all.length > MOST_FOLDERS ? [SOMEWHERE] : all
 }
 
 /** Whether words of the program can be command lines. Most programs have none. */

@@ -1,15 +1,16 @@
 // Scripts in files that a call would run: of shells and other languages, and those of package.json.
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isObject } from '../../core/base/json.js'
-import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { optionValue, verbIndexes } from '../program.js'
 import { remembered } from '../remembered.js'
 import { asDash } from '../shell/script-runners.js'
+import { isMake, makeScripts } from './make-scripts.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
+import { knownText, storedText } from './stored-text.js'
 import type { Word } from './word.js'
 import { writtenText } from './written-file.js'
 
@@ -21,9 +22,10 @@ export interface StoredScript {
   readonly call: Call
   /** Of an unread script, `text` says why. */
   readonly language: 'shell' | 'other' | 'unread'
+  /** Whether the command itself says the whole text. */
+  readonly isGiven?: boolean
 }
 
-const MAX_BYTES = 256 * 1024
 const MOST = 20
 
 const SHELL = /^(?:ba|da|z|k|mk|a)?sh$/
@@ -39,9 +41,26 @@ export function storedScripts(script: Script, writes: WritesFile): readonly Stor
   for (const call of script.calls) {
     if (found.length >= MOST || call.isGuess) break
     if (runsPackages(call.name)) found.push(...ofPackage(call))
+    if (isMake(call.name)) found.push(...ofMake(call, script, writes))
     for (const name of filesOf(call, script)) found.push(...inFile(name, call, script, writes))
   }
   return found
+}
+
+/** Recipes are scripts, with the name of their makefile. */
+function ofMake(call: Call, script: Script, writes: WritesFile): readonly StoredScript[] {
+  let isUnread = false
+  const textOf = (path: string) => {
+    const written = writtenText(path, script, knownText, writes)
+    isUnread ||= written !== undefined && written.texts === undefined
+    const stored = written && !written.isAppended ? undefined : knownText(path)
+    const texts = [stored, written?.texts?.[0]].filter((text) => text !== undefined)
+    return texts.length > 0 ? texts.join('\n') : undefined
+  }
+  const found = makeScripts(call, textOf).map((one) => ({ ...one, call, language: 'shell' }) as const)
+  if (!isUnread) return found
+  const [folder = ''] = call.folders
+  return [...found, { name: call.name, text: UNREAD_WRITTEN, folder, call, language: 'unread' }]
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------
@@ -51,7 +70,7 @@ function inFile(name: string, call: Call, script: Script, writes: WritesFile): r
   for (const folder of call.folders) {
     const path = posix.resolve(folder, name)
     const written = writtenText(path, script, knownText, writes)
-    const stored = written && !written.isAppended ? undefined : textOf(path)
+    const stored = written && !written.isAppended ? undefined : storedText(path)
     if (!written && stored === undefined) continue
     const made = (text: string, language: StoredScript['language']) => ({
       name,
@@ -59,12 +78,14 @@ function inFile(name: string, call: Call, script: Script, writes: WritesFile): r
       folder,
       call,
       language,
+      isGiven: stored === undefined,
     })
     const found: StoredScript[] = []
-    if (written && written.text === undefined) found.push(made(UNREAD_WRITTEN, 'unread'))
+    if (written && written.texts === undefined) found.push(made(UNREAD_WRITTEN, 'unread'))
     if (stored && typeof stored !== 'string' && !isBinary(path, call)) found.push(made(UNREAD_FILE, 'unread'))
-    const texts = [stored, written?.text].filter((text) => typeof text === 'string')
-    if (texts.length > 0) {
+    for (const added of written?.texts ?? [undefined]) {
+      const texts = [stored, added].filter((text) => typeof text === 'string')
+      if (texts.length === 0) continue
       const text = texts.join('\n')
       for (const language of languagesOf(text, call))
         for (const one of language === 'shell' ? readings(text, call.name) : [text])
@@ -135,25 +156,6 @@ export function scriptWord({ name, args }: Call): Word | undefined {
     if (SHELL.test(name) && /^[-+]\w*[oO]$|^--(?:rcfile|init-file)$/.test(word.text)) i++
   }
   return undefined
-}
-
-/** Undefined if there is no such file. */
-function textOf(path: string): string | { readonly problem: string } | undefined {
-  // Most are missing, and an error takes longer than this look.
-  if (!existsSync(path)) return undefined
-  try {
-    const real = realOf(path)
-    const found = readPlain(real, MAX_BYTES)
-    if ('problem' in found) return statSync(real).isDirectory() ? undefined : found
-    return found.text.includes('\0') ? { problem: 'has a NUL' } : found.text
-  } catch {
-    return { problem: 'cannot be read' }
-  }
-}
-
-function knownText(path: string): string | undefined {
-  const text = textOf(path)
-  return typeof text === 'string' ? text : undefined
 }
 
 const MAGIC = ['7f454c46', 'feedface', 'feedfacf', 'cefaedfe', 'cffaedfe', 'cafebabe', '4d5a']

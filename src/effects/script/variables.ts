@@ -50,8 +50,7 @@ export class Variables {
   /** Every word that the shell may expand it to. */
   wordsOf(text: string, dynamic: boolean): readonly Word[] {
     if (!dynamic || !/[$`{]|^~/.test(text)) return [{ text, known: !isOtherHome(text), glob: dynamic }]
-    const meanings =
-      text.length > LONGEST ? undefined : this.#meanings(text, 0)?.flatMap((one) => alternativesOf(one) ?? [])
+    const meanings = text.length > LONGEST ? undefined : alternatives(this.#meanings(text, 0) ?? [undefined])
     if (!meanings || meanings.length > MOST_MEANINGS) return [{ text, known: false, glob: true }]
     const all = [...new Set(meanings)]
     const either = all.length > 1
@@ -132,6 +131,35 @@ export class Variables {
       return ['*']
     return undefined
   }
+}
+
+/** Undefined if there are too many, or one of them is only known at run time. */
+function alternatives(texts: readonly (string | undefined)[]): readonly string[] | undefined {
+  const found: string[] = []
+  for (const text of texts) {
+    const some = text === undefined ? undefined : alternativesOf(withoutRanges(text))
+    if (!some) return undefined
+    found.push(...some)
+  }
+  return found
+}
+
+const RANGE = /\{(?:(-?\d{1,9})\.\.(-?\d{1,9})|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.-?\d{1,9})?\}/g
+
+/** `{1..3}` is `{1,2,3}`. A long one, or one with a step, counts as a star. */
+function withoutRanges(text: string): string {
+  if (!text.includes('..')) return text
+  return text.replace(RANGE, (all: string, low, high, first, last) => {
+    const isLetter = first !== undefined
+    const [from, to] = isLetter ? [first.charCodeAt(0), last.charCodeAt(0)] : [Number(low), Number(high)]
+    const count = Math.abs(to - from) + 1
+    const isPlain = all.split('..').length === 2 && !/(?:^|\D)0\d/.test(all)
+    if (count > MOST_MEANINGS / 2 || !isPlain) return '*'
+    const step = to < from ? -1 : 1
+    const values = Array.from({ length: count }, (_, i) => from + i * step)
+    const texts = values.map((value) => (isLetter ? String.fromCharCode(value) : String(value)))
+    return `{${[...texts, texts[0]].join(',')}}`
+  })
 }
 
 /** The values without a plain suffix or without their folders. Undefined for any other pattern. */

@@ -8,8 +8,8 @@ import type { Call, Script } from './shell-script.js'
 const WRITERS = /^(?:tee|dd|sed|gsed|perl|sponge|xxd|openssl|base64|awk|gawk|curl|wget)$/
 
 export interface WrittenText {
-  /** Undefined if it is only known when it runs. */
-  readonly text: string | undefined
+  /** What it may be: `echo` decodes escapes in some shells. Undefined if it is only known when it runs. */
+  readonly texts: readonly string[] | undefined
   /** Whether the old text stays in front of it. */
   readonly isAppended: boolean
 }
@@ -31,15 +31,29 @@ export function writtenText(
     ...redirecting,
     ...calls.filter((call) => WRITERS.test(call.name) && !call.isGuess && writes(call, path)),
   ]
-  if (writers.length === 0) return isRedirected ? { text: undefined, isAppended: false } : undefined
-  const texts = writers.map((call) => printedBy(call, textOf))
+  if (writers.length === 0) return isRedirected ? { texts: undefined, isAppended: false } : undefined
   return {
-    text: texts.every((text) => text !== undefined) ? texts.join('\n') : undefined,
+    texts: textsBy(writers, textOf),
     isAppended: writers.every((call) => {
       const operators = operatorsTo(call, path)
       return operators.length > 0 ? operators.every((one) => one.includes('>>')) : isAppending(call)
     }),
   }
+}
+
+/** What a call prints, if its words say it. */
+export function printedText(call: Call | undefined): string | undefined {
+  return call && textsBy([call], () => undefined)?.join('\n')
+}
+
+function textsBy(writers: readonly Call[], textOf: TextOf): readonly string[] | undefined {
+  const found = new Set<string>()
+  for (const decodes of [false, true]) {
+    const texts = writers.map((call) => printedBy(call, textOf, decodes))
+    if (texts.some((text) => text === undefined)) return undefined
+    found.add(texts.join('\n'))
+  }
+  return [...found]
 }
 
 function isAppending({ name, args }: Call): boolean {
@@ -58,12 +72,12 @@ function operatorsTo({ node, folders }: Call, path: string): readonly string[] {
 
 const MOST_PIPES = 8
 
-/** What a call prints, if the script says it. */
-function printedBy(call: Call, textOf: TextOf, depth = 0): string | undefined {
+/** What a call prints, if the script says it. `decodes`: whether `echo` decodes escapes without an option. */
+function printedBy(call: Call, textOf: TextOf, decodes: boolean, depth = 0): string | undefined {
   const { name, args, input, inputFiles, readsFrom, folders } = call
   if (args.some(({ known }) => !known) || depth > MOST_PIPES) return undefined
   const words = args.map(({ text }) => text)
-  if (name === 'echo') return echoed(words)
+  if (name === 'echo') return echoed(words, decodes)
   if (name === 'printf') return formatted(words)
   if (name !== 'cat' && name !== 'tee') return undefined
   const files = name === 'cat' ? words.filter((word) => !word.startsWith('-')) : []
@@ -76,14 +90,14 @@ function printedBy(call: Call, textOf: TextOf, depth = 0): string | undefined {
   }
   if (input.length > 0) return input.join('\n')
   const [source] = readsFrom
-  return source && printedBy(source, textOf, depth + 1)
+  return source && printedBy(source, textOf, decodes, depth + 1)
 }
 
-function echoed(words: readonly string[]): string | undefined {
+function echoed(words: readonly string[], decodes: boolean): string | undefined {
   const at = words.findIndex((word) => !/^-[neE]+$/.test(word))
   const text = (at < 0 ? [] : words.slice(at)).join(' ')
-  // Some shells decode escapes without an option.
-  return text.includes('\\') ? decoded(text) : text
+  const isAsked = words.slice(0, Math.max(at, 0)).some((word) => word.includes('e'))
+  return text.includes('\\') && (decodes || isAsked) ? decoded(text) : text
 }
 
 /** Undefined for a format that is not plain. */
@@ -92,12 +106,19 @@ function formatted([format = '', ...given]: readonly string[]): string | undefin
   if (pattern === undefined || /%(?![sb%])/.test(pattern) || format.startsWith('-')) return undefined
   const rest = [...given]
   let text = ''
+  let isPlain = true
   do {
     const before = rest.length
-    text += pattern.replace(/%([sb%])/g, (_, kind) => (kind === '%' ? '%' : (rest.shift() ?? '')))
+    text += pattern.replace(/%([sb%])/g, (_, kind) => {
+      if (kind === '%') return '%'
+      const word = rest.shift() ?? ''
+      const printed = kind === 'b' ? decoded(word) : word
+      isPlain &&= printed !== undefined
+      return printed ?? ''
+    })
     if (rest.length === before) break
   } while (rest.length > 0)
-  return text.includes('\\') ? decoded(text) : text
+  return isPlain ? text : undefined
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ const otherShell: Wrapper = (args) => {
 
 // ---- after an option --------------------------------------------------------------------------------------------
 
-/** `su -c`, `flock FILE -c`, `script -c`. */
+/** `su -c`, `script -c`. */
 function behindC(args: readonly ShellWord[]): Inner {
   if (args.some(({ splits }) => splits)) return UNSEEN
   const scripts: ShellWord[] = []
@@ -84,7 +84,18 @@ const runuser: Wrapper = (args) => {
 
 const FLOCK: Options = { flags: 'enosuxFv', valued: 'wE', operands: 1 }
 
-const flock: Wrapper = (args) => ({ ...before(FLOCK)(args), ...behindC(args) })
+/** `flock FILE -c SCRIPT`, or a command as it is. */
+const flock: Wrapper = (args) => {
+  const commands = commandsBehind(args, FLOCK)
+  if (!commands) return UNSEEN
+  const isScript = ([first]: readonly ShellWord[]) => /^-c|^--c/.test(first?.text ?? '')
+  const lines = commands.filter(isScript).map(behindC)
+  return {
+    commands: commands.filter((words) => !isScript(words)),
+    scripts: lines.flatMap(({ scripts = [] }) => scripts),
+    unseen: lines.some(({ unseen }) => unseen),
+  }
+}
 
 // ---- all remaining words ----------------------------------------------------------------------------------------
 

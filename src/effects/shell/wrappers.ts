@@ -14,6 +14,8 @@ export function isSpecial(name: string): boolean {
   return SPECIAL.has(name)
 }
 
+const ARCH: Options = { flags: 'BFILRSTXZ3v' }
+
 /** The options between a program and its command. */
 const BEFORE: Readonly<Record<string, Options>> = {
   builtin: {},
@@ -24,6 +26,7 @@ const BEFORE: Readonly<Record<string, Options>> = {
   chrt: { flags: 'abfiormpv', valued: 'TPD', operands: 1 },
   exec: { flags: 'cl', valued: 'a' },
   fakeroot: { flags: 'uhv', valued: 'lsib', long: ['--lib', '--faked'] },
+  ...Object.fromEntries(['i386', 'linux32', 'linux64', 'x86_64', 'uname26'].map((name) => [name, ARCH])),
   ionice: { flags: 't', valued: 'cnpPu', long: ['--class', '--classdata'], longFlags: ['--ignore'] },
   ltrace: { flags: 'bcCfihLrStTV', valued: 'aADeFlnopsuwxX' },
   nice: { valued: 'n', long: ['--adjustment'] },
@@ -32,7 +35,6 @@ const BEFORE: Readonly<Record<string, Options>> = {
   nohup: {},
   pkexec: { long: ['--user'], longFlags: ['--disable-internal-agent', '--keep-cwd'] },
   prlimit: { flags: 'hV', valued: 'o', longFlags: ['--noheadings', '--raw', '--verbose'] },
-  setarch: { flags: 'BFILRSTXZ3v', operands: 1 },
   setpriv: { longFlags: ['--clear-groups', '--keep-groups', '--no-new-privs', '--init-groups'] },
   setsid: { flags: 'cfw', longFlags: ['--ctty', '--fork', '--wait'] },
   stdbuf: { valued: 'ioe', long: ['--input', '--output', '--error'] },
@@ -55,6 +57,12 @@ const BEFORE: Readonly<Record<string, Options>> = {
   toybox: {},
   unbuffer: { flags: 'p' },
 }
+
+const ARCHITECTURE =
+  /^(?:x86_64|i[3-6]86|linux(?:32|64)|aarch64|arm|ppc|s390|mips|sparc|riscv|alpha|ia64|parisc|uname26)/
+
+/** The architecture may be missing. */
+const setarch: Wrapper = (args) => before(ARCH)(ARCHITECTURE.test(args[0]?.text ?? '') ? args.slice(1) : args)
 
 /** `command -v` only shows where a program is. */
 const command: Wrapper = (args) => (/^-p?[vV]/.test(args[0]?.text ?? '') ? {} : commandItself(args))
@@ -249,6 +257,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...['find', 'fd', 'fdfind'].map((name) => [name, find] as const),
   ...['export', 'declare', 'typeset', 'local', 'readonly'].map((name) => [name, declare] as const),
   ['command', command],
+  ['setarch', setarch],
   ['env', env],
   ['alias', alias],
   ['hash', hash],

@@ -41,8 +41,8 @@ async function textFindings(
   if (layer >= MOST_LAYERS) return findings
   // An allow-list only applies to what the text itself runs.
   const inner = { ...lists, allow: [] }
-  for (const hidden of hiddenScripts(script))
-    findings.push(...(await textFindings(hidden, folder, context, inner, layer + 1)))
+  for (const { line } of hiddenScripts(script))
+    findings.push(...(await textFindings(line, folder, context, inner, layer + 1)))
   for (const line of guessedLines(script))
     findings.push(...(await textFindings(line, folder, context, inner, MOST_LAYERS)).map(asGuess))
   return findings

@@ -64,8 +64,8 @@ async function readFindings(
   if (layer < MOST_LAYERS) {
     // An allow-list only applies to what the text itself runs.
     const inner = { ...context, settings: { ...settings, bash: { ...settings.bash, allow: [] } } }
-    for (const hidden of hiddenScripts(script))
-      findings.push(...(await shellFindings(hidden, folder, inner, places, layer + 1)))
+    for (const { line } of hiddenScripts(script))
+      findings.push(...(await shellFindings(line, folder, inner, places, layer + 1)))
     for (const line of guessedLines(script))
       findings.push(...(await shellFindings(line, folder, inner, places, MOST_LAYERS)).flatMap(asGuess))
   }

@@ -39,7 +39,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'deleted',
       path,
-      sure.some((one) => deletes(one, path)),
+      sure.some((one) => deletes(one, path) || deletesEmpty(one, path, before) || isByGit(one, path)),
     )
   }
   for (const [path, now] of after) {
@@ -49,7 +49,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'written',
       path,
-      sure.some((one) => writes(one, path, isFolder)),
+      sure.some((one) => writes(one, path, isFolder) || isByGit(one, path)),
     )
   }
   for (const path of deeds.reads)
@@ -57,7 +57,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
       note(
         'read',
         path,
-        sure.some((one) => reads(one, path)),
+        sure.some((one) => reads(one, path) || isByGit(one, path) || isReadByGit(one, path)),
       )
   for (const name of deeds.runs)
     note(
@@ -104,6 +104,15 @@ function deletes(effect: Effect, path: string): boolean {
   )
 }
 
+/** What find calls empty has this name: a file without content, or a folder without such files. */
+function deletesEmpty(effect: Effect, path: string, before: Files): boolean {
+  if (effect.kind !== 'delete') return false
+  const [root, end] = effect.place.path.split('/**/')
+  if (end !== 'an-empty-one' || !path.startsWith(`${root}/`)) return false
+  const isFull = (name: string) => /^link|^file \d+ [1-9]/.test(before.get(name) ?? '')
+  return ![...before.keys()].some((name) => (name === path || name.startsWith(`${path}/`)) && isFull(name))
+}
+
 /** A folder may also be made for what is written in it. */
 function writes(effect: Effect, path: string, isFolder: boolean): boolean {
   if (effect.kind !== 'write' && effect.kind !== 'move') return false
@@ -116,6 +125,28 @@ function writes(effect: Effect, path: string, isFolder: boolean): boolean {
 /** A program may read what it changes. */
 function reads(effect: Effect, path: string): boolean {
   return placesOf(effect).some((place) => isAt(place, path))
+}
+
+/** Operations that bring the files of a repository to another state. */
+const UPDATES = new Set(
+  `bisect checkout checkout-index cherry-pick filter-branch merge read-tree rebase reset restore revert sparse-checkout
+  stash switch`.split(/\s+/),
+)
+
+/** An effect of git is a change of its own folder. Some also change the files of the repository, without naming them. */
+function isByGit(effect: Effect, path: string): boolean {
+  if (effect.kind !== 'git') return false
+  return isInGit(path) || (UPDATES.has(effect.operation) && path.includes('/app/'))
+}
+
+/** git reads its own folder, whatever it does. What it takes into that folder is an effect of git. */
+function isReadByGit(effect: Effect, path: string): boolean {
+  if (effect.kind === 'git') return path.includes('/app/')
+  return effect.kind === 'run' && programs(effect.program).includes('git') && isInGit(path)
+}
+
+function isInGit(path: string): boolean {
+  return path.includes('/.git/') || path.endsWith('/.git')
 }
 
 /** What a link leads to has another name here. */

@@ -4,11 +4,13 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -47,6 +49,42 @@ const DEPTH = 'a/b/c/d/e/f/g/h/i/j'
 /** Fits `a.txt`. */
 const CHANGE = '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-hi a.txt\n+ho a.txt\n'
 const OLD = new Date('2020-01-01')
+const MAKEFILE = `OUT = new.txt
+all: new.txt
+new.txt:
+	echo hi > $@
+clean:
+	rm -rf dir empty
+	-@rm -f b.txt
+copy: a.txt
+	cp $< $(OUT)
+	@touch $(basename $<).done
+out:
+	touch $(OUT)
+each:
+	for f in *.txt; do cp "$$f" empty; done
+nested:
+	$(MAKE) clean
+`
+/** A repository in which nothing has changed, with a branch \`topic\`. git tells changes by time and size alone. */
+const REPOSITORY = `set -e
+git init -q -b main
+git config user.name dev; git config user.email dev@example.org
+git config core.checkStat minimal; git config core.trustctime false; git config gc.auto 0
+git add a.txt; git commit -qm one
+git add b.txt 'c d.txt' dir list change.diff; git commit -qm two
+git checkout -q -b topic HEAD~1; echo topic > topic.txt; git add topic.txt; git commit -qm three
+git checkout -q main
+rm -rf .git/hooks .git/info .git/description`
+
+/** git looks at no settings but those of the repository, and changes nothing when it only shows something. */
+const ENVIRONMENT = {
+  PATH: '/usr/bin:/bin',
+  LC_ALL: 'C.UTF-8',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+}
 
 const { commands } = JSON.parse(readFileSync(0, 'utf8')) as { readonly commands: readonly string[] }
 
@@ -58,6 +96,7 @@ interface World {
 }
 
 async function main(): Promise<Report> {
+  makeRepository()
   const report = { ran: 0, changed: 0, unknown: 0, missed: [] as Miss[] }
   for (let at = 0; at < commands.length; at += BATCH) {
     const worlds: World[] = []
@@ -76,6 +115,17 @@ async function worldOf(i: number, text: string): Promise<World> {
   const folder = join(scratch, 'worlds', String(i))
   const home = join(folder, DEPTH, 'home')
   const app = join(home, 'app')
+  furnish(home, app)
+  if (/\bmake\b/.test(text)) put(join(app, 'Makefile'), MAKEFILE)
+  if (/\bgit\b/.test(text)) cpSync(join(scratch, 'repository'), join(app, '.git'), { recursive: true })
+  const command = text.replaceAll('@/', `${home}/`)
+  const context = { cwd: app, projectDir: app, home, env: { HOME: home } }
+  const effects = await effectsOf({ name: 'Bash', input: { command } }, context)
+  writeFileSync(join(folder, 'command'), command)
+  return { folder, command, effects, before: filesIn(folder) }
+}
+
+function furnish(home: string, app: string): void {
   for (const each of ['dir/sub', 'empty']) mkdirSync(join(app, each), { recursive: true })
   mkdirSync(join(home, 'other'))
   for (const name of ['a.txt', 'b.txt', 'c d.txt', '.hidden', 'dir/x.txt', 'dir/sub/y.txt', '-odd'])
@@ -87,11 +137,19 @@ async function worldOf(i: number, text: string): Promise<World> {
   put(join(home, 'other/o.txt'), 'other\n')
   for (const name of ['f.tar', 'f.zip', 'z.gz']) put(join(app, name), readFileSync(join(archives, name)))
   symlinkSync('dir', join(app, 'link'))
-  const command = text.replaceAll('@/', `${home}/`)
-  const context = { cwd: app, projectDir: app, home, env: { HOME: home } }
-  const effects = await effectsOf({ name: 'Bash', input: { command } }, context)
-  writeFileSync(join(folder, 'command'), command)
-  return { folder, command, effects, before: filesIn(folder) }
+}
+
+function makeRepository(): void {
+  const home = join(scratch, 'first')
+  const app = join(home, 'app')
+  furnish(home, app)
+  const made = spawnSync('bash', ['-c', REPOSITORY], { cwd: app, env: ENVIRONMENT })
+  if (made.status !== 0) throw new Error(String(made.stderr))
+  // A checkout writes some of the files again.
+  for (const name of ['b.txt', 'c d.txt', 'dir/x.txt', 'dir/sub/y.txt', 'list', 'change.diff'])
+    utimesSync(join(app, name), OLD, OLD)
+  spawnSync('git', ['update-index', '-q', '--refresh'], { cwd: app, env: ENVIRONMENT })
+  renameSync(join(app, '.git'), join(scratch, 'repository'))
 }
 
 function put(path: string, content: string | Buffer): void {
@@ -114,7 +172,7 @@ done`
     strace,
     [...options, '-o', trace, 'bash', '--norc', '--noprofile', '-c', script, 'bash', ...folders],
     {
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' },
+      env: ENVIRONMENT,
       cwd: scratch,
       stdio: 'ignore',
       timeout: LONGEST_BATCH,

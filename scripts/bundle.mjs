@@ -33,6 +33,7 @@ const COMMON = {
     '@ai-sdk/anthropic',
     '@ai-sdk/openai-compatible',
     '@opentelemetry/api',
+    '@simplewebauthn/server',
   ],
   logLevel: /** @type {const} */ ('warning'),
 }

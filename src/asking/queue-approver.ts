@@ -104,7 +104,9 @@ function replyOf({ option, reason, by, proof }: Taken): Reply {
   }
 }
 
-function howToAnswer({ id, expires }: Raised, toPerson: boolean): string {
+function howToAnswer({ id, expires, needsPasskey }: Raised, toPerson: boolean): string {
+  if (needsPasskey)
+    return `A person must approve this with a passkey. ${toPerson ? 'Type' : 'Ask the user to type in their own terminal'}: carabiner open (or carabiner approvals deny ${id} --reason "…"). Then try the same call again. The question is open until ${clockTime(expires)}.`
   if (toPerson)
     return `Nobody has answered yet. Type: carabiner approvals allow ${id} (or deny ${id} --reason "…"), then fire again. The question is open until ${clockTime(expires)}.`
   return `A person must approve this. Ask the user to type in their own terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. The question is open until ${clockTime(expires)}.`

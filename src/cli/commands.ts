@@ -28,6 +28,7 @@ export const COMMANDS = {
   verify: () => import('./commands/verify.js'),
   remove: () => import('./commands/remove.js'),
   approvals: () => import('./commands/approvals.js'),
+  approvers: () => import('./commands/approvers.js'),
   rules: () => import('./commands/rules.js'),
   replay: () => import('./commands/replay.js'),
   learn: () => import('./commands/learn.js'),

@@ -127,6 +127,18 @@ export const REFUSAL_CODES = {
   },
   // questions
   UNKNOWN_QUESTION: { means: 'No open question has this id.', todo: 'carabiner approvals lists them.' },
+  NEEDS_PASSKEY: {
+    means: 'On this machine, only a person with a passkey may allow calls.',
+    todo: 'Type carabiner open, and allow it there.',
+  },
+  UNKNOWN_APPROVER: {
+    means: 'Nobody with this name may allow calls here.',
+    todo: 'carabiner approvers lists the names.',
+  },
+  APPROVER_EXISTS: {
+    means: 'Another passkey on the list has this name, so the record could not tell who allowed a call.',
+    todo: 'Choose another name, or remove the other passkey first.',
+  },
   UNKNOWN_GRANT: { means: 'No grant has this id.', todo: 'carabiner approvals grants lists them.' },
   ALREADY_ANSWERED: {
     means: 'Somebody has answered the question already. The first answer counts.',

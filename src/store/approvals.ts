@@ -17,6 +17,8 @@ import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
  * - Only an answer that a person gave through Carabiner counts. A forged, changed or expired one does not.
  * - `answer` throws if it would allow something and an agent runs the process, unless this process raised the question and
  *   declared at that time that it answers its own questions.
+ * - On a machine with a list of approvers, an allow counts only with the signature of one of them, both in `answer` and in
+ *   `take`. A process that answers its own questions is exempt.
  */
 export interface Approvals {
   /** Throws if this project could write the answers itself. Call it before relying on any answer. */
@@ -67,13 +69,16 @@ export interface Pending {
 export interface Raised extends Pending {
   /** False if the same question was already open. */
   readonly isNew: boolean
+  /** Only a passkey can allow it. */
+  readonly needsPasskey?: true
 }
 
 /** How a person answers: with an offered option, or with the effect it should have. */
 export type AnswerGiven = {
   readonly reason?: string
-  /** Who answers. */
+  /** Who answers. If it is signed, the name of the signer counts instead. */
   readonly by: string
+  readonly signature?: Signature
 } & (
   | { readonly option: string; readonly decision?: never }
   | { readonly decision: Effect; readonly option?: never }
@@ -92,6 +97,18 @@ export interface GivenAnswer {
   readonly at: string
   /** ISO-8601. The answer counts until then. */
   readonly expires: string
+  readonly signature?: Signature
+}
+
+/** What a passkey returned for one answer. Every field but `nonce` is base64url. */
+export interface Signature {
+  /** The passkey. */
+  readonly id: string
+  readonly authenticatorData: string
+  readonly clientDataJSON: string
+  readonly signature: string
+  /** Part of what was signed. */
+  readonly nonce: string
 }
 
 /** An answer that counts. */
@@ -111,6 +128,8 @@ export type AnswerResult =
       readonly used: boolean
     }
   | { readonly status: 'expired'; readonly pending: Pending }
+  /** It would allow something without a signature that counts. */
+  | { readonly status: 'not-signed'; readonly why: string }
   /** The question has no such option. */
   | { readonly status: 'not-offered'; readonly options: readonly string[] }
   | { readonly status: 'unknown'; readonly nearest?: string }
@@ -150,8 +169,17 @@ export function answerTo(pending: Pending, given: AnswerGiven, now: number): Giv
   if (option === undefined) return undefined
   const reason = boundedText(given.reason ?? '', LONGEST_REASON)
   const by = boundedText(given.by, LONGEST_NAME) || 'person'
-  const answer = { id, binding: question.binding, option, by, at: timestamp(now), expires }
-  return reason === '' ? answer : { ...answer, reason }
+  const { signature } = given
+  return {
+    id,
+    binding: question.binding,
+    option,
+    by,
+    at: timestamp(now),
+    expires,
+    ...(reason !== '' && { reason }),
+    ...(signature && { signature }),
+  }
 }
 
 /**

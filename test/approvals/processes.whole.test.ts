@@ -46,7 +46,7 @@ describe('at the same time', () => {
   it('an allow is taken by one alone', async () => {
     const { places, queue, project } = place()
     for (const question of questions)
-      queue.answer(queue.raise(question, { project }).id, { decision: 'allow', by: 'ann' })
+      void queue.answer(queue.raise(question, { project }).id, { decision: 'allow', by: 'ann' })
     const taken = (await together(
       times(3, () => answerer('take', { ...places, questions })),
     )) as (Taken | null)[][]
@@ -74,8 +74,8 @@ describe('another process', () => {
     const waiting = answerer('wait', { ...places, questions: asked })
     await waiting.next()
     waiting.go()
-    queue.answer(ids[0] ?? '', { decision: 'allow', by: 'ann' })
-    queue.answer(ids[1] ?? '', { decision: 'deny', by: 'ben', reason: 'no' })
+    void queue.answer(ids[0] ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(ids[1] ?? '', { decision: 'deny', by: 'ben', reason: 'no' })
     expect(await waiting.next()).toMatchObject([
       { id: ids[0], decision: 'allow', by: 'ann' },
       { id: ids[1], decision: 'deny', by: 'ben', reason: 'no' },
@@ -155,7 +155,9 @@ describe('a process that is killed', () => {
     await Promise.all(answerers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve))))
     for (const [i, question] of questions.entries()) {
       const id = ids[i] ?? ''
-      expect(['answered', 'too-late']).toContain(queue.answer(id, { decision: 'allow', by: 'ben' }).status)
+      expect(['answered', 'too-late']).toContain(
+        (await queue.answer(id, { decision: 'allow', by: 'ben' })).status,
+      )
       expect(queue.take(question)).toMatchObject({ id, decision: 'allow' })
     }
   })

@@ -37,7 +37,7 @@ describe('where nobody watches', () => {
       unanswered: `A person must approve this. Ask the user to type in their own terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. The question is open until ${until}.`,
     })
     expect(await approver(question, never)).toEqual(reply)
-    queue.answer(id, { decision: 'allow', by: 'ann' })
+    void queue.answer(id, { decision: 'allow', by: 'ann' })
     expect(await approver(question, never)).toEqual({ option: 'Allow', by: 'ann' })
     expect(await approver(question, never)).toMatchObject({ unanswered: expect.not.stringContaining(id) })
   })
@@ -45,7 +45,7 @@ describe('where nobody watches', () => {
   it('an answer counts in its project alone', async () => {
     const { queue, approver } = place()
     await approver(question, never)
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
     const elsewhere = queueApprover({ queue, project: '/somewhere/else' })
     expect(await elsewhere(question, never)).toMatchObject({ unanswered: expect.any(String) })
     expect(await approver(question, never)).toMatchObject({ option: 'Allow' })
@@ -54,7 +54,7 @@ describe('where nobody watches', () => {
   it('an answer that lies in the project is nobody’s', async () => {
     const { root, queue, approver } = place()
     await approver(question, never)
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
     const inside = queueApprover({ queue, project: root })
     expect(await inside(question, never)).toMatchObject({ option: 'Deny', by: 'default' })
     expect(await approver(question, never)).toMatchObject({ option: 'Allow' })
@@ -71,7 +71,7 @@ describe('where nobody watches', () => {
   it('a deny is heard with its reason, again and again', async () => {
     const { queue, approver } = place()
     await approver(question, never)
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'deny', by: 'ben', reason: 'not today' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'deny', by: 'ben', reason: 'not today' })
     for (let i = 0; i < 2; i++)
       expect(await approver(question, never)).toEqual({ option: 'Deny', by: 'ben', reason: 'not today' })
     expect(queue.open()).toEqual([])
@@ -130,7 +130,7 @@ describe('waiting', () => {
       wait: 60,
       ...afterRaised(queue, (id) => {
         aborting.abort()
-        queue.answer(id, { decision: 'allow', by: 'ann' })
+        void queue.answer(id, { decision: 'allow', by: 'ann' })
       }),
     })
     expect(await approver(question, aborting.signal)).toMatchObject({ unanswered: expect.any(String) })
@@ -181,7 +181,7 @@ describe('in a session', () => {
     })
     const [{ id = '', question: asked } = {}] = queue.open()
     expect(asked?.call).toEqual(bash('make deploy'))
-    queue.answer(id, { decision: 'allow', by: 'ann' })
+    void queue.answer(id, { decision: 'allow', by: 'ann' })
     const fire = async (command: string, of = 's1') =>
       (await (await session(queue, of)).fire('PreToolUse', bash(command))).action
     expect(await fire('make  deploy')).toBe('ask_user')
@@ -201,7 +201,7 @@ describe('in a session', () => {
     await call('t1')
     const [pending] = queue.open()
     expect(pending?.question.call).toEqual({ ...bash('make deploy'), tool_use_id: 't1' })
-    queue.answer(pending?.id ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(pending?.id ?? '', { decision: 'allow', by: 'ann' })
     const retried = await Promise.all(['t2', 't3', 't4'].map(call))
     expect(retried.map(({ action }) => action).sort()).toEqual(['ask_user', 'ask_user', 'continue'])
   })
@@ -212,7 +212,7 @@ describe('in a session', () => {
     const call = (agent_id?: string) =>
       one.fire('PreToolUse', { ...bash('make deploy'), ...(agent_id && { agent_id }) })
     await call('a1')
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
     expect((await call()).action).toBe('ask_user')
     expect((await call('a2')).action).toBe('ask_user')
     expect((await call('a1')).action).toBe('continue')
@@ -222,7 +222,7 @@ describe('in a session', () => {
     const { queue } = place()
     const one = await session(queue)
     await one.fire('PreToolUse', bash('make deploy'))
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'deny', by: 'ben', reason: 'use staging' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'deny', by: 'ben', reason: 'use staging' })
     expect(await one.fire('PreToolUse', bash('make deploy'))).toMatchObject({
       action: 'deny',
       reason: 'User denied: Deploy? (use staging)',
@@ -233,7 +233,7 @@ describe('in a session', () => {
     const { queue } = place()
     const one = await session(queue)
     await one.fire('PreToolUse', bash('make deploy'))
-    queue.answer(queue.open()[0]?.id ?? '', { decision: 'always', by: 'ann' })
+    void queue.answer(queue.open()[0]?.id ?? '', { decision: 'always', by: 'ann' })
     for (let i = 0; i < 3; i++)
       expect(await one.fire('PreToolUse', bash('make deploy'))).toMatchObject({ action: 'continue' })
   })

@@ -55,7 +55,7 @@ function place(options: FileApprovalsOptions = {}) {
 /** A question that was raised and, where it says so, answered. */
 function raised(question: Question, given?: AnswerGiven, at = place()) {
   const pending = at.queue.raise(question, { project })
-  if (given) expect(at.queue.answer(pending.id, given).status).toBe('answered')
+  if (given) expect(at.queue.answer(pending.id, given)).toMatchObject({ status: 'answered' })
   return { ...at, id: pending.id, pending, own: join(at.folder, pending.id) }
 }
 
@@ -260,10 +260,10 @@ describe('a forger', () => {
     let looks = 0
     const slow = queue(() => {
       if (++looks !== look) return
-      quick.answer(at.id, ALLOW)
-      quick.take(question)
+      void quick.answer(at.id, ALLOW)
+      void quick.take(question)
     })
-    expect(slow.answer(at.id, DENY).status).toBe(status)
+    expect(slow.answer(at.id, DENY)).toMatchObject({ status })
     expect(quick.get(at.id)).toMatchObject({ status: 'used', answer: { by: ALLOW.by } })
     expect(readdirSync(at.own).sort()).toEqual([FIRST, 'question.json', 'used'])
   })
@@ -475,8 +475,8 @@ describe('raising a question', () => {
     const at = place()
     const again = () => {
       const sizes = written(at, 's1')
-      at.queue.answer(at.queue.open()[0]?.id ?? '', ALLOW)
-      expect(at.queue.take(madeQuestion({ session: 's1' }))?.decision).toBe('allow')
+      void at.queue.answer(at.queue.open()[0]?.id ?? '', ALLOW)
+      expect(at.queue.take(madeQuestion({ session: 's1' }))).toMatchObject({ decision: 'allow' })
       return sizes
     }
     again()
@@ -528,20 +528,20 @@ describe('A1: an answer from an agent', () => {
     expect(queue.open()).toHaveLength(1)
     expect(queue.take(question)).toBeUndefined()
     vi.unstubAllEnvs()
-    expect(queue.answer(id, ALLOW).status).toBe('answered')
+    expect(queue.answer(id, ALLOW)).toMatchObject({ status: 'answered' })
   })
 
   it('may deny', () => {
     const { queue, id } = raised(question)
     inAgent()
-    expect(queue.answer(id, DENY).status).toBe('answered')
+    expect(queue.answer(id, DENY)).toMatchObject({ status: 'answered' })
   })
 
   it('counts for a question of its own process, if that said so when it asked', () => {
     inAgent()
     const at = place({ answersOwnQuestions: true })
     const { id } = at.queue.raise(question, { project })
-    expect(at.queue.answer(id, ALLOW).status).toBe('answered')
+    expect(at.queue.answer(id, ALLOW)).toMatchObject({ status: 'answered' })
     expect(at.queue.take(question)).toMatchObject({ decision: 'allow' })
   })
 
@@ -549,7 +549,7 @@ describe('A1: an answer from an agent', () => {
     inAgent()
     const at = place({ answersOwnQuestions: true })
     const own = at.queue.raise(question, { project })
-    at.queue.answer(own.id, ALLOW)
+    void at.queue.answer(own.id, ALLOW)
     const { stateDir, dataDir } = at
     const persons = new FileApprovals({ stateDir, dataDir, now: () => START })
     expect(persons.take(question)).toBeUndefined()
@@ -597,7 +597,7 @@ describe('A6: a clock that is set back', () => {
       ids.add(next.id)
       expect(at.queue.open()).toMatchObject([{ id: next.id }])
       at.clock.now += HOUR - 1
-      expect(at.queue.answer(next.id, ALLOW).status).toBe('answered')
+      expect(at.queue.answer(next.id, ALLOW)).toMatchObject({ status: 'answered' })
       expect(at.queue.take(question)).toMatchObject({ id: next.id })
       at.clock.now = START
       expect(at.queue.open()).toEqual([])
@@ -621,6 +621,6 @@ describe('A6: a clock that is set back', () => {
     const next = at.queue.raise(question, { project })
     expect(next.isNew).toBe(true)
     at.clock.now = START + HOUR
-    expect(at.queue.answer(next.id, ALLOW).status).toBe('answered')
+    expect(at.queue.answer(next.id, ALLOW)).toMatchObject({ status: 'answered' })
   })
 })

@@ -20,6 +20,10 @@ const COMMANDS = Object.keys(ALL).filter((name) => name !== '')
 /** What loosens protection. An agent may not do it, not even in a shell without a guard. */
 const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   approvals: [['allow', 'x'], ['deny', '--all'], ['--watch']],
+  approvers: [
+    ['add', 'x'],
+    ['remove', 'x'],
+  ],
   catalog: [
     ['add', 'x'],
     ['remove', 'x'],

@@ -220,6 +220,8 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       return new Refusal('QUESTION_EXPIRED', `${result.pending.id} expired at ${result.pending.expires}`, {
         hint: 'If the agent tries again, a new question is asked.',
       })
+    case 'not-signed':
+      return new Refusal('NEEDS_PASSKEY', `This cannot be allowed: ${result.why}`)
     case 'not-offered':
       return new Refusal('NOT_OFFERED', 'The hooks that ask do not offer this answer', {
         hint: `They offer ${result.options.map(visibleName).join(', ')}.`,

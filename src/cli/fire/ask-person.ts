@@ -2,6 +2,7 @@
 
 import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
+import { readApprovers } from '../../store/approvers.js'
 import { approvalsIn, type Stores } from '../../store/file-stores.js'
 
 export interface Asking {
@@ -11,7 +12,7 @@ export interface Asking {
   readonly onWaiting?: QueueApproverOptions['onWaiting']
   /** A person reads the outcome. */
   readonly toPerson?: boolean | undefined
-  /** Ask at the terminal instead. */
+  /** Ask at the terminal instead, unless only a passkey may allow. */
   readonly ask?: boolean | undefined
   /** The agent asks its user instead. */
   readonly dialog?: boolean | undefined
@@ -42,7 +43,7 @@ const NO_ANSWER: Unanswered = {
 
 /** Whatever it needs is loaded when a hook asks: most events end without a question. */
 export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
-  if (asking.ask) {
+  if (asking.ask && !readApprovers()) {
     return async (question, signal) => {
       const { terminalApprover } = await import('../../asking/terminal-approver.js')
       return terminalApprover()(question, signal)

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { type Check, checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
+import type { MaybePromise } from '../../core/base/promise.js'
 import { nearest } from '../../core/base/text.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { effectOf } from '../../core/verdict/approval.js'
@@ -28,6 +29,7 @@ import {
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
+import { type Approver, readApprovers } from '../approvers.js'
 import { isId, type Listed, projectMark, QuestionIndex, readId } from './question-index.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
@@ -45,6 +47,8 @@ export interface FileApprovalsOptions {
    * answer: `carabiner fire`, and every queue without this option, asks a person about the same call. Default false.
    */
   readonly answersOwnQuestions?: boolean
+  /** The list of people who may allow, which only root may change. Default `/etc/carabiner/approvers.json`. */
+  readonly approversFile?: string
   /** Milliseconds since 1970. */
   readonly now?: () => number
   /** Called with messages about forged and damaged files, and old ones that cannot be removed. Default: a process warning. */
@@ -71,15 +75,17 @@ const CHECKS = {
   dataDir: isText,
   openFor,
   answersOwnQuestions: isFlag,
+  approversFile: isText,
   now: isFunction,
   onTrouble: isFunction,
 }
 
-/** Every method but `wait` is synchronous. */
+/** Every method but `wait` is synchronous, unless there is a list of approvers: their signatures are checked in promises. */
 export class FileApprovals implements Approvals {
   readonly #place: ShelfPlace
   readonly #openMs: number
   readonly #answersOwnQuestions: boolean
+  readonly #approversFile: string | undefined
   readonly #index: QuestionIndex
   readonly #now: () => number
 
@@ -90,6 +96,7 @@ export class FileApprovals implements Approvals {
     this.#place = { folder, dataDir: resolve(options.dataDir ?? dataHome()), onTrouble }
     this.#openMs = (options.openFor ?? DEFAULT_OPEN) * 1000
     this.#answersOwnQuestions = options.answersOwnQuestions ?? false
+    this.#approversFile = options.approversFile
     this.#index = new QuestionIndex(folder)
     this.#now = options.now ?? Date.now
   }
@@ -99,21 +106,22 @@ export class FileApprovals implements Approvals {
     this.checkOutside(project)
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
+    const how = this.#approvers() && ({ needsPasskey: true } as const)
     const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {
       // Its process may have been killed before it added the question to the index.
       this.#index.add(listedOf(open))
-      return { ...open, isNew: false }
+      return { ...open, ...how, isNew: false }
     }
     this.#checkRoom(resolve(project), shelf)
     const answersOwnQuestions = this.#answersOwnQuestions
     const raising = { project: resolve(project), openMs: this.#openMs, answersOwnQuestions }
     const pending = shelf.add(question, raising)
     const other = this.#enter(pending, shelf)
-    if (other) return { ...other, isNew: false }
+    if (other) return { ...other, ...how, isNew: false }
     this.#tidy()
-    return { ...pending, isNew: true }
+    return { ...pending, ...how, isNew: true }
   }
 
   /** A project that holds the key or the answers could approve its own calls. */
@@ -126,13 +134,24 @@ export class FileApprovals implements Approvals {
     )
   }
 
-  answer(id: string, given: AnswerGiven): AnswerResult {
+  answer(id: string, given: AnswerGiven): MaybePromise<AnswerResult> {
     const shelf = this.#shelf()
     const pending = isId(readId(id)) ? shelf.pending(readId(id)) : undefined
     if (!pending) return this.#unknown(id)
     const answer = answerTo(pending, given, shelf.moment.now)
     if (!answer) return { status: 'not-offered', options: pending.question.options }
+    const effect = effectOf(pending.question, answer.option)
+    const approvers = effect === 'deny' ? undefined : this.#approvers()
+    if (approvers)
+      return signed(pending, answer, approvers).then(
+        (one) => this.#addAnswer(pending, one, shelf),
+        (error) => ({ status: 'not-signed', why: textOf(error) }),
+      )
     checkAnswerer(pending, answer)
+    return this.#addAnswer(pending, answer, shelf)
+  }
+
+  #addAnswer(pending: Pending, answer: GivenAnswer, shelf: Shelf): AnswerResult {
     const earlier = shelf.answerTo(pending)
     if (!earlier && (shelf.isOver(pending) || shelf.isUsed(pending))) return { status: 'expired', pending }
     const first = earlier ?? shelf.addAnswer(pending, answer)
@@ -140,20 +159,53 @@ export class FileApprovals implements Approvals {
     return { status: 'too-late', pending, answer: first, used: shelf.isUsed(pending) }
   }
 
-  take(question: Question): Taken | undefined {
+  take(question: Question): MaybePromise<Taken | undefined> {
     const shelf = this.#shelf()
+    const approvers = this.#approvers()
+    if (approvers) return this.#takeSigned(question, shelf, approvers)
+    for (const one of this.#answers(question, shelf)) {
+      const taken = takenFrom(one, shelf)
+      if (taken) return taken
+    }
+    return undefined
+  }
+
+  async #takeSigned(
+    question: Question,
+    shelf: Shelf,
+    approvers: readonly Approver[],
+  ): Promise<Taken | undefined> {
+    for (const one of this.#answers(question, shelf)) {
+      const taken = (await this.#isSigned(one, approvers)) ? takenFrom(one, shelf) : undefined
+      if (taken) return taken
+    }
+    return undefined
+  }
+
+  async #isSigned({ pending, answer }: Answered, approvers: readonly Approver[]): Promise<boolean> {
+    if (effectOf(pending.question, answer.option) === 'deny') return true
+    try {
+      await signed(pending, answer, approvers)
+      return true
+    } catch (error) {
+      this.#place.onTrouble(`the answer to ${pending.id} does not count: ${textOf(error)}`)
+      return false
+    }
+  }
+
+  /** Genuine answers to this question that have not expired. */
+  *#answers(question: Question, shelf: Shelf): Generator<Answered> {
     for (const { id } of this.#index.like(this.#keyOf(question))) {
       const pending = shelf.pending(id)
       if (!pending || !this.#isLike(pending, question) || shelf.isOver(pending)) continue
       const answer = shelf.answerTo(pending)
-      if (!answer || shelf.isOver({ ...pending, expires: answer.expires })) continue
-      const effect = effectOf(question, answer.option)
-      if (effect === 'deny') return { ...answer, decision: 'deny' }
-      if (!shelf.useUp(pending)) continue
-      const proof = effect === 'always' ? shelf.proofOf(pending) : undefined
-      return { ...answer, decision: 'allow', ...(proof !== undefined && { proof }) }
+      if (answer && !shelf.isOver({ ...pending, expires: answer.expires })) yield { pending, answer }
     }
-    return undefined
+  }
+
+  /** Undefined if people allow by typing. */
+  #approvers(): readonly Approver[] | undefined {
+    return this.#answersOwnQuestions ? undefined : readApprovers(this.#approversFile)
   }
 
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
@@ -274,6 +326,37 @@ export class FileApprovals implements Approvals {
     const { onTrouble } = this.#place
     return this.#index.sweep(this.#now(), { most, onTrouble, mayGo })
   }
+}
+
+/** A question and the answer to it. */
+interface Answered {
+  readonly pending: Pending
+  readonly answer: GivenAnswer
+}
+
+/** Undefined if another process used it first. */
+function takenFrom({ pending, answer }: Answered, shelf: Shelf): Taken | undefined {
+  const effect = effectOf(pending.question, answer.option)
+  if (effect === 'deny') return { ...answer, decision: 'deny' }
+  if (!shelf.useUp(pending)) return undefined
+  const proof = effect === 'always' ? shelf.proofOf(pending) : undefined
+  return { ...answer, decision: 'allow', ...(proof !== undefined && { proof }) }
+}
+
+/** The answer in the name of the person who signed it. Throws if no approver did. */
+async function signed(
+  pending: Pending,
+  answer: GivenAnswer,
+  approvers: readonly Approver[],
+): Promise<GivenAnswer> {
+  const { signature, option } = answer
+  if (effectOf(pending.question, option) === 'always')
+    throw new Error('a passkey allows one call at a time, so nothing can be allowed always on this machine')
+  if (!signature)
+    throw new Error('only a passkey may allow calls on this machine; type carabiner open, and allow it there')
+  const { challengeOf, signerOf } = await import('./signature.js')
+  const { name } = await signerOf(signature, challengeOf(pending, option, signature.nonce), approvers)
+  return { ...answer, by: name }
 }
 
 function listedOf({ id, expires, era = 0, project }: Pending): Listed {

@@ -2,14 +2,15 @@
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { textOf } from '../../core/base/errors.js'
-import { canonicalJson, type Data, isObject } from '../../core/base/json.js'
+import { type Data, isObject } from '../../core/base/json.js'
 import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
 import type { Seal, Sealed } from '../../files/seal.js'
-import type { GivenAnswer, Pending } from '../approvals.js'
+import type { GivenAnswer, Pending, Signature } from '../approvals.js'
 import { parsed, time } from './stored-question.js'
 
 /*
@@ -68,7 +69,7 @@ export function storeAnswer(
       const path = answerPath(folder, next)
       if (!linkUnlessThere(draft, path)) continue
       const { answer: counts } = lookFor(folder, pending, seal)
-      if (canonicalJson({ ...counts }) === canonicalJson({ ...answer })) return undefined
+      if (isDeepStrictEqual(counts, answer)) return undefined
       // Another answer was given and used in the meantime.
       removeIfThere(path)
     }
@@ -92,7 +93,7 @@ export function useUp(folder: string, pending: Pending, seal: Seal): boolean {
 }
 
 function drafted(folder: string, what: Sealed, answer: GivenAnswer, seal: Seal): string {
-  const fields = { ...answer } as Data & GivenAnswer
+  const fields = { ...answer } as unknown as Data & GivenAnswer
   const draft = join(folder, `${nonce()}.tmp`)
   const content = JSON.stringify({ format: FIRST_FORMAT, answer: fields, seal: seal.of(what, fields) })
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
@@ -157,5 +158,17 @@ const given: Reader<GivenAnswer> = (value, where) => {
     by: text(fields.by, `${where}.by`),
     at: time(fields.at, `${where}.at`),
     expires: time(fields.expires, `${where}.expires`),
+    ...optional('signature', fields.signature, signature, where),
+  }
+}
+
+const signature: Reader<Signature> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: text(fields.id, `${where}.id`),
+    authenticatorData: text(fields.authenticatorData, `${where}.authenticatorData`),
+    clientDataJSON: text(fields.clientDataJSON, `${where}.clientDataJSON`),
+    signature: text(fields.signature, `${where}.signature`),
+    nonce: text(fields.nonce, `${where}.nonce`),
   }
 }

@@ -3,7 +3,7 @@
 import { type FSWatcher, renameSync, watch, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { onAbort } from '../../core/base/promise.js'
+import { type MaybePromise, onAbort } from '../../core/base/promise.js'
 import { makePrivate, namesIn } from '../../files/folder.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 500
 
 /** Looks every half second, and at once when the file system reports a change. */
 export async function waitForAnswer<T>(
-  take: () => T | undefined,
+  take: () => MaybePromise<T | undefined>,
   folder: string | undefined,
   { signal, until, isWorthwhile = () => true }: WaitOptions,
 ): Promise<T | undefined> {
@@ -26,7 +26,7 @@ export async function waitForAnswer<T>(
   try {
     // After an abort, a taken answer would be lost.
     while (!signal?.aborted) {
-      const taken = take()
+      const taken = await take()
       if (taken !== undefined) return taken
       const left = until - performance.now()
       if (left <= 0 || !(await isWorthwhile())) return undefined

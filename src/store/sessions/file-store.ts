@@ -17,6 +17,7 @@ import { isOver, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
+import { readApprovers } from '../approvers.js'
 import type { Sessions } from '../sessions.js'
 import { type StoredGrant, storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
@@ -35,6 +36,8 @@ export interface FileStoreOptions {
    * `carabiner fire` and all other stores, they do not exist. Default false.
    */
   readonly answersOwnQuestions?: boolean
+  /** While this list of approvers exists, no grant counts. Default `/etc/carabiner/approvers.json`. */
+  readonly approversFile?: string
   /** Called with messages about old sessions that cannot be removed, and grants that no person gave. Default: a process warning. */
   readonly onTrouble?: (text: string) => void
   /** Runs the removal of old sessions, which nobody waits for. Default: `inItsTurn`. */
@@ -47,6 +50,7 @@ const CHECKS = {
   stateDir: isText,
   dataDir: isText,
   answersOwnQuestions: isFlag,
+  approversFile: isText,
   onTrouble: isFunction,
   later: isFunction,
 }
@@ -92,6 +96,7 @@ export class FileStore implements Sessions {
   readonly #dataDir: string
   #key: Seal | undefined
   readonly #answersOwnQuestions: boolean
+  readonly #approversFile: string | undefined
   readonly #onTrouble: (text: string) => void
   readonly #later: (work: () => void) => void
 
@@ -114,6 +119,7 @@ export class FileStore implements Sessions {
     })
     this.#dataDir = resolve(dataDir)
     this.#answersOwnQuestions = options.answersOwnQuestions ?? false
+    this.#approversFile = options.approversFile
     this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
     this.#later = options.later ?? inItsTurn
   }
@@ -198,6 +204,10 @@ export class FileStore implements Sessions {
   /** Grants that a person gave and that have not expired. */
   grants(): readonly Grant[] {
     const all = this.#grants.load()
+    if (all.length > 0 && this.#needsPasskey()) {
+      this.#onTrouble(unsigned(all.length))
+      return []
+    }
     const genuine = this.#genuine(all)
     if (genuine.length < all.length) this.#onTrouble(forged(all.length - genuine.length, this.#grants.folder))
     const mine = genuine.filter((one) => (one.answersOwnQuestions ?? false) === this.#answersOwnQuestions)
@@ -207,6 +217,7 @@ export class FileStore implements Sessions {
   /** Throws in an agent's shell, unless `proof` shows that a person answered "always" through the queue. */
   addGrant(grant: Grant, proof?: string): void {
     const isOwn = this.#answersOwnQuestions
+    if (this.#needsPasskey()) throw new Error(unsigned(1))
     if (!isOwn) this.#checkGiver(grant, proof)
     const era = grant.expires === undefined ? 0 : momentIn(this.#dataDir, Date.now()).era
     const given = { ...grant, ...(era !== 0 && { era }), ...(isOwn && { answersOwnQuestions: isOwn }) }
@@ -224,6 +235,11 @@ export class FileStore implements Sessions {
     throw new Error(
       `only a person may always allow ${JSON.stringify(tool || event)}, but ${mark}; in your own terminal, type: carabiner approvals allow ID --always (a program that answers its own questions must say so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
     )
+  }
+
+  /** A passkey allows one call at a time, and no grant has the signature of one. */
+  #needsPasskey(): boolean {
+    return !this.#answersOwnQuestions && readApprovers(this.#approversFile) !== undefined
   }
 
   #genuine(grants: readonly StoredGrant[]): readonly StoredGrant[] {
@@ -369,6 +385,11 @@ function codeOf(error: unknown): string | undefined {
 function forged(count: number, folder: string): string {
   const what = count === 1 ? '1 grant does' : `${count} grants do`
   return `${what} not count in ${folder}: they have no valid seal (0.1.0 made none; otherwise somebody else wrote there). The hook asks again: carabiner approvals allow ID --always`
+}
+
+function unsigned(count: number): string {
+  const what = count === 1 ? '1 grant does' : `${count} grants do`
+  return `${what} not count: on this machine only a passkey may allow calls, one at a time`
 }
 
 /** A key is a session's id, or a session's id, a NUL and an agent's id. */

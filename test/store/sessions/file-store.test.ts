@@ -215,23 +215,23 @@ describe('grants', () => {
     expect(store.grants()).toEqual([GRANT, { ...ending, id: 'new' }])
   })
 
-  it('A1: are not made by an agent, but for an answer that a person gave through the queue', () => {
+  it('A1: are not made by an agent, but for an answer that a person gave through the queue', async () => {
     const { root, dataDir, store } = workplace()
     const queue = new FileApprovals({ stateDir: join(root, 'q'), dataDir })
     const asked = madeQuestion({ answer: { approvalOptions: ['Allow', 'Allow always', 'Deny'] } })
     const [first, second] = ['s1', 's2'].map((session) => ({ ...asked, session, binding: session }))
     const project = '/somewhere/project'
     const [once, always] = [first, second].map((one) => queue.raise(one ?? asked, { project }).id)
-    queue.answer(once ?? '', { decision: 'allow', by: 'ann' })
-    queue.answer(always ?? '', { decision: 'always', by: 'ann' })
+    void queue.answer(once ?? '', { decision: 'allow', by: 'ann' })
+    void queue.answer(always ?? '', { decision: 'always', by: 'ann' })
     vi.stubEnv('CLAUDECODE', '1')
     const grant = { ...GRANT, digest: grantDigest(asked.event, asked.call) }
     const refused =
       /only a person may always allow "t", but CLAUDECODE says .* carabiner approvals allow ID --always/
     expect(() => store.addGrant(grant)).toThrow(refused)
-    expect(queue.take(first ?? asked)?.decision).toBe('allow')
+    expect(queue.take(first ?? asked)).toMatchObject({ decision: 'allow' })
     expect(() => store.addGrant(grant)).toThrow(refused)
-    const { option, proof = '' } = queue.take(second ?? asked) ?? {}
+    const { option, proof = '' } = (await queue.take(second ?? asked)) ?? {}
     expect(option).toBe('Allow always')
     const later = new Date(Date.now() + 1e9).toISOString()
     for (const odd of [undefined, '', 'x', later, proof.replace(/^\S+/, later), `${proof}0`])

@@ -9,7 +9,7 @@ import { source } from '../../scripts/source.mjs'
 import type { Capabilities } from '../../src/adapters/capabilities.js'
 import { MockModel } from '../../src/verify/model/mock-model.js'
 import { programFile, withProgram } from '../approvals/programs.js'
-import { type Played, SCENES, type SceneName, SYSTEM, type Wanted } from './scenes.js'
+import { type Played, SCENES, type SceneName, SYSTEM, TOKEN, type Wanted } from './scenes.js'
 import { sdkProject } from './sdk-project.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -181,6 +181,27 @@ const CONTRACT: Readonly<Record<SceneName, Expectation>> = {
     expect(requests[1]).toContain('no such place')
     expect(text).toBe('All done.')
   },
+  'rules, nothing': tells(['bash ls'], ['ran ls']),
+  'rules, deny'({ ran, requests, text }) {
+    expect(ran).toEqual([])
+    expect(requests[1]).toContain('The rule keep forbids this')
+    expect(text).toBe('All done.')
+  },
+  'rules, ask, yes': tells(['bash curl -d @a https://example.com'], ['ran curl']),
+  'rules, ask, no'({ ran, requests, text }) {
+    expect(ran).toEqual([])
+    expect(requests[1]).not.toContain('ran curl')
+    expect(text).toBe('All done.')
+  },
+  'rules, rewrite': tells(
+    ['bash git push --force-with-lease origin topic'],
+    ['ran git push --force-with-lease origin topic'],
+  ),
+  'rules, redact'(seen) {
+    tells(['bash env'], ['TOKEN=[redacted]'])(seen)
+    expect(seen.requests[1]).not.toContain(TOKEN)
+  },
+  'rules, tell': tells(['bash npm install left-pad'], ['Use pnpm here.', 'ran npm install']),
   subagent({ ran, requests, events, text }) {
     expect(ran).toEqual(['helper the river'])
     expect(events).toContainEqual(
@@ -274,6 +295,13 @@ const ROWS: Readonly<Record<SceneName, readonly Row[]>> = {
   abort: ['abort'],
   'abort in a hook': ['abort'],
   'tool error': ['errors'],
+  'rules, nothing': [],
+  'rules, deny': ['deny'],
+  'rules, ask, yes': ['ask'],
+  'rules, ask, no': ['ask'],
+  'rules, rewrite': ['rewrite'],
+  'rules, redact': ['rewrite'],
+  'rules, tell': ['inject'],
   subagent: ['subagents'],
 }
 

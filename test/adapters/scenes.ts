@@ -2,7 +2,7 @@
 // An agent of an SDK calls playScenes() with a function that runs the SDK's own loop.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -19,10 +19,12 @@ import {
   type Session,
 } from 'carabiner'
 
-/** A tool as every SDK can have it. Its input is `{ at: string }`. */
+/** A tool as every SDK can have it. */
 export interface TestTool {
   readonly name: string
-  readonly run: (input: { readonly at: string }, signal: AbortSignal | undefined) => Promise<string>
+  /** The only field of its input, a text. */
+  readonly field: 'at' | 'command'
+  readonly run: (input: Readonly<Record<string, string>>, signal: AbortSignal | undefined) => Promise<string>
 }
 
 export interface AgentRun {
@@ -72,7 +74,7 @@ type Turn =
   | { readonly text: string; readonly deltas: readonly string[] }
 interface Call {
   readonly name: string
-  readonly input: { readonly at: string }
+  readonly input: Readonly<Record<string, string>>
 }
 
 interface Scene {
@@ -87,6 +89,8 @@ interface Scene {
   readonly unwatched?: true
   /** Hooks may change system messages, which are protected by default. */
   readonly unprotected?: true
+  /** The only hooks are the rules in this person's home folder. */
+  readonly ruled?: true
 }
 
 interface SceneRun {
@@ -99,8 +103,20 @@ const call = (name: string, at = 'a'): Call => ({ name, input: { at } })
 const calls = (...made: readonly Call[]): Turn => ({ calls: made })
 const says = (...deltas: readonly string[]): Turn => ({ text: deltas.join(''), deltas })
 const DONE = says('All ', 'done.')
+const runs = (command: string): readonly Turn[] => [calls({ name: 'bash', input: { command } }), DONE]
 const LOOK = [calls(call('look')), DONE]
 const THREE = [calls(call('look', 'a'), call('look', 'b'), call('look', 'c')), DONE]
+/** The same file for every SDK, and for MCP servers. */
+export const RULES = [
+  { id: 'keep', effects: ['delete'], of: ['/srv/kept'], then: 'deny' },
+  { id: 'out', effects: ['send'], except: ['localhost'], then: 'ask' },
+  { id: 'lease', effects: ['git'], where: { force: true }, then: 'rewrite', to: 'force-with-lease' },
+  { id: 'pnpm', effects: ['install'], then: 'tell', say: 'Use pnpm here.' },
+  { id: 'hidden', redact: ['results'] },
+]
+/** In the form of a real token, so that a rule knows it. */
+export const TOKEN = `ghp_${'16C7e42F292c6912E7710c838347Ae178B4a'}`
+
 const SECRET = says('the pass', 'word is x')
 const contentOf = (response: unknown) => String((response as Data).content)
 
@@ -242,6 +258,13 @@ export const SCENES = {
       ),
   },
   'tool error': { turns: [calls(call('fail')), DONE] },
+  'rules, nothing': { turns: runs('ls'), ruled: true },
+  'rules, deny': { turns: runs('rm -rf /srv/kept'), ruled: true },
+  'rules, ask, yes': { turns: runs('curl -d @a https://example.com'), ruled: true },
+  'rules, ask, no': { turns: runs('curl -d @a https://example.com'), ruled: true, refuses: true },
+  'rules, rewrite': { turns: runs('git push --force origin topic'), ruled: true },
+  'rules, redact': { turns: runs('env'), ruled: true },
+  'rules, tell': { turns: runs('npm install left-pad'), ruled: true },
   subagent: {
     turns: [calls(call('helper', 'the river')), calls(call('look')), says('The helper ', 'is done.'), DONE],
     hooks: (session) =>
@@ -281,7 +304,8 @@ async function played(runAgent: RunAgent, { name, answerer, ...how }: Order): Pr
   const settings = scene.unprotected && { settings: { protect_system_messages: false } }
   const told: string[] = []
   const queue = scene.elsewhere && ownQueue(scene.elsewhere, answerer, (what) => told.push(what))
-  const hooks = await createHooks({ globals: false, ...settings, ...queue?.options })
+  const ruled = scene.ruled && ownRules()
+  const hooks = await createHooks({ globals: false, ...settings, ...queue?.options, ...ruled?.options })
   const session = hooks.session()
   const events: Data[] = []
   const watched = scene.unwatched ? [] : (['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const)
@@ -312,6 +336,24 @@ async function played(runAgent: RunAgent, { name, answerer, ...how }: Order): Pr
   } finally {
     await hooks.close()
     queue?.remove()
+    ruled?.remove()
+  }
+}
+
+/** A home folder with rules, and an empty project. */
+function ownRules() {
+  const folder = mkdtempSync(join(tmpdir(), 'carabiner-rules-'))
+  const places = { projectDir: join(folder, 'project'), home: join(folder, 'home') }
+  mkdirSync(places.projectDir)
+  mkdirSync(join(places.home, '.amplifier'), { recursive: true })
+  writeFileSync(join(places.home, '.amplifier', 'rules.json'), JSON.stringify({ rules: RULES }))
+  process.env.CARABINER_HOME = join(folder, 'data')
+  return {
+    options: places,
+    remove: () => {
+      delete process.env.CARABINER_HOME
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 
@@ -352,7 +394,7 @@ function toolsOf(
   const runs: Readonly<Record<string, TestTool['run']>> = {
     look: async ({ at }) => `saw ${at}`,
     // Ends only if two calls run at the same time.
-    async meet({ at }) {
+    async meet({ at = '' }) {
       here++
       if (here === 2) meet()
       await met
@@ -366,13 +408,18 @@ function toolsOf(
         signal?.addEventListener('abort', () => reject(new DOMException('stopped waiting', 'AbortError')))
         abort()
       }),
-    helper: ({ at }) => help(at),
+    helper: ({ at = '' }) => help(at),
+    bash: async ({ command }) => (command === 'env' ? `TOKEN=${TOKEN}` : `ran ${command}`),
   }
-  return Object.entries(runs).map(([name, run]) => ({
-    name,
-    run: (input, signal) => {
-      ran.push(`${name} ${input.at}`)
-      return run(input, signal)
-    },
-  }))
+  return Object.entries(runs).map(([name, run]): TestTool => {
+    const field = name === 'bash' ? 'command' : 'at'
+    return {
+      name,
+      field,
+      run: (input, signal) => {
+        ran.push(`${name} ${input[field]}`)
+        return run(input, signal)
+      },
+    }
+  })
 }

@@ -3,6 +3,7 @@
 import { type Data, isObject } from '../../core/base/json.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import type { Effect } from '../../effects/effect.js'
+import { type ToolCall, toolCall } from '../../effects/tools/tool-call.js'
 import { isAsWanted, rewritten } from '../../rules/rewrite.js'
 import type { RewriteName } from '../../rules/rewrite-names.js'
 import type { Hit } from '../../rules/rules-in-force.js'
@@ -81,14 +82,35 @@ async function changed(
   event: HookEvent,
   judge: (event: HookEvent) => Promise<Judged>,
 ): Promise<Changed | { readonly problem: string }> {
-  const { tool_name: tool, tool_input: given } = event.data
+  const { tool_input: given } = event.data
   const { rule } = hits[0] as Hit
-  if (tool !== 'Bash' || !isObject(given) || typeof given.command !== 'string')
-    return { problem: 'it is not a shell command' }
-  const made = rewritten(given.command, rule.to as RewriteName, new Set(hits.map(({ effect }) => effect.by)))
+  const found = commandIn(event)
+  if (!found || !isObject(given)) return { problem: 'it is not a shell command' }
+  const made = rewritten(found.text, rule.to as RewriteName, new Set(hits.map(({ effect }) => effect.by)))
   if ('problem' in made) return made
-  const input = { ...given, command: made.text } as Data
+  const input = { ...given, [found.key]: made.text } as Data
   const judged = await judge({ ...event, data: { ...event.data, tool_input: input } })
   const isLeft = judged.hits.some((hit) => hit.rule.id === rule.id && !isDone(hit))
   return isLeft ? { problem: 'it would do the same in another way' } : { judged, input, command: made.text }
+}
+
+/** The field with the only command of the call, whatever the agent or SDK calls its shell. */
+function commandIn({
+  data: { tool_name: tool, tool_input: given },
+}: HookEvent): { readonly key: string; readonly text: string } | undefined {
+  if (typeof tool !== 'string' || !isObject(given)) return undefined
+  const call = shellCall(tool, given as Data)
+  if (call?.kind !== 'shell' || call.isPowerShell || call.commands.length !== 1) return undefined
+  const [text] = call.commands
+  const keys = Object.keys(given).filter((key) => given[key] === text)
+  return text !== undefined && keys.length === 1 ? { key: keys[0] as string, text } : undefined
+}
+
+/** Undefined if the input can be read in two ways. */
+function shellCall(tool: string, given: Data): ToolCall | undefined {
+  try {
+    return toolCall(tool, given)
+  } catch {
+    return undefined
+  }
 }

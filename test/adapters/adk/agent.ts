@@ -23,11 +23,11 @@ async function runAgent({ session, ...run }: AgentRun): Promise<string> {
     instruction: SYSTEM,
     model: new Gemini({ model: 'mock-model', apiKey: 'none' }),
     tools: run.tools.map(
-      ({ name, run }) =>
+      ({ name, field, run }) =>
         new FunctionTool({
           name,
           description: name,
-          parameters: z.object({ at: z.string() }),
+          parameters: z.object({ [field]: z.string() }),
           execute: (input, context) => run(input, context?.abortSignal),
         }),
     ),

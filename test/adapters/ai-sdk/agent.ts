@@ -14,19 +14,20 @@ import {
 import { hooksMiddleware, toolApproval, wrapTools } from 'carabiner/ai-sdk'
 import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
-const inputSchema = jsonSchema<{ at: string }>({
-  type: 'object',
-  properties: { at: { type: 'string' } },
-  required: ['at'],
-})
+const schemaOf = (field: string) =>
+  jsonSchema<Record<string, string>>({
+    type: 'object',
+    properties: { [field]: { type: 'string' } },
+    required: [field],
+  })
 
 async function runAgent(run: AgentRun): Promise<string> {
   const { session, baseURL, prompt, streaming, signal, tools, approve } = run
   const model = createOpenAICompatible({ name: 'mock', baseURL })('mock-model')
   const made: ToolSet = Object.fromEntries(
-    tools.map(({ name, run }) => [
+    tools.map(({ name, field, run }) => [
       name,
-      tool({ inputSchema, execute: (input, { abortSignal }) => run(input, abortSignal) }),
+      tool({ inputSchema: schemaOf(field), execute: (input, { abortSignal }) => run(input, abortSignal) }),
     ]),
   )
   const settings = {

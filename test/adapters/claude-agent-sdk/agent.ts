@@ -9,11 +9,11 @@ import { type AgentRun, playScenes } from '../scenes.js'
 
 async function runAgent({ session, ...run }: AgentRun): Promise<string> {
   const home = mkdtempSync(join(process.cwd(), 'home-'))
-  const tools = run.tools.map(({ name, run: runTool }) =>
+  const tools = run.tools.map(({ name, field, run: runTool }) =>
     tool(
       name,
       name,
-      { at: z.string() },
+      { [field]: z.string() },
       async (input) => ({ content: [{ type: 'text', text: await runTool(input, run.signal) }] }),
       // Only such tools run at the same time.
       { annotations: { readOnlyHint: true } },

@@ -7,15 +7,16 @@ import { createAgent, tool } from 'langchain'
 import { z } from 'zod'
 import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
-const schema = z.object({ at: z.string() })
-
 async function runAgent(run: AgentRun): Promise<string> {
   const { session, baseURL, prompt, streaming, signal, tools, approve } = run
   const agent = createAgent({
     model: new ChatOpenAI({ model: 'mock-model', apiKey: 'none', maxRetries: 0, configuration: { baseURL } }),
-    tools: tools.map(({ name, run }) =>
-      tool((input, config) => run(schema.parse(input), config.signal), { name, description: name, schema }),
-    ),
+    tools: tools.map(({ name, field, run }) => {
+      const schema = z.object({ [field]: z.string() })
+      return tool((input, config) => run(schema.parse(input), config.signal), {
+        ...{ name, description: name, schema },
+      })
+    }),
     systemPrompt: SYSTEM,
     middleware: [hooksMiddleware(session)],
     checkpointer: new MemorySaver(),

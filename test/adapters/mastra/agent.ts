@@ -13,9 +13,9 @@ import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
 async function runAgent({ session, ...run }: AgentRun): Promise<string> {
   const model = createOpenAICompatible({ name: 'mock', baseURL: run.baseURL })('mock-model')
-  const made = run.tools.map(({ name, run }) => {
-    const inputSchema = z.object({ at: z.string() })
-    const execute = (input: { at: string }, { abortSignal }: { abortSignal?: AbortSignal }) =>
+  const made = run.tools.map(({ name, field, run }) => {
+    const inputSchema = z.object({ [field]: z.string() })
+    const execute = (input: Record<string, string>, { abortSignal }: { abortSignal?: AbortSignal }) =>
       run(input, abortSignal)
     return [name, createTool({ id: name, description: name, inputSchema, execute })]
   })

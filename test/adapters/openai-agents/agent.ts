@@ -6,17 +6,16 @@ import OpenAI from 'openai'
 import { z } from 'zod'
 import { type AgentRun, playScenes, SYSTEM } from '../scenes.js'
 
-const parameters = z.object({ at: z.string() })
 const runner = new Runner({ tracingDisabled: true })
 
 async function runAgent(run: AgentRun): Promise<string> {
   const { session, baseURL, prompt, streaming, signal, tools, approve } = run
   const client = new OpenAI({ baseURL, apiKey: 'none', maxRetries: 0 })
-  const made = tools.map(({ name, run }) =>
+  const made = tools.map(({ name, field, run }) =>
     tool({
       name,
       description: name,
-      parameters,
+      parameters: z.object({ [field]: z.string() }),
       execute: (input, _context, details) => run(input, (details as { signal?: AbortSignal })?.signal),
       errorFunction: seenError(),
     }),

@@ -9,7 +9,7 @@ import {
 } from '../../src/core/hooks/count.js'
 import { runs } from '../property/runs.js'
 
-const NOW: Moment = { minute: 1000, turn: 1 }
+const NOW: Moment = { minute: 1000, second: 60_000, turn: 1 }
 const CALL: Counting = { key: 'k', per: 'session', most: 2 }
 
 /** Whether the limit was reached, for one moment after the other. */
@@ -22,7 +22,7 @@ function reached(counting: Counting, moments: readonly Moment[], start: StoredCo
   })
 }
 
-const at = (minute: number, turn = 1): Moment => ({ minute, turn })
+const at = (minute: number, turn = 1): Moment => ({ minute, second: minute * 60, turn })
 
 describe('counts', () => {
   it('of a session go on', () => {

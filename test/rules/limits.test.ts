@@ -258,8 +258,58 @@ describe('an agent that uses the id of a call again', () => {
     rules({ id: 'stuck', effects: '*', then: 'end_turn', denies: 2, per: 'session' }, INSTALL)
     const one = session(await anotherProcess())
     const found: string[] = []
-    for (let i = 0; i < 3; i++) found.push((await fire(one, X, call)).action)
+    for (let i = 0; i < 3; i++) {
+      found.push((await fire(one, X, call)).action)
+      // A model needs some time for the next call.
+      now += 2000
+    }
     expect(found).toEqual(['deny', 'deny', 'abort_turn'])
+  })
+})
+
+describe('a call that two registrations ask about', () => {
+  const STUCK = { id: 'stuck', effects: '*', then: 'end_turn', denies: 2, per: 'turn' }
+
+  it.each([0, 900])('is one deny, also %i ms later', async (later) => {
+    rules(STUCK, INSTALL)
+    const both = [session(await anotherProcess()), session(await anotherProcess())]
+    const found: string[][] = []
+    for (const id of ['toolu_1', 'toolu_2', 'toolu_3']) {
+      const answers: string[] = []
+      for (const one of both) {
+        answers.push((await fire(one, X, { tool_use_id: id })).action)
+        now += later
+      }
+      found.push(answers)
+      now += 5000
+    }
+    expect(found).toEqual([
+      ['deny', 'deny'],
+      ['deny', 'deny'],
+      ['abort_turn', 'abort_turn'],
+    ])
+  })
+
+  it('is one deny if both ask at the same time', async () => {
+    rules(STUCK, INSTALL)
+    const both = [session(await anotherProcess()), session(await anotherProcess())]
+    for (const expected of ['deny', 'deny', 'abort_turn']) {
+      const call = { tool_use_id: `toolu_${now}` }
+      const asked = await Promise.all(both.map((one) => fire(one, X, call)))
+      expect(asked.map(({ action }) => action)).toEqual([expected, expected])
+      now += 5000
+    }
+  })
+
+  it('has another input, or no id: then each is a deny', async () => {
+    rules(STUCK, INSTALL)
+    const one = session(await anotherProcess())
+    expect((await fire(one, 'npm install a', { tool_use_id: 'x' })).action).toBe('deny')
+    expect((await fire(one, 'npm install b', { tool_use_id: 'x' })).action).toBe('deny')
+    expect((await fire(one, 'npm install c', { tool_use_id: 'x' })).action).toBe('abort_turn')
+    await one.fire('UserPromptSubmit', { prompt: 'next' })
+    await one.fire('UserPromptSubmit', { prompt: 'next' })
+    expect(await actions(one, X, X, X)).toEqual(['deny', 'deny', 'abort_turn'])
   })
 })
 

@@ -20,6 +20,8 @@ export interface Counting {
    * after a minute or two it is another call.
    */
   readonly call?: string | undefined
+  /** After a second or two, the id is another call. For calls that are refused, which an agent may send again at once. */
+  readonly isBrief?: boolean
   /** The calls whose ids begin with `call` are over, for all keys that begin with `key`. Nothing is added. */
   readonly isOver?: boolean
   /** There may be many keys with this beginning; the oldest are forgotten. */
@@ -60,6 +62,7 @@ export const NO_COUNTS: StoredCounts = Object.freeze({ list: [], calls: [], lost
 /** Where in time something is counted. */
 export interface Moment {
   readonly minute: number
+  readonly second: number
   /** 1 for the first, and for events before it. */
   readonly turn: number
 }
@@ -83,8 +86,9 @@ export function countIn(
   // A copy, so that the time of the loss is stored.
   if (lost && isLost(lost, per, moment))
     return { counts: { ...counts }, counted: { problem: `earlier counts were lost: ${lost.why}` } }
-  const markAt = (minute: number) => `${key} ${call} ${minute}`
-  if (call !== undefined && [0, 1].some((ago) => counts.calls.includes(markAt(moment.minute - ago))))
+  const markAt = (ago: number) =>
+    counting.isBrief ? `${key} ${call} s${moment.second - ago}` : `${key} ${call} ${moment.minute - ago}`
+  if (call !== undefined && [0, 1].some((ago) => counts.calls.includes(markAt(ago))))
     return { counts, counted: { isReached: false } }
   const list = living(counts.list, counting, moment)
   const isReached = sumOf(list, key) >= most
@@ -95,8 +99,7 @@ export function countIn(
   }
   const kept = withinBounds(added(list, key, placeOf(per, moment), add), counting.among)
   if (kept.length > MOST_STORED) return { counts, counted: { problem: 'too much is counted already' } }
-  const calls =
-    call === undefined ? counts.calls : [...counts.calls, markAt(moment.minute)].slice(-MOST_CALLS)
+  const calls = call === undefined ? counts.calls : [...counts.calls, markAt(0)].slice(-MOST_CALLS)
   return { counts: { ...counts, list: kept, calls }, counted: { isReached: false } }
 }
 

@@ -24,9 +24,10 @@ export function counterOf(session: SessionContext): Count {
 
 async function countOnce({ store, info, engine }: SessionContext, counting: Counting): Promise<Counted> {
   let counted: Counted = { problem: 'the session store did not count' }
-  const minute = Math.floor(engine.now() / 60_000)
+  const now = engine.now()
+  const moment = { minute: Math.floor(now / 60_000), second: Math.floor(now / 1000) }
   const change = (state: SessionState): SessionState => {
-    const made = countIn(state.counts, counting, { minute, turn: Math.max(1, state.turn) })
+    const made = countIn(state.counts, counting, { ...moment, turn: Math.max(1, state.turn) })
     counted = made.counted
     return made.counts === state.counts ? state : { ...state, counts: made.counts }
   }

@@ -60,6 +60,9 @@ function countingOf(rule: Rule, limit: Limit, event: HookEvent, file: string): C
       return { ...shared, key }
     case 'same_call':
       return { ...shared, key: `${key}${grantDigest(event.name, event.data).slice(0, 16)}`, among: key }
+    case 'denies':
+      // countAfter counts it. A call that another registration has denied just now is not one more.
+      return { ...shared, key, isBrief: true, add: 0 }
     default:
       // countAfter counts it.
       return { ...shared, key, call: undefined, add: 0 }
@@ -113,8 +116,8 @@ export async function countAfter(
     const { kind, per } = limit
     const shared = { key: keyOf(rule, limit, file), per, most: Number.POSITIVE_INFINITY }
     const isRefused = name === 'PreToolUse' && isDenied
-    // Without its id: an agent that uses ids again may send the same call until it passes.
-    if (kind === 'denies') return isRefused ? [shared] : []
+    // Briefly: an agent that uses ids again may send the same call until it passes.
+    if (kind === 'denies') return isRefused ? [{ ...shared, call: callOf(event), isBrief: true }] : []
     if (kind === 'at_most' || kind === 'same_call') {
       const call = idOf(data)
       const isOver = isRefused || name === 'PostToolUse' || name === 'PostToolUseFailure'

@@ -10,6 +10,10 @@ const five = {
       expect(ran).toEqual([])
       expect(requests[1]).toContain('really?')
     },
+    'rules, ask, yes': ({ ran, requests }: Seen) => {
+      expect(ran).toEqual([])
+      expect(requests[1]).toContain('The rule out asks first')
+    },
     'parallel, ask, yes': tells(['look c'], ['a?', 'b?', 'saw c']),
     'parallel, ask and deny': tells(['look c'], ['a?', 'not to b', 'saw c']),
   },

@@ -15,6 +15,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { bundlePage } from './page.mjs'
 import { runOften } from './run-often.mjs'
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
@@ -73,6 +74,7 @@ export async function bundle(outdir, more = []) {
     define: { ...program.define, 'import.meta.url': 'importMeta.url', performance: 'clock' },
   }
   await Promise.all([
+    bundlePage(join(outdir, 'page')),
     build({
       ...program,
       format: 'cjs',

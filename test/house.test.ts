@@ -10,6 +10,7 @@ const FLOORS = [
   'index.ts',
   'cli',
   'verify',
+  'page',
   'service',
   'adapters',
   'plugins',
@@ -52,7 +53,7 @@ function specifiersOf(source: string): string[] {
 
 /** Paths below src/, with forward slashes. */
 const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
+  .filter((path) => /\.tsx?$/.test(path))
   .map((path) => path.split(sep).join('/'))
 const imports: readonly Import[] = sources.flatMap((file) =>
   specifiersOf(readFileSync(`${SRC}/${file}`, 'utf8')).map((specifier) => ({ file, specifier })),
@@ -63,6 +64,11 @@ const outside = ofCore.filter(({ specifier }) => !specifier.startsWith('.'))
 
 /** Where a relative import leads, as a path below src/. */
 const target = ({ file, specifier }: Import) => posix.join(dirname(file), specifier)
+/** The source behind the name of a compiled file. */
+const fileOf = (path: string) => {
+  const tsx = path.replace(/\.js$/, '.tsx')
+  return sources.includes(tsx) ? tsx : path.replace(/\.js$/, '.ts')
+}
 const floor = (path: string) => FLOORS.indexOf((path.split('/')[0] ?? '').replace(/\.js$/, '.ts'))
 
 describe('the reader of imports', () => {
@@ -144,7 +150,7 @@ function circles(): string[][] {
   for (const one of imports) {
     if (!one.specifier.startsWith('.')) continue
     const list = reach.get(one.file) ?? []
-    reach.set(one.file, [...list, target(one).replace(/\.js$/, '.ts')])
+    reach.set(one.file, [...list, fileOf(target(one))])
   }
   const found: string[][] = []
   const done = new Set<string>()
@@ -190,9 +196,7 @@ describe('folders', () => {
         relative('', path).split(sep).join('/'),
       ),
     )
-    const missing = imports.filter(
-      (one) => one.specifier.startsWith('.') && !files.has(target(one).replace(/\.js$/, '.ts')),
-    )
+    const missing = imports.filter((one) => one.specifier.startsWith('.') && !files.has(fileOf(target(one))))
     expect(missing).toEqual([])
   })
 })
@@ -247,6 +251,22 @@ describe('an agent is one folder, and a row of each table of agents', () => {
   })
 })
 
+describe('the page', () => {
+  it('is loaded by carabiner open alone', () => {
+    const users = imports.filter((one) => one.specifier.startsWith('.') && target(one).startsWith('page/'))
+    const outside = users.filter(({ file }) => !file.startsWith('page/')).map(({ file }) => file)
+    expect([...new Set(outside)]).toEqual(['cli/commands/open.ts'])
+    const starters = imports.filter((one) => target(one).endsWith('/commands/open.js'))
+    expect(starters).toEqual([{ file: 'cli/commands.ts', specifier: './commands/open.js' }])
+  })
+
+  it('takes only types and its own files into the browser', () => {
+    const inBrowser = imports.filter(({ file }) => file.startsWith('page/browser/'))
+    const allowed = /^preact(?:\/hooks)?$|^\.\/[\w-]+\.js$|^\.\.\/view\.js$/
+    expect(inBrowser.filter(({ specifier }) => !allowed.test(specifier))).toEqual([])
+  })
+})
+
 describe('a file that is not there', () => {
   it('means the same in every version of Node: only one file asks with throwIfNoEntry', () => {
     const asking = sources.filter((file) => /throwIfNoEntry\s*:/.test(codeOf(file)))
@@ -280,8 +300,11 @@ describe('no telemetry', () => {
       )
     })
     // They read certificates from node:tls, write to standard output, open a pipe to the parent, and listen to a socket in a
-    // folder or on the loopback; none of this leaves the machine.
+    // folder or on the loopback, or are the page that asks there; none of this leaves the machine.
     const local = [
+      'page/browser/ask.ts',
+      'page/browser/feed.ts',
+      'page/listener.ts',
       'cli/resident/streams.ts',
       'runners/module/module-host.ts',
       'runners/spawner/node-helper.ts',

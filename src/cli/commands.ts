@@ -33,6 +33,7 @@ export const COMMANDS = {
   replay: () => import('./commands/replay.js'),
   learn: () => import('./commands/learn.js'),
   audit: () => import('./commands/audit.js'),
+  open: () => import('./commands/open.js'),
   docs: () => import('./commands/docs.js'),
   schema: () => import('./commands/schema.js'),
   completion: () => import('./commands/completion.js'),

@@ -88,6 +88,10 @@ export const REFUSAL_CODES = {
     means: 'The audit log of this project cannot be opened.',
     todo: 'Repair what the message names.',
   },
+  PORT_TAKEN: {
+    means: 'Another program uses the port that the page should have.',
+    todo: 'Choose another one with --port, or leave the option out.',
+  },
   UNKNOWN_ENTRY: {
     means: 'The audit has no entry with this number.',
     todo: 'carabiner audit lists the newest entries.',

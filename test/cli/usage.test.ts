@@ -45,9 +45,9 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   update: [['--yes']],
 }
 
-/** Commands that only look or judge, add a guard, stop the service, which hooks do not need, or make something untrusted. */
+/** Commands that only look or judge, or let a person look, add a guard, stop the service, which hooks do not need, or make something untrusted. */
 const SAFE =
-  'audit completion docs doctor effects enable explain list mcp new replay rules schema serve service test verify'.split(
+  'audit completion docs doctor effects enable explain list mcp new open replay rules schema serve service test verify'.split(
     ' ',
   )
 

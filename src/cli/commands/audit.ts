@@ -2,7 +2,10 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
+import type { ShownEntry } from '../../store/audit/entry-words.js'
 import { type FilterOptions, filterOf } from '../../store/audit/filter.js'
+import { withCalls, withCallsSoon } from '../../store/audit-calls/entry-calls.js'
+import type { AuditCalls } from '../../store/audit-calls.js'
 import type {
   AuditLog,
   EntryFilter,
@@ -18,7 +21,7 @@ import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
-import { entryDetails, entryLines, type ShownEntry } from '../print/print-audit.js'
+import { entryDetails, entryLines } from '../print/print-audit.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { auditOf } from '../project-audit.js'
@@ -160,47 +163,32 @@ function numberOf(which: string | undefined): number {
 
 // ---- calls ----------------------------------------------------------------------------------------------------
 
-const SOON_TRIES = 5
-const SOON_MS = 50
-
-/** Adds the calls that are still kept to entries. */
+/** Adds the calls that are still kept to entries, or says why they cannot be shown. */
 class CallsOf {
-  readonly #projectDir: string
+  readonly #calls: () => Promise<AuditCalls>
   readonly #output: Output
 
   constructor(projectDir: string, output: Output) {
-    this.#projectDir = projectDir
+    this.#calls = () => fileCalls({ projectDir })
     this.#output = output
   }
 
-  /** A call is written after the answer, and its record before. */
-  async soon(entry: StoredEntry): Promise<readonly ShownEntry[]> {
-    let shown = await this.with([entry])
-    for (let tries = 0; idOf(entry) !== undefined && !shown[0]?.kept && tries < SOON_TRIES; tries++) {
-      await new Promise((done) => setTimeout(done, SOON_MS))
-      shown = await this.with([entry])
-    }
-    return shown
+  soon(entry: StoredEntry): Promise<readonly ShownEntry[]> {
+    return this.#told([entry], withCallsSoon)
   }
 
-  async with(entries: readonly StoredEntry[]): Promise<readonly ShownEntry[]> {
-    const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []))
-    if (ids.size === 0) return entries
+  with(entries: readonly StoredEntry[]): Promise<readonly ShownEntry[]> {
+    return this.#told(entries, withCalls)
+  }
+
+  async #told(entries: readonly StoredEntry[], add: typeof withCalls): Promise<readonly ShownEntry[]> {
     try {
-      const found = await (await fileCalls({ projectDir: this.#projectDir })).find(ids)
-      return entries.map((entry) => {
-        const kept = found.get(idOf(entry) ?? '')
-        return kept ? { ...entry, kept } : entry
-      })
+      return await add(entries, this.#calls)
     } catch (error) {
       await this.#output.complain([`carabiner: the calls cannot be shown: ${visible(textOf(error))}`])
       return entries
     }
   }
-}
-
-function idOf(entry: StoredEntry): string | undefined {
-  return 'call' in entry && typeof entry.call === 'string' ? entry.call : undefined
 }
 
 // ---- tail -----------------------------------------------------------------------------------------------------

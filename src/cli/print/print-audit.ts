@@ -2,9 +2,15 @@
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
-import { actionRow, isAction } from '../../core/events/actions.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
-import { isRewritten } from '../../store/audit/filter.js'
+import {
+  type FireEntry,
+  isUnguarded,
+  missedWords,
+  type ShownEntry,
+  toneOf,
+  verdictOf,
+} from '../../store/audit/entry-words.js'
 import { gistOf } from '../../store/audit-calls/kept-call.js'
 import type { KeptCall } from '../../store/audit-calls.js'
 import type { StoredEntry } from '../../store/audit-log.js'
@@ -12,9 +18,6 @@ import { plainData } from '../output.js'
 import { cutTo, fitted, shownColumns } from './fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from './lines.js'
 import { type Paint, width } from './terminal.js'
-
-/** An entry with its call, if that is still kept. */
-export type ShownEntry = StoredEntry & { readonly kept?: KeptCall }
 
 /** A table; the words of an entry are cut at the end of the line. */
 export function entryLines(entries: readonly ShownEntry[], paint: Paint): readonly string[] {
@@ -53,7 +56,7 @@ function cells(entry: ShownEntry): Cells | undefined {
     case 'late':
       return [
         [entry.event, entry.tool, entry.kind === 'late' ? '(late)' : ''].filter(Boolean).join(' '),
-        verdictOf(entry),
+        verdictWords(entry),
         oneLine(
           [
             gist(entry.kept),
@@ -100,17 +103,10 @@ function cells(entry: ShownEntry): Cells | undefined {
   }
 }
 
-type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
-
-/** A rewritten call went on as another one, so it has the word of the hook that rewrote it. */
-function verdictOf(entry: Fire): string {
-  const word = isRewritten(entry) ? 'modify' : entry.action
+function verdictWords(entry: FireEntry): string {
+  const word = verdictOf(entry)
   if (!isUnguarded(entry)) return word
   return word === 'continue' ? 'unguarded' : `${word} unguarded`
-}
-
-function isUnguarded(entry: StoredEntry): boolean {
-  return 'unguarded' in entry && Array.isArray(entry.unguarded) && entry.unguarded.length > 0
 }
 
 /** Cut, so that the words after it are seen, too. */
@@ -120,33 +116,12 @@ function gist(kept: KeptCall | undefined): string {
   return kept ? cutTo(oneLine(gistOf(kept)), LONGEST_GIST) : ''
 }
 
-function missed({ unguarded = [] }: Fire): string {
-  return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${wordsFor(why)}`).join(', ')
-}
-
-/** Why a gate did not judge. Other codes are shown as they are. */
-const WHY: Readonly<Record<string, string>> = {
-  disabled: 'switched off',
-  matcher: 'its matcher has a mistake',
-  stale: 'not shown the final call',
-  failed: 'it failed',
-  HOOK_TIMEOUT: 'it did not finish in time',
-  HOOK_EXIT: 'its program ended with an error',
-  HOOK_FAILED: 'it failed',
-  ANSWER_INVALID: 'its answer was not valid',
-  'unknown-event': 'the name of its event is misspelt',
-  'config-invalid': 'the file cannot be read',
-  'entry-invalid': 'an entry was left out',
-  'entry-unsupported': 'an entry does not run here',
-  'trust-unguarded': 'it is gone',
-}
-
-function wordsFor(why: string): string {
-  return Object.hasOwn(WHY, why) ? (WHY[why] as string) : why
+function missed({ unguarded = [] }: FireEntry): string {
+  return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${missedWords(why)}`).join(', ')
 }
 
 /** What hooks and rules in shadow mode would have done. */
-function shadows({ diagnostics }: Fire): string | undefined {
+function shadows({ diagnostics }: FireEntry): string | undefined {
   const texts = diagnostics.filter(({ code }) => code === 'shadow').map(({ text }) => text)
   return texts.length > 0 ? texts.join('; ') : undefined
 }
@@ -160,26 +135,10 @@ function ranBy(hooks: readonly AuditedHook[]): string {
     .join(', ')
 }
 
-/** Entries that are no verdict, or that have another word for it. */
-const TONES: Readonly<Record<string, 'bad' | 'open'>> = {
-  gap: 'bad',
-  aborted: 'open',
-  bypass: 'open',
-  recovered: 'open',
-  pruned: 'open',
-  revoked: 'open',
-}
-
-function toneOf(word: string): string | undefined {
-  return isAction(word) ? actionRow(word).tone : TONES[word]
-}
-
 function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
-  if (isUnguarded(entry)) return paint.red
-  const verdict = 'action' in entry ? entry.action : 'decision' in entry ? entry.decision : entry.kind
-  const tones = [toneOf(verdict), toneOf(entry.kind)]
-  if (tones.includes('bad')) return paint.red
-  return tones.includes('open') ? paint.yellow : paint.green
+  const tone = toneOf(entry)
+  if (tone === 'bad') return paint.red
+  return tone === 'open' ? paint.yellow : paint.green
 }
 
 /** `14:03:22`; with the date unless it is today. */
@@ -211,7 +170,7 @@ function withoutCall({ kept: _, ...entry }: ShownEntry): StoredEntry {
   return (isFire ? { ...entry, unguarded: [], hooks: [] } : entry) as StoredEntry
 }
 
-function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): readonly string[] {
+function fireDetails(entry: FireEntry & { readonly kept?: KeptCall }, paint: Paint): readonly string[] {
   const { session, agent, turn, digest, ms, hooks, injections, approval, diagnostics, kept } = entry
   const about = [`session ${session}`, agent && `agent ${agent}`, turn, `in ${duration(ms)}`]
   return [
@@ -235,7 +194,7 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
 }
 
 /** The line of an unguarded gate says it. */
-function isToldBy({ unguarded = [] }: Fire, { code, hook }: Diagnostic): boolean {
+function isToldBy({ unguarded = [] }: FireEntry, { code, hook }: Diagnostic): boolean {
   return code === 'matcher-missed' && unguarded.some((one) => one.hook === hook)
 }
 
@@ -247,14 +206,14 @@ function unguardedLines(
 ): readonly string[] {
   const isTold = hooks.some((one) => one.name === hook && one.detail === detail)
   return [
-    `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${wordsFor(why)}`,
+    `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${missedWords(why)}`,
     ...(detail === undefined || isTold ? [] : indented(detail, 4)),
   ]
 }
 
 function callLines(
   kept: KeptCall | undefined,
-  { call: id, hooks }: Pick<Fire, 'call' | 'hooks'>,
+  { call: id, hooks }: Pick<FireEntry, 'call' | 'hooks'>,
   paint: Paint,
 ): readonly string[] {
   if (!kept)
@@ -292,7 +251,7 @@ function hookLines(hook: AuditedHook, paint: Paint): readonly string[] {
   ]
 }
 
-type Asked = NonNullable<Fire['approval']>
+type Asked = NonNullable<FireEntry['approval']>
 
 function approvalLines({ question, answer }: Asked): readonly string[] {
   const grants = answer?.grants ?? []

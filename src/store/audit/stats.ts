@@ -103,3 +103,51 @@ function tallyOf(tallies: Map<string, Tally>, { name, source }: AuditedHook): Ta
   tallies.set(isOther ? OTHERS : key, made)
   return made
 }
+
+// ---- over time ------------------------------------------------------------------------------------------------
+
+/** A hook's statistics, and those of each part of the time. */
+export interface HookOverTime extends HookStats {
+  readonly parts: readonly HookPart[]
+}
+
+export type HookPart = Pick<HookStats, 'runs' | 'failures' | 'denies' | 'medianMs'>
+
+export interface HookHistory {
+  /** Milliseconds since 1970. Every part is as long as the others. */
+  readonly from: number
+  readonly to: number
+  readonly hooks: readonly HookOverTime[]
+}
+
+/** The time from `from`, or else from the first entry, until now, in so many parts. */
+export async function historyOf(
+  entries: Iterable<Entry> | AsyncIterable<Entry>,
+  parts: number,
+  { from, to = Date.now() }: { readonly from?: number; readonly to?: number } = {},
+): Promise<HookHistory> {
+  const all = new Map<string, Tally>()
+  const inParts = Array.from({ length: parts }, () => new Map<string, Tally>())
+  let start = from
+  for await (const entry of entries) {
+    if (entry.kind !== 'fire' && entry.kind !== 'late') continue
+    const at = Date.parse(entry.time)
+    start ??= Math.min(at, to)
+    const part = Math.floor(((at - start) / Math.max(1, to - start)) * parts)
+    const tallies = inParts[Math.min(parts - 1, Math.max(0, part))]
+    for (const hook of Array.isArray(entry.hooks) ? entry.hooks : []) {
+      tallyOf(all, hook).add(hook, entry.time)
+      if (tallies) tallyOf(tallies, hook).add(hook, entry.time)
+    }
+  }
+  const hooks = [...all].map(([key, tally]) => ({
+    ...tally.stats(),
+    parts: inParts.map((tallies) => partOf(tallies.get(key)?.stats())),
+  }))
+  return { from: start ?? to, to, hooks }
+}
+
+function partOf(stats: HookStats | undefined): HookPart {
+  const { runs = 0, failures = 0, denies = 0, medianMs } = stats ?? {}
+  return { runs, failures, denies, medianMs }
+}

@@ -1,0 +1,147 @@
+// `carabiner open`: a page on this machine that shows what hooks do, as it happens.
+
+import { dirname, join } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { plainText } from '../../core/base/text.js'
+import { realOf } from '../../files/within.js'
+import { readAssets } from '../../page/assets.js'
+import { PortTaken } from '../../page/listener.js'
+import { openPage, type Page } from '../../page/page-server.js'
+import { PageTrace } from '../../page/trace.js'
+import { traceAnswers } from '../../page/trace-answers.js'
+import { fileCalls } from '../../store/file-stores.js'
+import { type Command, secondsOf } from '../command.js'
+import { Interruption } from '../interruption.js'
+import { hasBrowser, startBrowser } from '../open/browser.js'
+import type { Output } from '../output.js'
+import { shortPath } from '../print/lines.js'
+import { auditOf } from '../project-audit.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { PLACE_OPTIONS, projectFolder } from '../sources.js'
+import { version } from '../version.js'
+
+const IDLE_SECONDS = 1800
+
+const OPTIONS = {
+  project: PLACE_OPTIONS.project,
+  port: { type: 'string', value: 'N', help: 'The port; default: the first free one from 7810 on.' },
+  'no-browser': { type: 'boolean', help: 'Only print the link.' },
+  idle: {
+    type: 'string',
+    value: 'SECONDS',
+    help: `End after this long without an open tab; default: ${IDLE_SECONDS}.`,
+  },
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'open',
+  summary: 'Watch hooks at work on a page in your browser.',
+  positionals: [],
+  about:
+    'Serves a page on this machine only, and opens it with a link that works once. The page shows what carabiner audit ' +
+    'shows, as it happens: every event, the hooks that ran and what they changed, and why the others did not run. ' +
+    'Reading is all it does: nothing can be allowed or trusted there. Ctrl-C stops it. So does Stop on the page, and ' +
+    'half an hour without an open tab.',
+  options: OPTIONS,
+  exits: [
+    [EXIT.ok, 'the page was stopped'],
+    [EXIT.failed, 'the port is taken'],
+  ],
+  examples: [
+    { does: 'Look at this project.', line: 'carabiner open', needs: 'a browser' },
+    {
+      does: 'Print the link only, for a browser that you start yourself.',
+      line: 'carabiner open --no-browser',
+      needs: 'a browser',
+    },
+  ],
+  async run({ options }, output, { signal }) {
+    const port = portOf(options.port)
+    const idleMs = (secondsOf('idle', options.idle) ?? IDLE_SECONDS) * 1000
+    const project = projectFolder(options)
+    const log = auditOf(project)
+    const onProblem = (text: string) => void output.complain([plainText(`carabiner open: ${text}`)])
+    const trace = new PageTrace(log, () => fileCalls({ projectDir: project }), onProblem)
+    const interruption = new Interruption(signal)
+    const ending = new Ending(interruption.signal)
+    const page = await opened({
+      assets: assetsBeside(process.argv[1] ?? ''),
+      trace,
+      answers: {
+        'GET api/about': async () => ({ project: shortPath(project), folder: project, version }),
+        ...traceAnswers(trace),
+      },
+      ...(port !== undefined && { port }),
+      idleMs,
+      onEnd: (why) => ending.end(why === 'idle' ? 'Nobody looks at the page any more.' : ''),
+      onProblem,
+    })
+    const link = page.link()
+    const isStarted = !options['no-browser'] && !output.json && hasBrowser()
+    const removeFile = isStarted ? startBrowser(link, { port: page.port, project }) : undefined
+    await tell(output, { page, project, link, isStarted: removeFile !== undefined })
+    const why = await ending.reached
+    removeFile?.()
+    await page.close()
+    interruption.end(true)
+    if (!output.json) await output.print([`${why} The page is closed.`.trim()])
+    return EXIT.ok
+  },
+}
+
+/** The moment when the page should close, and why, unless a person said so. */
+class Ending {
+  readonly reached: Promise<string>
+  end: (why: string) => void = () => undefined
+
+  constructor(signal: AbortSignal) {
+    this.reached = new Promise((resolve) => {
+      this.end = resolve
+    })
+    if (signal.aborted) this.end('')
+    signal.addEventListener('abort', () => this.end(''), { once: true })
+  }
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1024 && Number(text) <= 65_535) return Number(text)
+  throw usage(`--port must be a number from 1024 to 65535, got ${JSON.stringify(text)}`)
+}
+
+/** `script`: the program of Carabiner, or a link to it. */
+function assetsBeside(script: string): ReturnType<typeof readAssets> {
+  const folder = join(dirname(realOf(script)), 'page')
+  try {
+    return readAssets(folder)
+  } catch (error) {
+    throw new Refusal('PROGRAM_NOT_FOUND', `The files of the page cannot be read: ${textOf(error)}`, {
+      hint: 'Install Carabiner again.',
+    })
+  }
+}
+
+async function opened(options: Parameters<typeof openPage>[0]): Promise<Page> {
+  try {
+    return await openPage(options)
+  } catch (error) {
+    if (!(error instanceof PortTaken)) throw error
+    throw new Refusal('PORT_TAKEN', `Another program listens on ${error.message}`, {
+      hint: 'Choose another one with --port N, or leave the option out.',
+    })
+  }
+}
+
+interface Told {
+  readonly page: Page
+  readonly project: string
+  readonly link: string
+  readonly isStarted: boolean
+}
+
+async function tell(output: Output, { page, project, link, isStarted }: Told): Promise<void> {
+  await output.result({ project, origin: page.origin, port: page.port, link }, (paint) => [
+    `Serving ${paint.bold(plainText(shortPath(project)))} at ${page.origin}, for this machine only. Ctrl-C stops it.`,
+    `${isStarted ? 'Your browser opens it. If not, this link works once' : 'Open this link; it works once'}: ${link}`,
+  ])
+}

@@ -1,0 +1,44 @@
+// The questions that the page asks its server: a table of methods and paths, each answered with JSON or a file.
+
+/** Asked by the page. `body` is what it sent, unchecked. */
+export interface Asked {
+  readonly query: URLSearchParams
+  readonly body: unknown
+  /** Aborted when the browser does not wait any more. */
+  readonly signal: AbortSignal
+}
+
+/** An answer that the browser saves as a file, one part after another. */
+export class Download {
+  readonly name: string
+  readonly type: string
+  readonly parts: AsyncIterable<string>
+
+  constructor(name: string, type: string, parts: AsyncIterable<string>) {
+    this.name = name
+    this.type = type
+    this.parts = parts
+  }
+}
+
+/** Keys are such as `GET api/rows`. */
+export type Answers = Readonly<Record<string, (asked: Asked) => Promise<unknown>>>
+
+/** A question that has no answer: the message is shown on the page. */
+export class NotAnswered extends Error {
+  override readonly name = 'NotAnswered'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A whole number in the query. Throws NotAnswered for anything else. */
+export function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new NotAnswered(400, `${name} must be a whole number`)
+}

@@ -1,0 +1,178 @@
+// The frame around every screen: the menu, the state of the connection, and the keys that work everywhere.
+
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { About } from '../view.js'
+import { ask, tell } from './ask.js'
+import type { Connection, Feed } from './feed.js'
+import { addressOf, useRoute } from './route.js'
+import { stepRow } from './row-list.js'
+import type { ScreenProps } from './screen-props.js'
+import { SCREENS, type Screen } from './screens.js'
+
+export function App({ feed }: { readonly feed: Feed }) {
+  const route = useRoute()
+  const [about, setAbout] = useState<About>()
+  const [connection, setConnection] = useState<Connection>(feed.connection)
+  const screen = SCREENS.find(({ name }) => name === route.screen) ?? (SCREENS[0] as Screen)
+  useEffect(() => feed.subscribe(() => setConnection(feed.connection)), [feed])
+  useEffect(() => {
+    ask<About>('api/about').then(setAbout, () => undefined)
+  }, [])
+  useEffect(() => {
+    document.title = `${screen.title}${about ? ` · ${about.project}` : ''} · Carabiner`
+  }, [screen, about])
+  const help = useRef<HTMLDialogElement>(null)
+  useKeys(() => help.current?.showModal())
+  return (
+    <div class="frame">
+      <nav aria-label="Screens">
+        <p class="brand">
+          <Icon path="M20 9.5V8a5 5 0 0 0-5-5H9a5 5 0 0 0-5 5v8a5 5 0 0 0 5 5h6a5 5 0 0 0 5-5v-1.5" />{' '}
+          Carabiner
+        </p>
+        <ul>
+          {SCREENS.map(({ name, title, icon }) => (
+            <li key={name}>
+              <a href={addressOf(name)} aria-current={name === screen.name ? 'page' : undefined}>
+                <Icon path={icon} />
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Foot about={about} connection={connection} onHelp={() => help.current?.showModal()} />
+      </nav>
+      <main tabIndex={-1}>
+        {connection === 'ended' && (
+          <p class="banner" role="alert">
+            {feed.problem || 'The page has ended. Type carabiner open in a terminal to start it again.'}
+          </p>
+        )}
+        <Shown screen={screen} feed={feed} route={route} />
+      </main>
+      <Keys dialog={help} />
+    </div>
+  )
+}
+
+/** Loads the screen when it is first shown. */
+function Shown({ screen, feed, route }: ScreenProps & { readonly screen: Screen }) {
+  const [loaded, setLoaded] = useState<{ readonly of: Screen; readonly view: ComponentType<ScreenProps> }>()
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    screen.load().then(
+      (view) => setLoaded({ of: screen, view }),
+      (error: Error) => setProblem(error.message),
+    )
+  }, [screen])
+  if (problem !== '') return <p class="banner">{problem}</p>
+  if (loaded?.of !== screen) return null
+  const View = loaded.view
+  return <View feed={feed} route={route} />
+}
+
+const STATES: Readonly<Record<Connection, string>> = {
+  connecting: 'connecting',
+  listening: 'listening',
+  lost: 'reconnecting',
+  ended: 'ended',
+}
+
+interface FootProps {
+  readonly about: About | undefined
+  readonly connection: Connection
+  readonly onHelp: () => void
+}
+
+function Foot({ about, connection, onHelp }: FootProps) {
+  return (
+    <div class="state">
+      <p class={connection} role="status">
+        <span class="dot" /> {STATES[connection]}
+      </p>
+      <p class="dim" title={about?.folder}>
+        {about ? `${about.project}, this machine only` : ''}
+      </p>
+      <p class="acts">
+        <button type="button" class="quiet" onClick={onHelp}>
+          Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="quiet" onClick={() => void tell('api/stop').catch(() => undefined)}>
+          Stop
+        </button>
+      </p>
+    </div>
+  )
+}
+
+export function Icon({ path }: { readonly path: string }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  )
+}
+
+// ---- keys -----------------------------------------------------------------------------------------------------
+
+const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['j', 'k'], 'next and previous row'],
+  [['Enter'], 'open or close the row'],
+  [['Esc'], 'close the open row, or leave the search'],
+  [['/'], 'search'],
+  [SCREENS.map((_, i) => String(i + 1)), 'go to a screen'],
+  [['?'], 'show these keys'],
+]
+
+function Keys({ dialog }: { readonly dialog: { readonly current: HTMLDialogElement | null } }) {
+  return (
+    <dialog ref={dialog as never} aria-labelledby="keys-title">
+      <h2 id="keys-title">Keys</h2>
+      <dl class="keys">
+        {KEYS.map(([keys, does]) => (
+          <div key={does}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  )
+}
+
+function useKeys(onHelp: () => void): void {
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => {
+      const typed = event.target instanceof HTMLElement && event.target.matches('input, select, textarea')
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+      if (typed) {
+        if (event.key === 'Escape') (event.target as HTMLElement).blur()
+        return
+      }
+      if (pressed(event.key, onHelp)) event.preventDefault()
+    }
+    window.addEventListener('keydown', listener)
+    return () => window.removeEventListener('keydown', listener)
+  }, [])
+}
+
+/** True if the key means something. */
+function pressed(key: string, onHelp: () => void): boolean {
+  const screen = SCREENS[Number(key) - 1]
+  if (screen) location.hash = addressOf(screen.name)
+  else if (key === 'j' || key === 'ArrowDown') stepRow(1)
+  else if (key === 'k' || key === 'ArrowUp') stepRow(-1)
+  else if (key === '/') document.querySelector<HTMLInputElement>('input[type=search]')?.focus()
+  else if (key === 'Escape') document.querySelector<HTMLButtonElement>('.row.expanded .head')?.click()
+  else if (key === '?') onHelp()
+  else return false
+  return true
+}

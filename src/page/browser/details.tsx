@@ -1,0 +1,209 @@
+// An opened row: what ran on one time axis, what changed, and what did not run, and why.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Details, RanHook, Row } from '../view.js'
+import { ask } from './ask.js'
+import { Diff } from './diff.js'
+import { counted, duration } from './format.js'
+
+interface Props {
+  readonly seq: number
+  /** The row may be newer than the details: a call becomes known later. */
+  readonly row: Row
+  readonly id: string
+}
+
+export function DetailsView({ seq, row, id }: Props) {
+  const [details, setDetails] = useState<Details>()
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    let isWanted = true
+    ask<Details>('api/entry', { seq })
+      .then((found) => isWanted && setDetails(found))
+      .catch((error: Error) => isWanted && setProblem(error.message))
+    return () => {
+      isWanted = false
+    }
+  }, [seq, row])
+  return (
+    <div class="details" id={id}>
+      {problem !== '' && <p class="problem">{problem}</p>}
+      {details && <Body details={details} />}
+    </div>
+  )
+}
+
+function Body({ details }: { readonly details: Details }) {
+  const { reason, tone, missed, asked, answer, notes } = details
+  return (
+    <>
+      {reason !== undefined && <p class={`reason ${tone}`}>{reason}</p>}
+      {missed.map((one) => (
+        <p class="reason bad" key={one}>
+          Went on without a gate. {one}
+        </p>
+      ))}
+      {asked.map((one) => (
+        <p class="reason open" key={one}>
+          {one}
+        </p>
+      ))}
+      {answer !== undefined && <p class="reason">{answer}</p>}
+      {details.ranHooks.length > 0 && <Axis hooks={details.ranHooks} ms={details.ms ?? 0} />}
+      <Call details={details} />
+      {details.changes.length > 0 && (
+        <Part title="Changed">
+          {details.changes.map(({ hook, path, before = '', after = '' }) => (
+            <figure key={`${hook} ${path}`}>
+              <figcaption>
+                {hook} changed <code>{path}</code>
+              </figcaption>
+              <Diff before={before} after={after} />
+            </figure>
+          ))}
+        </Part>
+      )}
+      {details.injections.length > 0 && (
+        <Part title="Told the model">
+          {details.injections.map(({ source, text, bytes }) => (
+            <figure key={source}>
+              <figcaption>
+                {source}, {counted(bytes, 'byte')}
+              </figcaption>
+              {text !== '' && <pre>{text}</pre>}
+            </figure>
+          ))}
+        </Part>
+      )}
+      {details.failures.length > 0 && (
+        <Part title="Printed by hooks that failed">
+          {details.failures.map(({ hook, stderr }) => (
+            <figure key={hook}>
+              <figcaption>{hook}</figcaption>
+              <pre>{stderr}</pre>
+            </figure>
+          ))}
+        </Part>
+      )}
+      {details.notRun.length > 0 && (
+        <Part title="Did not run, and why">
+          <dl class="reasons">
+            {details.notRun.map(({ why, hooks }) => (
+              <div key={why}>
+                <dt>{why}</dt>
+                <dd>{hooks.map(({ name }) => name).join(', ')}</dd>
+              </div>
+            ))}
+          </dl>
+        </Part>
+      )}
+      {notes.length > 0 && (
+        <Part title="Notes">
+          {notes.map((note) => (
+            <p class="note" key={note}>
+              {note}
+            </p>
+          ))}
+        </Part>
+      )}
+      <Footer details={details} />
+    </>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) {
+  return (
+    <section class="part">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+/** One bar a hook. Hooks that began together lie below each other. */
+function Axis({ hooks, ms }: { readonly hooks: readonly RanHook[]; readonly ms: number }) {
+  const end = Math.max(ms, ...hooks.map((hook) => hook.at + hook.ms), 0.001)
+  const percent = (value: number) => `${((value / end) * 100).toFixed(2)}%`
+  return (
+    <table class="axis">
+      <thead>
+        <tr>
+          <th scope="col">Hook</th>
+          <th scope="col" class="scale">
+            <div>
+              <span>0</span>
+              <span>{duration(end / 2)}</span>
+              <span>{duration(end)}</span>
+            </div>
+          </th>
+          <th scope="col" class="ms">
+            Time
+          </th>
+          <th scope="col">Did</th>
+        </tr>
+      </thead>
+      <tbody>
+        {hooks.map((hook, i) => (
+          <tr key={`${hook.name} ${i}`} class={hook.tone}>
+            <th scope="row" title={`${hook.kind}, ${hook.source}`}>
+              <HookName name={hook.name} />
+            </th>
+            <td class="lane">
+              <span class="bar" style={{ left: percent(hook.at), width: percent(hook.ms) }} />
+            </td>
+            <td class="ms">{duration(hook.ms)}</td>
+            <td class="did">
+              {hook.did}
+              {hook.detail !== undefined && <small>{hook.detail}</small>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The plugin matters more than the rest of the name. */
+function HookName({ name }: { readonly name: string }) {
+  const [plugin = '', ...rest] = name.split(':')
+  return (
+    <>
+      {plugin}
+      {rest.length > 0 && <span class="dim">:{rest.join(':')}</span>}
+    </>
+  )
+}
+
+function Call({ details: { call, exact, kind } }: { readonly details: Details }) {
+  if (!call || call.length === 0) return null
+  return (
+    <Part title={kind === 'fire' || kind === 'late' ? 'The call' : 'The entry'}>
+      <dl class="fields">
+        {call.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <pre>{value}</pre>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {exact === false && <p class="note">Not exact: secrets were taken out, or long texts were cut.</p>}
+    </Part>
+  )
+}
+
+function Footer({ details: { seq, digest, prev, turn, session } }: { readonly details: Details }) {
+  const parts = [
+    digest && `call ${digest.slice(0, 12)}…`,
+    `record ${seq}`,
+    `follows ${prev.slice(0, 8)}…`,
+    turn,
+    session && `session ${session}`,
+  ]
+  return (
+    <p class="foot">
+      {parts.filter(Boolean).join(' · ')} · <code>carabiner audit show {seq}</code>
+    </p>
+  )
+}

@@ -1,0 +1,72 @@
+// The newest rows, kept up to date by the server.
+
+import type { Row, Rows } from '../view.js'
+import { ask, Problem } from './ask.js'
+
+export type Connection = 'connecting' | 'listening' | 'lost' | 'ended'
+
+/** The list stays quick with so many. Audit shows older ones. */
+const MOST_ROWS = 2000
+const FIRST_ROWS = 400
+/** However many rows arrive, the page is drawn so often. */
+const DRAW_MS = 60
+
+export class Feed {
+  /** The newest first. */
+  rows: readonly Row[] = []
+  connection: Connection = 'connecting'
+  problem = ''
+  readonly #listeners = new Set<() => void>()
+  readonly #arrived = new Map<number, Row>()
+  #timer: number | undefined
+
+  async start(): Promise<void> {
+    try {
+      const { rows } = await ask<Rows>('api/rows', { limit: FIRST_ROWS })
+      this.rows = rows
+      this.#listen(rows[0]?.seq ?? 0)
+    } catch (error) {
+      this.connection = 'ended'
+      this.problem = error instanceof Problem ? error.message : String(error)
+    }
+    this.#tell()
+  }
+
+  /** Returns a function that ends it. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #listen(after: number): void {
+    const source = new EventSource(`api/stream?after=${after}`)
+    source.onopen = () => this.#become('listening')
+    source.onerror = () => this.#become(source.readyState === EventSource.CLOSED ? 'ended' : 'lost')
+    source.addEventListener('rows', ({ data }) => this.#arrive(JSON.parse(data)))
+  }
+
+  #become(connection: Connection): void {
+    this.connection = connection
+    this.#tell()
+  }
+
+  #arrive(rows: readonly Row[]): void {
+    for (const row of rows) this.#arrived.set(row.seq, row)
+    this.#timer ??= window.setTimeout(() => this.#merge(), DRAW_MS)
+  }
+
+  /** A row comes again once its call is known. */
+  #merge(): void {
+    this.#timer = undefined
+    const merged = this.rows.map((row) => this.#arrived.get(row.seq) ?? row)
+    const newest = this.rows[0]?.seq ?? 0
+    const added = [...this.#arrived.values()].filter(({ seq }) => seq > newest).sort((a, b) => b.seq - a.seq)
+    this.rows = [...added, ...merged].slice(0, MOST_ROWS)
+    this.#arrived.clear()
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,137 @@
+// Live: what hooks do as it happens, one session or all of them.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Row } from '../view.js'
+import { counted, duration, median } from './format.js'
+import { Ribbon } from './ribbon.js'
+import { addressOf, replaceRoute } from './route.js'
+import { RowList } from './row-list.js'
+import type { ScreenProps } from './screen-props.js'
+
+const VIEWS = ['Everything', 'Decisions', 'Did not run'] as const
+type View = (typeof VIEWS)[number]
+
+const IS_SHOWN: Readonly<Record<View, (row: Row) => boolean>> = {
+  Everything: () => true,
+  Decisions: ({ verdict }) => verdict !== 'continue',
+  'Did not run': ({ ran, of, missed }) => missed.length > 0 || ran < of,
+}
+
+export function Live({ feed, route }: ScreenProps) {
+  const [rows, setRows] = useState(feed.rows)
+  const [view, setView] = useState<View>('Everything')
+  const [words, setWords] = useState('')
+  useEffect(() => {
+    setRows(feed.rows)
+    return feed.subscribe(() => setRows(feed.rows))
+  }, [feed])
+  const session = route.query.get('session') ?? ''
+  const ofSession = session === '' ? rows : rows.filter((row) => row.session === session)
+  const shown = ofSession.filter((row) => IS_SHOWN[view](row) && isFound(row, words))
+  const open = route.item === '' ? undefined : Number(route.item)
+  const query = route.query.toString()
+  const onOpen = (seq: number | undefined) =>
+    replaceRoute(addressOf('live', seq === undefined ? '' : String(seq), query))
+  return (
+    <>
+      <header class="top">
+        <div class="title">
+          <h1>Live</h1>
+          <SessionChoice rows={rows} session={session} />
+        </div>
+        <Ribbon rows={ofSession} open={open} onOpen={onOpen} />
+        <Figures rows={ofSession} />
+      </header>
+      <div class="tools">
+        <fieldset class="views">
+          <legend class="unseen">Rows</legend>
+          {VIEWS.map((name) => (
+            <button key={name} type="button" aria-pressed={name === view} onClick={() => setView(name)}>
+              {name}
+            </button>
+          ))}
+        </fieldset>
+        <label class="search">
+          <span class="unseen">Find a call, hook or reason</span>
+          <input
+            type="search"
+            placeholder="Find a call, hook or reason"
+            value={words}
+            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+          />
+          <kbd>/</kbd>
+        </label>
+      </div>
+      {shown.length > 0 ? (
+        <RowList rows={shown} open={open} onOpen={onOpen} />
+      ) : (
+        <Nothing isEmpty={rows.length === 0} isLoading={feed.connection === 'connecting'} />
+      )}
+    </>
+  )
+}
+
+function isFound({ event, tool, gist, reason, hooks, said, missed }: Row, words: string): boolean {
+  if (words.trim() === '') return true
+  const text = [event, tool, gist, reason, said, ...hooks, ...missed].join('\n').toLowerCase()
+  return words
+    .toLowerCase()
+    .trim()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+function Nothing({ isEmpty, isLoading }: { readonly isEmpty: boolean; readonly isLoading: boolean }) {
+  if (isLoading) return null
+  if (!isEmpty) return <p class="nothing">No row matches.</p>
+  return (
+    <div class="nothing">
+      <p>Nothing has happened in this project yet. Events appear here as soon as an agent fires them.</p>
+      <p>
+        To try it, type <code>echo '{'{"hook_event_name":"Stop"}'}' | carabiner fire</code>
+      </p>
+    </div>
+  )
+}
+
+/** Sessions with the newest first. */
+function SessionChoice({ rows, session }: { readonly rows: readonly Row[]; readonly session: string }) {
+  const newest = new Map<string, Row>()
+  for (const row of rows)
+    if (row.session !== undefined && !newest.has(row.session)) newest.set(row.session, row)
+  const choose = (id: string) =>
+    replaceRoute(addressOf('live', '', id === '' ? '' : new URLSearchParams({ session: id }).toString()))
+  return (
+    <label class="session">
+      <span class="unseen">Session</span>
+      <select value={session} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <option value="">All {counted(newest.size, 'session')}</option>
+        {[...newest].map(([id, { agent, turn }]) => (
+          <option key={id} value={id}>
+            {[id.length > 20 ? `${id.slice(0, 18)}…` : id, agent, turn].filter(Boolean).join(' · ')}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Figures({ rows }: { readonly rows: readonly Row[] }) {
+  const middle = median(rows.flatMap(({ ms, ran }) => (ms === undefined || ran === 0 ? [] : [ms])))
+  const figures: readonly (readonly [string, string])[] = [
+    [rows.length.toLocaleString(), 'events'],
+    [rows.reduce((sum, { ran }) => sum + ran, 0).toLocaleString(), 'hooks ran'],
+    [rows.filter(({ verdict }) => verdict === 'deny').length.toLocaleString(), 'denied'],
+    [middle === undefined ? '–' : duration(middle), 'median event'],
+  ]
+  return (
+    <dl class="figures">
+      {figures.map(([value, name]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,9 @@
+// What every screen gets.
+
+import type { Feed } from './feed.js'
+import type { Route } from './route.js'
+
+export interface ScreenProps {
+  readonly feed: Feed
+  readonly route: Route
+}

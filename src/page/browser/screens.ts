@@ -1,0 +1,27 @@
+// The table of screens: what the menu shows, and the file that is loaded then.
+
+import type { ComponentType } from 'preact'
+import type { ScreenProps } from './screen-props.js'
+
+export interface Screen {
+  readonly name: string
+  readonly title: string
+  /** The path of its picture in the menu, 24 by 24. */
+  readonly icon: string
+  readonly load: () => Promise<ComponentType<ScreenProps>>
+}
+
+export const SCREENS: readonly Screen[] = [
+  {
+    name: 'live',
+    title: 'Live',
+    icon: 'M3 12h4l3-8 4 16 3-8h4',
+    load: async () => (await import('./live.js')).Live,
+  },
+  {
+    name: 'audit',
+    title: 'Audit',
+    icon: 'M7 3h7l5 5v13H7zM14 3v5h5M10 13h6M10 17h6',
+    load: async () => (await import('./audit.js')).Audit,
+  },
+]

@@ -1,0 +1,54 @@
+// Rows as server-sent events: each has the number of its entry as id, so that a browser that reconnects misses none.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { NotAnswered, numberIn } from './answers.js'
+import { HEADERS } from './response.js'
+import type { PageTrace } from './trace.js'
+
+const MOST_STREAMS = 16
+/** A browser that reads slower is cut off; it reconnects and goes on where it was. */
+const MOST_UNREAD = 4 * 1024 * 1024
+const HEARTBEAT_MS = 15_000
+
+export class EventStreams {
+  readonly #trace: PageTrace
+  readonly #open = new Set<AbortController>()
+
+  constructor(trace: PageTrace) {
+    this.#trace = trace
+  }
+
+  /** Resolves when the browser has left. */
+  async serve(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
+    if (this.#open.size >= MOST_STREAMS)
+      throw new NotAnswered(503, 'Too many tabs are open. Close some, then load this page again.')
+    const after = afterOf(request, query)
+    const controller = new AbortController()
+    this.#open.add(controller)
+    response.once('close', () => controller.abort())
+    response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
+    response.write('retry: 500\n: here\n\n')
+    const heartbeat = setInterval(() => response.write(': here\n\n'), HEARTBEAT_MS)
+    try {
+      for await (const rows of this.#trace.follow(after, controller.signal)) {
+        const newest = rows.reduce((most, { seq }) => Math.max(most, seq), after ?? 0)
+        response.write(`id: ${newest}\nevent: rows\ndata: ${JSON.stringify(rows)}\n\n`)
+        if (response.writableLength > MOST_UNREAD) response.destroy()
+      }
+    } finally {
+      clearInterval(heartbeat)
+      this.#open.delete(controller)
+      response.end()
+    }
+  }
+
+  end(): void {
+    for (const controller of this.#open) controller.abort()
+  }
+}
+
+/** What the browser saw last, else what it asks for. */
+function afterOf({ headers }: IncomingMessage, query: URLSearchParams): number | undefined {
+  const last = headers['last-event-id']
+  return numberIn(typeof last === 'string' ? new URLSearchParams({ after: last }) : query, 'after')
+}

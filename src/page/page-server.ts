@@ -1,0 +1,191 @@
+// The server behind `carabiner open`: it listens, lets requests through the gate, and ends when nobody looks any more.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { textOf } from '../core/base/errors.js'
+import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import { type Answers, Download, NotAnswered } from './answers.js'
+import type { Asset } from './assets.js'
+import { Entrance } from './entrance.js'
+import { EventStreams } from './event-stream.js'
+import { type Listening, listen, PortTaken } from './listener.js'
+import { judged } from './request-gate.js'
+import { send, sendFile, sendJson, sendText } from './response.js'
+import type { PageTrace } from './trace.js'
+
+/** Cookies and passkeys of other programs on localhost do not reach this name, nor ours theirs. */
+const NAME = 'carabiner.localhost'
+const FIRST_PORT = 7810
+const MOST_TRIES = 20
+const MOST_BODY = 64 * 1024
+
+export interface PageOptions {
+  readonly assets: ReadonlyMap<string, Asset>
+  readonly trace: PageTrace
+  readonly answers: Answers
+  /** Default: the first free one from 7810 on. */
+  readonly port?: number
+  /** The page ends when it had no request and no open tab for so long. */
+  readonly idleMs: number
+  /** Called when it ended by itself, or because somebody at the page said so. */
+  readonly onEnd: (why: 'idle' | 'stopped') => void
+  readonly onProblem: (text: string) => void
+}
+
+export interface Page {
+  readonly port: number
+  readonly origin: string
+  /** A link that works once. */
+  link(): string
+  close(): Promise<void>
+}
+
+/** Rejects with PortTaken. */
+export async function openPage(options: PageOptions): Promise<Page> {
+  const server = new PageServer(options)
+  await server.listen()
+  return server
+}
+
+class PageServer implements Page {
+  readonly #options: PageOptions
+  readonly #entrance = new Entrance()
+  readonly #streams: EventStreams
+  #listening: Listening | undefined
+  #open = 0
+  #isClosed = false
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(options: PageOptions) {
+    this.#options = options
+    this.#streams = new EventStreams(options.trace)
+  }
+
+  async listen(): Promise<void> {
+    const { port } = this.#options
+    const answer = (request: IncomingMessage, response: ServerResponse) => this.#answer(request, response)
+    this.#listening = port === undefined ? await onFreePort(answer) : await listen(port, answer)
+    this.#rest()
+  }
+
+  get port(): number {
+    return this.#listening?.port ?? 0
+  }
+
+  get origin(): string {
+    return `http://${NAME}:${this.port}`
+  }
+
+  link(): string {
+    return `${this.origin}${this.#entrance.link()}`
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    this.#streams.end()
+    await this.#listening?.close()
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle)
+    if (this.#isClosed || this.#open > 0) return
+    const ms = Math.min(this.#options.idleMs, LONGEST_TIMER_MS)
+    this.#idle = setTimeout(() => this.#options.onEnd('idle'), ms)
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { port } = this
+    const passed = judged(request, { authority: `${NAME}:${port}`, port, entrance: this.#entrance })
+    if ('refused' in passed) {
+      // The rest of a body that nobody reads would keep the connection busy.
+      response.setHeader('connection', 'close')
+      sendText(response, passed.refused.status, passed.refused.text)
+      return
+    }
+    // An answer that goes on, such as a stream, keeps the page open.
+    this.#open++
+    this.#rest()
+    response.once('close', () => {
+      this.#open--
+      this.#rest()
+    })
+    if (passed.enters) this.#welcome(response)
+    else this.#route(request, response, passed.url).catch((error: unknown) => this.#failed(error, response))
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const path = url.pathname.slice(this.#entrance.base.length)
+    const asset = request.method === 'GET' ? this.#options.assets.get(path) : undefined
+    if (asset) {
+      send(response, 200, asset.type, asset.body)
+      return
+    }
+    const body = request.method === 'POST' ? await bodyOf(request) : undefined
+    if (request.method === 'POST' && path === 'api/stop') {
+      response.once('finish', () => this.#options.onEnd('stopped'))
+      sendJson(response, { stopped: true })
+      return
+    }
+    const query = url.searchParams
+    if (request.method === 'GET' && path === 'api/stream')
+      return this.#streams.serve(request, response, query)
+    const key = `${request.method} ${path}`
+    const answer = Object.hasOwn(this.#options.answers, key) ? this.#options.answers[key] : undefined
+    if (!answer) throw new NotAnswered(404, 'There is nothing here')
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const given = await answer({ query, body, signal: gone.signal })
+    if (given instanceof Download) await sendFile(response, given)
+    else sendJson(response, given)
+  }
+
+  /**
+   * Not a redirect: a browser that came from another site, such as the file that `open` shows it, would follow it without
+   * the cookie.
+   */
+  #welcome(response: ServerResponse): void {
+    const { base } = this.#entrance
+    const html = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${base}"><link rel="icon" href="data:,"><title>Carabiner</title><p><a href="${base}">Open the page</a></p></html>`
+    send(response, 200, 'text/html; charset=utf-8', html, {
+      'set-cookie': this.#entrance.setCookie(this.port),
+    })
+  }
+
+  #failed(error: unknown, response: ServerResponse): void {
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    response.setHeader('connection', 'close')
+    if (error instanceof NotAnswered) sendJson(response, { problem: error.message }, error.status)
+    else {
+      this.#options.onProblem(textOf(error))
+      sendJson(response, { problem: textOf(error) }, 500)
+    }
+  }
+}
+
+async function onFreePort(answer: Parameters<typeof listen>[1]): Promise<Listening> {
+  for (let port = FIRST_PORT; ; port++) {
+    try {
+      return await listen(port, answer)
+    } catch (error) {
+      if (!(error instanceof PortTaken) || port >= FIRST_PORT + MOST_TRIES) throw error
+    }
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > MOST_BODY) throw new NotAnswered(413, `A request may have ${MOST_BODY} bytes`)
+    parts.push(part)
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString('utf8'))
+  } catch {
+    throw new NotAnswered(400, 'The body is not JSON')
+  }
+}

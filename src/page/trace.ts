@@ -1,0 +1,157 @@
+// The trace that `carabiner audit` shows, as rows for the page: read, followed, counted and verified.
+
+import { setTimeout } from 'node:timers/promises'
+import { textOf } from '../core/base/errors.js'
+import type { ShownEntry } from '../store/audit/entry-words.js'
+import { type FilterOptions, filterOf } from '../store/audit/filter.js'
+import { type HookHistory, historyOf } from '../store/audit/stats.js'
+import { withCalls, withCallsSoon } from '../store/audit-calls/entry-calls.js'
+import type { AuditCalls } from '../store/audit-calls.js'
+import type { AuditLog, EntryFilter, StoredEntry, Verification } from '../store/audit-log.js'
+import { NotAnswered } from './answers.js'
+import { detailsOf, rowOf } from './row.js'
+import type { Details, Row, Rows } from './view.js'
+
+export interface RowsWanted extends FilterOptions {
+  readonly limit: number
+  /** Only entries with a smaller number. */
+  readonly before?: number
+}
+
+/** Looked for so often, an entry is on the page before the next heartbeat of 50 ms. */
+const LOOK_MS = 25
+/** Entries of one burst are sent together. */
+const BURST_MS = 10
+const MOST_AT_ONCE = 200
+
+export class PageTrace {
+  readonly #log: AuditLog
+  readonly #calls: () => Promise<AuditCalls>
+  readonly #onProblem: (text: string) => void
+
+  constructor(log: AuditLog, calls: () => Promise<AuditCalls>, onProblem: (text: string) => void) {
+    this.#log = log
+    this.#calls = calls
+    this.#onProblem = onProblem
+  }
+
+  async rows({ limit, before, ...options }: RowsWanted): Promise<Rows> {
+    const chosen = filterFor(options)
+    const isOlder = (entry: unknown) => before === undefined || (entry as StoredEntry).seq < before
+    const filter: EntryFilter = Object.assign(
+      (entry: Parameters<EntryFilter>[0]) => isOlder(entry) && chosen(entry),
+      chosen.since !== undefined && { since: chosen.since },
+    )
+    let damaged = 0
+    const found: StoredEntry[] = []
+    const onDamaged = () => {
+      damaged++
+    }
+    for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: limit + 1, onDamaged }))
+      found.push(entry)
+    const shown = await this.#with(found.slice(0, limit), withCalls)
+    return { rows: shown.map(rowOf), more: found.length > limit, damaged }
+  }
+
+  async details(seq: number): Promise<Details> {
+    const filter: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
+    for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: 1 }))
+      for (const shown of await this.#with([entry], withCalls)) return detailsOf(shown)
+    throw new NotAnswered(404, `There is no entry ${seq}`)
+  }
+
+  /** Yields rows as they are written, in bursts. A row comes again when its call is known. Ends when the signal aborts. */
+  async *follow(after: number | undefined, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+    const bursts = new Bursts(signal)
+    const reading = this.#read(after, signal, bursts)
+    try {
+      for await (const burst of bursts) {
+        yield burst.map(rowOf)
+        const fresh = burst.filter(({ kept }) => !kept)
+        void this.#with(fresh, withCallsSoon).then((shown) => bursts.add(...shown.filter(({ kept }) => kept)))
+      }
+    } finally {
+      await reading
+    }
+  }
+
+  async #read(after: number | undefined, signal: AbortSignal, bursts: Bursts): Promise<void> {
+    try {
+      const options = { signal, everyMs: LOOK_MS, ...(after !== undefined && { after }) }
+      for await (const entry of this.#log.follow(options)) bursts.add(entry)
+    } catch (error) {
+      this.#onProblem(textOf(error))
+    } finally {
+      bursts.end()
+    }
+  }
+
+  history(options: FilterOptions, parts: number): Promise<HookHistory> {
+    return historyOf(this.#log.entries({ filter: filterFor(options) }), parts)
+  }
+
+  /** Entries as they are stored, the oldest first, one a line. */
+  async *lines(options: FilterOptions): AsyncGenerator<string> {
+    for await (const entry of this.#log.entries({ filter: filterFor(options) }))
+      yield `${JSON.stringify(entry)}\n`
+  }
+
+  verify(): Promise<Verification> {
+    return this.#log.verify()
+  }
+
+  async #with(entries: readonly StoredEntry[], add: typeof withCalls): Promise<readonly ShownEntry[]> {
+    try {
+      return await add(entries, this.#calls)
+    } catch (error) {
+      this.#onProblem(`the calls cannot be shown: ${textOf(error)}`)
+      return entries
+    }
+  }
+}
+
+function filterFor(options: FilterOptions): EntryFilter {
+  try {
+    return filterOf(options)
+  } catch (error) {
+    throw new NotAnswered(400, textOf(error))
+  }
+}
+
+/** Collects entries for a moment, so that a hundred of them are one message. */
+class Bursts implements AsyncIterable<readonly ShownEntry[]> {
+  #waiting: ShownEntry[] = []
+  #wake: (() => void) | undefined
+  #ended = false
+
+  constructor(signal: AbortSignal) {
+    if (signal.aborted) this.end()
+    signal.addEventListener('abort', () => this.end(), { once: true })
+  }
+
+  add(...entries: readonly ShownEntry[]): void {
+    this.#waiting.push(...entries)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly ShownEntry[]> {
+    while (!this.#ended) {
+      await this.#something()
+      const burst = this.#waiting.splice(0, MOST_AT_ONCE)
+      if (burst.length > 0) yield burst
+    }
+  }
+
+  async #something(): Promise<void> {
+    while (this.#waiting.length === 0 && !this.#ended)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    if (!this.#ended) await setTimeout(BURST_MS)
+  }
+}

@@ -1,0 +1,249 @@
+// The page in a real browser, by keyboard, with records that the engine made.
+
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Project, withProgram } from '../cli/program.js'
+import { chromiumFile, openTab, startChromium, type Tab } from './chromium.js'
+import { type Served, servePage } from './served-page.js'
+import { fireBash, shopDay, shopHooks } from './shop.js'
+
+withProgram()
+
+/** Runs in the other page, and answers what came of it. */
+const attack = `async (address) => {
+  const reading = await fetch(address + 'api/rows', { credentials: 'include' }).then((got) => got.text(), String)
+  const form = { method: 'POST', mode: 'no-cors', credentials: 'include', headers: { 'content-type': 'text/plain' }, body: '{}' }
+  await fetch(address + 'api/stop', form).catch(String)
+  const frame = document.createElement('iframe')
+  frame.src = address
+  const framed = new Promise((resolve) => {
+    frame.onload = () => {
+      try {
+        resolve(frame.contentDocument.body.textContent)
+      } catch (error) {
+        resolve(String(error))
+      }
+    }
+  })
+  document.body.append(frame)
+  return [reading, await framed]
+}`
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
+  let project: Project
+  let served: Served
+  let browser: Browser
+  let tab: Tab
+  let page: Page
+  beforeAll(async () => {
+    project = new Project()
+    vi.stubEnv('HOME', project.home)
+    shopHooks(project)
+    await shopDay(project)
+    served = await servePage(project)
+    browser = await startChromium()
+    tab = await openTab(browser)
+    page = tab.page
+    page.setDefaultTimeout(15_000)
+    await page.goto(served.link())
+    await page.waitForSelector('.rows')
+  })
+  afterAll(async () => {
+    await browser.close()
+    await served.close()
+    vi.unstubAllEnvs()
+    project.remove()
+    expect(served.problems).toEqual([])
+  })
+
+  const show = (address: string) => page.goto(`${page.url().replace(/#.*/, '')}${address}`)
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
+  /** What axe finds wrong, light and dark, wide and narrow. */
+  async function faults(): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const colorScheme of ['dark', 'light'] as const)
+      for (const width of [1280, 380]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.setViewportSize({ width, height: 860 })
+        // A context of its own, where the policy of the page does not apply.
+        const violations = await page.evaluate(`${AXE}; axe.run().then(({ violations }) => violations)`)
+        for (const { id, nodes } of violations as { id: string; nodes: { html: string }[] }[])
+          found.push(`${colorScheme} ${width} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+        const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+        if (isTooWide) found.push(`${colorScheme} ${width}: wider than the window`)
+      }
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ width: 1280, height: 860 })
+    return found
+  }
+
+  it('Live: finds the denied call by keyboard, and who denied it', async () => {
+    await show('#/live')
+    await page.keyboard.press('/')
+    await page.keyboard.type('rm home folder')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    expect(await focused()).toContain('rm -rf ~/*')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.axis')
+    const details = await page.textContent('.details')
+    expect(details).toContain('This command deletes a home folder and was not run.')
+    expect(details).toContain('bash-guard:PreToolUse#1')
+    expect(details).toContain('formatter:PreToolUse#1')
+    expect(page.url()).toMatch(/#\/live\/6$/)
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('.details', { state: 'detached' })
+    await page.keyboard.press('/')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('.row').count()).toBe(9)
+  })
+
+  it('Live: shows a changed call as a diff, and what the model was told', async () => {
+    await show('#/live/5')
+    await page.waitForSelector('.diff')
+    expect(await page.textContent('.diff .gone')).toBe('- const total = 1\n')
+    expect(await page.textContent('.diff .new')).toBe('+ const total = 1;\n')
+    await show('#/live/1')
+    await page.waitForSelector('.part pre')
+    expect(await page.textContent('.details')).toContain('Prices are in cents.')
+  })
+
+  it('Live: shows an event as it happens', async () => {
+    await show('#/live')
+    await fireBash(project, 'ls live')
+    await page.waitForSelector('text=ls live')
+    expect(await page.textContent('.row .head .call code')).toBe('ls live')
+  })
+
+  it('Live: goes on where it was after the browser was offline', async () => {
+    await tab.context.setOffline(true)
+    await fireBash(project, 'ls offline')
+    await tab.context.setOffline(false)
+    await page.waitForSelector('text=ls offline')
+    await page.waitForSelector('.state .listening')
+  })
+
+  it('Audit: answers what was denied today, by keyboard', async () => {
+    await page.keyboard.press('2')
+    await page.waitForSelector('h1:text("Audit")')
+    await page.focus('button:text("Denied today")')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('.row').count()).toBe(1)
+    await page.keyboard.press('j')
+    expect(await focused()).toContain('rm -rf ~/*')
+    expect(page.url()).toContain('decision=deny')
+    expect(await page.textContent('.hooks table')).toContain('bash-guard:PreToolUse#1')
+    await page.focus('button:text("Check the record")')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=The record is whole')
+    expect(await faults()).toEqual([])
+  })
+
+  it('Audit: exports the entries that are shown', async () => {
+    const download = page.waitForEvent('download')
+    await page.click('text=Export')
+    const saved = readFileSync(await (await download).path(), 'utf8')
+    expect(saved.trim().split('\n').length).toBe(1)
+    expect(JSON.parse(saved)).toMatchObject({ seq: 6, action: 'deny' })
+  })
+
+  it('says which keys there are', async () => {
+    await page.keyboard.press('?')
+    await page.waitForSelector('dialog[open]')
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog[open]', { state: 'detached' })
+  })
+
+  describe('another page in the same browser', () => {
+    let other: Server
+    beforeAll(async () => {
+      other = createServer((_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>other</title>')
+      })
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    })
+    afterAll(() => void other.close())
+
+    it.each(['localhost', 'carabiner.localhost'])(
+      'on %s reads nothing, frames nothing and stops nothing',
+      async (name) => {
+        const own = page.url().replace(/#.*/, '')
+        const evil = await tab.context.newPage()
+        await evil.goto(`http://${name}:${(other.address() as AddressInfo).port}/`)
+        const results = await evil.evaluate<readonly string[]>(`(${attack})(${JSON.stringify(own)})`)
+        expect(results[0]).toContain('TypeError')
+        expect(results[1]).not.toContain('Carabiner')
+        await evil.close()
+        await show('#/live')
+        await fireBash(project, `ls after ${name.length}`)
+        await page.waitForSelector(`text=ls after ${name.length}`)
+      },
+    )
+
+    it('never gets the cookie, also not on another port of the same name', async () => {
+      const cookies: (string | undefined)[] = []
+      other.on('request', ({ headers }) => cookies.push(headers.cookie))
+      const evil = await tab.context.newPage()
+      await evil.goto(`http://carabiner.localhost:${(other.address() as AddressInfo).port}/`)
+      await evil.close()
+      expect(cookies.length).toBeGreaterThan(0)
+      expect(cookies.filter((cookie) => cookie !== undefined)).toEqual([])
+    })
+  })
+
+  it('stays usable with two thousand rows while more arrive', async () => {
+    const crowd = new Project()
+    vi.stubEnv('HOME', crowd.home)
+    const { fileAuditLog } = await import('../../src/store/file-stores.js')
+    const log = fileAuditLog({ projectDir: crowd.folder })
+    const entry = (n: number) => ({
+      kind: 'fire' as const,
+      time: new Date().toISOString(),
+      session: `s${n % 7}`,
+      event: 'PreToolUse',
+      tool: 'Bash',
+      digest: 'd',
+      action: n % 50 === 0 ? ('deny' as const) : ('continue' as const),
+      hooks: [],
+      injections: [],
+      diagnostics: [],
+      ms: n % 90,
+    })
+    await log.append(Array.from({ length: 2000 }, (_, n) => entry(n)))
+    const busy = await servePage(crowd)
+    const { page: full, errors } = await openTab(browser)
+    await full.goto(busy.link())
+    await full.waitForSelector('.row')
+    for (let burst = 0; burst < 20; burst++) await log.append(Array.from({ length: 100 }, (_, n) => entry(n)))
+    await expect.poll(() => full.locator('.row').count(), { timeout: 30_000 }).toBe(2000)
+    await full.keyboard.press('j')
+    await full.keyboard.press('Enter')
+    await full.waitForSelector('.details .foot')
+    expect(errors).toEqual([])
+    await full.close()
+    await busy.close()
+    crowd.remove()
+    vi.stubEnv('HOME', project.home)
+  })
+
+  it('tells the browser nothing that its policy refuses', () => {
+    expect(tab.errors.filter((error) => !error.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+  })
+
+  it('stops when somebody says so, and tells', async () => {
+    await page.click('button:text("Stop")')
+    expect(await served.ended).toBe('stopped')
+    await served.close()
+    await page.waitForSelector('.state .lost, .state .ended')
+  })
+})

@@ -1,0 +1,48 @@
+// The page of a test's project, served by the test's own process. HOME must be the project's.
+
+import { dirname, join } from 'node:path'
+import { readAssets } from '../../src/page/assets.js'
+import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
+import { PageTrace } from '../../src/page/trace.js'
+import { traceAnswers } from '../../src/page/trace-answers.js'
+import { fileAuditLog, fileCalls } from '../../src/store/file-stores.js'
+import { type Project, programFile } from '../cli/program.js'
+
+export interface Served extends Page {
+  readonly problems: string[]
+  readonly ended: Promise<'idle' | 'stopped'>
+}
+
+const anyPort = 0
+
+export async function servePage(project: Project, more: Partial<PageOptions> = {}): Promise<Served> {
+  const problems: string[] = []
+  const onProblem = (text: string) => void problems.push(text)
+  const places = { projectDir: project.folder }
+  const trace = new PageTrace(fileAuditLog(places), () => fileCalls(places), onProblem)
+  let end: (why: 'idle' | 'stopped') => void = () => undefined
+  const ended = new Promise<'idle' | 'stopped'>((resolve) => {
+    end = resolve
+  })
+  const page = await openPage({
+    assets: readAssets(join(dirname(programFile()), 'page')),
+    trace,
+    answers: {
+      'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
+      ...traceAnswers(trace),
+    },
+    port: anyPort,
+    idleMs: 600_000,
+    onEnd: end,
+    onProblem,
+    ...more,
+  })
+  return {
+    problems,
+    ended,
+    port: page.port,
+    origin: page.origin,
+    link: () => page.link(),
+    close: () => page.close(),
+  }
+}

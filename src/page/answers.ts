@@ -1,9 +1,13 @@
 // The questions that the page asks its server: a table of methods and paths, each answered with JSON or a file.
 
+import { isObject } from '../core/base/json.js'
+
 /** Asked by the page. `body` is what it sent, unchecked. */
 export interface Asked {
   readonly query: URLSearchParams
   readonly body: unknown
+  /** `http://carabiner.localhost:7810` */
+  readonly origin: string
   /** Aborted when the browser does not wait any more. */
   readonly signal: AbortSignal
 }
@@ -41,4 +45,11 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
   if (text === null || text === '') return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new NotAnswered(400, `${name} must be a whole number`)
+}
+
+/** A text in the body. Throws NotAnswered for anything else. */
+export function textIn(body: unknown, name: string, longest = 4096): string {
+  const value = isObject(body) ? body[name] : undefined
+  if (typeof value === 'string' && value.length <= longest) return value
+  throw new NotAnswered(400, `${name} must be a text of at most ${longest} characters`)
 }

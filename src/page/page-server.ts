@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { textOf } from '../core/base/errors.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import { PAGE_HOST } from '../store/approvals/signature.js'
 import { type Answers, Download, NotAnswered } from './answers.js'
 import type { Asset } from './assets.js'
 import { Entrance } from './entrance.js'
@@ -12,8 +13,6 @@ import { judged } from './request-gate.js'
 import { send, sendFile, sendJson, sendText } from './response.js'
 import type { PageTrace } from './trace.js'
 
-/** Cookies and passkeys of other programs on localhost do not reach this name, nor ours theirs. */
-const NAME = 'carabiner.localhost'
 const FIRST_PORT = 7810
 const MOST_TRIES = 20
 const MOST_BODY = 64 * 1024
@@ -72,7 +71,7 @@ class PageServer implements Page {
   }
 
   get origin(): string {
-    return `http://${NAME}:${this.port}`
+    return `http://${PAGE_HOST}:${this.port}`
   }
 
   link(): string {
@@ -95,7 +94,7 @@ class PageServer implements Page {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { port } = this
-    const passed = judged(request, { authority: `${NAME}:${port}`, port, entrance: this.#entrance })
+    const passed = judged(request, { authority: `${PAGE_HOST}:${port}`, port, entrance: this.#entrance })
     if ('refused' in passed) {
       // The rest of a body that nobody reads would keep the connection busy.
       response.setHeader('connection', 'close')
@@ -134,7 +133,7 @@ class PageServer implements Page {
     if (!answer) throw new NotAnswered(404, 'There is nothing here')
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const given = await answer({ query, body, signal: gone.signal })
+    const given = await answer({ query, body, origin: this.origin, signal: gone.signal })
     if (given instanceof Download) await sendFile(response, given)
     else sendJson(response, given)
   }

@@ -227,7 +227,7 @@ function grouped(hooks: readonly AuditedHook[]): readonly NotRun[] {
 }
 
 /** The tool's input has its fields on lines of their own. */
-function fieldsOf(call: object): readonly { readonly name: string; readonly value: string }[] {
+export function fieldsOf(call: object): readonly { readonly name: string; readonly value: string }[] {
   return Object.entries(call).flatMap(([name, value]) =>
     name === 'tool_input' && typeof value === 'object' && value !== null && !Array.isArray(value)
       ? fieldsOf(value as object)
@@ -239,12 +239,14 @@ function textFor(value: unknown): string {
   return block(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-function shortened(path: string): string {
+/** The home folder as ~. */
+export function shortened(path: string): string {
   const home = userHome()
   return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
 
-function block(text: string): string {
+/** Several lines, in which every character is seen. */
+export function block(text: string): string {
   return visibleLines(text).join('\n')
 }
 

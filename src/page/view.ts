@@ -119,3 +119,46 @@ export interface About {
   readonly folder: string
   readonly version: string
 }
+
+// ---- questions ------------------------------------------------------------------------------------------------
+
+export interface QuestionView {
+  readonly id: string
+  readonly asks: readonly { readonly hook: string; readonly prompt: string; readonly reason?: string }[]
+  readonly event: string
+  readonly project: string
+  readonly session: string
+  readonly call: readonly { readonly name: string; readonly value: string }[]
+  /** ISO-8601. */
+  readonly expires: string
+  /** The digest of the call that the answer is bound to. */
+  readonly digest: string
+  /** The commands that answer it. */
+  readonly allow?: string
+  readonly deny: string
+}
+
+export interface QuestionsView {
+  readonly questions: readonly QuestionView[]
+  readonly passkeys: PasskeysView
+}
+
+/**
+ * - `none`: nobody is on the list, so people allow by typing
+ * - `ready`: a passkey of these people allows
+ * - `broken`: the list cannot be used, so nothing is allowed
+ */
+export type PasskeysView =
+  | { readonly state: 'none' }
+  | { readonly state: 'ready'; readonly names: readonly string[] }
+  | { readonly state: 'broken'; readonly why: string }
+
+/** What a passkey has to sign. */
+export interface ChallengeView {
+  readonly challenge: string
+  readonly nonce: string
+  readonly option: string
+  readonly host: string
+  /** Ids of the passkeys that may sign. */
+  readonly passkeys: readonly string[]
+}

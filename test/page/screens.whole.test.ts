@@ -6,9 +6,10 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { readEnrolment, writeApprovers } from '../../src/store/approvers.js'
 import { Project, withProgram } from '../cli/program.js'
 import { chromiumFile, openTab, startChromium, type Tab } from './chromium.js'
-import { type Served, servePage } from './served-page.js'
+import { approversFile, pageQueue, type Served, servePage } from './served-page.js'
 import { fireBash, shopDay, shopHooks } from './shop.js'
 
 withProgram()
@@ -132,12 +133,65 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await page.waitForSelector('.state .listening')
   })
 
+  it('Approvals: denies a question with a reason, by keyboard', async () => {
+    await page.keyboard.press('a')
+    await page.waitForSelector('text=Deploy to production?')
+    expect(await page.textContent('.card')).toContain('deploy production --service checkout')
+    expect(await page.textContent('.typed')).toMatch(/To allow it, type carabiner approvals allow [\w-]+/)
+    expect(await page.locator('.card button').allTextContents()).toEqual(['Deny', 'Copy'])
+    expect(await page.textContent('.count')).toBe('1 open')
+    expect(await faults()).toEqual([])
+    await page.focus('.reasoning')
+    await page.keyboard.type('use staging')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=No question waits for you.')
+    await show('#/audit?kind=approval')
+    await page.waitForSelector('text=answered by tester')
+  })
+
+  it.runIf(process.getuid?.() === 0)('Approvals: enrols a passkey, and allows one call with it', async () => {
+    const authenticator = await tab.context.newCDPSession(page)
+    await authenticator.send('WebAuthn.enable')
+    const { authenticatorId } = await authenticator.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+      },
+    })
+    await fireBash(project, 'deploy canary')
+    await show('#/approvals')
+    await page.waitForSelector('text=deploy canary')
+    await page.fill('[placeholder="Your name"]', 'ann')
+    await page.keyboard.press('Enter')
+    const command = await page.textContent('.passkeys .typed code')
+    const [, code = ''] = /^sudo carabiner approvers add ([\w-]+)$/.exec(command ?? '') ?? []
+    writeApprovers([readEnrolment(code)], approversFile(project))
+    await page.waitForSelector('text=ann may allow, one call at a time.')
+    const [pending] = pageQueue(project).open()
+    if (!pending) throw new Error('no question is open')
+    await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+    await page.click('text=Allow once with a passkey')
+    await page.waitForSelector('.answer .bad')
+    expect(pageQueue(project).open().length).toBe(1)
+    await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+    await page.focus('text=Allow once with a passkey')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=is allowed, once')
+    expect(await faults()).toEqual([])
+    expect(await pageQueue(project).take(pending.question)).toMatchObject({ decision: 'allow', by: 'ann' })
+  })
+
   it('Audit: answers what was denied today, by keyboard', async () => {
-    await page.keyboard.press('2')
+    await page.keyboard.press('3')
     await page.waitForSelector('h1:text("Audit")')
     await page.focus('button:text("Denied today")')
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.locator('.row').count()).toBe(1)
+    // The call that a hook denied, and the answer of a person.
+    await expect.poll(() => page.locator('.row').count()).toBe(2)
+    await page.keyboard.press('j')
     await page.keyboard.press('j')
     expect(await focused()).toContain('rm -rf ~/*')
     expect(page.url()).toContain('decision=deny')
@@ -152,8 +206,14 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     const download = page.waitForEvent('download')
     await page.click('text=Export')
     const saved = readFileSync(await (await download).path(), 'utf8')
-    expect(saved.trim().split('\n').length).toBe(1)
-    expect(JSON.parse(saved)).toMatchObject({ seq: 6, action: 'deny' })
+    const entries = saved
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(entries).toMatchObject([
+      { seq: 6, action: 'deny' },
+      { kind: 'approval', decision: 'deny' },
+    ])
   })
 
   it('says which keys there are', async () => {

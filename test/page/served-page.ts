@@ -1,10 +1,13 @@
 // The page of a test's project, served by the test's own process. HOME must be the project's.
 
 import { dirname, join } from 'node:path'
+import { recordAnswer } from '../../src/cli/answer-record.js'
 import { readAssets } from '../../src/page/assets.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
+import { questionAnswers } from '../../src/page/question-answers.js'
 import { PageTrace } from '../../src/page/trace.js'
 import { traceAnswers } from '../../src/page/trace-answers.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { fileAuditLog, fileCalls } from '../../src/store/file-stores.js'
 import { type Project, programFile } from '../cli/program.js'
 
@@ -14,6 +17,16 @@ export interface Served extends Page {
 }
 
 const anyPort = 0
+
+/** Where the page looks for people who may allow. */
+export function approversFile(project: Project): string {
+  return join(project.base, 'etc', 'approvers.json')
+}
+
+/** The queue as the page sees it. */
+export function pageQueue(project: Project): FileApprovals {
+  return new FileApprovals({ approversFile: approversFile(project) })
+}
 
 export async function servePage(project: Project, more: Partial<PageOptions> = {}): Promise<Served> {
   const problems: string[] = []
@@ -30,6 +43,12 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
     answers: {
       'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
       ...traceAnswers(trace),
+      ...questionAnswers({
+        queue: async () => pageQueue(project),
+        record: recordAnswer,
+        by: 'tester',
+        approversFile: approversFile(project),
+      }),
     },
     port: anyPort,
     idleMs: 600_000,

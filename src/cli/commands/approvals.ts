@@ -4,21 +4,20 @@ import { callLine, questionText } from '../../asking/question-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { type Effect, effectOf, type Grant } from '../../core/verdict/approval.js'
-import { isFolder } from '../../files/folder.js'
-import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
+import type { Effect, Grant } from '../../core/verdict/approval.js'
+import type { AnswerResult, Approvals, Found, Pending } from '../../store/approvals.js'
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
+import { entryOf, record, recordAnswer } from '../answer-record.js'
 import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, counted, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/terminal.js'
-import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
+import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 
 const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'The reason, which the model is told.' },
@@ -286,28 +285,6 @@ function storeOf(projectDir: string): Sessions {
 // ---- the record of decisions -----------------------------------------------------------------------------------
 
 /** Undefined, or why it is not on record. */
-async function recordAnswer(pending: Pending, given: GivenAnswer): Promise<string | undefined> {
-  return record(pending.project, [entryOf(pending, given)])
-}
-
-function entryOf({ question }: Pending, given: GivenAnswer): Entry {
-  const { event, session, digest, call } = question
-  const { id, by, at, reason } = given
-  return {
-    kind: 'approval',
-    time: at,
-    session,
-    event,
-    ...(typeof call.tool_name === 'string' && { tool: call.tool_name }),
-    id,
-    digest,
-    decision: effectOf(question, given.option),
-    by,
-    ...(reason !== undefined && { reason }),
-  }
-}
-
-/** Undefined, or why it is not on record. */
 async function recordRevoked(project: string, grants: readonly Grant[]): Promise<string | undefined> {
   const common = { kind: 'revoked', time: new Date().toISOString(), by: userName() } as const
   const entries = grants.map(({ id, hook, event, tool, digest }) => ({
@@ -319,21 +296,6 @@ async function recordRevoked(project: string, grants: readonly Grant[]): Promise
     digest,
   }))
   return record(project, entries)
-}
-
-async function record(project: string, entries: readonly Entry[]): Promise<string | undefined> {
-  // A project that is gone has no settings, and nobody reads its audit by its name.
-  if (entries.length === 0 || !isFolder(project)) return undefined
-  try {
-    const hooks = await openHooks(sourcesOf(project))
-    const { settings } = hooks
-    await hooks.close()
-    const audit = new ProjectAudit(project, () => settings)
-    for (const entry of entries) await audit.write(entry)
-    return undefined
-  } catch (error) {
-    return `this could not be recorded: ${textOf(error)}`
-  }
 }
 
 // ---- lines for people ------------------------------------------------------------------------------------------

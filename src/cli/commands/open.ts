@@ -7,13 +7,16 @@ import { realOf } from '../../files/within.js'
 import { readAssets } from '../../page/assets.js'
 import { PortTaken } from '../../page/listener.js'
 import { openPage, type Page } from '../../page/page-server.js'
+import { questionAnswers } from '../../page/question-answers.js'
 import { PageTrace } from '../../page/trace.js'
 import { traceAnswers } from '../../page/trace-answers.js'
-import { fileCalls } from '../../store/file-stores.js'
+import { approvalsIn, fileCalls } from '../../store/file-stores.js'
+import { recordAnswer } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import type { Output } from '../output.js'
+import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
 import { auditOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -40,8 +43,8 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Serves a page on this machine only, and opens it with a link that works once. The page shows what carabiner audit ' +
     'shows, as it happens: every event, the hooks that ran and what they changed, and why the others did not run. ' +
-    'Reading is all it does: nothing can be allowed or trusted there. Ctrl-C stops it. So does Stop on the page, and ' +
-    'half an hour without an open tab.',
+    'Questions of hooks are denied there, and allowed only with a passkey (carabiner approvers). Ctrl-C stops it. So does ' +
+    'Stop on the page, and half an hour without an open tab.',
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'the page was stopped'],
@@ -70,6 +73,11 @@ export const command: Command<typeof OPTIONS> = {
       answers: {
         'GET api/about': async () => ({ project: shortPath(project), folder: project, version }),
         ...traceAnswers(trace),
+        ...questionAnswers({
+          queue: () => approvalsIn({ onTrouble: onProblem }),
+          record: recordAnswer,
+          by: userName(),
+        }),
       },
       ...(port !== undefined && { port }),
       idleMs,

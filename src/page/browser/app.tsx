@@ -2,13 +2,17 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { About } from '../view.js'
+import type { About, QuestionsView } from '../view.js'
 import { ask, tell } from './ask.js'
 import type { Connection, Feed } from './feed.js'
+import { usePolled } from './poll.js'
 import { addressOf, useRoute } from './route.js'
 import { stepRow } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
 import { SCREENS, type Screen } from './screens.js'
+
+/** How often to look for open questions. */
+const WAITING_MS = 2000
 
 export function App({ feed }: { readonly feed: Feed }) {
   const route = useRoute()
@@ -22,6 +26,7 @@ export function App({ feed }: { readonly feed: Feed }) {
   useEffect(() => {
     document.title = `${screen.title}${about ? ` · ${about.project}` : ''} · Carabiner`
   }, [screen, about])
+  const waiting = usePolled<QuestionsView>('api/questions', WAITING_MS).value?.questions.length ?? 0
   const help = useRef<HTMLDialogElement>(null)
   useKeys(() => help.current?.showModal())
   return (
@@ -37,6 +42,12 @@ export function App({ feed }: { readonly feed: Feed }) {
               <a href={addressOf(name)} aria-current={name === screen.name ? 'page' : undefined}>
                 <Icon path={icon} />
                 {title}
+                {name === 'approvals' && waiting > 0 && (
+                  <span class="count">
+                    {waiting}
+                    <span class="unseen"> open</span>
+                  </span>
+                )}
               </a>
             </li>
           ))}
@@ -121,6 +132,7 @@ const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['Enter'], 'open or close the row'],
   [['Esc'], 'close the open row, or leave the search'],
   [['/'], 'search'],
+  [['a'], 'go to the open questions'],
   [SCREENS.map((_, i) => String(i + 1)), 'go to a screen'],
   [['?'], 'show these keys'],
 ]
@@ -172,6 +184,7 @@ function pressed(key: string, onHelp: () => void): boolean {
   else if (key === 'k' || key === 'ArrowUp') stepRow(-1)
   else if (key === '/') document.querySelector<HTMLInputElement>('input[type=search]')?.focus()
   else if (key === 'Escape') document.querySelector<HTMLButtonElement>('.row.expanded .head')?.click()
+  else if (key === 'a') location.hash = addressOf('approvals')
   else if (key === '?') onHelp()
   else return false
   return true

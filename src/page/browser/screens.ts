@@ -19,6 +19,12 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import('./live.js')).Live,
   },
   {
+    name: 'approvals',
+    title: 'Approvals',
+    icon: 'M12 3l8 3v6c0 4.5-3.2 8-8 9-4.8-1-8-4.5-8-9V6zM9 12l2 2 4-4',
+    load: async () => (await import('./approvals.js')).Approvals,
+  },
+  {
     name: 'audit',
     title: 'Audit',
     icon: 'M7 3h7l5 5v13H7zM14 3v5h5M10 13h6M10 17h6',

@@ -61,6 +61,36 @@ function originIn({ clientDataJSON }: Signature): string {
   }
 }
 
+/** What a browser returns for a new passkey. Every field is base64url. */
+export interface Registration {
+  readonly id: string
+  readonly attestationObject: string
+  readonly clientDataJSON: string
+}
+
+/** The public key of a new passkey in COSE form, base64url. Throws if it did not verify its person on this page. */
+export async function publicKeyIn(
+  { id, attestationObject, clientDataJSON }: Registration,
+  expected: { readonly challenge: string; readonly origin: string },
+): Promise<string> {
+  const { verifyRegistrationResponse } = await webauthn()
+  const { registrationInfo } = await verifyRegistrationResponse({
+    response: {
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: { attestationObject, clientDataJSON },
+    },
+    expectedChallenge: expected.challenge,
+    expectedOrigin: expected.origin,
+    expectedRPID: PAGE_HOST,
+    requireUserVerification: true,
+  })
+  if (!registrationInfo || registrationInfo.credential.id !== id) throw new Error('it is not a new passkey')
+  return Buffer.from(registrationInfo.credential.publicKey).toString('base64url')
+}
+
 type WebAuthn = typeof import('@simplewebauthn/server')
 
 async function webauthn(): Promise<WebAuthn> {

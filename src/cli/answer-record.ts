@@ -1,0 +1,47 @@
+// The record of people's answers to questions, and of grants that they revoked.
+
+import { textOf } from '../core/base/errors.js'
+import { effectOf } from '../core/verdict/approval.js'
+import { isFolder } from '../files/folder.js'
+import type { GivenAnswer, Pending } from '../store/approvals.js'
+import type { Entry } from '../store/audit-log.js'
+import { ProjectAudit } from './project-audit.js'
+import { openHooks, sourcesOf } from './sources.js'
+
+/** Undefined, or why it is not on record. */
+export async function recordAnswer(pending: Pending, given: GivenAnswer): Promise<string | undefined> {
+  return record(pending.project, [entryOf(pending, given)])
+}
+
+export function entryOf({ question }: Pending, given: GivenAnswer): Entry {
+  const { event, session, digest, call } = question
+  const { id, by, at, reason } = given
+  return {
+    kind: 'approval',
+    time: at,
+    session,
+    event,
+    ...(typeof call.tool_name === 'string' && { tool: call.tool_name }),
+    id,
+    digest,
+    decision: effectOf(question, given.option),
+    by,
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+/** Undefined, or why they are not on record. */
+export async function record(project: string, entries: readonly Entry[]): Promise<string | undefined> {
+  // A project that is gone has no settings, and nobody reads its audit by its name.
+  if (entries.length === 0 || !isFolder(project)) return undefined
+  try {
+    const hooks = await openHooks(sourcesOf(project))
+    const { settings } = hooks
+    await hooks.close()
+    const audit = new ProjectAudit(project, () => settings)
+    for (const entry of entries) await audit.write(entry)
+    return undefined
+  } catch (error) {
+    return `this could not be recorded: ${textOf(error)}`
+  }
+}

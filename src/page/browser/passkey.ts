@@ -1,0 +1,67 @@
+// Passkeys of this browser: making one, and signing an answer with it.
+
+import type { ChallengeView } from '../view.js'
+import { tell } from './ask.js'
+
+const TIMEOUT_MS = 120_000
+
+/** Signs exactly this question and answer, after the passkey has verified its person. */
+export async function allowWithPasskey(id: string): Promise<void> {
+  const { challenge, nonce, option, host, passkeys } = await tell<ChallengeView>('api/challenge', { id })
+  const found = await navigator.credentials.get({
+    publicKey: {
+      challenge: bytesOf(challenge),
+      rpId: host,
+      allowCredentials: passkeys.map((one) => ({ type: 'public-key' as const, id: bytesOf(one) })),
+      userVerification: 'required',
+      timeout: TIMEOUT_MS,
+    },
+  })
+  const { id: passkey, response } = found as PublicKeyCredential
+  const { authenticatorData, clientDataJSON, signature } = response as AuthenticatorAssertionResponse
+  await tell('api/allow', {
+    id,
+    option,
+    nonce,
+    passkey,
+    authenticatorData: textOf(authenticatorData),
+    clientDataJSON: textOf(clientDataJSON),
+    signature: textOf(signature),
+  })
+}
+
+/** Resolves to the command that root types. */
+export async function makePasskey(name: string): Promise<string> {
+  const { challenge, host } = await tell<{ challenge: string; host: string }>('api/passkey/challenge')
+  const made = await navigator.credentials.create({
+    publicKey: {
+      challenge: bytesOf(challenge),
+      rp: { id: host, name: 'Carabiner' },
+      user: { id: crypto.getRandomValues(new Uint8Array(16)), name, displayName: name },
+      pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key' as const, alg })),
+      authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
+      attestation: 'none',
+      timeout: TIMEOUT_MS,
+    },
+  })
+  const { id, response } = made as PublicKeyCredential
+  const { attestationObject, clientDataJSON } = response as AuthenticatorAttestationResponse
+  const sent = {
+    challenge,
+    name,
+    id,
+    attestationObject: textOf(attestationObject),
+    clientDataJSON: textOf(clientDataJSON),
+  }
+  return (await tell<{ command: string }>('api/passkey', sent)).command
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(plain, (char) => char.charCodeAt(0))
+}
+
+function textOf(buffer: ArrayBuffer): string {
+  const plain = String.fromCharCode(...new Uint8Array(buffer))
+  return btoa(plain).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}

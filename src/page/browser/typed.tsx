@@ -1,0 +1,20 @@
+// A command that a person types in a terminal, with a button that copies it.
+
+import { useState } from 'preact/hooks'
+
+export function Typed({ label, command }: { readonly label: string; readonly command: string }) {
+  const [isCopied, setIsCopied] = useState(false)
+  const copy = () =>
+    void navigator.clipboard.writeText(command).then(
+      () => setIsCopied(true),
+      () => undefined,
+    )
+  return (
+    <p class="typed">
+      <span>{label}</span> <code>{command}</code>
+      <button type="button" class="quiet" onClick={copy}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </p>
+  )
+}

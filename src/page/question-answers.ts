@@ -1,0 +1,181 @@
+// What the screen Approvals asks: open questions, a deny, an allow that a passkey signed, and a new passkey.
+
+import { randomBytes } from 'node:crypto'
+import { textOf } from '../core/base/errors.js'
+import { quoted, visible } from '../core/base/text.js'
+import { optionFor } from '../core/verdict/approval.js'
+import { challengeOf, PAGE_HOST, publicKeyIn } from '../store/approvals/signature.js'
+import type { AnswerResult, Approvals, GivenAnswer, Pending, Signature } from '../store/approvals.js'
+import { type Approver, enrolmentCode, readApprovers, readEnrolment } from '../store/approvers.js'
+import { type Answers, NotAnswered, textIn } from './answers.js'
+import { block, fieldsOf, shortened } from './row.js'
+import type { ChallengeView, PasskeysView, QuestionsView, QuestionView } from './view.js'
+
+export interface QuestionOptions {
+  readonly queue: () => Promise<Approvals>
+  /** Puts an answer on record. Resolves to a problem, if there is one. */
+  readonly record: (pending: Pending, answer: GivenAnswer) => Promise<string | undefined>
+  /** Who denies. An allow has the name of the person who signed it. */
+  readonly by: string
+  /** Default: the list of this machine. */
+  readonly approversFile?: string
+}
+
+/** Without a list of approvers nothing here allows: whoever has the cookie need not be a person. */
+export function questionAnswers(options: QuestionOptions): Answers {
+  const { queue, record, by, approversFile } = options
+  const enrolments = new Enrolments()
+  const told = async (result: AnswerResult) => {
+    if (result.status !== 'answered') throw new NotAnswered(409, notAnswered(result))
+    const problem = await record(result.pending, result.answer)
+    return {
+      by: result.answer.by,
+      option: visible(result.answer.option),
+      ...(problem !== undefined && { problem }),
+    }
+  }
+  return {
+    'GET api/questions': async (): Promise<QuestionsView> => {
+      const open = await (await queue()).open()
+      return { questions: open.map(questionView), passkeys: passkeysView(approversFile) }
+    },
+    'POST api/deny': async ({ body }) => {
+      const [id, reason] = [textIn(body, 'id', 100), textIn(body, 'reason').trim()]
+      return told(
+        await (await queue()).answer(id, { decision: 'deny', by, ...(reason !== '' && { reason }) }),
+      )
+    },
+    'POST api/challenge': async ({ body }): Promise<ChallengeView> => {
+      const pending = await openQuestion(await queue(), textIn(body, 'id', 100))
+      const option = optionFor(pending.question, 'allow')
+      if (option === undefined) throw new NotAnswered(409, 'This question offers no allow')
+      const nonce = randomBytes(16).toString('base64url')
+      const passkeys = approversIn(approversFile).map(({ id }) => id)
+      return { challenge: challengeOf(pending, option, nonce), nonce, option, host: PAGE_HOST, passkeys }
+    },
+    'POST api/allow': async ({ body }) => {
+      // The queue would let people allow by typing, and nobody types here.
+      approversIn(approversFile)
+      const id = textIn(body, 'id', 100)
+      return told(
+        await (await queue()).answer(id, {
+          option: textIn(body, 'option'),
+          by,
+          signature: signatureIn(body),
+        }),
+      )
+    },
+    'POST api/passkey/challenge': async () => ({ challenge: enrolments.begin(), host: PAGE_HOST }),
+    'POST api/passkey': async ({ body, origin }) => {
+      const challenge = enrolments.end(textIn(body, 'challenge', 100))
+      const [name, id] = [textIn(body, 'name', 100).trim(), textIn(body, 'id', 1024)]
+      const made = {
+        id,
+        attestationObject: textIn(body, 'attestationObject', 32_768),
+        clientDataJSON: textIn(body, 'clientDataJSON'),
+      }
+      try {
+        const publicKey = await publicKeyIn(made, { challenge, origin })
+        const code = enrolmentCode({ name, id, publicKey })
+        readEnrolment(code)
+        return { command: `sudo carabiner approvers add ${code}` }
+      } catch (error) {
+        throw new NotAnswered(400, `This passkey cannot be used: ${textOf(error)}`)
+      }
+    },
+  }
+}
+
+/** Challenges for new passkeys, each good for one. */
+class Enrolments {
+  #open: readonly string[] = []
+
+  begin(): string {
+    const challenge = randomBytes(32).toString('base64url')
+    this.#open = [...this.#open.slice(-7), challenge]
+    return challenge
+  }
+
+  end(challenge: string): string {
+    if (!this.#open.includes(challenge)) throw new NotAnswered(400, 'Begin again: this took too long')
+    this.#open = this.#open.filter((one) => one !== challenge)
+    return challenge
+  }
+}
+
+function approversIn(file: string | undefined): readonly Approver[] {
+  const passkeys = readApproversOf(file)
+  if ('why' in passkeys) throw new NotAnswered(409, passkeys.why)
+  if (!passkeys.approvers) throw new NotAnswered(403, 'Nobody has a passkey here. Type the command instead.')
+  return passkeys.approvers
+}
+
+function readApproversOf(
+  file: string | undefined,
+): { approvers: readonly Approver[] | undefined } | { why: string } {
+  try {
+    return { approvers: readApprovers(file) }
+  } catch (error) {
+    return { why: textOf(error) }
+  }
+}
+
+function passkeysView(file: string | undefined): PasskeysView {
+  const read = readApproversOf(file)
+  if ('why' in read) return { state: 'broken', why: visible(read.why) }
+  return read.approvers
+    ? { state: 'ready', names: read.approvers.map(({ name }) => visible(name)) }
+    : { state: 'none' }
+}
+
+async function openQuestion(queue: Approvals, id: string): Promise<Pending> {
+  const found = await queue.get(id)
+  if (found.status === 'open' && found.pending.id === id) return found.pending
+  throw new NotAnswered(409, 'This question is not open any more')
+}
+
+function questionView({ id, question, project, expires }: Pending): QuestionView {
+  const { asks, event, session, call, digest } = question
+  return {
+    id,
+    asks: asks.map(({ hook, prompt, reason }) => ({
+      hook: visible(hook),
+      prompt: block(prompt),
+      ...(reason !== undefined && reason !== prompt && { reason: block(reason) }),
+    })),
+    event: visible(event),
+    project: visible(shortened(project)),
+    session: visible(session),
+    call: fieldsOf(call),
+    expires,
+    digest,
+    ...(optionFor(question, 'allow') !== undefined && { allow: `carabiner approvals allow ${id}` }),
+    deny: `carabiner approvals deny ${id}`,
+  }
+}
+
+function signatureIn(body: unknown): Signature {
+  const text = (name: string) => textIn(body, name)
+  return {
+    id: text('passkey'),
+    authenticatorData: text('authenticatorData'),
+    clientDataJSON: text('clientDataJSON'),
+    signature: text('signature'),
+    nonce: text('nonce'),
+  }
+}
+
+function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' }>): string {
+  switch (result.status) {
+    case 'unknown':
+      return 'There is no such question any more'
+    case 'expired':
+      return 'This question has expired. If the agent tries again, a new one is asked.'
+    case 'not-signed':
+      return `This cannot be allowed: ${result.why}`
+    case 'not-offered':
+      return `The hooks that ask only offer ${result.options.map(quoted).join(', ')}`
+    case 'too-late':
+      return `This was answered already: ${visible(result.answer.option)}, by ${visible(result.answer.by)}`
+  }
+}

@@ -1,0 +1,143 @@
+// Who may answer on the page: anybody with the cookie denies, and only a passkey on root's list allows.
+
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { writeApprovers } from '../../src/store/approvers.js'
+import { passkey } from '../approvals/passkey.js'
+import { Project, withProgram } from '../cli/program.js'
+import { approversFile, pageQueue, type Served, servePage } from './served-page.js'
+import { fireBash, shopHooks } from './shop.js'
+import { enter, visit } from './visitor.js'
+
+withProgram()
+
+const isRoot = process.getuid?.() === 0
+
+let project: Project
+let served: Served
+let ask: (method: string, path: string, body?: object) => Promise<{ status: number; answer: never }>
+beforeEach(async () => {
+  project = new Project()
+  vi.stubEnv('HOME', project.home)
+  shopHooks(project)
+  await fireBash(project, 'deploy production')
+  served = await servePage(project)
+  const { base, cookie } = await enter(served.port, served.link())
+  ask = async (method, path, body) => {
+    const headers = { Cookie: cookie, Origin: served.origin, 'Content-Type': 'application/json' }
+    const sent = { method, path: `${base}${path}`, headers, ...(body && { body: JSON.stringify(body) }) }
+    const { status, body: text } = await visit(served.port, sent)
+    return { status, answer: JSON.parse(text) as never }
+  }
+})
+afterEach(async () => {
+  await served.close()
+  vi.unstubAllEnvs()
+  project.remove()
+})
+
+const questions = async () => (await ask('GET', 'api/questions')).answer as { questions: { id: string }[] }
+const pending = () => {
+  const [first] = pageQueue(project).open()
+  if (!first) throw new Error('no question is open')
+  return first
+}
+
+describe('a question', () => {
+  it('is shown whole, with the commands that answer it', async () => {
+    const { id } = pending()
+    expect(await questions()).toMatchObject({
+      passkeys: { state: 'none' },
+      questions: [
+        {
+          id,
+          asks: [{ hook: 'deploy-gate:PreToolUse#1', prompt: 'Deploy to production?' }],
+          session: 's-91c4',
+          call: expect.arrayContaining([{ name: 'command', value: 'deploy production' }]),
+          allow: `carabiner approvals allow ${id}`,
+          deny: `carabiner approvals deny ${id}`,
+        },
+      ],
+    })
+  })
+
+  it('is denied with a reason, on record, once', async () => {
+    const { id, question } = pending()
+    expect(await ask('POST', 'api/deny', { id, reason: 'use staging' })).toMatchObject({ status: 200 })
+    expect((await questions()).questions).toEqual([])
+    const again = await ask('POST', 'api/deny', { id, reason: '' })
+    expect(again).toMatchObject({
+      status: 409,
+      answer: { problem: expect.stringContaining('answered already') },
+    })
+    expect(await pageQueue(project).take(question)).toMatchObject({ decision: 'deny', reason: 'use staging' })
+    const { rows } = (await ask('GET', 'api/rows?kind=approval')).answer as { rows: object[] }
+    expect(rows).toMatchObject([{ said: 'denied', gist: 'answered by tester', reason: 'use staging' }])
+  })
+})
+
+const forged = (id: string) => ({
+  id,
+  option: 'Allow',
+  nonce: 'x',
+  passkey: 'x',
+  authenticatorData: 'x',
+  clientDataJSON: 'x',
+  signature: 'x',
+})
+
+describe('an allow', () => {
+  it('is refused while nobody has a passkey, with any signature or none', async () => {
+    const { id } = pending()
+    for (const body of [{ id }, { id, option: 'Allow' }, forged(id)])
+      expect([403, 400]).toContain((await ask('POST', 'api/allow', body)).status)
+    expect((await ask('POST', 'api/challenge', { id })).status).toBe(403)
+    expect((await questions()).questions).toMatchObject([{ id }])
+  })
+
+  it('is refused if the list cannot be relied on', async () => {
+    const { id } = pending()
+    writeApprovers([passkey('ann').approver], approversFile(project))
+    writeFileSync(approversFile(project), 'not a list')
+    expect(await questions()).toMatchObject({ passkeys: { state: 'broken' } })
+    expect((await ask('POST', 'api/allow', forged(id))).status).toBe(409)
+  })
+
+  it.runIf(isRoot)(
+    'counts with the signature of a person on the list, for this question and answer',
+    async () => {
+      const ann = passkey('ann')
+      writeApprovers([ann.approver], approversFile(project))
+      const { id, question } = pending()
+      const challenge = (await ask('POST', 'api/challenge', { id })).answer as {
+        option: string
+        passkeys: string[]
+      }
+      expect(challenge).toMatchObject({
+        option: expect.stringMatching(/^allow/i),
+        passkeys: [ann.approver.id],
+      })
+      const sent = (who: typeof ann) => {
+        const { id: key, ...signature } = who.sign(pending(), challenge.option)
+        return { id, option: challenge.option, passkey: key, ...signature }
+      }
+      const stranger = { ...sent(passkey('ann')), passkey: ann.approver.id }
+      for (const body of [forged(id), sent(passkey('ann')), stranger, { ...sent(ann), nonce: 'another' }])
+        expect(await ask('POST', 'api/allow', body)).toMatchObject({ status: 409 })
+      expect(await ask('POST', 'api/allow', sent(ann))).toMatchObject({ status: 200, answer: { by: 'ann' } })
+      expect(await pageQueue(project).take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+    },
+  )
+})
+
+describe('a new passkey', () => {
+  it('is refused if no browser made it for this page just now', async () => {
+    const { challenge } = (await ask('POST', 'api/passkey/challenge', {})).answer as { challenge: string }
+    const made = { name: 'ann', id: 'x', attestationObject: 'x', clientDataJSON: 'x' }
+    expect((await ask('POST', 'api/passkey', { ...made, challenge: 'another' })).status).toBe(400)
+    expect((await ask('POST', 'api/passkey', { ...made, challenge })).status).toBe(400)
+    expect((await ask('POST', 'api/passkey', { ...made, challenge })).answer).toMatchObject({
+      problem: expect.stringContaining('Begin again'),
+    })
+  })
+})

@@ -22,7 +22,7 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['xxd', 'cglnoRs', '-cols -len -seek'],
   ['od', 'AjNSt', '--address-radix --skip-bytes --read-bytes --format'],
   ['file', 'fFmPe', '--files-from --separator --magic-file'],
-  ['base32 base64', 'w', '--wrap'],
+  ['base32 base64 basenc', 'w', '--wrap'],
   ['b2sum', 'l', '--length'],
   ['cksum', 'al', '--algorithm --length'],
   ['shasum', 'a', '--algorithm'],

@@ -120,6 +120,7 @@ export const READERS: readonly Program[] = [
       'od',
       'file',
       'base32',
+      'basenc',
       'b2sum',
       'cksum',
       'md5',

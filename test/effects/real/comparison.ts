@@ -39,7 +39,8 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'deleted',
       path,
-      sure.some((one) => deletes(one, path) || deletesEmpty(one, path, before) || isByGit(one, path)),
+      sure.some((one) => deletes(one, path) || deletesEmpty(one, path, before) || isByGit(one, path)) ||
+        isEmptiedByGit(sure, path, before),
     )
   }
   for (const [path, now] of after) {
@@ -137,6 +138,13 @@ const UPDATES = new Set(
 function isByGit(effect: Effect, path: string): boolean {
   if (effect.kind !== 'git') return false
   return isInGit(path) || (UPDATES.has(effect.operation) && path.includes('/app/'))
+}
+
+/** After the last file, git also removes its folder. */
+function isEmptiedByGit(effects: readonly Effect[], path: string, before: Files): boolean {
+  if (!effects.some((one) => one.kind === 'git' && /^(?:rm|mv)$/.test(one.operation))) return false
+  const inside = [...before].filter(([name, was]) => name.startsWith(`${path}/`) && !was.startsWith('folder'))
+  return inside.length > 0 && inside.every(([name]) => effects.some((one) => deletes(one, name)))
 }
 
 /** git reads its own folder, whatever it does. What it takes into that folder is an effect of git. */

@@ -1,10 +1,11 @@
 // A place in which commands can do no harm: a user without rights, a namespace without network, and a root that is gone
 // afterwards.
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -38,52 +39,63 @@ const isRoot = process.getuid?.() === 0
 const AS_NOBODY = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 const ALONE = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', '--kill-child']
 
-function inside(folder: string, command: string, args: readonly string[], input = '') {
+/** The command line that runs a command in the throw-away root. */
+function inside(folder: string, command: string): readonly [string, ...string[]] {
   const root = join(folder, 'root')
-  const words = [
-    ...AS_NOBODY,
-    ...ALONE,
-    'sh',
-    '-c',
-    `${ROOT}${ENTER} ${command}`,
-    'sh',
-    root,
-    folder,
-    dirname(process.execPath),
-  ]
-  const [program = '', ...rest] = [...words, ...args]
-  return spawnSync(program, rest, {
-    input,
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
-    env: { PATH: process.env.PATH, HOME: '/' },
-    cwd: '/',
-  })
+  const script = ['sh', '-c', `${ROOT}${ENTER} ${command}`, 'sh', root, folder, dirname(process.execPath)]
+  const [program = '', ...rest] = [...AS_NOBODY, ...ALONE, ...script]
+  return [program, ...rest]
 }
+
+const OPTIONS = { env: { PATH: process.env.PATH, HOME: '/' }, cwd: '/' }
 
 /** Its parts are not everywhere: strace, unshare, setpriv, and namespaces for users. */
 export function isPossible(): boolean {
   if (process.platform !== 'linux') return false
   const folder = newFolder()
   try {
-    return inside(folder, `strace -qq -o /dev/null '${process.execPath}' --version`, []).status === 0
+    const [program, ...words] = inside(folder, `strace -qq -o /dev/null '${process.execPath}' --version`)
+    return spawnSync(program, words, OPTIONS).status === 0
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Predicts and runs each command, and says where both differ. */
+/** Predicts and runs each command, and says where both differ. Each processor has a sandbox of its own. */
 export async function tried(commands: readonly string[]): Promise<Report> {
   const folder = newFolder()
   try {
     await furnish(folder)
-    const driver = `'${process.execPath}' "${folder}/driver.mjs" /scratch "${folder}"`
-    const { stdout, stderr } = inside(folder, driver, [], JSON.stringify({ commands }))
-    if (stderr !== '') throw new Error(stderr)
-    return JSON.parse(stdout) as Report
+    const size = Math.ceil(commands.length / availableParallelism())
+    const parts = Array.from({ length: Math.ceil(commands.length / size) }, (_, i) =>
+      commands.slice(i * size, (i + 1) * size),
+    )
+    const reports = await Promise.all(parts.map((part) => triedIn(folder, part)))
+    return {
+      ran: sum(reports, 'ran'),
+      changed: sum(reports, 'changed'),
+      unknown: sum(reports, 'unknown'),
+      missed: reports.flatMap(({ missed }) => missed),
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function sum(reports: readonly Report[], field: 'ran' | 'changed' | 'unknown'): number {
+  return reports.reduce((total, report) => total + report[field], 0)
+}
+
+async function triedIn(folder: string, commands: readonly string[]): Promise<Report> {
+  const [program, ...words] = inside(
+    folder,
+    `'${process.execPath}' "${folder}/driver.mjs" /scratch "${folder}"`,
+  )
+  const child = spawn(program, words, OPTIONS)
+  child.stdin.end(JSON.stringify({ commands }))
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  if (stderr !== '') throw new Error(stderr)
+  return JSON.parse(stdout) as Report
 }
 
 function newFolder(): string {

@@ -16,6 +16,7 @@ import { withGivenWords } from './script/given-words.js'
 import { doubtfulLines, guessedLines, type HiddenScript, hiddenScripts } from './script/hidden-scripts.js'
 import { withInner } from './script/inner-calls.js'
 import { isInterpreter } from './script/program-code.js'
+import { throughProxies } from './script/proxies.js'
 import { runByOther, runFiles } from './script/run-output.js'
 import { type Call, parsedScript, plainScript, type Script } from './script/shell-script.js'
 import {
@@ -96,11 +97,11 @@ export async function scriptEffects(
     else for (const effect of reader.effectsOf(call)) effects.push(effect)
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
-  const inner = layer < MOST_LAYERS ? innerOf(script, reader) : undefined
+  const inner = layer < MOST_LAYERS ? innerOf(script, reader, around) : undefined
   if (inner) effects.push(...(await inScripts(inner, script, folder, around, budget, layer, reader)))
   if (layer >= MOST_LAYERS && runsStored(script, reader))
     effects.push({ kind: 'unknown', why: TOO_DEEP, by: clipped(text) })
-  return runFiles(effects, script, around)
+  return throughProxies(runFiles(effects, script, around), script)
 }
 
 const LONGEST_CHAIN = 5
@@ -326,8 +327,8 @@ function runsStored(script: Script, reader: CallReader): boolean {
 }
 
 /** Undefined if there is none. */
-function innerOf(script: Script, reader: CallReader): InnerScripts | undefined {
-  const hidden = hiddenScripts(script)
+function innerOf(script: Script, reader: CallReader, around: Surroundings): InnerScripts | undefined {
+  const hidden = hiddenScripts(script, around.home)
   const guessed = guessedLines(script)
   const stored = storedScripts(script, reader.writes)
   return hidden.length + guessed.length + stored.length === 0 ? undefined : { hidden, guessed, stored }

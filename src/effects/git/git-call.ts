@@ -50,5 +50,50 @@ function parsed(words: readonly string[]): GitCall {
     else if (name === '-c' || name === '--config-env') settings.push(value)
     else if (name === '--exec-path' && attached) settings.push(`exec-path=${value}`)
   }
-  return { verb: words[at], args: words.slice(at + 1), folders, gitDir, settings }
+  const verb = words[at]
+  return { verb, args: withFullOptions(verb ?? '', words.slice(at + 1)), folders, gitDir, settings }
+}
+
+/** Long options that decide what is lost or skipped, the worst first. git accepts each shortened, as long as it is clear. */
+const OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    reset: 'hard merge keep soft mixed',
+    clean: 'force dry-run exclude interactive quiet',
+    push: 'force force-with-lease force-if-includes mirror prune delete no-verify dry-run all tags follow-tags repo',
+    branch: 'delete force move copy',
+    checkout: 'force orphan patch ours theirs',
+    'checkout-index': 'force all prefix',
+    switch: 'force-create force discard-changes orphan create',
+    restore: 'staged worktree patch source',
+    rm: 'force cached dry-run',
+    rebase: 'abort onto interactive root exec force-rebase no-ff autosquash continue skip quit no-verify',
+    merge: 'abort no-verify',
+    am: 'abort no-verify',
+    commit: 'amend no-verify',
+    'cherry-pick': 'abort',
+    tag: 'delete force',
+    worktree: 'force',
+    submodule: 'force',
+    gc: 'prune',
+    prune: 'dry-run',
+    pull: 'force no-verify',
+    'symbolic-ref': 'delete',
+    'read-tree': 'reset',
+    config: 'unset unset-all remove-section rename-section edit global file',
+    diff: 'no-index output',
+    apply: 'check stat',
+    archive: 'output add-file remote exec',
+  }).map(([verb, names]) => [verb, names.split(' ').map((name) => `--${name}`)]),
+)
+
+function withFullOptions(verb: string, args: readonly string[]): readonly string[] {
+  const options = OPTIONS.get(verb)
+  if (!options || !args.some((word) => word.startsWith('--') && word.length > 2)) return args
+  const end = args.indexOf('--')
+  return args.map((word, i) => {
+    const [, name = '', value = ''] = /^(--[a-z][a-z-]*)(=.*)?$/s.exec(word) ?? []
+    if (name === '' || (end >= 0 && i > end) || options.includes(name)) return word
+    const full = options.find((option) => option.startsWith(name))
+    return full === undefined ? word : full + value
+  })
 }

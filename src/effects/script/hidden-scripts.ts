@@ -3,6 +3,7 @@
 import { runByTar } from '../files/archive-effects.js'
 import { isEditor, runByEditor } from '../files/editor-effects.js'
 import { fileEffectsOf, isReader } from '../files/file-effects.js'
+import { aliasedLine } from '../git/aliases.js'
 import { gitCall } from '../git/git-call.js'
 import { SOMEWHERE } from '../paths/absolute-path.js'
 import { remembered } from '../remembered.js'
@@ -31,7 +32,8 @@ export interface HiddenScript {
   readonly folders: readonly string[]
 }
 
-export function hiddenScripts(script: Script): readonly HiddenScript[] {
+/** `home`: whose aliases of git count. */
+export function hiddenScripts(script: Script, home?: string): readonly HiddenScript[] {
   const { calls, assignments } = script
   const found = new Map<string, readonly string[]>()
   const add = (lines: readonly string[], folders: readonly string[]) => {
@@ -45,7 +47,7 @@ export function hiddenScripts(script: Script): readonly HiddenScript[] {
   for (const call of calls) {
     if (!canHide(call.name)) continue
     add([...scriptsInCode(call, script), ...runByEditor(call)], call.folders)
-    if (call.name === 'git') add(runByGit(call), call.folders)
+    if (call.name === 'git') add(runByGit(call, home), call.folders)
     else if (/^(?:bsd|g)?tar$/.test(call.name)) add(runByTar(texts(call)), call.folders)
     else if (STRING_RUNNERS.test(call.name))
       add(
@@ -171,11 +173,14 @@ function texts({ args }: Call): readonly string[] {
   return args.map(({ text }) => text)
 }
 
-function runByGit(call: Call): readonly string[] {
+function runByGit(call: Call, home: string | undefined): readonly string[] {
   const { verb = '', args, settings } = gitCall(texts(call))
-  if (settings.length === 0) return runByVerb(verb, args)
-  const set = settings.flatMap((setting) => RUN_BY_GIT.exec(setting)?.[1]?.replace(/^!/, '') ?? [])
-  return [...set, ...runByVerb(verb, args)]
+  const aliased = aliasedLine(texts(call), call.folders, home)
+  const own = aliased === undefined ? runByVerb(verb, args) : [aliased]
+  if (settings.length === 0) return own
+  const others = aliased === undefined ? settings : settings.filter((one) => !/^alias\./i.test(one))
+  const set = others.flatMap((setting) => RUN_BY_GIT.exec(setting)?.[1]?.replace(/^!/, '') ?? [])
+  return [...set, ...own]
 }
 
 function runByVerb(verb: string, args: readonly string[]): readonly string[] {

@@ -50,11 +50,12 @@ const curl = (use: Use): readonly Draft[] => {
   const isSent =
     from.length > 0 || carried.length > 0 || (method !== undefined && /^(?:POST|PUT|PATCH)$/.test(method))
   const sent: readonly Source[] = [...from, ...carried]
+  const through = throughOf(valuesOf)
   return [
     ...addresses.flatMap((word) => {
       if (word.text.startsWith('file:')) return []
       return [
-        ...[addressHost(word), ...throughOf(valuesOf)].flatMap((host) => [
+        ...[addressHost(word), ...through].flatMap((host) => [
           ...(isSent ? [send(host, sent.length > 0 ? sent : [{ of: 'text' } as const])] : []),
           ...(from.length > 0 && !use.isRun ? [] : [fetched(host, use.isRun)]),
         ]),
@@ -85,8 +86,12 @@ function throughOf(valuesOf: Arguments['valuesOf']): readonly (string | undefine
       .filter((address) => !/^(?::\d*)?$/.test(address))
       .map((address) => hostOf(`//${address}`))
   })
-  return [...proxies, ...others]
+  const all = [...new Set([...proxies, ...others])]
+  return all.length > MOST_THROUGH ? [...all.slice(0, MOST_THROUGH), undefined] : all
 }
+
+/** More are not told apart. */
+const MOST_THROUGH = 5
 
 const PROXIES = [
   ...['--proxy', '--preproxy', '--proxy1.0', '--socks4', '--socks4a', '--socks5', '--socks5-hostname'],

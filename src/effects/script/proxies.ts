@@ -10,6 +10,9 @@ const SET_FOR_GIT = /^(?:http|https|remote)\..*proxy=(.+)$/is
 
 const LOCAL = /^(?:localhost|127\.|\[?::1)/
 
+/** More are not told apart. */
+const MOST = 5
+
 /** The same effects, and one for each proxy. */
 export function throughProxies(
   effects: readonly Effect[],
@@ -22,10 +25,11 @@ export function throughProxies(
     ...settings.map((one) => SET_FOR_GIT.exec(one)?.[1]),
   ].filter((address) => address !== undefined)
   if (addresses.length === 0) return effects
-  const hosts = new Set(addresses.map((address) => hostOf(address) ?? hostOf(`//${address}`)))
+  const all = [...new Set(addresses.map((address) => hostOf(address) ?? hostOf(`//${address}`)))]
+  const hosts = all.length > MOST ? [...all.slice(0, MOST), undefined] : all
   return effects.flatMap((one) =>
     (one.kind === 'send' || one.kind === 'fetch') && !LOCAL.test(one.host ?? '')
-      ? [one, ...[...hosts].map((host) => ({ ...one, host }))]
+      ? [one, ...hosts.map((host) => ({ ...one, host }))]
       : [one],
   )
 }

@@ -137,9 +137,11 @@ export class Variables {
 function alternatives(texts: readonly (string | undefined)[]): readonly string[] | undefined {
   const found: string[] = []
   for (const text of texts) {
-    const some = text === undefined ? undefined : alternativesOf(withoutRanges(text))
+    if (text === undefined) return undefined
+    const some = alternativesOf(withoutRanges(text))
     if (!some) return undefined
-    found.push(...some)
+    // Some shells leave braces as they are.
+    found.push(...some, text)
   }
   return found
 }

@@ -26,7 +26,9 @@ export function writtenText(
   const isRedirected = outputs.some(({ words, folders }) =>
     words.some(({ text }) => folders.some((folder) => posix.resolve(folder, text) === path)),
   )
-  const redirecting = isRedirected ? calls.filter((call) => operatorsTo(call, path).length > 0) : []
+  const redirecting = isRedirected
+    ? calls.filter((call, i) => operatorsTo(call, path).length > 0 && !isOnlyBefore(call, calls[i + 1]))
+    : []
   const writers = [
     ...redirecting,
     ...calls.filter((call) => WRITERS.test(call.name) && !call.isGuess && writes(call, path)),
@@ -54,6 +56,15 @@ function textsBy(writers: readonly Call[], textOf: TextOf): readonly string[] | 
     found.add(texts.join('\n'))
   }
   return [...found]
+}
+
+/** Programs that run another one and print nothing themselves. */
+const BEFORE =
+  /^(?:builtin|chrt|command|doas|env|exec|flock|ionice|nice|nohup|prlimit|setarch|setsid|stdbuf|sudo|taskset|time|timeout)$/
+
+/** `nice echo x > file`: the file gets what the next call prints. */
+function isOnlyBefore({ name, node }: Call, next: Call | undefined): boolean {
+  return BEFORE.test(name) && next?.isInner === true && next.node === node
 }
 
 function isAppending({ name, args }: Call): boolean {

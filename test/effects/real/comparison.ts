@@ -39,7 +39,8 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'deleted',
       path,
-      sure.some((one) => deletes(one, path) || deletesEmpty(one, path, before) || isByGit(one, path)) ||
+      sure.some((one) => deletes(one, path) || isByGit(one, path)) ||
+        isDeletedEmpty(sure, path, before) ||
         isEmptiedByGit(sure, path, before),
     )
   }
@@ -50,7 +51,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'written',
       path,
-      sure.some((one) => writes(one, path, isFolder) || isByGit(one, path)),
+      sure.some((one) => writes(one, path, isFolder) || isByGit(one, path) || isRefreshed(one, path)),
     )
   }
   for (const path of deeds.reads)
@@ -105,13 +106,22 @@ function deletes(effect: Effect, path: string): boolean {
   )
 }
 
-/** What find calls empty has this name: a file without content, or a folder without such files. */
-function deletesEmpty(effect: Effect, path: string, before: Files): boolean {
-  if (effect.kind !== 'delete') return false
-  const [root, end] = effect.place.path.split('/**/')
-  if (end !== 'an-empty-one' || !path.startsWith(`${root}/`)) return false
-  const isFull = (name: string) => /^link|^file \d+ [1-9]/.test(before.get(name) ?? '')
-  return ![...before.keys()].some((name) => (name === path || name.startsWith(`${path}/`)) && isFull(name))
+/** What find calls empty has this name: a file without content, or a folder without such files, also after other deletes. */
+function isDeletedEmpty(effects: readonly Effect[], path: string, before: Files): boolean {
+  const isIn = effects.some((one) => {
+    if (one.kind !== 'delete') return false
+    const [root, end] = one.place.path.split('/**/')
+    return end === 'an-empty-one' && path.startsWith(`${root}/`)
+  })
+  return (
+    isIn &&
+    ![...before].some(
+      ([name, was]) =>
+        (name === path || name.startsWith(`${path}/`)) &&
+        /^link|^file \d+ [1-9]/.test(was) &&
+        !effects.some((one) => deletes(one, name)),
+    )
+  )
 }
 
 /** A folder may also be made for what is written in it. */
@@ -151,6 +161,11 @@ function isEmptiedByGit(effects: readonly Effect[], path: string, before: Files)
 function isReadByGit(effect: Effect, path: string): boolean {
   if (effect.kind === 'git') return path.includes('/app/')
   return effect.kind === 'run' && programs(effect.program).includes('git') && isInGit(path)
+}
+
+/** Whatever git does, it may note the times of files in its index. */
+function isRefreshed(effect: Effect, path: string): boolean {
+  return isReadByGit(effect, path) && path.endsWith('/.git/index')
 }
 
 function isInGit(path: string): boolean {

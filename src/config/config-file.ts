@@ -115,7 +115,7 @@ function parse(path: string, text: string, shape: Shape): ConfigFile | Problem {
   const json = new JsonText(text)
   const parsed = json.parse()
   if ('problem' in parsed) {
-    const todo = parsed.endsEarly ? TO_CLOSE : TO_CORRECT
+    const todo = parsed.endsEarly ? `${TO_CLOSE} ${emptyFile(path)}` : TO_CORRECT
     return { problem: `is not valid JSON: ${parsed.problem}`, line: parsed.line, todo }
   }
   const wrong = shape(parsed.value)
@@ -127,8 +127,14 @@ function parse(path: string, text: string, shape: Shape): ConfigFile | Problem {
   return { path, json, value: parsed.value }
 }
 
-const TO_CLOSE =
-  'Close what is open at the end of the file, a bracket or a quote; a file without hooks is {"hooks": {}}.'
+/** An empty text ends too early, too. */
+function emptyFile(path: string): string {
+  return path.endsWith('rules.json')
+    ? 'A file without rules is {"rules": []}.'
+    : 'A file without hooks is {"hooks": {}}.'
+}
+
+const TO_CLOSE = 'Close what is open at the end of the file, a bracket or a quote.'
 const TO_CORRECT =
   'Look for a comma or bracket that is missing, or one too many, here or just before; or for a " inside a text, which needs a \\ before it.'
 

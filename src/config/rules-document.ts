@@ -67,7 +67,7 @@ export async function configureRules(
   return documents.map((document) => {
     const { owner, file } = document
     if (file.value === UNREADABLE)
-      return configured(document, brokenBy(`${file.path} cannot be read.`), PRE_TOOL_USE, making)
+      return configured(document, brokenBy(whyUnread(file.path, making.notes)), PRE_TOOL_USE, making)
     const lost = lostValue(file.json)
     if (lost) {
       const { text, line, todo } = lost
@@ -91,6 +91,13 @@ export async function configureRules(
     }
     return configured(document, { ...rules }, eventsFor(rules), making)
   })
+}
+
+/** The reader of files has already said what is wrong. */
+function whyUnread(path: string, notes: Notes): string {
+  const said = notes.all().find((note) => note.file === path)
+  if (!said) return `${path} cannot be read. Correct it, or remove it.`
+  return `${path}:${said.line}: ${said.text}. ${said.todo ?? 'Correct the file, or remove it.'}`
 }
 
 function brokenBy(broken: string): RulesHandler {

@@ -180,7 +180,7 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
   },
   git: {
     does: ({ operation, branch, loses }) =>
-      `git ${operation}${branch === undefined ? '' : ` ${branch}`}${loses === 'nothing' ? '' : `, which loses ${loses}`}`,
+      `run git ${operation}${branch === undefined ? '' : ` on ${branch}`}${loses === 'nothing' ? '' : `, which loses ${loses}`}`,
     patterns: 'branches',
     noun: 'branch',
     subjects: ({ branch, operation }) => {
@@ -215,7 +215,8 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     fields: { ...KNOWN_FIELD, operation: ['text', ({ operation }) => operation] },
   },
   process: {
-    does: ({ operation, target }) => `${operation} ${target ?? 'a process'}`,
+    does: ({ operation, target }) =>
+      `affect other processes or the machine (${operation}${target === undefined ? '' : ` ${target}`})`,
     patterns: 'names',
     noun: 'target',
     subjects: ({ target }) => [named(target)],

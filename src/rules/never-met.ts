@@ -96,6 +96,18 @@ export const GIT_READS: readonly string[] = words(`
   status diff log show blame ls-files ls-tree ls-remote rev-parse rev-list describe shortlog grep cat-file merge-base
   check-ignore for-each-ref show-ref`)
 
+/** Every permission mode that a known agent has: Claude Code and Codex, Qwen Code, Droid. */
+export const PERMISSION_MODES: readonly string[] = words(`
+  default plan acceptEdits auto dontAsk bypassPermissions auto_edit auto-edit yolo off spec auto-low auto-medium
+  auto-high`)
+
+/** Undefined for a mode that an agent has, or that is like none of theirs: it may be an embedder's own. */
+export function meantMode(mode: string): string | undefined {
+  if (PERMISSION_MODES.includes(mode)) return undefined
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')
+  return PERMISSION_MODES.find((one) => plain(one) === plain(mode)) ?? nearest(mode, PERMISSION_MODES)
+}
+
 /** Words that operations usually have. They may have others, but not a slip in one of these. */
 const USUAL_WORDS: { readonly [K in EffectKind]?: readonly string[] } = {
   git: words(`

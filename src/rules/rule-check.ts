@@ -5,7 +5,7 @@ import type { EffectKind } from '../effects/effect.js'
 import { type JsonPath, under } from '../files/json-text.js'
 import { EFFECT_KINDS, type FieldType, fieldsOf, patternsOf } from './effect-kinds.js'
 import { LIMIT_KINDS, limitKindsOf, PERIODS } from './limit.js'
-import { neverHad, neverMeant } from './never-met.js'
+import { meantMode, neverHad, neverMeant, PERMISSION_MODES } from './never-met.js'
 import { REWRITE_NAMES } from './rewrite-names.js'
 import {
   type Exception,
@@ -46,7 +46,7 @@ export class RuleCheck {
     for (const key of ['of', 'except'] as const) this.#patterns(rule, key, kinds, name, at)
     for (const [i, one] of (rule.unless ?? []).entries())
       this.#exception(one, kinds, name, under(under(at, 'unless'), i))
-    this.hasKnownAgents(rule, name, at)
+    this.isForSomebody(rule, name, at)
     this.#limit(rule, name, at)
     this.#rewrite(rule, name, at)
     if (rule.redact)
@@ -122,7 +122,24 @@ export class RuleCheck {
     }
   }
 
-  hasKnownAgents(rule: Partial<Rule>, name: string, at: JsonPath): void {
+  /** Reports agents and modes that it cannot be for. */
+  isForSomebody(rule: Partial<Rule>, name: string, at: JsonPath): void {
+    for (const mode of rule.in?.modes ?? []) {
+      const place = under(under(at, 'in'), 'modes')
+      const meant = meantMode(mode)
+      if (meant !== undefined)
+        this.#problems.wrong(
+          `${name}: there is no permission mode ${shown(mode)}`,
+          place,
+          `Did you mean "${meant}"?`,
+        )
+      else if (!PERMISSION_MODES.includes(mode))
+        this.#problems.note(
+          `${name}: no known agent has the permission mode ${shown(mode)}`,
+          place,
+          `Agents have ${PERMISSION_MODES.join(', ')}.`,
+        )
+    }
     for (const agent of rule.in?.agents ?? []) {
       if (this.#agents.includes(agent)) continue
       this.#problems.wrong(

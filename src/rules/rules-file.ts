@@ -205,7 +205,7 @@ class RulesReader {
       const todo = `Remove "${key}", or write a rule of its own.`
       this.#problems.wrong(`${name}: a rule with "redact" has no "${key}"`, under(at, key), todo)
     }
-    this.#check.hasKnownAgents(rule, name, at)
+    this.#check.isForSomebody(rule, name, at)
     return this.#problems.all.length === before
   }
 

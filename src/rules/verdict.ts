@@ -124,7 +124,7 @@ function shadowsOf(hits: readonly Hit[], authority: Authority): readonly string[
   )
   return [...first.values()].reverse().map(({ rule, effect, as }) => {
     const name = authority.may === 'all' ? `the rule ${rule.id}` : `a rule in ${authority.file}`
-    return `${name} is in shadow mode and would ${DOES[as ?? rule.then]}: the call would ${shortened(effectText(effect))}`
+    return `${name} is in shadow mode and would ${DOES[as ?? rule.then]}: it would ${shortened(effectText(effect))}`
   })
 }
 

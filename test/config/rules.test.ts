@@ -196,7 +196,7 @@ describe('rules of the user', () => {
 
 describe('a file that cannot be used closes every call', () => {
   test.each<readonly [name: string, content: string | undefined, reason: RegExp]>([
-    ['no JSON', '{ "rules": [', /cannot be read/],
+    ['no JSON', '{ "rules": [', /rules\.json:1: the file is not valid JSON: .+ A file without rules is/],
     [
       'a typo',
       '{\n "rules": [{ "id": "a", "effects": ["delet"], "then": "deny" }] }',
@@ -209,8 +209,12 @@ describe('a file that cannot be used closes every call', () => {
       '{"rules": [{"id": "d", "effects": ["git"], "then": "deny", "where": {\n\n"force": true, "force": false}}]}',
       '{"preset": "standard", // a comment\n\n"rules": [], "rules": []}',
     ].map((text) => ['a key twice', text, /rules\.json:3: the key "\w+" appears twice/] as const),
-    ['too large', `{"rules": [], "//": "${'x'.repeat(1024 * 1024)}"}`, /cannot be read/],
-    ['a folder', undefined, /cannot be read/],
+    [
+      'too large',
+      `{"rules": [], "//": "${'x'.repeat(1024 * 1024)}"}`,
+      /rules\.json:1: the file is larger than /,
+    ],
+    ['a folder', undefined, /rules\.json:1: the file is a folder, not a file\. Correct the file/],
   ])('%s', async (_, content, reason) => {
     if (content === undefined) mkdirSync(rulesFile(home), { recursive: true })
     else write(rulesFile(home), content)

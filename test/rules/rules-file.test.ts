@@ -140,6 +140,12 @@ describe('a rules file', () => {
     [rule({ of: 'src\\**' }), 'means no path | Write / between folders.'],
     [rule({ unless: [{ of: '!a' }] }), '"!a" never applies: it means no path'],
     [rule({ in: { agents: [] } }), '"in" must be an object such as'],
+    [
+      rule({ in: { modes: ['bypassPermission'] } }),
+      'no permission mode "bypassPermission" | Did you mean "bypassPermissions"?',
+    ],
+    [rule({ in: { modes: ['accept-edits'] } }), 'Did you mean "acceptEdits"?'],
+    [rule({ in: { modes: ['plan', 'Default'] } }), 'Did you mean "default"?'],
     [rule({ in: { agents: ['codx'] } }), 'there is no agent "codx" | Did you mean "codex"?'],
     [rule({ in: { agents: ['somebody'] } }), 'there is no agent "somebody" | Choose from amazon-q'],
   ])('%s closes', (text, problem) => {
@@ -155,6 +161,13 @@ describe('a rules file', () => {
     rule({ until: '2032-02-29' }),
   ])('may have %s', (text) => {
     expect(problemsOf(text)).toEqual([])
+  })
+
+  it('may be for a permission mode of its embedder, with a note', () => {
+    const [note = '', ...more] = problemsOf(rule({ in: { modes: ['plan', 'review-only'] } }))
+    expect(more).toEqual([])
+    expect(note).not.toMatch(/^!/)
+    expect(note).toContain('no known agent has the permission mode "review-only" | Agents have default, plan')
   })
 
   it('may name a single effect without a list', () => {

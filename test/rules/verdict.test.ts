@@ -267,7 +267,7 @@ describe('rules', () => {
     const shadow = { id: 'try', effects: ['delete'], mode: 'shadow' } as const
     expect(judged([shadow], [deletes('/x')])).toEqual({
       result: { action: 'continue' },
-      shadows: ['the rule try is in shadow mode and would have denied this call: the call would delete /x'],
+      shadows: ['the rule try is in shadow mode and would have denied this call: it would delete /x'],
     })
     expect(action([shadow, { effects: ['delete'] }], [deletes('/x')])).toBe('deny')
     expect(

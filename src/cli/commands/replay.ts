@@ -156,10 +156,13 @@ function changeLines({ time, tool, call, was, would, unasked }: Played, paint: P
     return `${one.rule} in ${visible(shortPath(one.file))}: it would ${oneLine(visible(one.effect), 100)}${words}`
   })
   const before = was.by.length === 0 ? '' : ` by ${was.by.map(visible).join(', ')}`
+  const changedBefore =
+    was.changedBy.length === 0 ? '' : `, changed by ${was.changedBy.map(visible).join(', ')}`
+  const changedNow = would.command === undefined ? '' : ` as ${oneLine(visible(would.command), 100)}`
   return [
     `${paint.dim(localTime(time))}  ${visible(tool)}  ${oneLine(visible(call), 100)}`,
-    `  then  ${toned(was.action, 'was', paint)}${before}`,
-    `  now   ${toned(would.action, 'now', paint)}`,
+    `  then  ${toned(was.action, 'was', paint)}${before}${changedBefore}`,
+    `  now   ${toned(would.action, 'now', paint)}${changedNow}`,
     ...by.map((line) => `    ${line}`),
     ...(unasked.length > 0 ? [`    not asked then: ${unasked.map(visible).join(', ')}`] : []),
   ]

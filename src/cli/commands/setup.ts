@@ -359,7 +359,7 @@ function problemLines(problem: SetupProblem, paint: Paint): readonly string[] {
   ]
 }
 
-async function noAgent({ remove, prune, project }: Given, output: Output): Promise<number> {
+async function noAgent({ remove, prune, project, preset }: Given, output: Output): Promise<number> {
   const where = project ? ' in this project' : ''
   if (remove || prune)
     return output.result({ agents: [] }, () => [`No agent has hooks of Carabiner${where}.`])
@@ -367,6 +367,7 @@ async function noAgent({ remove, prune, project }: Given, output: Output): Promi
   return output.result({ agents: [] }, () => [
     'No agent was found on this machine.',
     ...fitted([`To register hooks anyway, name one: ${names.join(', ')}.`]),
+    ...(preset === undefined ? [] : ['No rules were written, because no agent would ask about them.']),
   ])
 }
 

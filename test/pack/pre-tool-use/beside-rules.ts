@@ -34,7 +34,7 @@ const DIFFERENCES: readonly Difference[] = [
   {
     from: 'none',
     to: 'deny',
-    says: /The rule guard\/protected-branch forbids this: the call would git push_files main/,
+    says: /The rule guard\/protected-branch forbids this: the call would run git push_files on main/,
     why: 'A commit to a protected branch, whichever tool makes it.',
   },
   {
@@ -58,7 +58,7 @@ const DIFFERENCES: readonly Difference[] = [
   {
     from: 'deny',
     to: 'ask',
-    says: /The rule guard\/git-history asks first: the call would git push feature,/,
+    says: /The rule guard\/git-history asks first: the call would run git push on feature,/,
     why: 'HEAD is a branch that nobody protects.',
   },
 ]

@@ -99,6 +99,7 @@ export function launchedBy(call: Call): Launched | undefined {
   if (isPython(call.name)) return byPython(call)
   if (call.name === 'cmake')
     return call.args[0]?.text === '-E' && call.args[1] ? made(call, call.args.slice(1), false) : undefined
+  if (call.name === 'cmd') return byCmd(call)
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
@@ -106,6 +107,14 @@ export function launchedBy(call: Call): Launched | undefined {
     if (words?.[0]) return made(call, words, launcher.elsewhere ?? false)
   }
   return undefined
+}
+
+/** `cmd /c del x`, `cmd /c "del x"`. */
+function byCmd(call: Call): Launched | undefined {
+  const at = call.args.findIndex(({ text }) => /^\/[ck]$/i.test(text))
+  const words = at < 0 ? [] : call.args.slice(at + 1)
+  const all = words.flatMap((word) => word.text.split(/\s+/).map((text) => ({ ...word, text })))
+  return all.length > 0 ? made(call, all, false) : undefined
 }
 
 /** `python -m alembic`, `python manage.py`. */

@@ -12,6 +12,7 @@ import { NETWORK_PROGRAMS } from './network.js'
 import { OWN_PROGRAMS } from './own.js'
 import { READERS } from './readers.js'
 import { SYSTEM_PROGRAMS } from './system.js'
+import { WINDOWS_PROGRAMS } from './windows.js'
 
 export const PROGRAMS: readonly Program[] = [
   ...FILE_PROGRAMS,
@@ -24,6 +25,7 @@ export const PROGRAMS: readonly Program[] = [
   ...SYSTEM_PROGRAMS,
   ...CODE_PROGRAMS,
   ...OWN_PROGRAMS,
+  ...WINDOWS_PROGRAMS,
 ]
 
 const BY_NAME = new Map(PROGRAMS.flatMap((program) => program.names.map((name) => [name, program] as const)))
@@ -34,6 +36,8 @@ export function programOf(name: string): Program | undefined {
 
 /** `python3.12` is `python`, `mkfs.ext4` is `mkfs`, `gsed` is GNU's `sed`. */
 const plainName = remembered((name) => {
+  // PowerShell and cmd do not tell cases apart.
+  if (/^[A-Za-z]+(?:-[A-Za-z]+)?$/.test(name) && name !== name.toLowerCase()) return name.toLowerCase()
   if (/^mkfs\.|^newfs_/.test(name)) return name.replace(/[._].*$/, '')
   if (/^(?:[gmn]awk|gsed)$/.test(name)) return name.slice(1)
   return name.replace(/(?<=^[a-zA-Z]+)-?\d[\d.]*$/, '')

@@ -6,6 +6,7 @@ import type { Effect, Place, Source } from './effect.js'
 import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
 import { isLink } from './paths/on-disk.js'
 import { isPattern } from './paths/path-overlap.js'
+import { plainHost } from './plain-host.js'
 import type { Call, Script } from './script/shell-script.js'
 import { certainStart, isWild, type Word } from './script/word.js'
 
@@ -153,7 +154,7 @@ export function fetched(host: string | undefined, runs: boolean): Draft {
 
 /** `$HOST.example.com` may be any host: the variable may end with a slash. */
 function knownHost(host: string | undefined): string | undefined {
-  return host === undefined || certainStart(host) !== undefined ? undefined : host
+  return host === undefined || certainStart(host) !== undefined ? undefined : plainHost(host)
 }
 
 // ---- words ------------------------------------------------------------------------------------------------------
@@ -198,5 +199,5 @@ export function hostOf(address: string): string | undefined {
     /^(?:[a-z][\w+.-]*:)?\/\/(?:[^/@?#\\\s]*@)?(\[[^\]]*\]|[^/:?#\\\s]+)/i.exec(address) ??
     /^(?:[\w.-]+@)?(\[[^\]]*\]|localhost|[\w-]+(?:\.[\w-]+)+|\d+(?:\.\d+){3})(?=[:/?#]|$)/i.exec(address) ??
     []
-  return host === undefined || /[$`{]/.test(host) ? undefined : host.toLowerCase()
+  return host === undefined || /[$`{]/.test(host) ? undefined : plainHost(host)
 }

@@ -34,13 +34,15 @@ function hostSlip(pattern: string, kind: EffectKind): NeverMet | undefined {
   const isElsewhere = slash > 0 && !/[:*?]/.test(pattern[slash - 1] ?? '')
   const hasPath = /^[^/]*:\/\/[^/]*\//.test(pattern)
   const hasPort = /^(?:[^:]+|\[.*\]):\d+$/.test(pattern)
-  if (!ADDRESS.test(pattern) && !isElsewhere && !hasPath && !hasPort && !pattern.includes('@'))
+  const hasDot = /[^.]\.$/.test(pattern)
+  if (!ADDRESS.test(pattern) && !isElsewhere && !hasPath && !hasPort && !hasDot && !pattern.includes('@'))
     return blankSlip(pattern)
   const bare = pattern
     .replace(ADDRESS, '')
     .replace(/^[^/]*@/, '')
     .replace(/^([^/]*:\/\/)?([^/]*).*$/s, '$1$2')
     .replace(/^([^:]+|\[.*\]):\d+$/, '$1')
+    .replace(/\.$/, '')
   return slip(`patterns of ${kind} are hosts`, bare)
 }
 

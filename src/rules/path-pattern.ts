@@ -51,6 +51,7 @@ export function pathPattern(pattern: string, roots: Roots): PlaceTest {
 
 function segmentsOf(pattern: string, roots: Roots): readonly Segment[] {
   const names = absoluteOf(pattern, roots)
+    .normalize('NFC')
     .split('/')
     .filter((name) => name !== '')
   return names.map((name, i): Segment => {
@@ -121,7 +122,11 @@ let last: Parts = { path: '', names: [], lower: '/' }
 
 export function partsOf({ path }: Pick<Place, 'path'>): Parts {
   if (path === last.path) return last
-  const names = path.split('/').filter((name) => name !== '' && name !== '.')
+  // Some file systems take both spellings of an accent for the same name.
+  const names = path
+    .normalize('NFC')
+    .split('/')
+    .filter((name) => name !== '' && name !== '.')
   last = { path, names, lower: `/${names.join('/').toLowerCase()}` }
   return last
 }

@@ -1,6 +1,7 @@
 // The condition of one rule: which effects of a kind it means.
 
 import type { Effect, EffectKind } from '../effects/effect.js'
+import { plainHostPattern } from '../effects/plain-host.js'
 import { certainStart } from '../effects/script/word.js'
 import { fieldsOf, isOpen, isOpenDeed, nounOf, patternsOf, type Subject } from './effect-kinds.js'
 import { neverMeant } from './never-met.js'
@@ -118,7 +119,8 @@ function subjectTest(patterns: readonly string[], kind: EffectKind, roots: Roots
 }
 
 function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Roots): SubjectTest {
-  const all = patterns.flatMap((pattern) => alternatives(pattern, MOST_ALTERNATIVES) ?? [pattern])
+  const given = patterns.flatMap((pattern) => alternatives(pattern, MOST_ALTERNATIVES) ?? [pattern])
+  const all = patternsOf(kind) === 'hosts' ? given.map(plainHostPattern) : given
   const places: readonly PlaceTest[] =
     patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []
   const texts = all.map((one) => textPattern(one))

@@ -6,7 +6,7 @@ import { HeldFolders } from './held-folders.js'
 import { Links } from './links.js'
 import { absolutePath } from './paths/absolute-path.js'
 import { ANYBODY, type Draft, NOT_GIT } from './program.js'
-import { newBudget, type Surroundings, scriptEffects } from './script-effects.js'
+import type { Surroundings } from './script-effects.js'
 import { ownerOf, type SettingFile } from './setting-places.js'
 import { AmbiguousInput, type ToolCall, toolCall } from './tools/tool-call.js'
 import { filesEffects, knownEffects, otherEffects, type ToolUse } from './tools/tool-effects.js'
@@ -108,23 +108,28 @@ function readCall(use: ToolUse, context: EffectContext): readonly Effect[] | Pro
   }
 }
 
-function shellEffects(
+/** The readers of commands take long to load, and most programs judge a single call. */
+let loaded: typeof import('./script-effects.js') | undefined
+
+async function shellEffects(
   call: Extract<ToolCall, { kind: 'shell' }>,
   cwd: string,
   context: EffectContext,
 ): Promise<readonly Effect[]> {
+  loaded ??= await import('./script-effects.js')
   const { commands, folder, isPowerShell } = call
   const start = folder === undefined ? cwd : absolutePath(folder, cwd, context.home)
   const [only] = commands
   if (commands.length === 1 && only !== undefined && !isPowerShell)
-    return scriptEffects(only, start, context, newBudget())
-  return severalEffects(call, start, context)
+    return loaded.scriptEffects(only, start, context, loaded.newBudget())
+  return severalEffects(call, start, context, loaded)
 }
 
 async function severalEffects(
   { commands, isPowerShell }: Extract<ToolCall, { kind: 'shell' }>,
   start: string,
   context: EffectContext,
+  { scriptEffects, newBudget }: typeof import('./script-effects.js'),
 ): Promise<readonly Effect[]> {
   const budget = newBudget()
   const effects: Effect[] = []

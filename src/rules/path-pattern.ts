@@ -68,11 +68,15 @@ export function pathOutline(
   pattern: string,
   roots: Roots,
 ): { readonly start: string; readonly name?: string } {
-  const segments = segmentsOf(pattern, roots)
-  const start = plainStart(segments)
-  const at = segments.findIndex((segment) => segment.any !== undefined || !segment.isPlain)
-  const next = segments[at]?.any === 'folders' ? segments[at + 1] : segments[at]
-  return next === undefined || next.any !== undefined ? { start } : { start, name: next.text }
+  // Most rules are never met, so their patterns are not read any further.
+  const path = absoluteOf(pattern, roots).replace(/\/+$/, '')
+  const first = path.search(/[*?]/)
+  if (first < 0) return { start: path.toLowerCase() }
+  const end = path.lastIndexOf('/', first)
+  const start = path.slice(0, end).toLowerCase()
+  const [name = '', next = '**'] = path.slice(end + 1).split('/', 2)
+  const certain = name === '**' ? next : name
+  return certain === '**' ? { start } : { start, name: certain }
 }
 
 function absoluteOf(pattern: string, { project, home }: Roots): string {

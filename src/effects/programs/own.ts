@@ -1,11 +1,11 @@
 // Carabiner itself, under any name and behind any launcher, and switches with which any agent stops asking.
 
-import { dirname, posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { posix } from 'node:path'
 import { AGENT_PROGRAMS, AGENT_VARIABLES } from '../../files/agent-shell.js'
 import { backupPrefix, RESTORE_SCRIPT } from '../../files/homes.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { fileEffectsOf } from '../files/file-effects.js'
+import { ownProgram } from '../own-program.js'
 import { absolutePath } from '../paths/absolute-path.js'
 import { beginsAt, partsOf } from '../paths/path-overlap.js'
 import type { Draft, Program, Use } from '../program.js'
@@ -78,12 +78,6 @@ function decided(words: readonly Word[]): readonly Draft[] {
 /** By name alone: `npx carabiner@1`, `npm:carabiner`, `bin/carabiner.js`. */
 function isOwn(text: string): boolean {
   return /(?:^|[/:])carabiner(?:\.[cm]?js|@[\w.^~:/-]+)?$/i.test(text)
-}
-
-/** The program that reads this, but only if it is installed: in a checkout, nobody could work on it. */
-export function ownProgram(): readonly string[] {
-  const folder = dirname(fileURLToPath(import.meta.url))
-  return /[/\\]dist[/\\]bin$/.test(folder) ? [folder] : []
 }
 
 /** No system opens a longer path. */

@@ -48,6 +48,7 @@ describe('the programs of the pack', () => {
       'files',
       'hosts',
       'pack',
+      'rules',
       'systems',
     ])
     expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/start/hook-program.ts'])
@@ -59,10 +60,10 @@ describe('the programs of the pack', () => {
     expect(PACK_NAMES.filter((name) => hookProgram(name) === 'guard-program.js')).toEqual(['pre-tool-use'])
     const holds = (program: string, text: string) => readFileSync(fileOf(program), 'latin1').includes(text)
     // A rule of the guard, and a log that only the others write.
-    expect([
-      holds('guard-program.js', 'destructive-delete'),
-      holds('hook-program.js', 'destructive-delete'),
-    ]).toEqual([true, false])
+    expect([holds('guard-program.js', 'delete-held'), holds('hook-program.js', 'delete-held')]).toEqual([
+      true,
+      false,
+    ])
     expect([holds('guard-program.js', 'inputBytes'), holds('hook-program.js', 'inputBytes')]).toEqual([
       false,
       true,
@@ -81,10 +82,10 @@ describe('the programs of the pack', () => {
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
     const before = await asked()
-    expect(before.stdout).toContain('destructive-delete')
+    expect(before.stdout).toContain('delete-held')
     try {
-      writeFileSync(GUARD(), source.replaceAll('destructive-delete', 'DESTRUCTIVE-DELETE'), 'latin1')
-      expect((await asked()).stdout).toContain('DESTRUCTIVE-DELETE')
+      writeFileSync(GUARD(), source.replaceAll('delete-held', 'DELETE-HELD'), 'latin1')
+      expect((await asked()).stdout).toContain('DELETE-HELD')
     } finally {
       writeFileSync(GUARD(), source, 'latin1')
       writeFileSync(CACHE(), code)

@@ -88,7 +88,7 @@ it.each(
   lines(`
 echo x > '.claude/settings.json::$DATA'
 CDPATH=.claude cd hooks && rm guard.sh
-git apply not-there.patch
+curl -o new.patch https://example.org/x; git apply new.patch
 sed '1e rm x' file
 awk 'BEGIN { system("rm x") }'
 printf 'rm -rf .claude' | sh
@@ -106,8 +106,6 @@ git apply good.patch
 patch -p1 < good.patch
 git apply --check bad.patch
 GIT_EDITOR=true git rebase --continue
-GIT_SEQUENCE_EDITOR="sed -i s/pick/squash/" git rebase -i HEAD~2
-git rebase --exec 'npm test' HEAD~2
 git bisect run npm test
 PAGER=cat git log
 npm run build -- --define "a b"

@@ -49,7 +49,6 @@ rm -rf ../!(x)
 rm -rf ../@(proj)
 rm -rf ../+(p)roj
 rm -rf !(x)/
-mv !(x) /tmp
 rm !(x)
 rm .claude/!(x)
 rm .@(claude)/settings.json
@@ -224,13 +223,10 @@ base64 -d -i x -o y
 less .claude/settings.json
 diff .claude/settings.json evil/settings.json
 tree .claude
-chown -R "$(id -u):$(id -g)" node_modules
 chmod "$MODE" file.txt
 fd -e log -x rm
-fd foo src -x wc -l
 fd -e ts | xargs wc -l
 fd -t d node_modules -x du -sh
-rm -rf "$TMPDIR"/vitest-*
 rm -rf !(src)/dist
 rm -rf build/!(keep)
 while true; do npm test && break; sleep 5; done
@@ -248,9 +244,6 @@ screen /dev/ttyUSB0 115200
 esptool.py --port /dev/ttyUSB0 flash_id
 hexdump -C /dev/sda
 dd if=/dev/sda of=/tmp/mbr bs=512 count=1
-mount /dev/sdb1 /mnt/usb
-umount /mnt/usb
-sudo mount -t tmpfs tmpfs /mnt/ram
 losetup -f --show disk.img
 qemu-system-x86_64 -hda disk.img
 zfs list
@@ -286,8 +279,6 @@ php -r 'while(1) pcntl_fork();'
 
   it.each(
     lines(`
-python3 -c "open('/dev/sda','wb').write(b'x')"
-node -e "fs.writeFileSync('/dev/sda','')"
 perl -e 'open F,">/dev/sda"'
 awk 'BEGIN{print > "/dev/sda"}'
 qemu-img convert x /dev/sda

@@ -80,7 +80,6 @@ chmod -x .husky/pre-commit
 
   it.each(
     lines(String.raw`
-git checkout -B topic origin/main
 git fetch origin main:main
 git fetch origin '+refs/pull/*:refs/remotes/pr/*'
 git push origin HEAD:refs/heads/topic
@@ -90,11 +89,8 @@ git config alias.lg "log --oneline --graph"
 git config alias.undo 'reset --soft HEAD~1'
 git branch -m old new
 git rm -r '*.orig'
-git checkout HEAD -- '*.lock'
-git clean -fdx build
 git clean -ndx
 git clone --depth 1 "https://x.y/z.git" /tmp/z
-git worktree remove --force ../w
 git worktree prune
 git bundle create /tmp/x.bundle HEAD
 git ls-remote --heads origin
@@ -163,23 +159,16 @@ git pull
 git pull origin main
 git pull --rebase origin main
 git pull --ff-only
-git fetch origin && git reset --hard origin/main
-git reset --hard HEAD
-git reset --hard HEAD~1
 git reset HEAD src/a.ts
-git reset --soft HEAD~1
 git rebase origin/main
 git rebase --continue
-git rebase --abort
 git stash && git pull && git stash pop
 git checkout -b topic && git commit -am x && git push -u origin topic
 git switch -c topic
 git checkout feature
-git checkout -B main origin/main
 git fetch origin main:main
 git push origin main
 git tag -a v1 -m x
-git branch -D topic
 git branch -m topic topic2
 git st
 git co feature
@@ -187,7 +176,6 @@ git lg -5
 git lfs pull
 git notes add -m x
 git stash push -m x
-git rebase -i HEAD~2 feature
 git log -m
 git show -m
 git push -u origin main
@@ -236,11 +224,8 @@ describe('tools', () => {
   it.each([
     ['Write', { file_path: 'src/profile.ts', content: 'x', profile: '.claude/x' }],
     ['mcp__x__create_note', { title: 'a', file_text: 'carabiner trust' }],
-    ['mcp__notion__create_page', { title: 'x', content: 'rm -rf ..' }],
-    ['mcp__playwright__browser_evaluate', { function: '() => document.title' }],
     ['mcp__playwright__browser_run_code', { code: "await page.goto('https://x.y')" }],
     ['mcp__db__execute_sql', { query: 'select 1' }],
-    ['mcp__db__execute_sql', { sql: 'delete from x' }],
     ['mcp__x__run_tests', { path: 'test/a.test.ts' }],
     ['execute_code', { language: 'python', code: "import os\nfor r,d,f in os.walk('.'):\n  print(r)" }],
     ['NotebookEdit', { notebook_path: 'a.ipynb', new_source: '!ls' }],
@@ -248,11 +233,6 @@ describe('tools', () => {
     ['rename_file', { oldPath: 'src/a.ts', newPath: 'src/b.ts' }],
     ['move_file', { source: 'src/a.ts', destination: '.' }],
     ['copy_file', { source: '.', destination: '/tmp/x' }],
-    [
-      'mcp__github__push_files',
-      { owner: 'a', repo: 'b', branch: 'main', files: [{ path: 'src/a.ts', content: 'x' }] },
-    ],
-    ['mcp__github__merge_pull_request', { owner: 'a', repo: 'b', pull_number: 1 }],
     ['Write', { file_path: 'docs/100%25.md', content: 'x' }],
     ['Write', { file_path: 'src/a b.ts', content: 'x' }],
     ['Grep', { pattern: 'carabiner trust', path: '.' }],

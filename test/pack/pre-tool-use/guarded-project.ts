@@ -10,12 +10,14 @@ import type { Data, Json } from '../../../src/core/base/json.js'
 import type { HookResult } from '../../../src/core/events/result.js'
 import type { PackContext } from '../../../src/pack/pack-hook.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
-import { rulesGuard } from '../../../src/pack/pre-tool-use/rules-guard.js'
 import { type BashSettings, DEFAULTS, type PackSettings } from '../../../src/pack/settings.js'
-import { isLarge } from '../../property/runs.js'
-import { explanation, type Verdict, verdictOf } from './beside-rules.js'
 
-export { type Verdict, verdictOf } from './beside-rules.js'
+export type Verdict = 'deny' | 'ask' | 'none'
+
+export function verdictOf(answer: HookResult | undefined): Verdict {
+  if (answer?.action === 'deny') return 'deny'
+  return answer?.action === 'ask_user' ? 'ask' : 'none'
+}
 
 export interface Record {
   readonly log: string
@@ -35,12 +37,8 @@ export class GuardedProject {
   readonly data: string
   readonly records: Record[] = []
 
-  /** Whether each call is judged by rules too, which takes as long again. Random commands are not compared. */
-  readonly #compares: boolean
-
   /** In a home of its own, or in this one. */
   constructor(home?: string) {
-    this.#compares = home === undefined && isLarge
     this.root = home === undefined ? realpathSync(mkdtempSync(join(tmpdir(), 'guard-'))) : dirname(home)
     this.home = home ?? join(this.root, 'home')
     this.folder = join(this.home, 'proj')
@@ -90,29 +88,7 @@ export class GuardedProject {
   }
 
   async answer(input: HookInput, ways: Ways = {}): Promise<HookResult | undefined> {
-    const answer = await preToolUse.run(input, this.context(ways))
-    const difference = this.#compares ? await this.#difference(input, answer, ways) : undefined
-    if (difference !== undefined) throw new Error(difference)
-    return answer
-  }
-
-  /** Each call is judged by rules too. Undefined if both say the same, or if it is known why they do not. */
-  async #difference(
-    input: HookInput,
-    answer: HookResult | undefined,
-    ways: Ways,
-  ): Promise<string | undefined> {
-    const context = { ...this.context(ways), state: { ...this.context(ways).state, append: () => true } }
-    const now = await rulesGuard.run(input, context)
-    const { toolInput } = input as { readonly toolInput?: Data }
-    if (explanation(toolInput?.command, answer, now) !== undefined) return undefined
-    return `The guard says ${verdictOf(answer)}, and the rules ${verdictOf(now)}: ${now?.reason ?? answer?.reason}`
-  }
-
-  /** How the two guards differ about a call, without a reason that is known. */
-  async difference(toolName: string, toolInput: Json): Promise<string | undefined> {
-    const input = this.#input(toolName, toolInput)
-    return this.#difference(input, await preToolUse.run(input, this.context()), {})
+    return preToolUse.run(input, this.context(ways))
   }
 
   #input(toolName: string, toolInput: Json, cwd = this.folder): HookInput {

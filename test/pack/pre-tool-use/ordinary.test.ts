@@ -42,7 +42,6 @@ git add .
 git commit -m "Add a thing"
 git commit -am "Do not use --no-verify"
 git commit -m "no -n here" --allow-empty
-git commit --amend --no-edit
 git commit -m "$(cat <<'EOF'
 A subject
 
@@ -51,30 +50,22 @@ EOF
 )"
 git checkout -b feature/y
 git checkout feature
-git checkout -- src/app.ts
-git checkout .
 git switch -c other
-git restore src/app.ts
 git stash
 git stash pop
 git push
 git push origin feature
 git push -u origin HEAD
-git push --force-with-lease origin feature
 git push -n
 git pull --rebase
 git fetch --all --prune
 git merge origin/main
 git merge -n feature
 git rebase main
-git rebase -i HEAD~3
 git cherry-pick -n abc123
-git reset --hard HEAD~1
 git reset HEAD src/app.ts
 git clean -n
-git clean -fd build
 git branch -d old
-git branch -D feature-old
 git tag v1.0.0
 git worktree add ../wt -b wt
 git config user.name
@@ -224,8 +215,6 @@ echo "{a,b}"
 export NODE_ENV=test && npm test
 NODE_ENV=production npm run build
 env NODE_ENV=test npm test
-sudo apt-get install -y jq
-sudo -u postgres psql -c 'select 1'
 bash -c 'npm test'
 sh -c "cd src && ls"
 time npm test
@@ -241,14 +230,12 @@ tar -xf a.tar -C /tmp/x
 unzip -q a.zip -d /tmp/x
 zip -r /tmp/a.zip src
 dd if=/dev/zero of=disk.img bs=1M count=10
-mkfs.ext4 disk.img
 df -h
 lsblk
 fdisk -l
 du -sh node_modules
 rsync -a src/ /tmp/backup/
 rsync -av --delete dist/ /tmp/www/
-scp a.txt host:/tmp/
 ssh host 'ls -la'
 openssl rand -hex 16
 if [ -d dist ]; then rm -rf dist; fi

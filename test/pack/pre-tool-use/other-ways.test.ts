@@ -130,7 +130,7 @@ echo x > ~/.kimi-code/config.toml
     const ways = { settings: { bash: { protectedBranches: ['release/*'] } } }
     expect(await project.verdict('git checkout release/v2 && git commit -m x', ways)).toBe('deny')
     expect(await project.verdict('git push --force origin release/v2', ways)).toBe('deny')
-    expect(await project.verdict('git push --force origin topic', ways)).toBe('none')
+    expect(await project.verdict('git push --force origin topic', ways)).toBe('ask')
   })
 })
 
@@ -164,13 +164,11 @@ npm uninstall lodash
 mkfs.ext4 -n /dev/sda1
 fdisk -l /dev/sda
 git merge other
-git merge --abort
 git push origin "$(git branch --show-current)"
 git commit -m "$(cat msg)"
 git switch -c x && git commit -m y
 curl -o out.json https://example.com/x
 vim -c 'set nu' x
-docker run --rm image rm -rf /data
 git push -u origin $BRANCH
 npm run build && npm test
 pytest -k "rm and not mv" tests
@@ -189,8 +187,8 @@ gh pr create --title "rm old files" --body x
     expect(await project.reason(command)).toBe('')
   })
 
-  it('a merge that is given up on a protected branch', async () => {
-    expect(await onMain.verdict('git merge --abort')).toBe('none')
+  it('a commit that is only tried on a protected branch', async () => {
+    expect(await onMain.verdict('git commit --dry-run')).toBe('none')
   })
 })
 
@@ -234,7 +232,9 @@ describe('many ways to go', () => {
   const many = 'cd a; cd b || cd c; '.repeat(300)
 
   it('are followed only up to a limit', async () => {
-    expect(await project.reason(`${many}rm -rf x`)).toContain('a folder that depends on the running shell')
+    expect(await project.reason(`${many}rm -rf x`)).toContain(
+      'delete x and everything in it (wherever that is)',
+    )
     const { calls } = await readScript(`${many}rm x`, project.folder, project.context())
     const folders = calls.at(-1)?.folders ?? []
     expect(folders).toContain(SOMEWHERE)

@@ -120,7 +120,6 @@ git clean -ffdx -e'*.log'
     lines(`
 git clean -n -e node_modules
 git clean -fdxn -e node_modules
-git clean -fdx -e node_modules build
 git clean --dry-run --exclude node_modules -fdx
 `),
   )('nobody is asked: %s', async (command) => {

@@ -187,7 +187,9 @@ touch crush.json
 touch sub/folder/.claude/settings.json
 `),
   )('%s', async (command) => {
-    expect(await project.reason(command)).toMatch(/self-protection|destructive-delete|unresolved-delete/)
+    expect(await project.reason(command)).toMatch(
+      /The rule guard\/(?:own-settings|settings-changed|delete-\w+) forbids/,
+    )
     expect(await project.verdict(command)).toBe('deny')
   })
 
@@ -324,7 +326,7 @@ describe('through file tools', () => {
   ])('%s %j', async (tool, input) => {
     const answer = await project.tool(tool, input)
     expect(verdictOf(answer)).toBe('deny')
-    expect(answer?.reason).toMatch(/self-protection/)
+    expect(answer?.reason).toMatch(/The rule guard\/(?:own-settings|settings-changed) forbids/)
   })
 
   it.each([
@@ -415,7 +417,7 @@ describe('what it leaves behind', () => {
     await project.tool('Read', { file_path: 'x' })
     expect(project.records.map(({ log, record }) => [log, record.tool, record.verdict, record.rule])).toEqual(
       [
-        ['metrics', 'Bash', 'deny', 'self-protection'],
+        ['metrics', 'Bash', 'deny', 'guard/settings-changed'],
         ['metrics', 'Read', 'none', undefined],
       ],
     )
@@ -424,7 +426,11 @@ describe('what it leaves behind', () => {
 
   it('a reason that says what, which rule, and what to do', async () => {
     expect(await project.reason('rm -rf .claude')).toBe(
-      '`rm` deletes ".claude": hooks and settings of agents, which agents may read but not change. Tell the user what to change, and let them do it. (self-protection. The owner of this machine can change the rules in ~/.amplifier/pack.json.)',
+      [
+        'Agents may read this, but not change it. Tell the user what to change, and let them do it.',
+        `The rule guard/settings-changed forbids this: the call would change the settings of claude-code (${project.folder}/.claude) (rm -rf .claude).`,
+        '(The owner of this machine can change the rule by its id in ~/.amplifier/rules.json.)',
+      ].join(' '),
     )
   })
 })

@@ -214,8 +214,6 @@ const NAMING_AGENTS = [
   'hosts/mcp/clients.ts',
   'hosts/mcp/entry-forms.ts',
   'hosts/setting-files.ts',
-  'pack/pre-tool-use/own-program-rule.ts',
-  'pack/pre-tool-use/protected-paths.ts',
 ]
 
 /** Words that mean something else there: a model, its protocol, a position in a list, another program. */

@@ -37,7 +37,10 @@ async function textFindings(
 ): Promise<readonly Finding[]> {
   const read = await readScript(text, folder, context)
   const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
-  const findings = scriptFindings(script, lists)
+  const findings = [
+    ...deniedBy(script, lists.deny),
+    ...lists.allow.flatMap((list) => notAllowedBy(script, list)),
+  ]
   if (layer >= MOST_LAYERS) return findings
   // An allow-list only applies to what the text itself runs.
   const inner = { ...lists, allow: [] }
@@ -51,10 +54,6 @@ async function textFindings(
 /** The text may never run, so a deny becomes a question. */
 function asGuess({ rule, reason }: Finding): Finding {
   return asked(rule, `Part of the text may be run as a command. ${reason}`)
-}
-
-export function scriptFindings(script: Script, { allow, deny }: BashSettings): Finding[] {
-  return [...deniedBy(script, deny), ...allow.flatMap((list) => notAllowedBy(script, list))]
 }
 
 /** `git *` also matches `git` alone. `git:*` means the same. */

@@ -1,41 +1,21 @@
-// What a rule of the guard says about a call.
-
-export type RuleName =
-  | 'allow-list'
-  | 'deny-list'
-  | 'destructive-delete'
-  | 'unresolved-delete'
-  | 'skipped-checks'
-  | 'protected-branch'
-  | 'disk'
-  | 'fork-bomb'
-  | 'self-protection'
-  | 'settings-unreadable'
-  | 'agent-not-skill'
-  | 'not-understood'
+// What the guard says about a call besides its rules: by lists of the settings, or because the rules are lost.
 
 export interface Finding {
-  readonly rule: RuleName
-  /** `ask` leaves the decision to a person, where the guard does not understand the call. */
+  readonly rule: 'allow-list' | 'deny-list' | 'settings-unreadable' | 'agent-not-skill'
   readonly verdict: 'deny' | 'ask'
   /** One or two sentences: what the call would do, and what to do instead. */
   readonly reason: string
 }
 
-export function denied(rule: RuleName, reason: string): Finding {
+export function denied(rule: Finding['rule'], reason: string): Finding {
   return { rule, verdict: 'deny', reason }
 }
 
-export function asked(rule: RuleName, reason: string): Finding {
+export function asked(rule: Finding['rule'], reason: string): Finding {
   return { rule, verdict: 'ask', reason }
 }
 
 /** The first deny, or else the first question. */
-export function worstOf(findings: Iterable<Finding>): Finding | undefined {
-  let worst: Finding | undefined
-  for (const finding of findings) {
-    if (finding.verdict === 'deny') return finding
-    worst ??= finding
-  }
-  return worst
+export function worstOf(findings: readonly Finding[]): Finding | undefined {
+  return findings.find(({ verdict }) => verdict === 'deny') ?? findings[0]
 }

@@ -32,7 +32,11 @@ export function ownerOf(
   const isWild = place.wild || !place.known
   const { all, byFirst, others } = indexOf(files)
   if (parts.length === 0 && place.deep) return all.find(({ path }) => path.startsWith('/'))?.owner
-  if (place.wild && parts.includes('**')) return all.find((file) => isFound(place.path, file, near))?.owner
+  if (place.wild && parts.includes('**'))
+    return (
+      ownerOf(searchedFolder(place), files, near) ??
+      all.find((file) => isFound(place.path, file, near))?.owner
+    )
   for (const [at, part] of parts.entries()) {
     const found = (isWild ? undefined : byFirst.get(part)) ?? []
     const met = [...found, ...(isWild ? all : others)].find((file) =>
@@ -41,6 +45,12 @@ export function ownerOf(
     if (met) return met.owner
   }
   return undefined
+}
+
+/** `.husky` for `.husky/**\/pre-commit`. All of it may be guarded. */
+function searchedFolder({ path }: Place): Place {
+  const folder = path.slice(0, path.indexOf('/**')) || '/'
+  return { path: folder, known: true, wild: isPattern(folder), deep: false }
 }
 
 interface KnownFile extends SettingFile {

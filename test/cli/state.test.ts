@@ -267,7 +267,7 @@ describe('a first run at a terminal', () => {
     expect(code).toBe(0)
     const after = stdout.slice(stdout.indexOf('carabiner hook pre-tool-use', stdout.indexOf('leave: ')))
     expect(after.replaceAll('\r', '')).toMatch(
-      /^carabiner hook pre-tool-use\ndenied: `git commit --no-verify` skips .*\nThe call was denied, and nothing ran\.\nnext carabiner setup claude-code\n$/,
+      /^carabiner hook pre-tool-use\ndenied: This skips the checks of the repository\. .*\nThe call was denied, and nothing ran\.\nnext carabiner setup claude-code\n$/,
     )
   })
 

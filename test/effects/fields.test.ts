@@ -147,6 +147,15 @@ describe('a setting', () => {
   })
 })
 
+it.each(['-delete', '-exec rm {} +', '-print0 | xargs -0 rm'])(
+  'a search in a folder of settings changes settings: %s',
+  async (action) => {
+    file('.claude/hooks/deep/guard.sh')
+    const found = await only('setting', `find .claude/hooks -name 'guard.*' ${action}`)
+    expect(found).toContainEqual(expect.objectContaining({ owner: 'claude-code', sure: true }))
+  },
+)
+
 it('a program behind several launchers is seen', async () => {
   expect((await only('delete', 'npx bundle exec rm -rf src')).map(({ place }) => place.path)).toEqual([
     join(project, 'src'),

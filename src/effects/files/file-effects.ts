@@ -331,6 +331,7 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
       args.flatMap((_, i) => (args[i - 1]?.text === '-out' ? each('write', args.slice(i, i + 1)) : [])),
   ],
   ['uniq', second],
+  ['json.tool', second],
   ['xxd', second],
   ['patch', patch],
   ['apply_patch', applyPatch],

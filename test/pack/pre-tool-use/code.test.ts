@@ -59,6 +59,12 @@ R -e 'unlink("..",recursive=T)'
 octave --eval 'rmdir("..","s")'
 octave --eval 'system("rm -rf ..")'
 sage -c 'import shutil; shutil.rmtree("..")'
+ruby -rfileutils -e 'FileUtils.rm_rf(Dir.glob("*"))'
+python3 -c "from pathlib import Path; [p.unlink() for p in Path('.').rglob('*') if p.is_file()]"
+python3 -c "import shutil,sys; shutil.rmtree(sys.argv[1])" ..
+node -e "fs.rmSync(process.argv[1],{recursive:true})" ..
+perl -MFile::Path -e 'rmtree(shift)' ..
+php -r 'array_map("unlink", glob("*"));'
 `),
   )('denied: %s', async (command) => {
     expect(await project.verdict(command)).toBe('deny')
@@ -84,7 +90,6 @@ perl -e 'qx{rm -rf ..}'
 perl -e 'system qw(rm -rf ..)'
 perl -e 'unlink <*>'
 ruby -e '%x(rm -rf ..)'
-ruby -rfileutils -e 'FileUtils.rm_rf(Dir.glob("*"))'
 tclsh <<< 'file delete -force ..'
 tclsh <<< 'exec rm -rf ..'
 groovy -e 'new File("..").deleteDir()'
@@ -99,7 +104,6 @@ python3 -c "import shutil; getattr(shutil,'rmtree')('..')"
 python3 -c "import shutil; getattr(shutil,'rm'+'tree')('..')"
 python3 -c "import shutil; f=shutil.rmtree; f('..')"
 python3 -c "import shutil; list(map(shutil.rmtree,['..']))"
-python3 -c "from pathlib import Path; [p.unlink() for p in Path('.').rglob('*') if p.is_file()]"
 python3 -c "from os import *; [remove(f) for f in listdir('.')]"
 python3 -c "from os import unlink as u,listdir as l; [u(f) for f in l('.')]"
 python3 -c "import shutil; shutil.rmtree('{}'.format('..'))"
@@ -108,11 +112,9 @@ python3 -c "import shutil; shutil.rmtree(''.join(['.','.']))"
 python3 -c "import shutil; shutil.rmtree(chr(46)*2)"
 python3 -c "import shutil; shutil.rmtree(os.pardir)"
 python3 -c "import shutil,os; shutil.rmtree(os.curdir)"
-python3 -c "import shutil,sys; shutil.rmtree(sys.argv[1])" ..
 python3 -c "import shutil; shutil.rmtree(input())" <<< ..
 python3 -c "import shutil,os; shutil.rmtree(os.environ['X'])"
 X=.. python3 -c "import shutil,os; shutil.rmtree(os.environ['X'])"
-node -e "fs.rmSync(process.argv[1],{recursive:true})" ..
 node -e "fs['rmSync']('..',{recursive:true})"
 node -e "fs['rm'+'Sync']('..',{recursive:true})"
 node -e "const {rmSync:r}=fs; r('..',{recursive:true})"
@@ -120,12 +122,10 @@ node -e "fs.readdirSync('.').forEach(f=>fs.rmSync(f,{recursive:true}))"
 node -e "for (const f of fs.readdirSync('.')) fs.rmSync(f,{recursive:true})"
 node -e "fs.rmSync(path.dirname(process.cwd()),{recursive:true})"
 node -e "import('data:text/javascript,...')"
-perl -MFile::Path -e 'rmtree(shift)' ..
 perl -e 'use File::Find; finddepth(sub{unlink},".")'
 perl -e 'opendir D,"."; unlink readdir D'
 ruby -e 'Dir["*"].each{|f| File.delete(f)}'
 ruby -e 'require "pathname"; Pathname.new("..").rmtree'
-php -r 'array_map("unlink", glob("*"));'
 dart -e 'Directory("..").deleteSync(recursive:true)'
 kotlinc -e 'java.io.File("..").deleteRecursively()'
 scala -e 'import sys.process._; "rm -rf ..".!'

@@ -279,7 +279,6 @@ php -r 'while(1) pcntl_fork();'
 
   it.each(
     lines(`
-perl -e 'open F,">/dev/sda"'
 awk 'BEGIN{print > "/dev/sda"}'
 qemu-img convert x /dev/sda
 partclone.ext4 -r -s x -o /dev/sda

@@ -74,6 +74,7 @@ describe('what is certain is refused', () => {
   it.each([
     ['delete-held', "poetry run sh -c 'rm -rf ..'"],
     ['disks', `python3 -c "open('/dev/sda','wb').write(b'x')"`],
+    ['disks', `perl -e 'open F,">/dev/sda"'`],
     ['disks', `node -e "fs.writeFileSync('/dev/sda','')"`],
     ['disks', 'echo b > /proc/sysrq-trigger'],
     ['format-unresolved', 'mkfs.ext4 "$DEV"'],

@@ -251,8 +251,10 @@ describe('an agent is one folder, and a row of each table of agents', () => {
 
 describe('the page', () => {
   it('is loaded by carabiner open alone', () => {
-    const users = imports.filter((one) => one.specifier.startsWith('.') && target(one).startsWith('page/'))
-    const outside = users.filter(({ file }) => !file.startsWith('page/')).map(({ file }) => file)
+    const users = imports.filter(
+      (one) => one.specifier.startsWith('.') && /^(?:page|cli\/open)\//.test(target(one)),
+    )
+    const outside = users.map(({ file }) => file).filter((file) => !/^(?:page|cli\/open)\//.test(file))
     expect([...new Set(outside)]).toEqual(['cli/commands/open.ts'])
     const starters = imports.filter((one) => target(one).endsWith('/commands/open.js'))
     expect(starters).toEqual([{ file: 'cli/commands.ts', specifier: './commands/open.js' }])

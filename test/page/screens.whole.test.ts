@@ -216,6 +216,18 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     ])
   })
 
+  it('Agents: says what an agent runs, and that nobody has proven it, by keyboard', async () => {
+    expect((await project.call(['setup', 'claude-code', '--yes'])).code).toBe(0)
+    const screens = await page.locator('nav li').allTextContents()
+    await page.keyboard.press(String(screens.indexOf('Agents') + 1))
+    await page.waitForSelector('.agent')
+    const card = await page.textContent('.agent')
+    expect(card).toContain('Claude Code not proven')
+    expect(card).toMatch(/Runs guard, .*: ~\/\.claude\/settings\.json/)
+    expect(await page.textContent('.agents + p')).toContain('Codex')
+    expect(await faults()).toEqual([])
+  })
+
   it('says which keys there are', async () => {
     await page.keyboard.press('?')
     await page.waitForSelector('dialog[open]')

@@ -2,6 +2,7 @@
 
 import { dirname, join } from 'node:path'
 import { recordAnswer } from '../../src/cli/answer-record.js'
+import { agentAnswers } from '../../src/cli/open/agent-answers.js'
 import { readAssets } from '../../src/page/assets.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
 import { questionAnswers } from '../../src/page/question-answers.js'
@@ -49,6 +50,7 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
         by: 'tester',
         approversFile: approversFile(project),
       }),
+      ...agentAnswers(project.folder),
     },
     port: anyPort,
     idleMs: 600_000,

@@ -14,6 +14,7 @@ import { approvalsIn, fileCalls } from '../../store/file-stores.js'
 import { recordAnswer } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
+import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
@@ -78,6 +79,7 @@ export const command: Command<typeof OPTIONS> = {
           record: recordAnswer,
           by: userName(),
         }),
+        ...agentAnswers(project),
       },
       ...(port !== undefined && { port }),
       idleMs,

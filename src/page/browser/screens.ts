@@ -30,4 +30,10 @@ export const SCREENS: readonly Screen[] = [
     icon: 'M7 3h7l5 5v13H7zM14 3v5h5M10 13h6M10 17h6',
     load: async () => (await import('./audit.js')).Audit,
   },
+  {
+    name: 'agents',
+    title: 'Agents',
+    icon: 'M5 9h14v10H5zM12 9V5M9 13v2M15 13v2M3 13v3M21 13v3',
+    load: async () => (await import('./agents.js')).Agents,
+  },
 ]

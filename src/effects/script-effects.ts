@@ -1,5 +1,6 @@
 // What a command line would do: the effects of every call in it, and of the scripts that it runs.
 
+import { posix } from 'node:path'
 import type { Effect, Place, Source } from './effect.js'
 import { type Draft, type Program, placesOf, reads, send, type Use, verbIndexes } from './program.js'
 import { alsoCode, codeEffects } from './programs/code.js'
@@ -354,7 +355,16 @@ async function inScripts(
   for (const line of inner.guessed) {
     effects.push(...asGuess(await scriptEffects(line, folder, around, budget, MOST_LAYERS)))
   }
-  for (const stored of inner.stored) effects.push(...(await inStored(stored, around, budget, layer, reader)))
+  const files = new Set(
+    inner.stored.flatMap((one) => (one.language === 'shell' ? [posix.resolve(one.folder, one.name)] : [])),
+  )
+  for (const stored of inner.stored) {
+    const found = await inStored(stored, around, budget, layer, reader)
+    effects.push(...found)
+    // One script writes another one, or itself.
+    if (found.some((one) => one.kind === 'write' && !one.guess && files.has(one.place.path)))
+      effects.push({ kind: 'unknown', why: UNREAD_WRITTEN, by: clipped(stored.name) })
+  }
   return effects
 }
 

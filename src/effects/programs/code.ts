@@ -354,6 +354,19 @@ export const CODE_PROGRAMS: readonly Program[] = [
       { command: `perl -ne print .env`, effects: [file('read', '/home/dev/app/.env')] },
       { command: `perl -e 'open(F, ">", "x.txt")'`, effects: [file('write', '/home/dev/app/x.txt')] },
       { command: `perl -e 'open(F, "<.env")'`, effects: [file('read', '/home/dev/app/.env')] },
+      {
+        command: `python3 -c "import os; os.chdir('/srv'); os.remove('x')"`,
+        effects: [file('delete', '/srv/x')],
+      },
+      { command: `node -e "fs.openSync('x', 'w')"`, effects: [file('write', '/home/dev/app/x')] },
+      {
+        command: `python3 -c "import zipfile; zipfile.ZipFile('a.zip').extractall()"`,
+        effects: [file('read', '/home/dev/app/a.zip'), file('write', '/home/dev/app')],
+      },
+      {
+        command: `python3 -c "import pathlib; pathlib.Path('a', 'b').unlink()"`,
+        effects: [file('delete', '/home/dev/app/a/b')],
+      },
       { command: `perl -e 'unlink @ARGV' x.txt`, effects: [file('delete', '/home/dev/app/x.txt')] },
       {
         command: `python3 -c "import shutil; shutil.copy('.env', '/tmp/x')"`,

@@ -185,5 +185,20 @@ export const CODE = lines(String.raw`
   perl <<'EOF'⏎unlink "a.txt"⏎EOF⏎
   tclsh <<< 'file delete a.txt'
   tclsh <<< 'set f [open new.txt w]; puts $f x; close $f'
+  gmake clean
+  gmake -s new.txt
+  python3 -c 'import os; os.truncate("a.txt", 0)'
+  node -e 'fs.cpSync("dir", "new", { recursive: true })'
+  python3 -c 'import shutil; shutil.make_archive("new", "zip", "dir")'
+  python3 -c 'import tarfile; tarfile.open("f.tar").extractall("empty")'
+  python3 -c 'import zipfile; zipfile.ZipFile("f.zip").extractall()'
+  node -e 'process.chdir("dir"); fs.writeFileSync("new.txt", "")'
+  python3 -c 'import os; os.chdir("dir"); os.remove("x.txt")'
+  perl -e 'chdir "dir"; unlink "x.txt"'
+  python3 -c 'with open("new.txt", mode="w") as f: f.write("x")'
+  python3 -c 'import pathlib; pathlib.Path("dir", "x.txt").unlink()'
+  node -e 'fs.openSync("new.txt", "w")'
+  python3 -c 'import os; os.open("new.txt", os.O_CREAT)'
+  perl -e 'open F, ">new.txt"'
   npm --version
 `)

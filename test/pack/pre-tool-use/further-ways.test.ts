@@ -78,8 +78,6 @@ hash -p /bin/tee cat; echo x | cat .claude/settings.json
   it.each(
     lines(`
 rush 'rm -rf ..' <<< x
-pwsh -c 'rm -r ..'
-pwsh -Command 'Remove-Item -Recurse ..'
 xonsh -c 'rm -rf ..'
 nu -c 'rm -rf ..'
 elvish -c 'rm -rf ..'

@@ -73,6 +73,8 @@ describe.each(Object.entries(ASKED))('the rule %s asks', (rule, commands) => {
 describe('what is certain is refused', () => {
   it.each([
     ['delete-held', "poetry run sh -c 'rm -rf ..'"],
+    ['delete-held', "pwsh -c 'rm -r ..'"],
+    ['delete-held', "pwsh -Command 'Remove-Item -Recurse ..'"],
     ['disks', `python3 -c "open('/dev/sda','wb').write(b'x')"`],
     ['disks', `perl -e 'open F,">/dev/sda"'`],
     ['disks', `node -e "fs.writeFileSync('/dev/sda','')"`],

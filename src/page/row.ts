@@ -136,7 +136,7 @@ export function detailsOf(entry: ShownEntry): Details {
     ...row,
     ranHooks: hooks.filter(hasRun).map(ranHook),
     notRun: grouped(hooks.filter((hook) => !hasRun(hook))),
-    ...(kept && { call: fieldsOf(kept.call), exact: kept.exact }),
+    ...(kept && { call: fieldsOf(kept.call), exact: kept.exact, ...inputOf(kept.call.tool_input) }),
     changes: (kept?.changes ?? []).map(({ hook, path, before, after }) => ({
       hook: visible(hook),
       path: visible(path),
@@ -164,6 +164,14 @@ export function detailsOf(entry: ShownEntry): Details {
     hash,
     prev,
   }
+}
+
+const LONGEST_INPUT = 3000
+
+/** For the address of another screen. */
+function inputOf(input: unknown): { readonly input?: string } {
+  const text = JSON.stringify(input)
+  return text === undefined || text.length > LONGEST_INPUT ? {} : { input: text }
 }
 
 function hasRun({ status }: AuditedHook): boolean {

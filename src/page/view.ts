@@ -53,6 +53,8 @@ export interface Details extends Row {
   readonly notRun: readonly NotRun[]
   /** The call, one field a line; absent if it was not kept. */
   readonly call?: readonly { readonly name: string; readonly value: string }[]
+  /** The input of the tool as JSON, unless it is long. */
+  readonly input?: string
   /** False if secrets were removed or texts cut. */
   readonly exact?: boolean
   readonly changes: readonly {
@@ -196,4 +198,64 @@ export interface AgentView {
     | undefined
   /** The command to type next. */
   readonly next?: string
+}
+
+// ---- doctor, why, trust ---------------------------------------------------------------------------------------
+
+export interface FindingView {
+  readonly severity: 'broken' | 'warning' | 'note'
+  readonly code: string
+  readonly place: string
+  readonly text: string
+  readonly fix: string
+}
+
+export interface DoctorView {
+  readonly ok: boolean
+  readonly families: readonly {
+    readonly name: string
+    readonly what: string
+    readonly findings: readonly FindingView[]
+  }[]
+}
+
+export interface WhyView {
+  readonly event: string
+  readonly hooks: readonly {
+    readonly name: string
+    readonly runs: boolean
+    /** The first reason why it would not run. */
+    readonly reason: string
+    readonly terms: string
+    readonly place: string
+  }[]
+  readonly forecast: readonly string[]
+}
+
+export interface WhyHookView {
+  readonly text: string
+  /** What would have to differ, or what to type. */
+  readonly next: readonly string[]
+}
+
+export interface UnitView {
+  readonly name: string
+  readonly path: string
+  readonly state: string
+  readonly why: string
+  readonly digest?: string
+  readonly hooks: readonly { readonly name: string; readonly on: string; readonly command: string }[]
+  readonly risks: readonly { readonly where: string; readonly text: string }[]
+  /** Lines of a diff begin with `+`, `-` or a space. */
+  readonly differences: readonly { readonly text: string; readonly diff: readonly string[] }[]
+  readonly programs: readonly string[]
+  readonly problems: readonly string[]
+}
+
+export interface TrustView {
+  readonly trusted: number
+  /** The worst first. */
+  readonly waiting: readonly UnitView[]
+  /** What was trusted and is not there as expected. */
+  readonly gone: readonly { readonly why: string; readonly repair: string }[]
 }

@@ -184,8 +184,52 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     expect(await pageQueue(project).take(pending.question)).toMatchObject({ decision: 'allow', by: 'ann' })
   })
 
-  it('Audit: answers what was denied today, by keyboard', async () => {
+  it('Why not: says why the guard did not fire, and what would have to differ, by keyboard', async () => {
+    await show('#/live/5')
+    await page.focus('text=Why did a hook not run?')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('h1:text("Why not")')
+    await page.focus('.head.hook:has-text("bash-guard")')
+    expect(await focused()).toContain('matcher "Bash" does not match tool_name "Write"')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=What would have to differ')
+    expect(await page.textContent('.nexts')).toContain('Change the matcher at')
+    expect(await faults()).toEqual([])
+    await page.fill('label:has-text("Input") input', '{"command"')
+    await page.keyboard.press('Tab')
+    await page.waitForSelector('.banner')
+    expect(await page.textContent('.banner')).toContain('--input must be a JSON object')
+  })
+
+  it('Trust: shows what waits for a review and what changed, without a button that trusts', async () => {
+    const check = project.file('check.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    project.hooks({ PreToolUse: [['Bash', `"${check}"`]] })
+    await page.keyboard.press('Escape')
     await page.keyboard.press('3')
+    await page.waitForSelector('.card h2')
+    expect(await page.textContent('.typed')).toContain('carabiner trust')
+    expect(await page.locator('.card button').allTextContents()).toEqual(['Copy'])
+    expect((await project.call(['trust', '--yes'])).code).toBe(0)
+    project.file('check.sh', '#!/bin/sh\nexit 0 # changed\n', 0o755)
+    await page.keyboard.press('1')
+    await page.keyboard.press('3')
+    await page.waitForSelector('.diff .new')
+    expect(await page.textContent('.diff .new')).toContain('exit 0 # changed')
+    expect(await faults()).toEqual([])
+  })
+
+  it('Doctor: names what is broken, and the fix', async () => {
+    await page.keyboard.press('5')
+    await page.waitForSelector('text=Something is broken.')
+    expect(await page.textContent('main')).toContain('carabiner trust')
+    expect(await faults()).toEqual([])
+    await page.focus('text=Look again')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=Look again')
+  })
+
+  it('Audit: answers what was denied today, by keyboard', async () => {
+    await page.keyboard.press('6')
     await page.waitForSelector('h1:text("Audit")')
     await page.focus('button:text("Denied today")')
     await page.keyboard.press('Enter')
@@ -309,7 +353,9 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
   })
 
   it('tells the browser nothing that its policy refuses', () => {
-    expect(tab.errors.filter((error) => !error.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+    // Offline, and an input that is not JSON.
+    const expected = /ERR_INTERNET_DISCONNECTED|a status of 400/
+    expect(tab.errors.filter((error) => !expected.test(error))).toEqual([])
   })
 
   it('stops when somebody says so, and tells', async () => {

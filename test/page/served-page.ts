@@ -2,7 +2,9 @@
 
 import { dirname, join } from 'node:path'
 import { recordAnswer } from '../../src/cli/answer-record.js'
+import { COMMANDS } from '../../src/cli/commands.js'
 import { agentAnswers } from '../../src/cli/open/agent-answers.js'
+import { commandAnswers } from '../../src/cli/open/command-answers.js'
 import { readAssets } from '../../src/page/assets.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
 import { questionAnswers } from '../../src/page/question-answers.js'
@@ -44,6 +46,7 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
     answers: {
       'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
       ...traceAnswers(trace),
+      ...commandAnswers(COMMANDS, project.folder),
       ...questionAnswers({
         queue: async () => pageQueue(project),
         record: recordAnswer,

@@ -16,6 +16,7 @@ import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
+import { commandAnswers } from '../open/command-answers.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
@@ -59,7 +60,7 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'a browser',
     },
   ],
-  async run({ options }, output, { signal }) {
+  async run({ options }, output, { commands, signal }) {
     const port = portOf(options.port)
     const idleMs = (secondsOf('idle', options.idle) ?? IDLE_SECONDS) * 1000
     const project = projectFolder(options)
@@ -74,6 +75,7 @@ export const command: Command<typeof OPTIONS> = {
       answers: {
         'GET api/about': async () => ({ project: shortPath(project), folder: project, version }),
         ...traceAnswers(trace),
+        ...commandAnswers(commands, project),
         ...questionAnswers({
           queue: () => approvalsIn({ onTrouble: onProblem }),
           record: recordAnswer,

@@ -5,6 +5,7 @@ import type { Details, RanHook, Row } from '../view.js'
 import { ask } from './ask.js'
 import { Diff } from './diff.js'
 import { counted, duration } from './format.js'
+import { addressOf } from './route.js'
 
 interface Props {
   readonly seq: number
@@ -193,7 +194,8 @@ function Call({ details: { call, exact, kind } }: { readonly details: Details })
   )
 }
 
-function Footer({ details: { seq, digest, prev, turn, session } }: { readonly details: Details }) {
+function Footer({ details }: { readonly details: Details }) {
+  const { seq, digest, prev, turn, session, kind, event, tool = '', input = '' } = details
   const parts = [
     digest && `call ${digest.slice(0, 12)}…`,
     `record ${seq}`,
@@ -204,6 +206,14 @@ function Footer({ details: { seq, digest, prev, turn, session } }: { readonly de
   return (
     <p class="foot">
       {parts.filter(Boolean).join(' · ')} · <code>carabiner audit show {seq}</code>
+      {kind === 'fire' && (
+        <>
+          {' · '}
+          <a href={addressOf('why', '', new URLSearchParams({ event, tool, input }).toString())}>
+            Why did a hook not run?
+          </a>
+        </>
+      )}
     </p>
   )
 }

@@ -2,17 +2,17 @@
 
 const AROUND = 2
 
-interface Line {
-  readonly mark: '-' | '+' | ' '
-  readonly text: string
+export function Diff({ before, after }: { readonly before: string; readonly after: string }) {
+  return <DiffLines lines={diffOf(before, after)} />
 }
 
-export function Diff({ before, after }: { readonly before: string; readonly after: string }) {
+/** Each begins with `+`, `-` or a space. */
+export function DiffLines({ lines }: { readonly lines: readonly string[] }) {
   return (
     <pre class="diff">
-      {diffOf(before, after).map(({ mark, text }, i) => (
-        <span key={`${i}${mark}`} class={mark === '-' ? 'gone' : mark === '+' ? 'new' : ''}>
-          {`${mark} ${text}\n`}
+      {lines.map((line, i) => (
+        <span key={`${i} ${line}`} class={line.startsWith('-') ? 'gone' : line.startsWith('+') ? 'new' : ''}>
+          {`${line}\n`}
         </span>
       ))}
     </pre>
@@ -20,18 +20,18 @@ export function Diff({ before, after }: { readonly before: string; readonly afte
 }
 
 /** Hooks change one place of a text, so what is equal at both ends is enough. */
-export function diffOf(before: string, after: string): readonly Line[] {
+function diffOf(before: string, after: string): readonly string[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   let start = 0
   while (start < Math.min(old.length, now.length) && old[start] === now[start]) start++
   let end = 0
   while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end++
-  const same = (lines: readonly string[]): readonly Line[] => lines.map((text) => ({ mark: ' ', text }))
+  const marked = (mark: string, lines: readonly string[]) => lines.map((text) => `${mark} ${text}`)
   return [
-    ...same(old.slice(Math.max(0, start - AROUND), start)),
-    ...old.slice(start, old.length - end).map((text) => ({ mark: '-' as const, text })),
-    ...now.slice(start, now.length - end).map((text) => ({ mark: '+' as const, text })),
-    ...same(old.slice(old.length - end, old.length - end + AROUND)),
+    ...marked(' ', old.slice(Math.max(0, start - AROUND), start)),
+    ...marked('-', old.slice(start, old.length - end)),
+    ...marked('+', now.slice(start, now.length - end)),
+    ...marked(' ', old.slice(old.length - end, old.length - end + AROUND)),
   ]
 }
 

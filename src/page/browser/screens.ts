@@ -25,6 +25,24 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import('./approvals.js')).Approvals,
   },
   {
+    name: 'trust',
+    title: 'Trust',
+    icon: 'M4 6h10M4 12h7M4 18h10M15 14l2 2 4-5',
+    load: async () => (await import('./trust.js')).Trust,
+  },
+  {
+    name: 'why',
+    title: 'Why not',
+    icon: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 18h.01M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18',
+    load: async () => (await import('./why.js')).Why,
+  },
+  {
+    name: 'doctor',
+    title: 'Doctor',
+    icon: 'M12 5v14M5 12h14',
+    load: async () => (await import('./doctor.js')).Doctor,
+  },
+  {
     name: 'audit',
     title: 'Audit',
     icon: 'M7 3h7l5 5v13H7zM14 3v5h5M10 13h6M10 17h6',

@@ -1,0 +1,198 @@
+// Screens of the page that show what another command says: doctor, explain and trust, each in its own words.
+
+import { visible } from '../../core/base/text.js'
+import { CATALOGUE } from '../../core/events/catalogue.js'
+import { type Answers, NotAnswered } from '../../page/answers.js'
+import { block, shortened } from '../../page/row.js'
+import type { DoctorView, FindingView, TrustView, UnitView, WhyHookView, WhyView } from '../../page/view.js'
+import type { Commands } from '../command.js'
+import { run } from '../program.js'
+
+/** None of these commands changes anything. */
+export function commandAnswers(commands: Commands, project: string): Answers {
+  const said = <T>(...args: readonly string[]) =>
+    documentOf<T>(commands, [...args, `--project=${project}`, '--json'])
+  return {
+    'GET api/doctor': async () => doctorView(await said<DoctorDocument>('doctor')),
+    'GET api/trust': async () => trustView(await said<TrustDocument>('trust')),
+    'GET api/events': async () => ({ events: Object.keys(CATALOGUE) }),
+    'GET api/why': async ({ query }) => whyView(await said<WhyDocument>(...explained(query))),
+    'GET api/why/hook': async ({ query }): Promise<WhyHookView> => {
+      const { hook } = await said<{ hook: WhyHookView }>(
+        ...explained(query),
+        `--hook=${query.get('hook') ?? ''}`,
+      )
+      return { text: block(hook.text), next: hook.next.map(block) }
+    },
+  }
+}
+
+async function documentOf<T>(commands: Commands, args: readonly string[]): Promise<T> {
+  let text = ''
+  const write = (fd: 1 | 2, part: string) => {
+    if (fd === 1) text += part
+  }
+  await run(commands, args, { stdin: '', write })
+  const document = JSON.parse(text) as T & {
+    readonly error?: { readonly message: string; readonly hint: string | null }
+  }
+  if (document.error) {
+    const { message, hint } = document.error
+    throw new NotAnswered(400, visible(hint === null ? message : `${message}. ${hint}`))
+  }
+  return document
+}
+
+/** Words from the page are values, never options. */
+function explained(query: URLSearchParams): readonly string[] {
+  const [event, tool, input] = ['event', 'tool', 'input'].map((name) => query.get(name) ?? '')
+  if (!event || event.startsWith('-')) throw new NotAnswered(400, 'Which event?')
+  return ['explain', event, ...(tool ? [`--tool=${tool}`] : []), ...(input ? [`--input=${input}`] : [])]
+}
+
+// ---- doctor ---------------------------------------------------------------------------------------------------
+
+interface DoctorDocument {
+  readonly ok: boolean
+  readonly checked: readonly { readonly family: string; readonly what: string }[]
+  readonly findings: readonly (Omit<FindingView, 'place'> & {
+    readonly family: string
+    readonly hook?: string
+    readonly file?: string
+    readonly line?: number
+  })[]
+}
+
+function doctorView({ ok, checked, findings }: DoctorDocument): DoctorView {
+  return {
+    ok,
+    families: checked.map(({ family, what }) => ({
+      name: visible(family),
+      what: visible(what),
+      findings: findings
+        .filter((one) => one.family === family)
+        .map(({ severity, code, hook, text, fix, file, line }) => ({
+          severity,
+          code: visible(code),
+          place: visible(
+            [file && `${shortened(file)}${line === undefined ? '' : `:${line}`}`, hook]
+              .filter(Boolean)
+              .join(' '),
+          ),
+          text: block(text),
+          fix: block(fix),
+        })),
+    })),
+  }
+}
+
+// ---- explain --------------------------------------------------------------------------------------------------
+
+interface WhyDocument {
+  readonly event: string
+  readonly candidates: readonly {
+    readonly name: string
+    readonly matched: boolean
+    readonly why?: string
+    readonly detail?: string
+    readonly standing?: string
+    readonly matcher?: string | null
+    readonly cannotStart?: string
+    readonly origin: { readonly file?: string; readonly line?: number; readonly source: string }
+  }[]
+  readonly forecast?: { readonly deny?: string; readonly ask?: string }
+}
+
+function whyView({ event, candidates, forecast }: WhyDocument): WhyView {
+  const { deny, ask } = forecast ?? {}
+  return {
+    event: visible(event),
+    hooks: candidates.map(({ name, matched, why, detail, standing, matcher, cannotStart, origin }) => ({
+      name: visible(name),
+      runs: matched && cannotStart === undefined,
+      reason: block(cannotStart ?? detail ?? (matched ? '' : (why ?? 'it does not match'))),
+      terms: [standing, matcher ? `for ${matcher}` : undefined]
+        .flatMap((one) => (one ? [visible(one)] : []))
+        .join(', '),
+      place: visible(
+        origin.file === undefined
+          ? origin.source
+          : `${shortened(origin.file)}${origin.line === undefined ? '' : `:${origin.line}`}`,
+      ),
+    })),
+    forecast: [deny && `If a hook denies: ${deny}.`, ask && `Questions: ${ask}.`].flatMap((one) =>
+      one ? [block(one)] : [],
+    ),
+  }
+}
+
+// ---- trust ----------------------------------------------------------------------------------------------------
+
+interface TrustDocument {
+  readonly units: readonly {
+    readonly name: string
+    readonly path: string
+    readonly state: string
+    readonly why?: string
+    readonly digest: string | null
+    readonly hooks: readonly {
+      readonly name: string
+      readonly event?: string
+      readonly matcher?: string | null
+      readonly command?: string
+    }[]
+    readonly risks: readonly { readonly where: string; readonly line?: number; readonly text: string }[]
+    readonly differences: readonly { readonly text: string; readonly diff?: readonly string[] }[]
+    readonly programs: Readonly<Record<string, string>>
+    readonly problems: readonly string[]
+    readonly unchecked: string | null
+  }[]
+  readonly expectations: readonly { readonly why: string; readonly repair: string }[]
+}
+
+function trustView({ units, expectations }: TrustDocument): TrustView {
+  const waiting = units.filter(({ state }) => state !== 'trusted')
+  // The worst first: what was changed after somebody trusted it, then by the number of risks.
+  const weight = ({ state, risks }: (typeof units)[number]) =>
+    (state === 'modified' ? 1000 : 0) + risks.length
+  return {
+    trusted: units.length - waiting.length,
+    waiting: waiting.toSorted((a, b) => weight(b) - weight(a)).map(unitView),
+    gone: expectations.map(({ why, repair }) => ({ why: block(why), repair: block(repair) })),
+  }
+}
+
+function unitView(unit: TrustDocument['units'][number]): UnitView {
+  const {
+    name,
+    path,
+    state,
+    why = '',
+    digest,
+    hooks,
+    risks,
+    differences,
+    programs,
+    problems,
+    unchecked,
+  } = unit
+  return {
+    name: visible(name),
+    path: visible(shortened(path)),
+    state: visible(state),
+    why: block(why),
+    ...(digest !== null && { digest }),
+    hooks: hooks.map(({ name: hook, event = '', matcher, command = '' }) => ({
+      name: visible(hook),
+      on: visible([event, matcher].filter(Boolean).join(' ')),
+      command: block(command),
+    })),
+    risks: risks.map(({ where, line, text }) => ({
+      where: visible(`${shortened(where)}${line === undefined ? '' : `:${line}`}`),
+      text: block(text),
+    })),
+    differences: differences.map(({ text, diff = [] }) => ({ text: block(text), diff: diff.map(visible) })),
+    programs: Object.entries(programs).map(([program, place]) => `${visible(program)}: ${visible(place)}`),
+    problems: [...problems.map(block), ...(unchecked === null ? [] : [block(unchecked)])],
+  }
+}

@@ -1,0 +1,64 @@
+// Doctor: what keeps hooks from doing what their files say, and how to fix it.
+
+import { useState } from 'preact/hooks'
+import type { DoctorView, FindingView } from '../view.js'
+import { useAsked } from './asked.js'
+
+const TONES: Readonly<Record<FindingView['severity'], string>> = { broken: 'bad', warning: 'open', note: '' }
+
+export function Doctor() {
+  const [turn, setTurn] = useState(0)
+  const { value, problem, isLoading } = useAsked<DoctorView>('api/doctor', {}, turn)
+  const found = value?.families.filter(({ findings }) => findings.length > 0) ?? []
+  const fine = value?.families.filter(({ findings }) => findings.length === 0) ?? []
+  return (
+    <>
+      <header class="top">
+        <div class="title">
+          <h1>Doctor</h1>
+          <button type="button" disabled={isLoading} onClick={() => setTurn(turn + 1)}>
+            {isLoading ? 'Looking …' : 'Look again'}
+          </button>
+        </div>
+        {value && (
+          <p class={value.ok ? 'good' : 'bad'} role="status">
+            {value.ok ? 'Nothing is broken.' : 'Something is broken.'}
+          </p>
+        )}
+      </header>
+      {problem !== undefined && <p class="banner">{problem}</p>}
+      {found.map(({ name, what, findings }) => (
+        <section class="family" key={name}>
+          <h2>
+            {name} <span class="dim">{what}</span>
+          </h2>
+          <ul class="cards">
+            {findings.map((finding) => (
+              <li class="card" key={`${finding.code} ${finding.place} ${finding.text}`}>
+                <p>
+                  <span class={`chip ${TONES[finding.severity]}`}>{finding.severity}</span>{' '}
+                  <code>{finding.code}</code> <span class="dim">{finding.place}</span>
+                </p>
+                <p class="said">{finding.text}</p>
+                <p class="said fix">{finding.fix}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {fine.length > 0 && (
+        <section class="family">
+          <h2>Fine</h2>
+          <dl class="reasons">
+            {fine.map(({ name, what }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+    </>
+  )
+}

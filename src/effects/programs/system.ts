@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { argumentsOf, literalWord } from '../files/file-effect.js'
 import {
-  cloud,
   type Draft,
   fetched,
   hostOf,
@@ -169,68 +168,54 @@ function addressOf(address: string): string | undefined {
   )
 }
 
-/** `npx https://…`, `go run host/x@latest`, `deno run https://…`: it is fetched and run. */
+/** The package that is fetched and run: `npx https://…`, `go run host/x@latest`, `deno run https://…`. */
 const runsRemote = (use: Use): readonly Draft[] => {
-  const [first = ''] = use.texts
-  const words = use.texts.filter((text) => !text.startsWith('-') || REMOTE.test(text))
-  const from = words.filter(
-    (word, i) =>
-      REMOTE.test(word) ||
-      (use.call.name === 'go' &&
-        /^(?:run|install)$/.test(first) &&
-        i > 0 &&
-        /^[\w-]+\.[\w.-]+\/\S+@/.test(word)),
-  )
-  const given = use.texts.flatMap((text, i) =>
-    /^(?:--from|--package|-p)$/.test(use.texts[i - 1] ?? '') && REMOTE.test(text) ? [text] : [],
-  )
-  return [...new Set([...from, ...given])].map((address) =>
-    fetched(addressOf(address) ?? hostOf(`//${address}`), true),
-  )
+  const isGo = use.call.name === 'go'
+  const words = plainWords(use.texts, PACKAGE_VALUED)
+  const at = words.findIndex((word) => !VERBS_OF_RUNNERS.test(word))
+  if (at < 0 && !use.texts.some((text) => GIVEN_PACKAGE.test(text))) return []
+  const isRemote = (text: string) =>
+    isGo
+      ? at > 0 && /^(?:run|install)$/.test(words[0] ?? '') && /^[\w-]+\.[\w.-]+\/\S+@/.test(text)
+      : REMOTE.test(text)
+  // An option before it may take the next word, which then only looks like the package.
+  const before = use.texts[use.texts.indexOf(words[at] ?? '') - 1] ?? ''
+  const isDoubtful = before.startsWith('-') && !RUNNER_FLAG.test(before)
+  const packages = at < 0 ? [] : isGo ? words.slice(at) : words.slice(at, at + (isDoubtful ? 2 : 1))
+  const given = use.texts.flatMap((text, i) => {
+    const [, attached] = GIVEN_PACKAGE.exec(text) ?? []
+    if (attached === undefined) return []
+    return [attached === '' ? (use.texts[i + 1] ?? '') : attached]
+  })
+  return [...new Set([...packages, ...given])]
+    .filter(isRemote)
+    .map((address) => fetched(addressOf(address) ?? hostOf(`//${address}`), true))
 }
 
+const VERBS_OF_RUNNERS = /^(?:exec|x|dlx|tool|run|install|inject|serve|test|bench|compile|cache)$/
+/** Options without a value, and those with one in the same word. */
+const RUNNER_FLAG =
+  /^-[a-zA-Z]$|^--(?:yes|no|quiet|silent|offline|bun|verbose|shell-mode|(?:no|allow|deny|prefer|ignore)-\S+)$|=/
+const PACKAGE_VALUED =
+  /^(?:-p|--package|--from|--with|--python|-c|--call|-w|--workspace|-C|--cwd|--registry|--config|--import-map|--spec|--index-url|--env-file)$/
+/** The package, if it is in the same word. */
+const GIVEN_PACKAGE = /^(?:--(?:from|package|with|spec)=?|-p)(.*)$/s
+
+const NPMRC = literalWord('~/.npmrc')
+
 const npm = (use: Use): readonly Draft[] => {
-  const [verb, action, name = ''] = plainWords(use.texts)
-  if (verb === 'publish' && !use.texts.includes('--dry-run'))
-    return [
-      {
-        kind: 'send',
-        host: 'registry.npmjs.org',
-        from: use
-          .places({ text: '.', known: true, glob: false }, true)
-          .map((place) => ({ of: 'file', place }) as const),
-      },
-    ]
-  if (verb === 'config' && action === 'set' && name !== '')
-    return writes(use, [{ text: '~/.npmrc', known: true, glob: false }])
-  if (/^(?:unpublish|deprecate)$/.test(verb ?? '')) return [cloud(verb ?? '', true, action)]
-  if (/^(?:exec|x|dlx)$/.test(verb ?? '')) return runsRemote(use)
+  const words = plainWords(use.texts)
+  const [verb = '', action, name = ''] =
+    use.call.name === 'yarn' && words[0] === 'npm' ? words.slice(1) : words
+  if (verb === 'config' && action === 'set' && name !== '') return writes(use, [NPMRC])
+  if (/^(?:login|logout|adduser|add-user)$/.test(verb)) return writes(use, [NPMRC])
+  if (/^(?:exec|x|dlx)$/.test(verb)) return runsRemote(use)
+  // In the table of publishers.
+  if (/^(?:owner|author|access|team|org|token|profile|dist-tags?|tag)$/.test(verb)) return []
   return installs({
     installs: /^(?:install|i|add|ci|in|update|upgrade)$/,
     valued: /^(?:--prefix|-w|--workspace|--registry|--filter|-C)$/,
   })(use)
-}
-
-const publishes = (use: Use): readonly Draft[] => {
-  const [verb, name] = plainWords(use.texts, /^--version$/)
-  if (verb === 'yank') return [cloud('yank', true, name)]
-  return [
-    ...(/^(?:publish|upload|push)$/.test(verb ?? '')
-      ? [
-          {
-            kind: 'send',
-            host: undefined,
-            from: use
-              .places({ text: '.', known: true, glob: false }, true)
-              .map((place) => ({ of: 'file', place }) as const),
-          } as const,
-        ]
-      : []),
-    ...installs({
-      installs: /^(?:install|add)$/,
-      valued: /^(?:--root|--path|--version|--features|--branch|--tag|--rev|--bin)$/,
-    })(use),
-  ]
 }
 
 const installed = { kind: 'install' }
@@ -382,7 +367,9 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
         command: 'npm i https://example.org/x.tgz',
         effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
       },
+      { command: 'npm login', effects: [{ kind: 'write', place: { path: '/home/dev/.npmrc' } }] },
       { command: 'npm test', effects: [] },
+      { command: 'npm exec wait-on http://localhost:3000', effects: [] },
     ],
   },
   {
@@ -393,6 +380,18 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     ],
     examples: [
       { command: 'npx github:a/b', effects: [{ kind: 'fetch', host: 'github.com', runs: true }] },
+      { command: 'npx -p https://example.org/x.tgz x', effects: [{ kind: 'fetch', host: 'example.org' }] },
+      {
+        command: 'uvx --from=git+https://example.org/x tool',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
+      { command: 'deno run -A https://example.org/x.ts', effects: [{ kind: 'fetch', host: 'example.org' }] },
+      { command: 'npx -y semantic-release', effects: [{ kind: 'send' }] },
+      { command: 'pnpm dlx @changesets/cli@2 publish', effects: [{ kind: 'send' }] },
+      { command: 'yarn workspaces foreach -A npm publish', effects: [{ kind: 'send' }] },
+      { command: 'corepack pnpm@9 publish', effects: [{ kind: 'send' }] },
+      { command: 'npx lighthouse http://localhost:3000', effects: [] },
+      { command: 'npx -y openapi-typescript https://example.org/api.json -o a.ts', effects: [] },
       { command: 'go install example.org/x@latest', effects: [installed] },
       { command: 'go build ./...', effects: [] },
     ],
@@ -400,17 +399,27 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   {
     names: ['pip', 'uv', 'poetry', 'pipenv', 'conda', 'mamba', 'pdm'],
     hasVerb: true,
-    effects: installs({
-      installs: /^(?:install|add)$/,
-      valued:
-        /^(?:-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-t|--target|-e|--editable|-n|--name|-G|--group)$/,
-    }),
+    effects: (use) => [
+      ...installs({
+        installs: /^(?:install|add)$/,
+        valued:
+          /^(?:-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-t|--target|-e|--editable|-n|--name|-G|--group)$/,
+      })(use),
+      ...(use.call.name === 'uv' && /^(?:run|tool)$/.test(plainWords(use.texts)[0] ?? '')
+        ? runsRemote(use)
+        : []),
+    ],
     examples: [
       { command: 'pip install requests', effects: [{ ...installed, packages: ['requests'] }] },
       {
         command: 'pip install git+https://example.org/x.git',
         effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
       },
+      {
+        command: 'uv run https://example.org/x.py',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
+      { command: 'uv run load.py http://localhost:3000', effects: [] },
       { command: 'pip list', effects: [] },
     ],
   },
@@ -453,7 +462,10 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
   {
     names: ['cargo', 'gem', 'twine', 'hex', 'composer'],
     hasVerb: true,
-    effects: publishes,
+    effects: installs({
+      installs: /^(?:install|add)$/,
+      valued: /^(?:--root|--path|--version|--features|--branch|--tag|--rev|--bin)$/,
+    }),
     examples: [
       { command: 'cargo install ripgrep', effects: [{ ...installed, packages: ['ripgrep'] }] },
       { command: 'cargo publish', effects: [{ kind: 'send' }] },

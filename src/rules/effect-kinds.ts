@@ -195,6 +195,8 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
       change: [['adds', 'moves', 'replaces', 'updates', 'none'], ({ change }) => change],
       /** Whether it is known which branch it is. */
       named: ['flag', ({ branch }) => branch !== undefined],
+      /** Whether it changes this clone, not a remote. */
+      local: ['flag', ({ operation }) => operation !== 'push'],
     },
   },
   cloud: onResource('the cloud') as EffectKindRow<Of<'cloud'>>,

@@ -87,11 +87,16 @@ function pushed({ args }: GitCall): readonly ChangedBranch[] {
     return [{ branch: undefined, change: 'replaces' }]
   return specs.flatMap((spec): readonly ChangedBranch[] => {
     const branch = bare(spec.slice(spec.lastIndexOf(':') + 1))
-    const change = isSo || /^[+:]/.test(spec) ? 'replaces' : 'none'
+    const change = isSo || /^[+:]/.test(spec) ? 'replaces' : pushes(args)
     if (isName(branch)) return [{ branch, change }]
     // `+refs/heads/*:refs/heads/*`
     return change === 'replaces' && /[*$`]/.test(branch) ? [{ branch: undefined, change }] : []
   })
+}
+
+/** What a push does that overwrites nothing. */
+function pushes(args: readonly string[]): BranchChange {
+  return has(args, /^-[^-]*n|^--(?:dry-run|tags)$/) ? 'none' : 'adds'
 }
 
 /** Not `HEAD`, and not a pattern. */
@@ -109,7 +114,7 @@ function changeOfCurrent({ verb = '', args }: GitCall): BranchChange | undefined
       return words.length > 1 ? 'adds' : 'updates'
     case 'push': {
       if (words.length > 1 && !words.some((word) => /^(?:HEAD|@)$/.test(word))) return undefined
-      return isForced(args) ? 'replaces' : 'none'
+      return isForced(args) ? 'replaces' : pushes(args)
     }
     case 'update-ref':
       return words[0] === 'HEAD' ? 'replaces' : undefined

@@ -23,6 +23,9 @@ const second = (names: string) => new RegExp(String.raw`(?<![\w$])(?:${names})${
 const READS = first(
   'open|openSync|ZipFile|TarFile|readFileSync|readFile|File\\.read|IO\\.read|file_get_contents|readlines|Path|createReadStream|load_dotenv|slurp|read_text|(?:source|load|require|run_path)(?=\\s*\\()',
 )
+/** `require('fs')` names a module, `require('./fs')` a file. */
+const IMPORTED = /(?<![\w$.])require\s*\(\s*$/
+const IS_FILE = /^[./~]|\.(?:[cm]?[jt]sx?|json|node|php|inc|rb|p[lm]|lua)$/
 const WRITES = first(
   'writeFileSync|writeFile|appendFileSync|appendFile|File\\.write|IO\\.write|file_put_contents|createWriteStream|mkdirSync|mkdtempSync|mkdir|os\\.makedirs|makedirs|make_path|truncateSync|ftruncateSync|truncate|os\\.mknod|os\\.chmod|chmodSync|utimesSync|touch|FileUtils\\.(?:touch|mkdir_p|mkdir)',
 )
@@ -145,6 +148,7 @@ function* ofLiteral({ text, before, after, code }: Literal, use: Use): Generator
   if (sign !== undefined) return yield* onPlaces(sign.includes('>') ? 'write' : 'read', use.places(word))
   if (use.call.name === 'perl' && OPENED_OLD.test(near)) return yield* openedByPerl(word, use)
   if (COPIED.test(near)) return yield* onPlaces('read', use.places(word, true))
+  if (IMPORTED.test(near) && !IS_FILE.test(text)) return
   if ((isGlob || READS.test(near)) && !/^https?:/.test(text)) yield* onPlaces('read', use.places(word))
 }
 

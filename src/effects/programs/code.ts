@@ -23,6 +23,7 @@ import { codeOf, inPlainText, isFromElsewhere } from '../script/program-code.js'
 import { withText } from '../script/word.js'
 import { printedText } from '../script/written-file.js'
 import { filesIn, STRING } from './code-files.js'
+import { withHome } from './home-in-code.js'
 import { isDisk } from './mentions.js'
 import { mongoEffects, sqlEffects } from './sql.js'
 import { powerShellEffects } from './windows.js'
@@ -54,11 +55,13 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
       { kind: 'unknown', why: `the code that ${use.call.name} runs is too long to read`, unparsed: true },
     ]
   const code = inPlainText(given)
+  const homed = withHome(given)
+  const named = homed === given ? code : inPlainText(homed)
   const drafts: Draft[] = [
     ...(isPowerShell(use.call.name) ? powerShellEffects(given, use) : []),
-    ...filesIn(code, use),
+    ...filesIn(named, use),
     ...computedDeletes(code, use),
-    ...namesIn(code, use),
+    ...namesIn(named, use),
   ]
   if (isHidden(given, use.call.name))
     drafts.push({ kind: 'unknown', why: `the code that ${use.call.name} runs hides what it works on` })
@@ -67,7 +70,7 @@ export function codeEffects(given: string, use: Use): readonly Draft[] {
       kind: 'unknown',
       why: `what the code that ${use.call.name} runs deletes is only known when it runs`,
     })
-  if (ENVIRONMENT.test(code)) drafts.push(...onPlaces('read', [literalPlace('/proc/self/environ')]))
+  if (ENVIRONMENT.test(named)) drafts.push(...onPlaces('read', [literalPlace('/proc/self/environ')]))
   if (NETWORK.test(code)) drafts.push(...onNetwork(code, drafts))
   if (/\bexecute\w*\s*\(|\bquery\s*\(|\braw\s*\(/.test(code))
     for (const text of literalsIn(code))
@@ -401,7 +404,40 @@ export const CODE_PROGRAMS: readonly Program[] = [
       },
       { command: `pwsh -c 'Get-ChildItem | % { Remove-Item $_ }'`, effects: [{ kind: 'unknown' }] },
       { command: `tclsh <<< 'file delete x'`, effects: [{ kind: 'unknown' }] },
+      {
+        command: `node -e "console.log(require('fs').readFileSync(process.env.HOME + '/.npmrc', 'utf8'))"`,
+        effects: [file('read', '/home/dev/.npmrc')],
+      },
+      {
+        command: `node -e "fs.appendFileSync(path.join(os.homedir(), '.zshrc'), 'x')"`,
+        effects: [file('write', '/home/dev/.zshrc')],
+      },
+      {
+        command: `python3 -c "import os; print(open(os.path.join(os.environ['HOME'], '.aws', 'config')).read())"`,
+        effects: [file('read', '/home/dev/.aws/config')],
+      },
+      {
+        command: `python3 -c "import os; open(os.path.expanduser('~') + '/.bashrc', 'a')"`,
+        effects: [file('write', '/home/dev/.bashrc')],
+      },
+      {
+        command: `python3 -c "from pathlib import Path; (Path.home() / '.config' / 'x').write_text('y')"`,
+        effects: [file('write', '/home/dev/.config/x')],
+      },
+      {
+        command: `ruby -e "puts File.read(File.join(Dir.home, '.netrc'))"`,
+        effects: [file('read', '/home/dev/.netrc')],
+      },
+      {
+        command: `perl -e 'open(F, $ENV{HOME}."/.netrc")'`,
+        effects: [file('read', '/home/dev/.netrc')],
+      },
+      {
+        command: `php -r 'echo file_get_contents(getenv("HOME")."/.netrc");'`,
+        effects: [file('read', '/home/dev/.netrc')],
+      },
       { command: `python3 -c "print('rm -rf /')"`, effects: [] },
+      { command: `node -e "console.log(require('fs').existsSync('x'))"`, effects: [] },
     ],
   },
 ]

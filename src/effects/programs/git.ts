@@ -50,7 +50,8 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
         /^(?:HEAD[~^@]|@[~^{]|[\w-]+\/|[0-9a-f]{7,40}$|ORIG_HEAD|v\d)/.test(commit) &&
         !/\.\w+$/.test(commit)
       if (has(args, /^--(?:hard|merge|keep)$/)) return { loses: isCommit ? 'history' : 'work', force: true }
-      return isCommit && plainWords(args).length === 1 ? { loses: 'history' } : NOTHING
+      // The files stay as they are, and the reflog keeps the commits.
+      return NOTHING
     },
     checkout: (args) => {
       if (has(args, /^-B$/)) return { loses: 'history', branch: args[args.indexOf('-B') + 1] }
@@ -137,6 +138,8 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
     }),
     'symbolic-ref': (args) => (has(args, /^(?:-d|--delete)$/) ? { loses: 'history' } : NOTHING),
     replace: (args) => (args.length > 0 && !has(args, /^-l/) ? { loses: 'history' } : NOTHING),
+    remote: (args) =>
+      /^(?:rm|remove)$/.test(args[0] ?? '') ? { loses: 'history', branch: args[1] } : NOTHING,
     rm: (args) => (has(args, FORCE) && !has(args, /^--cached$/) ? { loses: 'work', force: true } : NOTHING),
   }),
 )
@@ -324,6 +327,11 @@ function isSkipping(value: string): boolean {
 
 const loses = (what: Losses, more = {}) => ({ kind: 'git', loses: what, ...more })
 
+/** What another version control system loses. */
+function otherLoss(operation: string, what: Losses): Draft {
+  return { kind: 'git', operation, branch: undefined, force: false, loses: what, change: 'none' }
+}
+
 export const GIT_PROGRAMS: readonly Program[] = [
   {
     names: ['git'],
@@ -331,6 +339,12 @@ export const GIT_PROGRAMS: readonly Program[] = [
     examples: [
       { command: 'git reset --hard', effects: [loses('work', { operation: 'reset', force: true })] },
       { command: 'git reset --hard HEAD~2', effects: [loses('history')] },
+      { command: 'git reset --soft HEAD~2', effects: [loses('nothing')] },
+      { command: 'git remote rm origin', effects: [loses('history')] },
+      {
+        command: 'git push origin topic:main',
+        effects: [loses('nothing', { branch: 'main', change: 'adds' })],
+      },
       { command: 'git checkout .', effects: [loses('work')] },
       { command: 'git checkout -b topic', effects: [loses('nothing')] },
       { command: 'git restore --staged .', effects: [loses('nothing')] },
@@ -379,6 +393,45 @@ export const GIT_PROGRAMS: readonly Program[] = [
       { kind: 'git', operation: 'bfg', branch: undefined, force: true, loses: 'history', change: 'replaces' },
     ],
     examples: [{ command: 'bfg --delete-files id_rsa', effects: [loses('history')] }],
+  },
+  {
+    names: ['jj'],
+    effects: ({ texts }) => {
+      const [verb = '', noun = ''] = plainWords(texts, /^(?:-R|--repository|--at-op(?:eration)?|--config)$/)
+      if (verb === 'abandon' || (verb === 'op' && noun === 'abandon')) return [otherLoss(verb, 'history')]
+      return verb === 'restore' ? [otherLoss(verb, 'work')] : []
+    },
+    examples: [
+      { command: 'jj abandon abc', effects: [loses('history')] },
+      { command: 'jj log', effects: [] },
+    ],
+  },
+  {
+    names: ['hg', 'chg'],
+    effects: ({ texts }) => {
+      const [verb = ''] = plainWords(texts, /^(?:-R|--repository|--cwd|--config)$/)
+      if (/^(?:strip|histedit|rollback|prune)$/.test(verb)) return [otherLoss(verb, 'history')]
+      const isClean = /^(?:up|update|co|checkout)$/.test(verb) && has(texts, /^(?:--clean|-[a-zA-Z]*C\w*)$/)
+      return isClean || /^(?:revert|purge)$/.test(verb) ? [otherLoss(verb, 'work')] : []
+    },
+    examples: [
+      { command: 'hg strip tip', effects: [loses('history')] },
+      { command: 'hg up -C', effects: [loses('work')] },
+      { command: 'hg update', effects: [] },
+    ],
+  },
+  {
+    names: ['svn'],
+    effects: ({ texts }) => {
+      const [verb = ''] = plainWords(texts, /^(?:--username|--password|--config-dir)$/)
+      return verb === 'revert' || (verb === 'cleanup' && has(texts, /^--remove-/))
+        ? [otherLoss(verb, 'work')]
+        : []
+    },
+    examples: [
+      { command: 'svn revert -R .', effects: [loses('work')] },
+      { command: 'svn status', effects: [] },
+    ],
   },
   {
     names: ['pre-commit', 'husky', 'lefthook', 'overcommit', 'simple-git-hooks'],

@@ -77,18 +77,47 @@ const prints = ({ call, texts }: Use): Draft[] => {
     : []
 }
 
-/** Whether `grep` lets through only variables that hold no secrets. */
-function isFiltered({ command }: Call, { calls }: Script): boolean {
-  const [reader, ...others] = calls.filter(({ readsFrom: [from] }) => from?.command === command)
-  if (others.length > 0 || !reader || !/^[ef]?grep$/.test(reader.name)) return false
+/** Whether what follows only counts variables, or lets through only those that hold no secrets. */
+function isFiltered({ command }: Call, script: Script): boolean {
+  const [reader, ...others] = script.calls.filter(({ readsFrom: [from] }) => from?.command === command)
+  if (others.length > 0 || !reader) return false
+  if (/^(?:sort|uniq)$/.test(reader.name) && argumentsOf(reader.args).operands.length === 0)
+    return isFiltered(reader, script)
+  if (reader.name === 'wc') return true
+  if (!/^[ef]?grep$/.test(reader.name)) return false
   const { operands, has } = argumentsOf(reader.args)
   const [pattern] = operands
+  if (has('cq', '--count', '--quiet', '--silent')) return true
   return (
     pattern?.known === true &&
-    !has('vf') &&
-    /^\^?[A-Z]\w{2,}=?$/.test(pattern.text) &&
+    !has('vf', '--invert-match', '--file') &&
+    /^\^?[A-Za-z]\w{2,}=?$/.test(pattern.text) &&
     !SECRET_PART.test(pattern.text)
   )
+}
+
+/** Calls that may print variables, and options of a shell that print what it runs. */
+function showsVariables({ name, args }: Call): boolean {
+  if (name === 'set') return args.length === 0 || args.some(({ text }) => /^-\w*[xv]|^[xv]/.test(text))
+  if (/^(?:ba|da|z|k)?sh$/.test(name)) return args.some(({ text }) => /^-\w*[xv]/.test(text))
+  return (
+    PRINTING.test(name) || args.some(({ text, known }) => !known || /\bprocess\.env|\benviron\b/.test(text))
+  )
+}
+
+const PRINTING = /^(?:echo|printf|print|env|printenv|export|declare|typeset|local|compgen|eval|cat|tee)$/
+
+/** `source .env && npm start`: the variables reach a program, and nothing shows them. */
+function isOnlyLoaded({ call, script: { calls, outputs, text } }: Use): boolean {
+  const others = calls.filter(({ command }) => command !== call.command)
+  return outputs.length === 0 && !text.includes('<<') && !others.some(showsVariables)
+}
+
+const loads = (use: Use): readonly Draft[] => {
+  const [file] = use.args
+  // What follows is given to the script.
+  if (!file || (/(?:^|\/)\.env(?:\.[\w.-]+)?$/.test(file.text) && isOnlyLoaded(use))) return []
+  return reads(use, [file])
 }
 
 function isOperand({ text }: Word): boolean {
@@ -131,8 +160,6 @@ export const READERS: readonly Program[] = [
       'shasum',
       'sum',
       'wc',
-      'source',
-      '.',
       'comm',
       'cmp',
       'diff',
@@ -253,7 +280,8 @@ export const READERS: readonly Program[] = [
           ? named.every((text) => text.includes('=')) && !texts.some((text) => /^-[^i0]/.test(text))
           : call.name === 'printenv'
             ? named.length === 0
-            : named.length === 0 && (texts.length === 0 || texts.some((text) => /^-\w*[px]/.test(text)))
+            : named.length === 0 &&
+              (texts.length === 0 || (call.name !== 'set' && texts.some((text) => /^-\w*[px]/.test(text))))
       const isSecret = call.name === 'printenv' && named.some((name) => SECRET_NAME.test(name))
       return (isWhole && !isFiltered(call, script)) || isSecret ? onPlaces('read', [ENVIRONMENT]) : []
     },
@@ -262,7 +290,28 @@ export const READERS: readonly Program[] = [
       { command: 'printenv API_KEY', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'env A=1 true', effects: [] },
       { command: 'env | grep NODE_', effects: [] },
+      { command: 'env | sort | grep ^npm_', effects: [] },
+      { command: 'env | grep -c .', effects: [] },
+      { command: 'set -eux', effects: [] },
+      { command: 'set', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+      { command: 'env | sort', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'env | grep -i key', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+    ],
+  },
+  {
+    names: ['source', '.'],
+    effects: loads,
+    examples: [
+      { command: 'source .env && npm start', effects: [] },
+      { command: '. ./x.sh', effects: [{ kind: 'read', place: { path: '/home/dev/app/x.sh' } }] },
+      {
+        command: 'source .env; echo "$A"',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
+      {
+        command: 'set -x; source .env; true',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
     ],
   },
   {

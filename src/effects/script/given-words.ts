@@ -13,6 +13,9 @@ const FD = /^fd(?:find)?$/
 /** Programs that drop or reorder names, but never change one. */
 const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
 
+/** Options of git with which it lists only files that are gone already. */
+const DELETED = /^-d$|^--deleted$|^--diff-filter=D$/
+
 /** The same calls, each with the words that xargs or find adds. */
 export function withGivenWords(calls: readonly Call[]): readonly Call[] {
   if (!calls.some(({ isInner }) => isInner)) return calls
@@ -97,6 +100,7 @@ function printed(call: Call): readonly Word[] {
     const files = roots.filter(({ text }) => !isDeep || isPattern(text) || /\.\w+$/.test(text))
     return [...files, ...anythingIn(roots)]
   }
+  if (name === 'git' && args.some(({ text }) => DELETED.test(text))) return []
   if (name === 'git' && /^(?:ls-files|diff|status|grep|show)$/.test(args[0]?.text ?? ''))
     return args[0]?.text === 'ls-files' ? anythingLike(operands.slice(1)) : anythingIn([])
   return [UNKNOWN]

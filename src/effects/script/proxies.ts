@@ -8,6 +8,7 @@ const SET = /^(?:https?|all|ftp|socks|npm_config(?:_https)?)_proxy=(.+)$/is
 /** `git -c http.proxy=…` */
 const SET_FOR_GIT = /^(?:http|https|remote)\..*proxy=(.+)$/is
 
+/** Programs ask a proxy for these too, but what they fetch there is seldom of interest. */
 const LOCAL = /^(?:localhost|127\.|\[?::1)/
 
 /** More are not told apart. */
@@ -27,8 +28,8 @@ export function throughProxies(
   if (addresses.length === 0) return effects
   const all = [...new Set(addresses.map((address) => hostOf(address) ?? hostOf(`//${address}`)))]
   const hosts = all.length > MOST ? [...all.slice(0, MOST), undefined] : all
-  return effects.flatMap((one) =>
-    (one.kind === 'send' || one.kind === 'fetch') && !LOCAL.test(one.host ?? '')
+  return effects.flatMap((one): readonly Effect[] =>
+    one.kind === 'send' || (one.kind === 'fetch' && !LOCAL.test(one.host ?? ''))
       ? [one, ...hosts.map((host) => ({ ...one, host }))]
       : [one],
   )

@@ -65,6 +65,7 @@ python3 -c "import shutil,sys; shutil.rmtree(sys.argv[1])" ..
 node -e "fs.rmSync(process.argv[1],{recursive:true})" ..
 perl -MFile::Path -e 'rmtree(shift)' ..
 php -r 'array_map("unlink", glob("*"));'
+node -e "fs.rmSync(require('os').homedir(),{recursive:true})"
 `),
   )('denied: %s', async (command) => {
     expect(await project.verdict(command)).toBe('deny')
@@ -83,7 +84,6 @@ python3 -c "open('.claude/set\164ings.json','w')"
 node -e "fs.rmSync(require('path').resolve('.'), {recursive:true})"
 node -e "const p='..'; fs.rmSync(p,{recursive:true})"
 node -e "fs.rmSync(path.join(__dirname,'..'),{recursive:true})"
-node -e "fs.rmSync(require('os').homedir(),{recursive:true})"
 node -e "fs.writeFileSync('.clau\u0064e/settings.json','')"
 perl -e 'qx(rm -rf ..)'
 perl -e 'qx{rm -rf ..}'

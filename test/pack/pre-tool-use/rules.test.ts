@@ -27,7 +27,6 @@ git rebase -i HEAD~3
 git rebase --exec 'npm test' HEAD~2
 GIT_SEQUENCE_EDITOR="sed -i s/pick/squash/" git rebase -i HEAD~2
 git reset --hard HEAD~1
-git reset --soft HEAD~1
 git fetch origin && git reset --hard origin/main
 git branch -D feature-old`),
   'git-work': lines(`

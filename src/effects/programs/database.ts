@@ -35,13 +35,18 @@ const sql =
     const read = given.valuesOf(files, ...LONG_FILES)
     const texts = [
       ...[...given.valuesOf(statements, ...LONG), ...(operand ? given.operands.slice(1) : [])].map(
-        ({ text }) => text,
+        statementsIn,
       ),
       ...inputOf(use),
       ...read.flatMap((word) => textOf(word, use) ?? []),
     ]
     return [...texts.flatMap(sqlEffects), ...reads(use, read), ...fedTo(use)]
   }
+
+/** Backticks quote a name, unless the shell fills them in. */
+function statementsIn({ text, known }: Word): string {
+  return known ? text : text.replace(/`([^`]*)`/g, '$$($1)')
+}
 
 function fedTo(use: Use): readonly Draft[] {
   const isFed = use.call.readsFrom.length > 0 && printed(use) === undefined
@@ -55,7 +60,7 @@ const sqlite = (use: Use): readonly Draft[] => {
   const isNamed = (option: RegExp) => use.args.filter((_, i) => option.test(use.texts[i - 1] ?? ''))
   const read = isNamed(/^--?init$/)
   const texts = [
-    ...[...isNamed(/^--?(?:cmd|c)$/), ...argumentsOf(use.args).operands.slice(1)].map(({ text }) => text),
+    ...[...isNamed(/^--?(?:cmd|c)$/), ...argumentsOf(use.args).operands.slice(1)].map(statementsIn),
     ...inputOf(use),
     ...read.flatMap((word) => textOf(word, use) ?? []),
   ]
@@ -111,7 +116,7 @@ export function inputOf(use: Use): readonly string[] {
 function printed(use: Use): readonly string[] | undefined {
   const [source] = use.call.readsFrom
   if (!source || !/^(?:echo|printf|cat)$/.test(source.name)) return undefined
-  if (source.name !== 'cat') return source.args.map(({ text }) => text)
+  if (source.name !== 'cat') return source.args.map(statementsIn)
   return [...source.input, ...source.args.flatMap((word) => textOf(word, use) ?? [])]
 }
 

@@ -49,7 +49,9 @@ const pattern = (text: string) => new RegExp(text.replaceAll('NAMES', NAMES).rep
 
 /** As one writes it without quotes. */
 function plainName(name: string): string {
-  return name.replace(/["`[\]]/g, '').replace(/ ?\. ?/g, '.')
+  // With a space it is a command whose output the shell fills in.
+  const bare = /`[^`]*\s[^`]*`/.test(name) ? name : name.replaceAll('`', '')
+  return bare.replace(/["[\]]/g, '').replace(/ ?\. ?/g, '.')
 }
 
 function namesIn(list: string | undefined): readonly string[] {

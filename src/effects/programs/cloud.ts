@@ -15,6 +15,7 @@ import {
   writes,
 } from '../program.js'
 import { certainStart, type Word } from '../script/word.js'
+import { d1Effects } from './database-services.js'
 import { sourcesIn } from './sources.js'
 import { sqlEffects } from './sql.js'
 
@@ -30,7 +31,7 @@ const GRANTS =
 
 /** Words that print a secret. */
 const SECRETS =
-  /^(?:get-secret-value|get-session-token|get-login-password|print-access-token|print-identity-token|secrets?|get-parameter|get-access-token|assume-role|keyvault)$/
+  /^(?:get-secret-value|get-session-token|print-access-token|print-identity-token|secrets?|get-parameter|get-access-token|assume-role|keyvault)$/
 
 interface Shape {
   /** Options that take the next word. */
@@ -53,7 +54,7 @@ function operations({ valued = /^$/, words = 1, also = /^$/, options = /^$/ }: S
     )
       return []
     const named = plain.slice(0, Math.max(words, 1))
-    if (plain.some((word) => GRANTS.test(word)))
+    if (plain.some((word) => GRANTS.test(word)) || /\bservice-accounts keys create\b/.test(plain.join(' ')))
       return [privilege([use.call.name, ...plain.slice(0, 2)].join(' '))]
     const isRead =
       plain.slice(0, 3).some((word) => READS.test(word) || SECRETS.test(word)) &&
@@ -104,9 +105,38 @@ const aws = (use: Use): readonly Draft[] => {
       : []
   if (service === 's3' && verb === 'sync' && use.texts.includes('--delete'))
     return [cloud('s3 sync --delete', true, names[1]), ...uploads(use, /^sync$/, /^s3:/)]
+  if (service === 's3' && verb === 'mv' && use.texts.includes('--recursive'))
+    return [cloud('s3 mv --recursive', true, names[0]), ...uploads(use, /^mv$/, /^s3:/)]
   if (service === 's3' && /^(?:cp|sync|mv)$/.test(verb ?? ''))
     return [...uploads(use, /^(?:cp|sync|mv)$/, /^s3:/), cloud(`s3 ${verb}`, false, names[1])]
+  const risky = awsRisk(service, verb, use.texts)
+  if (risky) return [cloud(`${service} ${verb}`, true, resourceOf(use.texts) ?? names[0])]
   return [...configured, ...usual]
+}
+
+/** Operations that lose something without saying so in their verb. */
+function awsRisk(service = '', verb = '', texts: readonly string[]): boolean {
+  const line = texts.join(' ')
+  switch (`${service} ${verb}`) {
+    case 'dynamodb batch-write-item':
+      return /DeleteRequest|delete/i.test(line)
+    case 's3api put-bucket-versioning':
+      return /Suspended/.test(line)
+    case 's3api put-bucket-lifecycle-configuration':
+    case 'route53 change-resource-record-sets':
+      return true
+    case 'ec2 authorize-security-group-ingress':
+      return /(?:0\.0\.0\.0|::)\/0/.test(line)
+    default:
+      return (
+        texts.includes('--no-deletion-protection') || /--desired-(?:count|capacity)[ =]0(?: |$)/.test(line)
+      )
+  }
+}
+
+function resourceOf(texts: readonly string[]): string | undefined {
+  const bucket = optionValue(texts, /^--bucket$/)
+  return bucket === undefined ? undefined : `s3://${bucket}`
 }
 
 const gsutil = (use: Use): readonly Draft[] => [
@@ -154,6 +184,13 @@ const kubectl = (use: Use): readonly Draft[] => {
         : use.texts.includes('--force')
     return [cloud(verb, destroys, names[0]), ...remote]
   }
+  const line = use.texts.join(' ')
+  if (
+    (verb === 'apply' && /(?:^| )--prune(?:=true)?(?: |$)/.test(line)) ||
+    (verb === 'patch' && /finalizers/.test(line)) ||
+    (verb === 'rollout' && names[0] === 'undo')
+  )
+    return [...remote, cloud(verb === 'rollout' ? 'rollout undo' : verb, true, names.at(-1))]
   return [...remote, ...operations({ valued: KUBECTL, also: /^(?:drain|delete)$/ })(use)]
 }
 
@@ -188,6 +225,10 @@ const docker = (use: Use): readonly Draft[] => {
     const isList = use.args.some(({ known, text }) => !known && !text.startsWith('-'))
     return [cloud(verb, isList || use.texts.some((text) => /^(?:-v|--volumes|-fv|-vf)$/.test(text)), noun)]
   }
+  const isAll = use.texts.some((text) => /^(?:-\w*a\w*|--all)$/.test(text))
+  // Only what nothing refers to, which is built or started again.
+  if (/^(?:image|builder|buildx|container)$/.test(verb) && noun === 'prune' && !isAll)
+    return [cloud(`${verb} prune`, false)]
   return /^(?:pull|stop|start|restart|tag|login|logout|logs|info|version|save|load|export|import|commit|cp|port|top|stats|events|history|search|rename|pause|unpause|update|wait|diff|build|buildx)$/.test(
     verb,
   )
@@ -252,15 +293,6 @@ const heroku = (use: Use): readonly Draft[] => {
     : []
 }
 
-/** Programs for nothing but secrets. */
-const secrets = (use: Use): readonly Draft[] => {
-  const [verb = '', ...names] = plainWords(use.texts)
-  return /^(?:read|show|get|kv|inject|secrets|item|document|fetch|export|-p)$/.test(verb) &&
-    !names.includes('list')
-    ? [cloud('read secret', false, names.at(-1))]
-    : []
-}
-
 const gh = (use: Use): readonly Draft[] => {
   const [noun = '', verb = '', ...names] = plainWords(
     use.texts,
@@ -291,6 +323,11 @@ const gh = (use: Use): readonly Draft[] => {
         ? [cloud(`api ${method}`, method === 'DELETE', verb)]
         : []),
     ]
+  const isPublic = optionValue(use.texts, /^--visibility$/) === 'public'
+  if (noun === 'repo' && verb === 'edit' && isPublic) return [cloud('repo edit --visibility public', true)]
+  if (noun === 'pr' && use.texts.some((text) => /^(?:-\w*d|--delete-branch(?:=true)?)$/.test(text)))
+    if (verb === 'close' || verb === 'merge')
+      return [...sent, cloud(`pr ${verb} --delete-branch`, true, names[0])]
   if (/^(?:delete|archive|remove)$/.test(verb)) return [...sent, cloud(`${noun} ${verb}`, true, names[0])]
   return sent
 }
@@ -335,6 +372,19 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
           { kind: 'send', host: undefined, from: [{ of: 'file', place: { path: '/home/dev/app/a.txt' } }] },
         ],
       },
+      { command: 'aws s3 mv s3://a s3://b --recursive', effects: [destroys('s3 mv --recursive')] },
+      {
+        command: 'aws s3api put-bucket-versioning --bucket b --versioning-configuration Status=Suspended',
+        effects: [{ ...destroys(), resource: 's3://b' }],
+      },
+      {
+        command: 'aws rds modify-db-instance --db-instance-identifier x --no-deletion-protection',
+        effects: [destroys('rds modify-db-instance')],
+      },
+      {
+        command: 'aws ec2 authorize-security-group-ingress --group-id sg-1 --cidr 0.0.0.0/0 --port 22',
+        effects: [destroys()],
+      },
       { command: 'aws s3 ls', effects: [] },
     ],
   },
@@ -353,6 +403,10 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     effects: operations({ words: 2, valued: /^--(?:project|zone|region|format|filter)$/ }),
     examples: [
       { command: 'gcloud compute instances delete web-1', effects: [destroys('compute instances delete')] },
+      {
+        command: 'gcloud iam service-accounts keys create k.json --iam-account a@b',
+        effects: [{ kind: 'privilege' }],
+      },
       { command: 'gcloud projects list', effects: [] },
     ],
   },
@@ -381,6 +435,8 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     effects: kubectl,
     examples: [
       { command: 'kubectl -n prod delete deployment api', effects: [destroys('delete')] },
+      { command: 'kubectl apply --prune -l app=x -f k8s', effects: [destroys('apply')] },
+      { command: 'kubectl rollout undo deploy/api', effects: [destroys('rollout undo')] },
       { command: 'kubectl get pods -A', effects: [] },
       { command: 'kubectl exec pod -- rm -rf /data', effects: [destroys('exec rm')] },
       {
@@ -421,7 +477,6 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
       'vercel',
       'netlify',
       'railway',
-      'wrangler',
       'vagrant',
       'nomad',
       'consul',
@@ -437,13 +492,34 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
       'eb',
       'cf',
       'render',
+      'sst',
+      'argocd',
+      'borg',
+      'velero',
     ],
     hasVerb: true,
     effects: operations({ also: /^(?:undefine|rm|del|stop|down|remove|sites:delete|metadata delete)$/ }),
     examples: [
       { command: 'pulumi destroy --yes', effects: [destroys('destroy')] },
       { command: 'fly volumes destroy vol_1', effects: [destroys()] },
+      { command: 'sst remove --stage production', effects: [destroys('remove')] },
+      { command: 'argocd app delete api --cascade -y', effects: [destroys()] },
+      { command: 'borg delete repo', effects: [destroys('delete')] },
       { command: 'vercel ls', effects: [] },
+    ],
+  },
+  {
+    names: ['wrangler'],
+    hasVerb: true,
+    effects: (use) =>
+      /^d1 execute\b/.test(plainWords(use.texts).join(' ')) ? d1Effects(use) : operations({})(use),
+    examples: [
+      {
+        command: "wrangler d1 execute prod --remote --command 'DELETE FROM users'",
+        effects: [{ kind: 'database', destroys: true, resource: 'users' }],
+      },
+      { command: 'wrangler delete', effects: [destroys('delete')] },
+      { command: 'wrangler dev', effects: [] },
     ],
   },
   {
@@ -461,6 +537,7 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     effects: docker,
     examples: [
       { command: 'docker system prune -af', effects: [destroys('system prune')] },
+      { command: 'docker image prune -f', effects: [{ kind: 'cloud', destroys: false }] },
       { command: 'docker compose down -v', effects: [destroys()] },
       { command: 'docker compose down', effects: [] },
       { command: 'docker run -v /:/host alpine', effects: [{ kind: 'privilege' }] },
@@ -475,6 +552,8 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     examples: [
       { command: 'gh repo delete a/b', effects: [destroys('repo delete')] },
       { command: 'gh gist create a.txt', effects: [{ kind: 'send', host: 'github.com' }] },
+      { command: 'gh pr close 12 --delete-branch', effects: [destroys()] },
+      { command: 'gh repo edit --visibility public', effects: [destroys()] },
       { command: 'gh pr list', effects: [] },
     ],
   },
@@ -498,22 +577,10 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     ],
   },
   {
-    names: ['pass', 'op', 'gopass', 'bw', 'lpass', 'chamber', 'doppler', 'sops'],
+    names: ['restic'],
     hasVerb: true,
-    effects: secrets,
-    examples: [
-      {
-        command: 'pass show github',
-        effects: [{ kind: 'cloud', operation: 'read secret', destroys: false }],
-      },
-      {
-        command: 'aws secretsmanager get-secret-value --secret-id x',
-        effects: [{ kind: 'cloud', operation: 'read secret' }],
-      },
-      { command: 'kubectl get secret db -o yaml', effects: [{ kind: 'cloud', operation: 'read secret' }] },
-      { command: 'gh auth token', effects: [{ kind: 'cloud', operation: 'read secret' }] },
-      { command: 'aws iam create-access-key --user-name x', effects: [{ kind: 'privilege' }] },
-    ],
+    effects: operations({ valued: /^(?:-[rpo]|--(?:repo|password-file))$/, also: /^(?:forget|prune)$/ }),
+    examples: [{ command: 'restic -r s3:x forget --prune --keep-last 1', effects: [destroys('forget')] }],
   },
   {
     names: ['ngrok', 'cloudflared', 'localtunnel', 'lt', 'bore', 'zrok'],

@@ -13,6 +13,7 @@ import { NETWORK_PROGRAMS } from './network.js'
 import { OWN_PROGRAMS } from './own.js'
 import { PUBLISHING_PROGRAMS, withPublishing } from './publishing.js'
 import { READERS } from './readers.js'
+import { SECRET_STORES, showingSecrets } from './secret-stores.js'
 import { SYSTEM_PROGRAMS } from './system.js'
 import { WINDOWS_PROGRAMS } from './windows.js'
 
@@ -22,7 +23,8 @@ export const PROGRAMS: readonly Program[] = [
   ...READERS,
   ...GIT_PROGRAMS,
   ...NETWORK_PROGRAMS,
-  ...CLOUD_PROGRAMS,
+  ...CLOUD_PROGRAMS.map(showingSecrets),
+  ...SECRET_STORES,
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,

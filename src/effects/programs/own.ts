@@ -8,7 +8,7 @@ import { fileEffectsOf } from '../files/file-effects.js'
 import { ownProgram } from '../own-program.js'
 import { absolutePath } from '../paths/absolute-path.js'
 import { beginsAt, partsOf } from '../paths/path-overlap.js'
-import type { Draft, Program, Use } from '../program.js'
+import { type Draft, type Program, plainWords, type Use, verbIndexes } from '../program.js'
 import { remembered } from '../remembered.js'
 import { runsElsewhere } from '../script/inner-calls.js'
 import type { Call, Script } from '../script/shell-script.js'
@@ -53,6 +53,8 @@ const DECIDING: Readonly<Record<string, Deciding>> = {
   hook: { only: /^--unlock$/ },
   catalog: { only: /^(?:add|remove)$/, sure: NEVER_SURE },
   service: { only: /^stop$/ },
+  approvers: { only: /^(?:add|remove)$/ },
+  learn: { only: /^--write$/ },
 }
 
 const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
@@ -137,10 +139,25 @@ function isHidden({ text, known }: Word, next: Word | undefined): boolean {
 
 /** What a call does to Carabiner, whatever program it starts. */
 export function onCarabiner({ call, script }: Use, home: string, env: NodeJS.ProcessEnv): readonly Draft[] {
+  if (isStopped(call, script)) return [MAYBE]
   const words = wordsBehind(call, home)
   if (words) return hidesAgent(script) ? [SETTING] : decided(words)
   if (isRestoring(call, home, env)) return [SETTING]
   return isReplaced(call) || isTold(call) ? [MAYBE] : []
+}
+
+const isStopper = remembered((name) => /^(?:p?kill|killall|skill|taskkill|stop-process)$/i.test(name))
+/** Its processes, and the file with their numbers. A folder of that name holds other programs. */
+const ITS_PROCESS = /carabiner(?![\w.-]*\/)|^clip(?:\.exe)?$|\.amplifier\/\S*\.(?:pid|lock)\b/i
+const FINDS_PROCESSES = /^(?:pgrep|pidof|ps|grep|[ef]grep|lsof|fuser|cat)$/
+
+/** `pkill -f carabiner`, `kill $(pgrep -f carabiner)`, `pgrep carabiner | xargs kill`. */
+function isStopped(call: Call, { calls }: Script): boolean {
+  if (!isStopper(call.name)) return false
+  const names = ({ args }: Call) => args.some(({ text }) => ITS_PROCESS.test(text))
+  if (names(call)) return true
+  const isOpen = call.isInner || call.args.some(({ known }) => !known)
+  return isOpen && calls.some((other) => FINDS_PROCESSES.test(other.name) && names(other))
 }
 
 /** `launchctl setenv CARABINER_OFF 1` */
@@ -208,41 +225,104 @@ const UNASKED =
 /** The same, and other settings than the user's, for a program that is known to be an agent. */
 const UNGUARDED = /^--(?:dangerously|settings|setting-sources|yolo|allow-all|bare)/
 
+/** Options of agents and the values with which they ask less, or use other settings. */
+const LESS_GUARDED: readonly (readonly [option: RegExp, value: RegExp])[] = [
+  [/^--permission-mode$/, /^bypassPermissions$/],
+  [/^--approval-mode$/, /^(?:yolo|auto\S*)$/],
+  [/^(?:-s|--sandbox)$/, /^danger-full-access$/],
+  [/^(?:-a|--ask-for-approval)$/, /^never$/],
+  [
+    /^(?:-c|--config)$/,
+    /^(?:hooks|features|approval_policy|sandbox\w*|mcp_servers|projects|notify)\b[\w."-]*\s*=/,
+  ],
+  [/^--disable$/, /hooks/],
+  [/^--allowed-?[tT]ools$/, /(?:^|[\s,])Bash(?:\(:?\*\))?(?:[\s,]|$)/],
+  [/^--auto$/, /^(?:medium|high)$/],
+]
+
+const YES = /^-[a-z]*y$|^--(?:yes|yes-always|always-approve)$/
+
+/** Options without a value, by agent: the same letter means something else elsewhere. */
+const UNASKED_FLAGS: ReadonlyMap<string, RegExp> = new Map([
+  ['cursor-agent', /^-[a-z]*f$|^--(?:force|approve-mcps)$/],
+  ['aider', /^--yes(?:-always)?$/],
+  ...['gemini', 'qwen', 'crush', 'kimi', 'cline', 'openhands'].map((name) => [name, YES] as const),
+  ...['kiro-cli', 'kiro-cli-chat', 'qchat'].map((name) => [name, /^-[a-z]*a$/] as const),
+])
+
 /** An agent that is started without its questions or its settings, or that changes them. */
 export function unasked({ call, texts }: Use): readonly Draft[] {
   const isSo =
     texts.some((text) => text.startsWith('--') && UNASKED.test(text)) ||
-    (isAgent(call.name) && (changesSettings(texts) || texts.some((text) => UNGUARDED.test(text))))
+    (isAgent(call.name) && (changesSettings(texts) || isLessGuarded(call.name, texts)))
   return isSo ? [{ kind: 'setting', owner: call.name, place: undefined, sure: false }] : []
 }
 
 const isAgent = remembered((name) => AGENT_PROGRAMS.includes(name))
 
-function changesSettings([first = '', second = '']: readonly string[]): boolean {
-  return (
-    /^(?:config|plugins?|extensions?|hooks?)$/.test(first) &&
-    /^(?:set|add|unset|remove|rm|install|uninstall|enable|disable|link|update|migrate)$/.test(second)
+function isLessGuarded(name: string, texts: readonly string[]): boolean {
+  const flag = UNASKED_FLAGS.get(name)
+  return texts.some(
+    (text, i) =>
+      UNGUARDED.test(text) ||
+      flag?.test(text) ||
+      LESS_GUARDED.some(([option, value]) => {
+        const [, long = '', attached] = /^(--[\w-]+)=(.*)$/s.exec(text) ?? []
+        if (attached !== undefined) return option.test(long) && value.test(attached)
+        if (option.test(text)) return value.test(texts[i + 1] ?? '')
+        // `-anever`, `-a=never`
+        return (
+          /^-[a-z]./.test(text) &&
+          option.test(text.slice(0, 2)) &&
+          value.test(text.slice(2).replace(/^=/, ''))
+        )
+      }),
   )
 }
 
+const CHANGES_SETTINGS =
+  /^(?:config|plugins?|extensions?|hooks?|mcp)(?: marketplace)? (?:set|add(?:-\S+)?|unset|remove|rm|install|uninstall|enable|disable|link|update|migrate|import|reset-\S+)(?: |$)/
+
+function changesSettings(texts: readonly string[]): boolean {
+  return verbIndexes(texts).some((at) => CHANGES_SETTINGS.test(`${plainWords(texts.slice(at)).join(' ')} `))
+}
+
 const OF_GUARDS = /^(CARABINER|CLAUDE)_(\w+)(?:=|$)/
+/** Where agents look for their settings. */
+const OF_SETTINGS = /^(?:HOME|USERPROFILE|XDG_CONFIG_HOME|[A-Z]+_(?:HOME|CONFIG_DIR|CONFIG|CONFIG_HOME))=/
 
 /** Variables that switch hooks, or move what they depend on. For a program that is no agent, most of them change nothing. */
 export function setVariables({ assignments, calls }: Script): readonly Draft[] {
   const set = assignments.filter((one) => OF_GUARDS.test(one))
-  for (const { name, args } of calls)
+  for (const { name, args } of calls) {
     if (name === 'unset') for (const { text } of args) if (OF_GUARDS.test(text)) set.push(text)
-  if (set.length === 0) return []
+  }
+  const moved = movedSettings(assignments, calls)
+  if (set.length === 0) return moved
   const isForAgent = calls.some(({ name }) => isAgent(name) || isOwn(name))
   const isKept = calls.some(({ name }) => /^(?:export|declare|typeset|unset)$/.test(name))
-  return set.flatMap((by): readonly Draft[] => {
-    const [, owner, name] = OF_GUARDS.exec(by) ?? []
+  const own = set.flatMap((by): readonly Draft[] => {
+    const [, owner, name = ''] = OF_GUARDS.exec(by) ?? []
     const isOwner = owner === 'CARABINER'
-    if (!isForAgent && !(isOwner ? name === 'OFF' : isKept)) return []
+    const matters = isOwner ? name === 'OFF' || (isKept && KEPT.test(name)) : isKept
+    if (!isForAgent && !matters) return []
     return [
       { kind: 'setting', owner: isOwner ? 'carabiner' : 'claude-code', place: undefined, sure: false, by },
     ]
   })
+  return [...own, ...moved]
+}
+
+/** Variables of Carabiner that change what later commands are guarded by. */
+const KEPT = /^(?:HOME|SERVICE|DISABLED?)$/
+
+/** `HOME=/tmp/x claude`: an agent without the settings of its user. */
+function movedSettings(assignments: readonly string[], calls: readonly Call[]): readonly Draft[] {
+  const agent = calls.find(({ name, isGuess }) => isAgent(name) && !isGuess)
+  if (!agent) return []
+  const words = calls.flatMap(({ name, args }) => (name === 'env' ? args.map(({ text }) => text) : []))
+  const by = [...assignments, ...words].find((one) => OF_SETTINGS.test(one) && !OF_GUARDS.test(one))
+  return by === undefined ? [] : [{ kind: 'setting', owner: agent.name, place: undefined, sure: false, by }]
 }
 
 export const OWN_PROGRAMS: readonly Program[] = [
@@ -263,6 +343,32 @@ export const OWN_PROGRAMS: readonly Program[] = [
       { command: 'CARABINER_HOME=/tmp/x npm test', effects: [] },
       { command: 'CARABINER_HOME=/tmp/x claude', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'agent --yolo', effects: [{ kind: 'setting', owner: 'agent' }] },
+      { command: 'HOME=/tmp/x claude -p go', effects: [{ kind: 'setting', owner: 'claude' }] },
+      { command: 'env HOME=/tmp/x codex exec go', effects: [{ kind: 'setting', owner: 'codex' }] },
+      { command: 'export CARABINER_HOME=/tmp/x', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      {
+        command: 'claude -p --permission-mode=bypassPermissions x',
+        effects: [{ kind: 'setting', owner: 'claude' }],
+      },
+      { command: 'claude -p --permission-mode plan x', effects: [] },
+      { command: 'codex -s danger-full-access x', effects: [{ kind: 'setting', owner: 'codex' }] },
+      { command: 'codex -anever x', effects: [{ kind: 'setting', owner: 'codex' }] },
+      { command: "codex -c 'hooks={}' exec x", effects: [{ kind: 'setting', owner: 'codex' }] },
+      { command: 'codex -a on-request -s read-only -c model=x y', effects: [] },
+      { command: 'cursor-agent -pf x', effects: [{ kind: 'setting', owner: 'cursor-agent' }] },
+      { command: 'npx @google/gemini-cli -y', effects: [{ kind: 'setting', owner: 'gemini' }] },
+      { command: 'gemini --approval-mode yolo', effects: [{ kind: 'setting', owner: 'gemini' }] },
+      { command: 'aider --yes-always -m x', effects: [{ kind: 'setting', owner: 'aider' }] },
+      { command: 'claude --debug mcp add x -- node x.js', effects: [{ kind: 'setting', owner: 'claude' }] },
+      { command: 'claude mcp list', effects: [] },
+      { command: 'pkill -f carabiner', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'kill $(pgrep -f carabiner)', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'pgrep -f carabiner | xargs kill', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'pgrep -f vite | xargs kill', effects: [] },
+      { command: 'pkill -f carabiner/node_modules/.bin/vite', effects: [] },
+      { command: 'carabiner approvers add CODE', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'carabiner learn --write', effects: [{ kind: 'setting', owner: 'carabiner' }] },
+      { command: 'carabiner learn', effects: [] },
       { command: 'carabiner list', effects: [] },
       { command: 'carabiner trust --show', effects: [] },
       { command: 'carabiner setup --dry-run', effects: [] },

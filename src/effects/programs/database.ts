@@ -8,7 +8,7 @@ import { argumentsOf } from '../files/file-effect.js'
 import { DELETERS } from '../files/file-effects.js'
 import { type Draft, database, type Program, plainWords, reads, type Use, writes } from '../program.js'
 import type { Word } from '../script/word.js'
-import { modelEffects, mongoEffects, sqlEffects } from './sql.js'
+import { linesInSql, modelEffects, mongoEffects, sqlEffects } from './sql.js'
 
 // ---- SQL --------------------------------------------------------------------------------------------------------
 
@@ -40,8 +40,16 @@ const sql =
       ...inputOf(use),
       ...read.flatMap((word) => textOf(word, use) ?? []),
     ]
-    return [...texts.flatMap(sqlEffects), ...reads(use, read), ...fedTo(use)]
+    return [...texts.flatMap(sqlEffects), ...runLines(use, texts), ...reads(use, read), ...fedTo(use)]
   }
+
+/** `\! ls`, `COPY … TO PROGRAM 'ls'` */
+function runLines({ call }: Use, texts: readonly string[]): readonly Draft[] {
+  return texts.flatMap(linesInSql).map((line) => ({
+    kind: 'unknown',
+    why: `${call.name} runs a command of a shell: ${line.trim().slice(0, 100)}`,
+  }))
+}
 
 /** Backticks quote a name, unless the shell fills them in. */
 function statementsIn({ text, known }: Word): string {
@@ -248,6 +256,8 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
       { command: "psql -c 'DELETE FROM t WHERE id=1'", effects: [keeps] },
       { command: "psql -c 'select 1'", effects: [] },
       { command: "psql -tAc 'select 1'", effects: [] },
+      { command: String.raw`psql prod -c '\! ls'`, effects: [{ kind: 'unknown' }] },
+      { command: `psql -c "COPY users TO PROGRAM 'ls'"`, effects: [{ kind: 'unknown' }, keeps] },
     ],
   },
   {

@@ -4,6 +4,7 @@ import type { Program } from '../program.js'
 import { remembered } from '../remembered.js'
 import { CLOUD_PROGRAMS } from './cloud.js'
 import { CODE_PROGRAMS } from './code.js'
+import { CONTAINER_PROGRAMS } from './containers.js'
 import { DATABASE_PROGRAMS } from './database.js'
 import { DATABASE_SERVICES } from './database-services.js'
 import { FILE_PROGRAMS } from './files.js'
@@ -24,6 +25,7 @@ export const PROGRAMS: readonly Program[] = [
   ...GIT_PROGRAMS,
   ...NETWORK_PROGRAMS,
   ...CLOUD_PROGRAMS.map(showingSecrets),
+  ...CONTAINER_PROGRAMS,
   ...SECRET_STORES,
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,

@@ -36,6 +36,8 @@ export class Links {
   #behind(effect: Effect): Effect | undefined {
     if (!('place' in effect) || !effect.place?.known || effect.place.path.length > LONGEST) return undefined
     const { kind, place } = effect
+    // It would lead to the number of this process.
+    if (place.path.startsWith('/proc/self/')) return undefined
     // A link that is deleted or moved leaves the file behind it as it is.
     const real = this.#realPath(place, kind !== 'delete' && kind !== 'move')
     if (real === place.path) return undefined

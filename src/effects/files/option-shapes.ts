@@ -67,7 +67,7 @@ const ROWS: readonly (readonly [names: string, valued: string, long?: string])[]
   ['ag', 'ABCGm', '--ignore --depth --context --after --before'],
   ['ack', 'ABCm', '--type --ignore-dir --ignore-file --context --output'],
   ['sed gsed', 'efl', '--expression --file --line-length'],
-  ['awk gawk mawk nawk', 'fFv', '--file --field-separator --assign'],
+  ['awk gawk mawk nawk', 'fFvi', '--file --field-separator --assign --include'],
   ['jq', 'efL', '--from-file --indent --arg --argjson'],
   ['yq', 'ef', '--from-file --expression --indent --output-format --input-format'],
   ['perl', 'eEIMmxF'],

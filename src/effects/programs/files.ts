@@ -335,7 +335,7 @@ export const FILE_PROGRAMS: readonly Program[] = [
       'find',
       'history',
     ],
-    effects: (use) => [...fileChanges(use), ...ddReads(use), ...splitReads(use)],
+    effects: (use) => [...fileChanges(use), ...ddReads(use), ...splitReads(use), ...editorReads(use)],
     examples: [
       { command: 'echo x | tee -a ~/.profile', effects: [write('/home/dev/.profile')] },
       {
@@ -343,6 +343,11 @@ export const FILE_PROGRAMS: readonly Program[] = [
         effects: [write('/dev/sda'), { kind: 'read', place: { path: '/home/dev/app/disk.img' } }],
       },
       { command: 'truncate -s 0 app.log', effects: [write('/home/dev/app/app.log')] },
+      { command: 'nano .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: "vim -es -c '%print' -c q .env",
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
       { command: 'split .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'touch -m a.txt', effects: [write('/home/dev/app/a.txt')] },
       { command: 'split -b 1M big.bin part', effects: [write('/home/dev/app/part*', { wild: true })] },
@@ -452,6 +457,16 @@ export const FILE_PROGRAMS: readonly Program[] = [
     examples: [{ command: 'mount -o remount,rw /', effects: [{ kind: 'privilege' }] }],
   },
 ]
+
+/** An editor shows the files that it opens. */
+function editorReads(use: Use): readonly Draft[] {
+  if (!/^(?:vi|vim|nvim|view|ex|r?ed|nano|pico|micro|emacs)$/.test(use.call.name)) return []
+  const { operands } = argumentsOf(use.args, { valued: 'cST', long: ['--cmd', '--eval'] })
+  return reads(
+    use,
+    operands.filter(({ text }) => !text.startsWith('+')),
+  )
+}
 
 /** They read their first file. */
 function splitReads(use: Use): readonly Draft[] {

@@ -15,6 +15,7 @@ import { OWN_PROGRAMS } from './own.js'
 import { PUBLISHING_PROGRAMS, withPublishing } from './publishing.js'
 import { READERS } from './readers.js'
 import { SECRET_STORES, showingSecrets } from './secret-stores.js'
+import { SENDERS } from './senders.js'
 import { SYSTEM_PROGRAMS } from './system.js'
 import { WINDOWS_PROGRAMS } from './windows.js'
 
@@ -27,6 +28,8 @@ export const PROGRAMS: readonly Program[] = [
   ...CLOUD_PROGRAMS.map(showingSecrets),
   ...CONTAINER_PROGRAMS,
   ...SECRET_STORES,
+  ...SENDERS,
+  ...CLOUD_PROGRAMS,
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,

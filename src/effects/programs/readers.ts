@@ -12,6 +12,7 @@ import {
   reads,
   send,
   type Use,
+  writes,
 } from '../program.js'
 import type { Call, Script } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
@@ -57,9 +58,24 @@ const behindFirst =
       ...(use.call.name === 'sed'
         ? reads(use, filesInSed(isGiven ? valuesOf('e', '--expression') : operands.slice(0, 1)))
         : []),
+      ...inPlace(use, files),
       ...fileChanges(use),
     ]
   }
+
+/** `yq -i` and `awk -i inplace` write the files that they read. */
+function inPlace(use: Use, files: readonly Word[]): readonly Draft[] {
+  const { name } = use.call
+  const isYq = name === 'yq' && use.texts.some((text) => /^-[a-zA-Z]*i|^--in-?place$/.test(text))
+  const isAwk =
+    /awk$/.test(name) &&
+    use.texts.some(
+      (text, i) =>
+        /^(?:-i|--include=)inplace$/.test(text) ||
+        (text === 'inplace' && /^(?:-i|--include)$/.test(use.texts[i - 1] ?? '')),
+    )
+  return isYq || isAwk ? writes(use, files) : []
+}
 
 /** `r FILE` and `R FILE` in a script of sed. */
 function filesInSed(scripts: readonly Word[]): readonly Word[] {
@@ -240,6 +256,11 @@ export const READERS: readonly Program[] = [
         command: 'sed -i s/a/b/ x.txt',
         effects: [{ kind: 'write', place: { path: '/home/dev/app/x.txt' } }],
       },
+      { command: 'yq -i .a=1 x.yaml', effects: [{ kind: 'write', place: { path: '/home/dev/app/x.yaml' } }] },
+      {
+        command: 'awk -i inplace 1 x.txt',
+        effects: [{ kind: 'write', place: { path: '/home/dev/app/x.txt' } }],
+      },
       {
         command: 'jq .hooks settings.json',
         effects: [{ kind: 'read', place: { path: '/home/dev/app/settings.json' } }],
@@ -296,6 +317,25 @@ export const READERS: readonly Program[] = [
       { command: 'set', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'env | sort', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
       { command: 'env | grep -i key', effects: [{ kind: 'read', place: { path: '/proc/self/environ' } }] },
+    ],
+  },
+  {
+    names: ['xargs', 'parallel'],
+    effects: (use) =>
+      reads(
+        use,
+        argumentsOf(use.args, {
+          valued: 'adEIJLnPRSs',
+          long: ['--arg-file', '--delimiter'],
+          stops: true,
+        }).valuesOf('a', '--arg-file'),
+      ),
+    examples: [
+      { command: 'xargs -a .env echo', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
+      {
+        command: 'xargs --arg-file=.env echo',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
     ],
   },
   {

@@ -13,7 +13,7 @@ const RUNNING =
 
 /** A function whose first argument is a command line, or the list of its words. */
 const RUN_CALL =
-  /(?<![\w$])(?:os\.(?:system|popen)|system|popen\w*|execSync|execFileSync|execFile|spawnSync|spawn|exec|subprocess\.\w+|check_\w+|getoutput|shell_exec|passthru|proc_open|Popen|qx|Open3\.\w+)\s*\(?\s*\[?\s*$/
+  /(?<![\w$])(?:os\.(?:system|popen)|system|popen\w*|execSync|execFileSync|execFile|spawnSync|spawn|exec|subprocess\.\w+|check_\w+|getoutput|shell_exec|passthru|proc_open|Popen|qx|do shell script|Open3\.\w+)\s*\(?\s*\[?\s*$/
 
 const MOST = 50
 

@@ -2,7 +2,7 @@
 
 import type { Effect } from '../effect.js'
 import { absolutePath } from '../paths/absolute-path.js'
-import { plainPath } from '../program.js'
+import { plainPath, plainWords } from '../program.js'
 import { remembered } from '../remembered.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
@@ -62,9 +62,28 @@ export function runFiles(
   const written = effects.flatMap((one) => (one.kind === 'write' ? [one.place.path] : []))
   const isRun = (path: string) =>
     run.has(path) || (/\/bin\//.test(path) && names.has(path.slice(path.lastIndexOf('/') + 1)))
-  if (!unpacks && ![...redirected, ...written].some(isRun)) return effects
+  const cloned = calls.flatMap((call) => clonedFolders(call, home))
+  const runsCloned = cloned.some((folder) => [...run].some((path) => path.startsWith(`${folder}/`)))
+  if (!unpacks && !runsCloned && ![...redirected, ...written].some(isRun)) return effects
   return effects.map((one) => (one.kind === 'fetch' && !one.runs ? { ...one, runs: true } : one))
 }
+
+/** `git clone ADDRESS [FOLDER]` */
+function clonedFolders({ name, args, folders }: Call, home: string): readonly string[] {
+  const texts = args.map(({ text }) => text)
+  const at = name === 'git' ? texts.indexOf('clone') : -1
+  if (at < 0) return []
+  const [address, given] = plainWords(texts.slice(at + 1), CLONE_VALUED)
+  const own = address
+    ?.replace(/\/+$/, '')
+    .replace(/^.*[/:]/, '')
+    .replace(/\.git$/, '')
+  const folder = given ?? own
+  return folder ? folders.map((one) => plainPath(absolutePath(folder, one, home))) : []
+}
+
+const CLONE_VALUED =
+  /^(?:-[bcojCu]|--(?:branch|config|origin|jobs|depth|reference|template|filter|upload-pack))$/
 
 const UNPACKERS = /^(?:(?:bsd|g)?tar|unzip|7z[az]?|gunzip|cpio|unrar)$/
 

@@ -22,7 +22,7 @@ export interface ToolUse {
 
 /** Tools of agents that only concern the conversation. */
 const TALK =
-  /^(?:todo|task|agent|subagent|plan|enterplan|exitplan|ask|skill|think|memory|note(?!book)|bashoutput|killshell|killbash|taskoutput|taskstop|listmcp|readmcp|toolsearch|slashcommand|structuredoutput|reply|message|attemptcompletion|newtask|switchmode|updateplan|viewimage|reportintent|sleep|wait|finish|complete|lsp|diagnostics|getdiagnostics|readlints|sequentialthinking|resolvelibraryid|getlibrarydocs)/
+  /^(?:todo|task|agent|subagent|plan|enterplan|exitplan|ask|skill|think|memory|note(?!book)|bashoutput|killshell|killbash|taskoutput|taskstop|listmcp|readmcp|toolsearch|slashcommand|structuredoutput|reply|message|attemptcompletion|newtask|switchmode|updateplan|reportintent|sleep|wait|finish|complete|lsp|diagnostics|getdiagnostics|readlints|sequentialthinking|resolvelibraryid|getlibrarydocs)/
 
 const READING = /^(?:read|view|cat|open|glob|grep|search|find|list|ls|get|stat|tree|codebase|semantic)/
 const WEB = /fetch|browse|navigate|goto|^web|^http|url|crawl|scrape|download/

@@ -29,7 +29,6 @@ export const PROGRAMS: readonly Program[] = [
   ...CONTAINER_PROGRAMS,
   ...SECRET_STORES,
   ...SENDERS,
-  ...CLOUD_PROGRAMS,
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,

@@ -26,7 +26,7 @@ export const PROGRAMS: readonly Program[] = [
   ...GIT_PROGRAMS,
   ...NETWORK_PROGRAMS,
   ...CLOUD_PROGRAMS.map(showingSecrets),
-  ...CONTAINER_PROGRAMS,
+  ...CONTAINER_PROGRAMS.map(showingSecrets),
   ...SECRET_STORES,
   ...SENDERS,
   ...DATABASE_PROGRAMS,

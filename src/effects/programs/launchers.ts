@@ -69,6 +69,24 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
     corepack: [{ runs: /^(?:npm|npx|pnpm|pnpx|yarn|yarnpkg)(?:@|$)/ }],
     direnv: [{ verbs: ['exec'], operands: 1 }],
     dotenv: [{ valued: /^-[ef]$/ }],
+    dotenvx: [{ verbs: ['run'], valued: /^(?:-f|--env-file|-e|--env|-fk|--env-keys-file)$/ }],
+    foreman: [{ verbs: ['run'], valued: /^(?:-e|--env|-f|--procfile|-d|--root)$/ }],
+    honcho: [{ verbs: ['run'], valued: /^(?:-e|--env|-f|--procfile|-d|--app-root)$/ }],
+    fnm: [{ verbs: ['exec'], valued: /^--(?:using|fnm-dir)$/ }],
+    nvm: [{ verbs: ['exec'], operands: 1 }],
+    pixi: [{ verbs: ['run'], valued: /^(?:-e|--environment|--manifest-path|-m)$/ }],
+    devbox: [{ verbs: ['run'], valued: /^(?:-c|--config|-e|--env|--env-file)$/ }],
+    distrobox: [{ verbs: ['enter'], operands: 1 }],
+    toolbox: [{ verbs: ['run'], valued: /^(?:-c|--container|-d|--distro|-r|--release)$/ }],
+    firejail: [{}],
+    proot: [{ valued: /^-[rbmwqkR]$/ }],
+    valgrind: [{}],
+    'xvfb-run': [{ valued: /^-[enfpsw]$/ }],
+    'dbus-run-session': [{ valued: /^--(?:config-file|dbus-daemon)$/ }],
+    arch: [{ valued: /^-[de]$/ }],
+    entr: [{}],
+    watchexec: [{ valued: /^(?:-[ewifdso]|--(?:exts|watch|ignore|filter|debounce|signal|shell))$/ }],
+    screen: [{ valued: /^-\w*S$|^-[chtTep]$/ }],
     // On some systems it runs the words after its file.
     script: [{ operands: 1, valued: /^-[BEIOTcmto]$/ }],
     'cross-env': [{ assignments: true }],
@@ -118,6 +136,7 @@ export function launchedBy(call: Call): Launched | undefined {
   if (call.name === 'cmake')
     return call.args[0]?.text === '-E' && call.args[1] ? made(call, call.args.slice(1), false) : undefined
   if (call.name === 'cmd') return byCmd(call)
+  if (call.name === 'nix') return byNix(call)
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
@@ -126,6 +145,13 @@ export function launchedBy(call: Call): Launched | undefined {
       return made(call, words, launcher.elsewhere ?? false)
   }
   return undefined
+}
+
+/** `nix develop .#ci -c make`. */
+function byNix(call: Call): Launched | undefined {
+  const at = call.args.findIndex(({ text }) => text === '-c' || text === '--command')
+  const words = /^(?:develop|shell)$/.test(call.args[0]?.text ?? '') && at > 0 ? call.args.slice(at + 1) : []
+  return words.length > 0 ? made(call, words, false) : undefined
 }
 
 /** `cmd /c del x`, `cmd /c "del x"`. */

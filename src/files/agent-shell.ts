@@ -47,6 +47,25 @@ export const AGENT_PROGRAMS: readonly string[] = [
   'qwen',
 ]
 
+const YES = /^-[a-z]*y$|^--(?:yes|yes-always|always-approve)$/
+
+/** Options without a value, by agent: the same letter means something else elsewhere. */
+export const UNASKED_FLAGS: ReadonlyMap<string, RegExp> = new Map([
+  ['cursor-agent', /^-[a-z]*f$|^--(?:force|approve-mcps)$/],
+  ['aider', /^--yes(?:-always)?$/],
+  ...['gemini', 'qwen', 'crush', 'kimi', 'cline', 'openhands'].map((name) => [name, YES] as const),
+  ...['kiro-cli', 'kiro-cli-chat', 'qchat'].map((name) => [name, /^-[a-z]*a$/] as const),
+])
+
+/** Packages whose program has another name. */
+export const PROGRAM_OF: ReadonlyMap<string, string> = new Map([
+  ['@changesets/cli', 'changeset'],
+  ['@anthropic-ai/claude-code', 'claude'],
+  ['@google/gemini-cli', 'gemini'],
+  ['@qwen-code/qwen-code', 'qwen'],
+  ['opencode-ai', 'opencode'],
+])
+
 /** Agents that npm installs as `cli.js`, `index.js` and the like. */
 const AGENT_PACKAGE =
   /[\\/]node_modules[\\/](?:@anthropic-ai[\\/]claude-code|@openai[\\/]codex|@google[\\/]gemini-cli|@qwen-code[\\/]qwen-code|@github[\\/]copilot|@augmentcode[\\/]auggie|@charmland[\\/]crush|@letta-ai[\\/]letta-code|opencode-ai|cline)[\\/]/

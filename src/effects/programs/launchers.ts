@@ -1,5 +1,6 @@
 // Programs that run another one without changing what it does: `npx`, `bundle exec`, `uv run`, `docker exec`.
 
+import { PROGRAM_OF } from '../../files/agent-shell.js'
 import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
 import type { Word } from '../script/word.js'
@@ -113,15 +114,6 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
     oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
   }),
 )
-
-/** Packages whose program has another name. */
-const PROGRAM_OF: ReadonlyMap<string, string> = new Map([
-  ['@changesets/cli', 'changeset'],
-  ['@anthropic-ai/claude-code', 'claude'],
-  ['@google/gemini-cli', 'gemini'],
-  ['@qwen-code/qwen-code', 'qwen'],
-  ['opencode-ai', 'opencode'],
-])
 
 export interface Launched {
   readonly call: Call

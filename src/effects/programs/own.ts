@@ -1,7 +1,7 @@
 // Carabiner itself, under any name and behind any launcher, and switches with which any agent stops asking.
 
 import { posix } from 'node:path'
-import { AGENT_PROGRAMS, AGENT_VARIABLES } from '../../files/agent-shell.js'
+import { AGENT_PROGRAMS, AGENT_VARIABLES, UNASKED_FLAGS } from '../../files/agent-shell.js'
 import { backupPrefix, RESTORE_SCRIPT } from '../../files/homes.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { fileEffectsOf } from '../files/file-effects.js'
@@ -240,16 +240,6 @@ const LESS_GUARDED: readonly (readonly [option: RegExp, value: RegExp])[] = [
   [/^--auto$/, /^(?:medium|high)$/],
 ]
 
-const YES = /^-[a-z]*y$|^--(?:yes|yes-always|always-approve)$/
-
-/** Options without a value, by agent: the same letter means something else elsewhere. */
-const UNASKED_FLAGS: ReadonlyMap<string, RegExp> = new Map([
-  ['cursor-agent', /^-[a-z]*f$|^--(?:force|approve-mcps)$/],
-  ['aider', /^--yes(?:-always)?$/],
-  ...['gemini', 'qwen', 'crush', 'kimi', 'cline', 'openhands'].map((name) => [name, YES] as const),
-  ...['kiro-cli', 'kiro-cli-chat', 'qchat'].map((name) => [name, /^-[a-z]*a$/] as const),
-])
-
 /** An agent that is started without its questions or its settings, or that changes them. */
 export function unasked({ call, texts }: Use): readonly Draft[] {
   const isSo =
@@ -344,20 +334,12 @@ export const OWN_PROGRAMS: readonly Program[] = [
       { command: 'CARABINER_HOME=/tmp/x claude', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       { command: 'agent --yolo', effects: [{ kind: 'setting', owner: 'agent' }] },
       { command: 'HOME=/tmp/x claude -p go', effects: [{ kind: 'setting', owner: 'claude' }] },
-      { command: 'env HOME=/tmp/x codex exec go', effects: [{ kind: 'setting', owner: 'codex' }] },
       { command: 'export CARABINER_HOME=/tmp/x', effects: [{ kind: 'setting', owner: 'carabiner' }] },
       {
         command: 'claude -p --permission-mode=bypassPermissions x',
         effects: [{ kind: 'setting', owner: 'claude' }],
       },
       { command: 'claude -p --permission-mode plan x', effects: [] },
-      { command: 'codex -s danger-full-access x', effects: [{ kind: 'setting', owner: 'codex' }] },
-      { command: 'codex -anever x', effects: [{ kind: 'setting', owner: 'codex' }] },
-      { command: "codex -c 'hooks={}' exec x", effects: [{ kind: 'setting', owner: 'codex' }] },
-      { command: 'codex -a on-request -s read-only -c model=x y', effects: [] },
-      { command: 'cursor-agent -pf x', effects: [{ kind: 'setting', owner: 'cursor-agent' }] },
-      { command: 'npx @google/gemini-cli -y', effects: [{ kind: 'setting', owner: 'gemini' }] },
-      { command: 'gemini --approval-mode yolo', effects: [{ kind: 'setting', owner: 'gemini' }] },
       { command: 'aider --yes-always -m x', effects: [{ kind: 'setting', owner: 'aider' }] },
       { command: 'claude --debug mcp add x -- node x.js', effects: [{ kind: 'setting', owner: 'claude' }] },
       { command: 'claude mcp list', effects: [] },

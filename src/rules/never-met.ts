@@ -120,7 +120,9 @@ const USUAL_WORDS: { readonly [K in EffectKind]?: readonly string[] } = {
     apply cancel create delete deploy destroy detach disable drain publish purge remove replace reset restart revoke
     rollback scale terminate uninstall unpublish update upgrade`),
   database: words('alter create database delete drop flushall grant insert schema table truncate update'),
-  privilege: words('chmod chown chgrp mount passwd setcap sudo useradd userdel usermod visudo'),
+  privilege: words(`
+    adduser chgrp chmod chown chpasswd chsh deluser doas gpasswd groupadd groupdel mount newgrp passwd pkexec runuser
+    setcap su sudo umount useradd userdel usermod visudo`),
   process: words(`
     crontab disable format halt iptables kill killall modprobe pkill poweroff reboot remove service shutdown stop
     swapoff sysctl systemctl`),

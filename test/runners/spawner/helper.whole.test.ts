@@ -132,7 +132,8 @@ describe.each(HELPERS)('a helper: %s', (kind) => {
       const [one] = await Promise.allSettled([sh(`echo x >>started; exec sleep ${FOREVER}`)])
       expect(one).toMatchObject({ reason: { code: 'HOOK_INTERRUPTED' } })
       await programs.idle()
-      expect(workshop.running()).toEqual([])
+      // A program that was just killed is still listed for a moment.
+      await expect.poll(() => workshop.running(), { timeout: 10_000 }).toEqual([])
     },
   )
 

@@ -13,8 +13,8 @@ export const WORDS = {
   ask: 'carabiner-canary-asks',
   rewritten: 'carabiner-canary-rewritten',
   preferences: 'carabiner-canary-preference',
-  /** In the guard's reason for `MARKERS.guarded`. */
-  guard: 'hooks and settings of agents',
+  /** The rule in the guard's reason for `MARKERS.guarded`. */
+  guard: 'guard/settings-changed',
   UserPromptSubmit: 'carabiner-context-at-prompt',
   SessionStart: 'carabiner-context-at-start',
   PostToolUse: 'carabiner-context-after-tool',

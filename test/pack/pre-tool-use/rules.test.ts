@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseHookInput } from '../../../src/author/hook-input.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
+import { MARKERS, WORDS } from '../../../src/verify/canary.js'
 import { BAD, HOME, ORDINARY, PROJECT } from '../../effects/command-lists.js'
 import { GuardedProject, verdictOf } from './guarded-project.js'
 
@@ -230,4 +231,10 @@ describe('rules.json of the user', () => {
     write('{ "rules": [{ "id": "guard/send", "then": "deny" }] }')
     expect(await project.verdict(SEND, { settings: { bash: { denyList: false } } })).toBe('none')
   })
+})
+
+it('says the words by which the proof of an agent knows the guard', async () => {
+  const answer = await project.tool('Bash', { command: `touch ${MARKERS.guarded}` })
+  expect(verdictOf(answer)).toBe('deny')
+  expect(answer?.reason).toContain(WORDS.guard)
 })

@@ -43,12 +43,17 @@ const NO_ANSWER: Unanswered = {
 
 /** Whatever it needs is loaded when a hook asks: most events end without a question. */
 export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
-  if (asking.ask && !readApprovers()) {
-    return async (question, signal) => {
-      const { terminalApprover } = await import('../../asking/terminal-approver.js')
-      return terminalApprover()(question, signal)
-    }
+  const elsewhere = approverElsewhere(asking, place)
+  if (!asking.ask) return elsewhere
+  return async (question, signal) => {
+    if (readApprovers()) return elsewhere(question, signal)
+    const { terminalApprover } = await import('../../asking/terminal-approver.js')
+    return terminalApprover()(question, signal)
   }
+}
+
+/** For everybody but the person at this terminal. */
+function approverElsewhere(asking: TimedAsking, place: AskingPlace): Approver {
   if (asking.dialog) return () => IN_DIALOG
   if (place.isKnown) return (question, signal) => askQueue(asking, place, question, signal)
   if (asking.wait === undefined) return () => NO_SESSION

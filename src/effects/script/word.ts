@@ -15,10 +15,11 @@ export interface Word {
 
 /** Stands for words that another program prints. */
 export const ITS_INPUT = 'its input'
+const OPEN = new RegExp(`[$\`]|${ITS_INPUT}`)
 
 /** The text before the first part that only the running shell knows. Undefined if there is no such part. */
 export function certainStart(text: string): string | undefined {
-  const at = text.search(/[$`]|its input/)
+  const at = text.search(OPEN)
   return at < 0 ? undefined : text.slice(0, at)
 }
 

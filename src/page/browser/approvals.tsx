@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { PasskeysView, QuestionsView, QuestionView } from '../view.js'
 import { tell } from './ask.js'
+import { CallFields } from './call-fields.js'
 import { useNow } from './now.js'
 import { allowWithPasskey, makePasskey } from './passkey.js'
 import { usePolled } from './poll.js'
@@ -56,16 +57,7 @@ function Question({ question, passkeys, onDone }: QuestionProps) {
         <Left expires={expires} />
       </p>
       <h2 id={title}>{asks[0]?.prompt ?? 'A hook asks'}</h2>
-      <dl class="fields call">
-        {call.map(({ name, value }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <pre>{value}</pre>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <CallFields call={call} />
       <dl class="fields">
         {asks.map(({ hook, prompt, reason }, i) => (
           <div key={`${hook} ${prompt}`}>

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Details, RanHook, Row } from '../view.js'
 import { ask } from './ask.js'
+import { CallFields } from './call-fields.js'
 import { Diff } from './diff.js'
 import { counted, duration } from './format.js'
 import { addressOf } from './route.js'
@@ -179,16 +180,7 @@ function Call({ details: { call, exact, kind } }: { readonly details: Details })
   if (!call || call.length === 0) return null
   return (
     <Part title={kind === 'fire' || kind === 'late' ? 'The call' : 'The entry'}>
-      <dl class="fields">
-        {call.map(({ name, value }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <pre>{value}</pre>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <CallFields call={call} />
       {exact === false && <p class="note">Not exact: secrets were taken out, or long texts were cut.</p>}
     </Part>
   )

@@ -112,28 +112,10 @@ function isFiltered({ command }: Call, script: Script): boolean {
   )
 }
 
-/** Calls that may print variables, and options of a shell that print what it runs. */
-function showsVariables({ name, args }: Call): boolean {
-  if (name === 'set') return args.length === 0 || args.some(({ text }) => /^-\w*[xv]|^[xv]/.test(text))
-  if (/^(?:ba|da|z|k)?sh$/.test(name)) return args.some(({ text }) => /^-\w*[xv]/.test(text))
-  return (
-    PRINTING.test(name) || args.some(({ text, known }) => !known || /\bprocess\.env|\benviron\b/.test(text))
-  )
-}
-
-const PRINTING = /^(?:echo|printf|print|env|printenv|export|declare|typeset|local|compgen|eval|cat|tee)$/
-
-/** `source .env && npm start`: the variables reach a program, and nothing shows them. */
-function isOnlyLoaded({ call, script: { calls, outputs, text } }: Use): boolean {
-  const others = calls.filter(({ command }) => command !== call.command)
-  return outputs.length === 0 && !text.includes('<<') && !others.some(showsVariables)
-}
-
 const loads = (use: Use): readonly Draft[] => {
   const [file] = use.args
   // What follows is given to the script.
-  if (!file || (/(?:^|\/)\.env(?:\.[\w.-]+)?$/.test(file.text) && isOnlyLoaded(use))) return []
-  return reads(use, [file])
+  return file ? reads(use, [file]) : []
 }
 
 function isOperand({ text }: Word): boolean {
@@ -342,7 +324,10 @@ export const READERS: readonly Program[] = [
     names: ['source', '.'],
     effects: loads,
     examples: [
-      { command: 'source .env && npm start', effects: [] },
+      {
+        command: 'source .env && npm start',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
       { command: '. ./x.sh', effects: [{ kind: 'read', place: { path: '/home/dev/app/x.sh' } }] },
       {
         command: 'source .env; echo "$A"',

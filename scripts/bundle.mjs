@@ -35,6 +35,7 @@ const COMMON = {
     '@ai-sdk/openai-compatible',
     '@opentelemetry/api',
     '@simplewebauthn/server',
+    'pg',
   ],
   logLevel: /** @type {const} */ ('warning'),
 }

@@ -11,6 +11,7 @@ const FLOORS = [
   'cli',
   'verify',
   'page',
+  'fleet',
   'service',
   'adapters',
   'plugins',

@@ -1,0 +1,102 @@
+// Connections to the database of a fleet. The package pg is loaded here, and only when one is opened.
+
+import type { Pool, PoolClient, QueryResultRow } from 'pg'
+import { textOf } from '../../core/base/errors.js'
+
+export type Client = Pick<PoolClient, 'query'>
+
+export interface DatabaseOptions {
+  /** `postgres://USER:PASSWORD@HOST/NAME`, as libpq understands it. */
+  readonly url: string
+  /** The organisation: nobody sees rows of another one. */
+  readonly org: string
+  /** The most connections. Default 4. */
+  readonly connections?: number
+  readonly onLost?: (error: Error) => void
+}
+
+/** The database, seen by one organisation. */
+export class Database {
+  readonly #pool: Pool
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  async rows<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
+    const { rows } = await this.#pool.query<R>(sql, [...values])
+    return rows
+  }
+
+  /** In one transaction that sees one state of the database from its beginning to its end. */
+  async snapshot<T>(work: (database: Client) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect()
+    try {
+      await client.query('begin isolation level repeatable read')
+      const made = await work(client)
+      await client.query('commit')
+      client.release()
+      return made
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+const CONNECT_MS = 10_000
+/** A query that takes longer waits for something that does not come. */
+const STATEMENT_MS = 60_000
+
+/** Connects on first use. Each connection enters the organisation before anything else. */
+export async function openDatabase({
+  url,
+  org,
+  connections = 4,
+  onLost = () => {},
+}: DatabaseOptions): Promise<Database> {
+  const { Pool } = await postgres()
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    application_name: 'carabiner fleet',
+    onConnect: async (client) => {
+      await client.query('select fleet.enter($1)', [org])
+    },
+  })
+  // Without a listener, a connection that is lost while nobody uses it would end the process.
+  pool.on('error', onLost)
+  return new Database(pool)
+}
+
+/** One connection without an organisation, for the owner of the tables. */
+export async function withOwner<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const { Client } = await postgres()
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client as unknown as Client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function postgres(): Promise<Pick<typeof import('pg'), 'Client' | 'Pool'>> {
+  try {
+    const module = await import('pg')
+    // Bundled, the package is required, and its names are not on the module itself.
+    return module.default ?? module
+  } catch (error) {
+    throw new Error(
+      `a fleet needs the package pg (${textOf(error)}); install it where Carabiner is installed: npm install -g pg`,
+      { cause: error },
+    )
+  }
+}

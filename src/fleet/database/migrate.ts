@@ -1,0 +1,51 @@
+// Brings the database up to date: each migration once, in order, whoever else does the same at that moment.
+
+import type { Client } from './connection.js'
+import { MIGRATIONS, type Migration } from './migrations.js'
+
+/** Any number, as long as it stays the same: PostgreSQL keeps others waiting who use it. */
+const LOCK = 7_203_451_991
+
+/** Each migration is a transaction of its own. Returns those that were missing. Throws for a database that is newer. */
+export async function migrate(client: Client): Promise<readonly Migration[]> {
+  await client.query('select pg_advisory_lock($1)', [LOCK])
+  try {
+    await client.query(
+      'create schema if not exists fleet; create table if not exists fleet.migration (version int primary key, name text not null, at timestamptz not null default now())',
+    )
+    const done = new Set(await versionsIn(client))
+    const newest = Math.max(0, ...done)
+    checkVersion(newest)
+    const missing = MIGRATIONS.filter(({ version }) => !done.has(version))
+    for (const { version, name, sql } of missing) await apply(client, version, name, sql)
+    return missing
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [LOCK])
+  }
+}
+
+async function versionsIn(client: Client): Promise<readonly number[]> {
+  const { rows } = await client.query<{ version: number }>('select version from fleet.migration')
+  return rows.map(({ version }) => version)
+}
+
+async function apply(client: Client, version: number, name: string, sql: string): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(sql)
+    await client.query('insert into fleet.migration (version, name) values ($1, $2)', [version, name])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** A newer gateway has changed the database in ways that this version does not know. */
+function checkVersion(newest: number): void {
+  const known = MIGRATIONS.at(-1)?.version ?? 0
+  if (newest > known)
+    throw new Error(
+      `the database has version ${newest}, and this version of Carabiner knows ${known}; update Carabiner`,
+    )
+}

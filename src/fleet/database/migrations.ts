@@ -1,0 +1,17 @@
+// The migrations of the database, in order. A migration that was released is never changed: add another one.
+
+import { sql as machines } from './migrations/0001-machines.js'
+import { sql as audit } from './migrations/0002-audit.js'
+import { sql as checkpoints } from './migrations/0003-checkpoints.js'
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'machines', sql: machines },
+  { version: 2, name: 'audit', sql: audit },
+  { version: 3, name: 'checkpoints', sql: checkpoints },
+]

@@ -1,0 +1,211 @@
+// The database of a fleet: migrations, roles, row-level security, and appending.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Database, withOwner } from '../../src/fleet/database/connection.js'
+import { migrate } from '../../src/fleet/database/migrate.js'
+import { MIGRATIONS } from '../../src/fleet/database/migrations.js'
+import { addedMachine, type Fleet, type Lines, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+describe.runIf(hasPostgres)('the database of a fleet', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let gateway: Database
+
+  beforeAll(async () => {
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    gateway = await opened(fleet.gateway)
+  })
+  afterAll(async () => {
+    await gateway?.close()
+    server?.stop()
+  })
+
+  const append = async (machine: string, lines: Lines, epoch = 1) => {
+    const { first, prev, count, last, text } = lines
+    const [row] = await gateway.rows('select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8)', [
+      ...[machine, 'log', epoch, first, prev, count, last.hash, text],
+    ])
+    return row
+  }
+  const kept = (machine: string) =>
+    run(fleet.owner, [
+      `select r.seq::int, r.session, r.kind, r.verdict, r.at from fleet.record r join fleet.chain c using (chain) where c.machine = '${machine}' order by c.epoch, r.seq`,
+    ])
+
+  describe('migrations', () => {
+    it('run once, also when several programs begin at the same time, and again change nothing', async () => {
+      const { owner } = await server.database()
+      const made = await Promise.all([1, 2, 3].map(() => withOwner(owner, migrate)))
+      expect(made.flat().map(({ version }) => version)).toEqual(MIGRATIONS.map(({ version }) => version))
+      expect(await withOwner(owner, migrate)).toEqual([])
+    })
+
+    it('are numbered from 1 without holes', () => {
+      expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, i) => i + 1))
+    })
+
+    it('leave a newer database alone', async () => {
+      const { owner } = await server.database()
+      await withOwner(owner, migrate)
+      await run(owner, [`insert into fleet.migration (version, name) values (999, 'later')`])
+      await expect(withOwner(owner, migrate)).rejects.toThrow(/version 999.*update Carabiner/)
+    })
+
+    it('that fail leave nothing behind', async () => {
+      const { owner } = await server.database()
+      await run(owner, ['create schema fleet', 'create table fleet.machine (taken int)'])
+      await expect(withOwner(owner, migrate)).rejects.toThrow(/already exists/)
+      expect(await run(owner, ['select * from fleet.migration'])).toEqual([])
+    })
+  })
+
+  describe('roles', () => {
+    const refused = (url: string, sql: string) =>
+      expect(run(url, [`select fleet.enter('acme')`, sql])).rejects.toThrow(/permission denied|must be owner/)
+
+    it.each([
+      `delete from fleet.record`,
+      `update fleet.record set line = 'x'`,
+      `truncate fleet.record`,
+      `insert into fleet.record (chain, seq, org, at, received, kind, hash, line) values (1, 1, 1, now(), now(), 'fire', '', '')`,
+      `update fleet.chain set seq = 0`,
+      `delete from fleet.chain`,
+      `insert into fleet.evidence (org) values (1)`,
+      `delete from fleet.evidence`,
+      `select * from fleet.record`,
+      `insert into fleet.machine (org, name, key, token) values (1, 'x', '', '')`,
+      `update fleet.machine set key = '\\x00'`,
+      `select secret_digest from fleet.join_token`,
+      `insert into fleet.join_token (org, token, secret_digest, expires) values (1, 'x', '\\x00', now())`,
+      `insert into fleet.checkpoint (org, number, note) values (1, 1, '')`,
+      `drop table fleet.record`,
+    ])('the gateway may not: %s', (sql) => refused(fleet.gateway, sql))
+
+    it.each([
+      `delete from fleet.record`,
+      `update fleet.machine set retired = now()`,
+      `select secret_digest from fleet.join_token`,
+      `insert into fleet.checkpoint (org, number, note) values (1, 1, '')`,
+      `select fleet.append(gen_random_uuid(), 'l', 1, 1, '', 1, '', '')`,
+    ])('an auditor may not: %s', (sql) => refused(fleet.auditor, sql))
+
+    it.each([
+      `delete from fleet.record`,
+      `update fleet.join_token set used = null`,
+      `select secret_digest from fleet.join_token`,
+      `update fleet.checkpoint set note = ''`,
+      `delete from fleet.checkpoint`,
+    ])('an administrator of the fleet may not: %s', (sql) => refused(fleet.admin, sql))
+  })
+
+  it('shows nobody the rows of another organisation, or any rows without one', async () => {
+    const [ours, theirs] = [await addedMachine(fleet, 'ours'), await addedMachine(fleet, 'theirs', 'other')]
+    const lines = madeLines([{ session: 'rls' }])
+    expect(await append(ours, lines)).toMatchObject({ status: 'added' })
+    await expect(append(theirs, lines)).rejects.toThrow(/not in this organisation/)
+    const seen = async (url: string, org?: string) => {
+      const rows = await run(url, [
+        ...(org === undefined ? [] : [`select fleet.enter('${org}')`]),
+        `select (select count(*)::int from fleet.record where session = 'rls') as records, (select count(*)::int from fleet.machine where name in ('ours', 'theirs')) as machines`,
+      ])
+      return rows[0]
+    }
+    expect(await seen(fleet.auditor, 'acme')).toEqual({ records: 1, machines: 1 })
+    expect(await seen(fleet.auditor, 'other')).toEqual({ records: 0, machines: 1 })
+    expect(await seen(fleet.auditor)).toEqual({ records: 0, machines: 0 })
+    await expect(run(fleet.auditor, [`select fleet.enter('nobody')`])).rejects.toThrow(
+      /no organisation nobody/,
+    )
+  })
+
+  describe('appending', () => {
+    it('adds lines in order, once, and knows those that it has', async () => {
+      const machine = await addedMachine(fleet, 'in-order')
+      const one = madeLines([
+        { session: 'a', action: 'deny' },
+        { session: 'b', kind: 'approval', decision: 'allow' },
+      ])
+      const two = madeLines([{ session: 'c' }], one.last)
+      expect(await append(machine, one)).toEqual({ status: 'added', head_seq: '2', head_hash: one.last.hash })
+      expect(await append(machine, one)).toMatchObject({ status: 'known', head_seq: '2' })
+      expect(await append(machine, two)).toMatchObject({ status: 'added', head_seq: '3' })
+      const both = { ...one, count: 3, last: two.last, text: `${one.text}\n${two.text}` }
+      expect(await append(machine, both)).toMatchObject({ status: 'known', head_seq: '3' })
+      expect((await kept(machine)).map(({ seq, session, verdict }) => [seq, session, verdict])).toEqual([
+        [1, 'a', 'deny'],
+        [2, 'b', 'allow'],
+        [3, 'c', null],
+      ])
+    })
+
+    it('adds only the end of a batch that it has in part', async () => {
+      const machine = await addedMachine(fleet, 'in-part')
+      const one = madeLines([{ session: 'a' }, { session: 'b' }])
+      const two = madeLines([{ session: 'c' }], one.last)
+      await append(machine, one)
+      const both = { ...one, count: 3, last: two.last, text: `${one.text}\n${two.text}` }
+      expect(await append(machine, both)).toMatchObject({ status: 'added', head_seq: '3' })
+      expect((await kept(machine)).map(({ session }) => session)).toEqual(['a', 'b', 'c'])
+    })
+
+    it('once, when two gateways get the same batch at the same time', async () => {
+      const machine = await addedMachine(fleet, 'at-once')
+      const lines = madeLines(Array.from({ length: 50 }, (_, i) => ({ session: `s${i}` })))
+      const said = await Promise.all([1, 2, 3, 4].map(() => append(machine, lines)))
+      expect(said.map((row) => row?.status).sort()).toEqual(['added', 'known', 'known', 'known'])
+      expect(await kept(machine)).toHaveLength(50)
+    })
+
+    it('begins a chain where the machine begins, whose older records are gone', async () => {
+      const machine = await addedMachine(fleet, 'late')
+      const lines = madeLines([{ session: 'x' }], { seq: 500, hash: 'a'.repeat(64) })
+      expect(await append(machine, lines)).toMatchObject({ status: 'added', head_seq: '501' })
+    })
+
+    it.each([
+      ['gap', (before: Lines) => madeLines([{ session: 'x' }], { ...before.last, seq: before.last.seq + 5 })],
+      ['fork', () => madeLines([{ session: 'x' }, { session: 'y' }, { session: 'z' }])],
+      ['fork', () => madeLines([{ session: 'other' }])],
+      ['fork', ({ last }: Lines) => madeLines([{ session: 'x' }], { ...last, hash: 'b'.repeat(64) })],
+    ])('refuses a %s, and keeps it as evidence, once', async (status, made) => {
+      const machine = await addedMachine(fleet, `${status}-${Math.random()}`)
+      const before = madeLines([{ session: 'a' }, { session: 'b' }])
+      await append(machine, before)
+      const bad = made(before)
+      for (const _ of [1, 2]) expect(await append(machine, bad)).toMatchObject({ status, head_seq: '2' })
+      expect(await kept(machine)).toHaveLength(2)
+      const evidence = await run(fleet.owner, [
+        `select kind, line from fleet.evidence where machine = '${machine}'`,
+      ])
+      expect(evidence).toEqual([{ kind: status, line: expect.stringContaining('"session":"') }])
+      expect(await append(machine, bad, 2)).toMatchObject({ status: 'added' })
+    })
+
+    it('takes records that PostgreSQL cannot read: a NUL in a text, a time that is none', async () => {
+      const machine = await addedMachine(fleet, 'odd')
+      const lines = madeLines([
+        { session: 'a\u0000b' },
+        { session: 'ok', time: 'x' },
+        { session: '\ud800' },
+        { session: 'last' },
+      ])
+      expect(await append(machine, lines)).toMatchObject({ status: 'added', head_seq: '4' })
+      expect((await kept(machine)).map(({ kind, session }) => [kind, session])).toEqual([
+        ['unreadable', null],
+        ['fire', 'ok'],
+        ['unreadable', null],
+        ['fire', 'last'],
+      ])
+    })
+
+    it('refuses a machine that left', async () => {
+      const machine = await addedMachine(fleet, 'gone')
+      expect(await gateway.rows('select fleet.retire_machine($1)', [machine])).toEqual([
+        { retire_machine: true },
+      ])
+      await expect(append(machine, madeLines([{ session: 'a' }]))).rejects.toThrow(/not in this organisation/)
+    })
+  })
+})

@@ -1,0 +1,74 @@
+// A fleet for tests: a database with its roles, an organisation, and logs of machines as the product writes them.
+
+import { generateKeyPairSync } from 'node:crypto'
+import { type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
+import { migrate } from '../../src/fleet/database/migrate.js'
+import { chained, START, textOfEntry } from '../../src/store/audit/chain.js'
+import type { Link } from '../../src/store/audit-log.js'
+import { type Postgres, run } from './postgres.js'
+
+export const ORG = 'acme'
+
+export interface Fleet {
+  /** Addresses of the database: as its owner, and as somebody with one of the roles. */
+  readonly owner: string
+  readonly gateway: string
+  readonly auditor: string
+  readonly admin: string
+}
+
+/** A new database, brought up to date, with two organisations and a user for each role. */
+export async function madeFleet(server: Postgres): Promise<Fleet> {
+  const { owner, as } = await server.database()
+  await withOwner(owner, migrate)
+  const key = `'\\x${'00'.repeat(32)}'`
+  await run(owner, [
+    ...['gateway', 'auditor', 'admin'].map(
+      (role) =>
+        `do $$ begin create role a_${role} login; exception when duplicate_object or unique_violation then null; end $$`,
+    ),
+    'grant fleet_gateway to a_gateway; grant fleet_auditor to a_auditor; grant fleet_admin to a_admin',
+    `insert into fleet.org (name, root_key) values ('${ORG}', ${key}), ('other', ${key})`,
+  ])
+  return { owner, gateway: as('a_gateway'), auditor: as('a_auditor'), admin: as('a_admin') }
+}
+
+export function opened(url: string, org = ORG): Promise<Database> {
+  return openDatabase({ url, org })
+}
+
+/** The public half of a new machine key, as the database has it. */
+export function machineKey(): Buffer {
+  const { publicKey } = generateKeyPairSync('ed25519')
+  return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url')
+}
+
+/** Puts a machine on the list without a token. */
+export async function addedMachine(fleet: Fleet, name: string, org = ORG): Promise<string> {
+  const [row] = await run(fleet.owner, [
+    `insert into fleet.machine (org, name, key, token) select org, '${name}', '\\x${machineKey().toString('hex')}', 't' from fleet.org where name = '${org}' returning machine`,
+  ])
+  return String(row?.machine)
+}
+
+export interface Lines {
+  readonly first: number
+  readonly prev: string
+  readonly count: number
+  readonly last: Link
+  readonly text: string
+}
+
+/** Lines of a log, as a machine has them, after `before`. */
+export function madeLines(entries: readonly object[], before: Link = START): Lines {
+  const time = '2026-11-18T06:00:00.000Z'
+  const texts = entries.map((entry) => textOfEntry({ kind: 'fire', time, ...entry }))
+  const { bytes, last } = chained(texts, before)
+  return {
+    first: before.seq + 1,
+    prev: before.hash,
+    count: entries.length,
+    last,
+    text: bytes.toString('utf8').slice(0, -1),
+  }
+}

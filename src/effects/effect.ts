@@ -74,6 +74,8 @@ export type Effect = Common &
         /** As the program calls it: `s3 rb`, `delete`, `DROP TABLE`. */
         readonly operation: string
         readonly resource: string | undefined
+        /** More words of the call that may name what it is about. */
+        readonly others?: readonly string[]
         readonly destroys: boolean
       }
     | { readonly kind: 'install'; readonly manager: string; readonly packages: readonly string[] }

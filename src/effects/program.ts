@@ -7,6 +7,7 @@ import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
 import { isLink } from './paths/on-disk.js'
 import { isPattern } from './paths/path-overlap.js'
 import { plainHost } from './plain-host.js'
+import { plainResource } from './plain-resource.js'
 import type { Call, Script } from './script/shell-script.js'
 import { certainStart, isWild, type Word } from './script/word.js'
 
@@ -128,9 +129,18 @@ export function maybeSetting(places: readonly Place[], owner = ANYBODY, sure = o
   return places.map((place) => ({ kind: 'setting', owner, place, sure }))
 }
 
-export function cloud(operation: string, destroys: boolean, resource?: string): Draft {
-  return { kind: 'cloud', operation, resource, destroys }
+export function cloud(
+  operation: string,
+  destroys: boolean,
+  resource?: string,
+  others: readonly string[] = [],
+): Draft {
+  const named = resource === undefined ? undefined : plainResource(resource)
+  const draft: Draft = { kind: 'cloud', operation, resource: named, destroys }
+  return others.length === 0 ? draft : { ...draft, others: others.slice(0, MOST_OTHERS) }
 }
+
+const MOST_OTHERS = 20
 
 export function database(operation: string, destroys: boolean, resource?: string): Draft {
   return { kind: 'database', operation, resource, destroys }

@@ -3,15 +3,23 @@
 import type { Effect, EffectKind, Place } from '../effects/effect.js'
 import { certainStart } from '../effects/script/word.js'
 import { PROTECTED } from '../effects/setting-places.js'
+import { packageSpellings, resourceSpellings, type Spellings, tableSpellings } from './spellings.js'
 
 /** Something that patterns are compared with: a place, a text, words of a command, or nothing that can be read. */
 export type Subject =
   | { readonly place: Place }
-  | { readonly text: string; readonly isCommand?: true }
+  | (OtherNames & { readonly text: string; readonly isCommand?: true })
   /** A text that begins so. The rest is only known when the call runs. */
-  | { readonly begins: string; readonly isCommand?: true }
+  | (OtherNames & { readonly begins: string; readonly isCommand?: true })
   /** `any`: it may be anything that a pattern means. */
   | { readonly text?: undefined; readonly any?: true }
+
+interface OtherNames {
+  /** More names that it surely has. */
+  readonly also?: readonly string[]
+  /** Names that it may have too. */
+  readonly maybe?: readonly string[]
+}
 
 /** Whether it is only known when the call runs. */
 export function isOpen(subject: Subject): boolean {
@@ -96,7 +104,10 @@ function onResource(where: string): EffectKindRow<Of<'cloud' | 'database'>> {
     patterns: 'names',
     noun: 'resource',
     // What is destroyed without a name may be any.
-    subjects: ({ resource, destroys }) => [resource === undefined && destroys ? ANY_TEXT : named(resource)],
+    subjects: ({ kind, resource, others, destroys }) => {
+      if (resource === undefined) return [destroys ? ANY_TEXT : {}]
+      return [spelled(kind === 'cloud' ? resourceSpellings(resource, others) : tableSpellings(resource))]
+    },
     fields: {
       ...KNOWN_FIELD,
       operation: ['text', ({ operation }) => operation],
@@ -106,6 +117,12 @@ function onResource(where: string): EffectKindRow<Of<'cloud' | 'database'>> {
 }
 
 const ANY_TEXT: Subject = { begins: '' }
+
+function spelled({ sure: [text, ...also], begins, maybe }: Spellings): Subject {
+  const other = maybe === undefined || maybe.length === 0 ? {} : { maybe }
+  if (text === undefined) return { begins: begins ?? '', ...other }
+  return also.length === 0 ? { text, ...other } : { text, also, ...other }
+}
 
 /** A star stands for several names. */
 function named(text: string | undefined): Subject {
@@ -205,7 +222,7 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     does: ({ manager, packages }) => `install ${packages.join(', ') || 'packages'} with ${manager}`,
     patterns: 'names',
     noun: 'package',
-    subjects: ({ packages }) => packages.map(named),
+    subjects: ({ packages }) => packages.map((one) => spelled(packageSpellings(one))),
     // `pip3.12` is `pip`.
     fields: { ...KNOWN_FIELD, manager: ['text', ({ manager }) => manager.replace(/[\d.]+$/, '')] },
   },

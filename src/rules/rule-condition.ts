@@ -7,6 +7,7 @@ import { fieldsOf, isOpen, isOpenDeed, nounOf, patternsOf, type Subject } from '
 import { neverMeant } from './never-met.js'
 import { type Certainty, type PlaceTest, pathPattern, type Roots } from './path-pattern.js'
 import { listOf, MOST_ALTERNATIVES, type Rule, type Where } from './rule.js'
+import { looseNameTest, nameTest, patternForms } from './spellings.js'
 import { alternatives, mayContinue, mustContinue, type TextTest, textPattern } from './text-pattern.js'
 
 /** Whether an effect with these subjects is meant. */
@@ -120,20 +121,35 @@ function subjectTest(patterns: readonly string[], kind: EffectKind, roots: Roots
 
 function compiledTest(patterns: readonly string[], kind: EffectKind, roots: Roots): SubjectTest {
   const given = patterns.flatMap((pattern) => alternatives(pattern, MOST_ALTERNATIVES) ?? [pattern])
-  const all = patternsOf(kind) === 'hosts' ? given.map(plainHostPattern) : given
+  const isHost = patternsOf(kind) === 'hosts'
+  const all = isHost ? given.map(plainHostPattern) : given.flatMap((one) => patternForms(one, kind))
   const places: readonly PlaceTest[] =
     patternsOf(kind) === 'paths' ? all.map((one) => pathPattern(one, roots)) : []
-  const texts = all.map((one) => (patternsOf(kind) === 'hosts' ? hostTest(one) : textPattern(one)))
+  const texts = all.map((one) => (isHost ? hostTest(one) : nameTest(one, kind)))
+  const loose = isHost ? texts : all.map((one) => looseNameTest(one, kind))
   const possible = all.filter((one) => neverMeant(one, kind) === undefined)
   const commands = all.map(commandPattern)
   return (subject, certainty) => {
     if ('place' in subject) return places.some((test) => test(subject.place, certainty))
-    if ('begins' in subject) return possible.some((one) => continues(one, subject, certainty))
+    if ('begins' in subject)
+      return possible.some((one) => continues(one, subject, certainty)) || isMaybe(subject, loose, certainty)
     const { text } = subject
     if (text === undefined) return 'any' in subject && certainty === 'may'
     if ('isCommand' in subject) return commands.some((test) => test(text))
-    return texts.some((test) => test(text, true))
+    const isMet = (name: string) => texts.some((test) => test(name, true))
+    if (isMet(text) || subject.also?.some(isMet)) return true
+    return (
+      certainty === 'may' && (loose.some((test) => test(text, true)) || isMaybe(subject, loose, certainty))
+    )
   }
+}
+
+function isMaybe(
+  { maybe = [] }: { readonly maybe?: readonly string[] },
+  tests: readonly TextTest[],
+  certainty: Certainty,
+): boolean {
+  return certainty === 'may' && maybe.some((name) => tests.some((test) => test(name, true)))
 }
 
 /** `127.*` means addresses. A name such as `127.evil.example` only looks like one. */

@@ -4,6 +4,7 @@ import type { EffectKind, Place } from '../effects/effect.js'
 import { patternsOf, type Subject } from './effect-kinds.js'
 import { partsOf, pathOutline, type Roots } from './path-pattern.js'
 import { listOf, MOST_ALTERNATIVES, type Rule } from './rule.js'
+import { patternForms, sharedPart } from './spellings.js'
 import { alternatives } from './text-pattern.js'
 
 /** The numbers of the rules that may be met, ascending. It may name more rules than are met, never fewer. */
@@ -13,7 +14,7 @@ export function candidatesAmong(rules: readonly Rule[], kind: EffectKind, roots:
   const all = rules.map((_, i) => i)
   /** Rules without `of` mean every subject. */
   const always = all.filter((i) => rules[i]?.of === undefined)
-  const index = INDEXES[patternsOf(kind)](roots)
+  const index = INDEXES[patternsOf(kind)](roots, kind)
   rules.forEach(({ of }, i) => {
     const patterns = listOf(of).flatMap((one) => alternatives(one, MOST_ALTERNATIVES) ?? [one])
     for (const pattern of patterns) index.add(pattern, i)
@@ -31,7 +32,9 @@ interface SubjectIndex {
   find(subject: Subject, found: number[]): boolean
 }
 
-const INDEXES: Readonly<Record<ReturnType<typeof patternsOf>, (roots: Roots) => SubjectIndex>> = {
+const INDEXES: Readonly<
+  Record<ReturnType<typeof patternsOf>, (roots: Roots, kind: EffectKind) => SubjectIndex>
+> = {
   paths: pathIndex,
   programs: commandIndex,
   hosts: nameIndex,
@@ -128,15 +131,20 @@ class TextIndex {
 }
 
 /** Ignores case. */
-function nameIndex(): SubjectIndex {
+function nameIndex(_: Roots, kind: EffectKind): SubjectIndex {
   const texts = new TextIndex()
+  const shared = (name: string) => sharedPart(name, kind).toLowerCase()
   return {
-    add: (pattern, rule) => texts.add(pattern.toLowerCase(), rule),
+    add: (pattern, rule) => {
+      for (const form of patternForms(pattern, kind)) texts.add(shared(form), rule)
+    },
     find: (subject, found) => {
       if ('place' in subject || 'begins' in subject) return false
       // Without a text, no pattern is met, unless any may be.
       if (subject.text === undefined) return !('any' in subject)
-      texts.find(subject.text.toLowerCase(), found)
+      texts.find(shared(subject.text), found)
+      for (const name of subject.also ?? []) texts.find(shared(name), found)
+      for (const name of subject.maybe ?? []) texts.find(shared(name), found)
       return true
     },
   }

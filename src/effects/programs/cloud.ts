@@ -1,5 +1,6 @@
 // Programs for clouds, clusters and containers: by their operation, it shows whether something is destroyed.
 
+import { kindOfCluster } from '../plain-resource.js'
 import {
   cloud,
   type Draft,
@@ -66,11 +67,22 @@ export function operations({ valued = /^$/, words = 1, also = /^$/, options = /^
     const byOption = use.texts.some((text) => options.test(text))
     if (at >= 0 || byOption || also.test(named.join(' '))) {
       const operation = (at >= words ? plain.slice(0, at + 1) : named).join(' ')
-      return [cloud(operation, true, plain[Math.max(at + 1, words)])]
+      return [onResource(operation, true, plain.slice(Math.max(at + 1, words)), use)]
     }
     if (named.some((word) => READS.test(word))) return []
-    return [cloud(named.join(' '), false, plain[words])]
+    return [onResource(named.join(' '), false, plain.slice(words), use)]
   }
+}
+
+/** Which of the words and options names it differs from program to program, so each of them may. */
+function onResource(operation: string, destroys: boolean, words: readonly string[], use: Use): Draft {
+  const [first, ...rest] = [...words, ...optionValues(use.texts)]
+  return cloud(operation, destroys, first, rest)
+}
+
+/** `--bucket=prod` */
+function optionValues(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? [])
 }
 
 // ---- storage ----------------------------------------------------------------------------------------------------
@@ -109,9 +121,16 @@ const aws = (use: Use): readonly Draft[] => {
     return [cloud('s3 mv --recursive', true, names[0]), ...uploads(use, /^mv$/, /^s3:/)]
   if (service === 's3' && /^(?:cp|sync|mv)$/.test(verb ?? ''))
     return [...uploads(use, /^(?:cp|sync|mv)$/, /^s3:/), cloud(`s3 ${verb}`, false, names[1])]
+  const bucket = bucketOf(use.texts)
   const risky = awsRisk(service, verb, use.texts)
-  if (risky) return [cloud(`${service} ${verb}`, true, resourceOf(use.texts) ?? names[0])]
-  return [...configured, ...usual]
+  if (risky) return [cloud(`${service} ${verb}`, true, bucket ?? names[0], names)]
+  return [...configured, ...usual.map((draft) => inBucket(draft, bucket))]
+}
+
+/** `s3api` names with options what `s3` names with an address. */
+function inBucket(draft: Draft, bucket: string | undefined): Draft {
+  if (draft.kind !== 'cloud' || bucket === undefined || draft.resource === undefined) return draft
+  return cloud(draft.operation, draft.destroys, bucket, [draft.resource, ...(draft.others ?? [])])
 }
 
 /** Operations that lose something without saying so in their verb. */
@@ -134,9 +153,10 @@ function awsRisk(service = '', verb = '', texts: readonly string[]): boolean {
   }
 }
 
-function resourceOf(texts: readonly string[]): string | undefined {
+function bucketOf(texts: readonly string[]): string | undefined {
   const bucket = optionValue(texts, /^--bucket$/)
-  return bucket === undefined ? undefined : `s3://${bucket}`
+  const key = optionValue(texts, /^--key$/)
+  return bucket === undefined ? undefined : `s3://${bucket}${key === undefined ? '' : `/${key}`}`
 }
 
 const gsutil = (use: Use): readonly Draft[] => [
@@ -191,7 +211,17 @@ const kubectl = (use: Use): readonly Draft[] => {
     (verb === 'rollout' && names[0] === 'undo')
   )
     return [...remote, cloud(verb === 'rollout' ? 'rollout undo' : verb, true, names.at(-1))]
-  return [...remote, ...operations({ valued: KUBECTL, also: /^(?:drain|delete)$/ })(use)]
+  const usual = operations({ valued: KUBECTL, also: /^(?:drain|delete)$/ })(use)
+  return [...remote, ...usual.flatMap((draft) => ofKind(draft, names))]
+}
+
+/** `kubectl delete ns a b` is about `namespace/a` and `namespace/b`. */
+function ofKind(draft: Draft, [kind = '', ...names]: readonly string[]): readonly Draft[] {
+  if (draft.kind !== 'cloud' || kind.includes('/') || names.length === 0) return [draft]
+  const kinds = kind.split(',').map((one) => kindOfCluster(one) ?? one)
+  return kinds.flatMap((one) =>
+    names.map((name) => cloud(draft.operation, draft.destroys, `${one}/${name}`, [one, name])),
+  )
 }
 
 const terraform = (use: Use): readonly Draft[] => {

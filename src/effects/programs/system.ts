@@ -213,7 +213,8 @@ const npm = (use: Use): readonly Draft[] => {
   // In the table of publishers.
   if (/^(?:owner|author|access|team|org|token|profile|dist-tags?|tag)$/.test(verb)) return []
   return installs({
-    installs: /^(?:install|i|add|ci|in|update|upgrade)$/,
+    installs:
+      /^(?:i|in|ins|inst|insta|instal|install|isnt|isnta|isntal|isntall|a|add|ci|cit|ic|it|install-test|install-ci-test|clean-install|install-clean|update|upgrade|up)$/,
     valued: /^(?:--prefix|-w|--workspace|--registry|--filter|-C)$/,
   })(use)
 }
@@ -463,7 +464,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     names: ['cargo', 'gem', 'twine', 'hex', 'composer'],
     hasVerb: true,
     effects: installs({
-      installs: /^(?:install|add)$/,
+      installs: /^(?:install|add|require)$/,
       valued: /^(?:--root|--path|--version|--features|--branch|--tag|--rev|--bin)$/,
     }),
     examples: [

@@ -34,6 +34,7 @@ const COMMON = {
     '@ai-sdk/anthropic',
     '@ai-sdk/openai-compatible',
     '@opentelemetry/api',
+    '@opentelemetry/exporter-*',
     '@simplewebauthn/server',
     'pg',
   ],

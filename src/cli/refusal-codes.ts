@@ -88,6 +88,10 @@ export const REFUSAL_CODES = {
     means: 'The audit log of this project cannot be opened.',
     todo: 'Repair what the message names.',
   },
+  NOT_EXPORTED: {
+    means: 'Entries of the audit log were not sent to the collector.',
+    todo: 'Correct what the message names. What was not sent is sent the next time.',
+  },
   PORT_TAKEN: {
     means: 'Another program uses the port that the page should have.',
     todo: 'Choose another one with --port, or leave the option out.',

@@ -53,7 +53,7 @@ export const HOME_FOLDERS = {
     'trust',
     'trust-projects',
   ],
-  state: ['approvals', 'audit', 'calls', 'pack', 'page', 'plugins', 'service', 'sessions'],
+  state: ['approvals', 'audit', 'calls', 'pack', 'page', 'plugins', 'service', 'sessions', 'telemetry'],
 } as const
 
 /** The specification says that a relative path is invalid and counts as not set. */

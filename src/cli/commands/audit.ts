@@ -31,7 +31,7 @@ import { PLACE_OPTIONS, projectOf } from '../sources.js'
 const OPTIONS = {
   project: PLACE_OPTIONS.project,
   lines: { type: 'string', short: 'n', value: 'N', help: 'tail: how many entries; default: 20.' },
-  follow: { type: 'boolean', short: 'f', help: 'tail: wait for new entries.' },
+  follow: { type: 'boolean', short: 'f', help: 'tail, export: wait for new entries.' },
   session: { type: 'string', value: 'ID', help: 'Only this session.' },
   event: { type: 'string', value: 'EVENT', help: 'Only this event.' },
   tool: { type: 'string', value: 'NAME', help: 'Only this tool.' },
@@ -52,6 +52,11 @@ const OPTIONS = {
   },
   since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'Not after.' },
+  to: {
+    type: 'string',
+    value: 'URL',
+    help: 'export: the collector; default: OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
   expect: {
     type: 'string',
     value: 'N:HASH',
@@ -59,12 +64,12 @@ const OPTIONS = {
   },
 } as const
 
-const ACTIONS = ['tail', 'show', 'verify'] as const
+const ACTIONS = ['tail', 'show', 'verify', 'export'] as const
 type Action = (typeof ACTIONS)[number]
 
 const OWNERS: Readonly<Record<string, readonly Action[]>> = {
   lines: ['tail'],
-  follow: ['tail'],
+  follow: ['tail', 'export'],
   session: ['tail'],
   event: ['tail'],
   tool: ['tail'],
@@ -74,18 +79,20 @@ const OWNERS: Readonly<Record<string, readonly Action[]>> = {
   unguarded: ['tail'],
   since: ['tail'],
   until: ['tail'],
+  to: ['export'],
   expect: ['verify'],
 }
 
 export const command: Command<typeof OPTIONS> = {
   name: 'audit',
   summary: 'Show what happened here, and whether the log is whole.',
-  positionals: ['[tail | show | verify]', '[N]'],
+  positionals: ['[tail | show | verify | export]', '[N]'],
   completes: [ACTIONS],
   about:
     'tail (the default) lists the newest entries, show prints one in full, verify reads the whole log and names the ' +
     'first entry that was edited, removed, added or moved. Save the last line of verify elsewhere for --expect: ' +
-    'nothing else detects a log that was replaced together with its witness.',
+    'nothing else detects a log that was replaced together with its witness. export sends what was not sent yet to an ' +
+    'OpenTelemetry collector, as spans and log records.',
   options: OPTIONS,
   exits: [
     [0, 'done; verify: the log is whole'],
@@ -97,6 +104,11 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Follow new entries.', line: 'carabiner audit tail --follow', needs: 'patience' },
     { does: 'Show one entry in full.', line: 'carabiner audit show 1' },
     { does: 'Was the log changed?', line: 'carabiner audit verify' },
+    {
+      does: 'Send new entries to a collector.',
+      line: 'carabiner audit export --to http://localhost:4318',
+      needs: 'a collector',
+    },
   ],
   async run({ options, positionals: [first = 'tail', which, ...more] }, output) {
     const action = actionOf(first)
@@ -113,6 +125,8 @@ export const command: Command<typeof OPTIONS> = {
         return show(log, calls, numberOf(which), output)
       case 'verify':
         return check(log, expected(options.expect), output)
+      case 'export':
+        return send(log, project, options, output)
       case 'tail':
         return tail(log, calls, options, output)
     }
@@ -203,7 +217,7 @@ async function tail(
   const limit = countOf(options.lines)
   const isFollowed = options.follow
   if (isFollowed && output.json) {
-    throw usage('--json prints one document, and --follow has no end: use one or the other')
+    throw endless()
   }
   let damaged = 0
   const onDamaged = () => {
@@ -225,6 +239,10 @@ async function tail(
     await output.complain([`carabiner: ${what}`, '  carabiner audit verify says which.'])
   }
   return isFollowed ? follow(log, calls, { filter, after: found.at(-1)?.seq }, output) : EXIT.ok
+}
+
+function endless(): Refusal {
+  return usage('--json prints one document, and --follow has no end: use one or the other')
 }
 
 async function read(log: AuditLog, options: ReadOptions): Promise<StoredEntry[]> {
@@ -315,4 +333,18 @@ function verdictLines(folder: string, found: Verification, word: Word, paint: Pa
   // Not folded, so that it can be copied.
   const anchor = ok && last ? [paint.dim(`  save this elsewhere for --expect: ${last.seq}:${last.hash}`)] : []
   return [...fitted(lines), ...anchor]
+}
+
+// ---- export ---------------------------------------------------------------------------------------------------
+
+async function send(
+  log: AuditLog,
+  project: string,
+  { to, follow }: Options<typeof OPTIONS>,
+  output: Output,
+): Promise<number> {
+  if (follow && output.json) throw endless()
+  const { exportEntries } = await import('../audit-export.js')
+  const signal = follow ? { follow: new Interruption().signal } : {}
+  return exportEntries(log, { project, ...(to !== undefined && { to }), ...signal }, output)
 }

@@ -1,7 +1,8 @@
 // Audit records as OpenTelemetry spans, if the embedder has a tracer: one span for each hook that ran.
 
 import { textOf } from '../../core/base/errors.js'
-import type { AuditedHook, AuditRecord, AuditSink } from '../../core/session/audit-record.js'
+import type { AuditRecord, AuditSink } from '../../core/session/audit-record.js'
+import { attributesOfHook, HOOK_SPAN, hasRun } from './span-attributes.js'
 
 /** The part of @opentelemetry/api that we use. The embedder provides the package, which may be missing. */
 interface OpenTelemetry {
@@ -22,7 +23,6 @@ interface Span {
 /** Typed as any string, so that neither the compiler nor a bundler looks for the package. */
 const PACKAGE: string = '@opentelemetry/api'
 const REGISTRY = Symbol.for('opentelemetry.js.api.1')
-const SPAN = 'execute_hook'
 
 /** The global that OpenTelemetry leaves when an embedder has set it up. */
 interface Registry {
@@ -97,10 +97,6 @@ function warn(error: unknown): void {
   process.emitWarning(`hooks are not traced: ${textOf(error)}`, { code: 'CARABINER_SPANS' })
 }
 
-function hasRun({ status }: AuditedHook): boolean {
-  return status === 'ran' || status === 'failed'
-}
-
 function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): void {
   try {
     const tracer = api.trace.getTracer('carabiner')
@@ -108,8 +104,8 @@ function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): vo
     const began = Date.parse(record.time) - record.ms
     for (const hook of record.hooks.filter(hasRun)) {
       const startTime = began + (hook.at ?? 0)
-      const options = { startTime, attributes: attributesOf(record, hook) }
-      const span = tracer.startSpan(SPAN, options, parent ?? api.ROOT_CONTEXT)
+      const options = { startTime, attributes: attributesOfHook(record, hook) }
+      const span = tracer.startSpan(HOOK_SPAN, options, parent ?? api.ROOT_CONTEXT)
       if (hook.status === 'failed')
         span.setStatus({ code: api.SpanStatusCode.ERROR, message: hook.detail ?? '' })
       span.end(startTime + hook.ms)
@@ -117,27 +113,4 @@ function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): vo
   } catch (error) {
     warn(error)
   }
-}
-
-/** Uses the names of the GenAI conventions where one exists. */
-function attributesOf(record: AuditRecord, hook: AuditedHook): object {
-  const attributes = {
-    'gen_ai.operation.name': SPAN,
-    'gen_ai.conversation.id': record.session,
-    'gen_ai.tool.name': record.tool,
-    'gen_ai.agent.id': record.agent,
-    'error.type': hook.status === 'failed' ? (hook.why ?? 'failed') : undefined,
-    'carabiner.hook.name': hook.name,
-    'carabiner.hook.kind': hook.kind,
-    'carabiner.hook.source': hook.source,
-    'carabiner.hook.hash': hook.hash,
-    'carabiner.hook.status': hook.status,
-    'carabiner.hook.action': hook.action,
-    'carabiner.hook.ms': hook.ms,
-    'carabiner.event': hook.event ?? record.event,
-    'carabiner.decision': record.action,
-    'carabiner.call.digest': record.digest,
-    'carabiner.turn': record.turn,
-  }
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }

@@ -5,11 +5,12 @@ import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import { optionFor } from '../core/verdict/approval.js'
 import { challengeOf, PAGE_HOST, publicKeyIn } from '../store/approvals/signature.js'
-import type { AnswerResult, Approvals, GivenAnswer, Pending, Signature } from '../store/approvals.js'
-import { type Approver, enrolmentCode, readApprovers, readEnrolment } from '../store/approvers.js'
+import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../store/approvals.js'
+import { enrolmentCode, readEnrolment } from '../store/approvers.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
+import { approversIn, passkeysView, signatureIn } from './passkeys.js'
 import { block, fieldsOf, shortened } from './row.js'
-import type { ChallengeView, PasskeysView, QuestionsView, QuestionView } from './view.js'
+import type { ChallengeView, QuestionsView, QuestionView } from './view.js'
 
 export interface QuestionOptions {
   readonly queue: () => Promise<Approvals>
@@ -103,31 +104,6 @@ class Enrolments {
   }
 }
 
-function approversIn(file: string | undefined): readonly Approver[] {
-  const passkeys = readApproversOf(file)
-  if ('why' in passkeys) throw new NotAnswered(409, passkeys.why)
-  if (!passkeys.approvers) throw new NotAnswered(403, 'Nobody has a passkey here. Type the command instead.')
-  return passkeys.approvers
-}
-
-function readApproversOf(
-  file: string | undefined,
-): { approvers: readonly Approver[] | undefined } | { why: string } {
-  try {
-    return { approvers: readApprovers(file) }
-  } catch (error) {
-    return { why: textOf(error) }
-  }
-}
-
-function passkeysView(file: string | undefined): PasskeysView {
-  const read = readApproversOf(file)
-  if ('why' in read) return { state: 'broken', why: visible(read.why) }
-  return read.approvers
-    ? { state: 'ready', names: read.approvers.map(({ name }) => visible(name)) }
-    : { state: 'none' }
-}
-
 async function openQuestion(queue: Approvals, id: string): Promise<Pending> {
   const found = await queue.get(id)
   if (found.status === 'open' && found.pending.id === id) return found.pending
@@ -151,17 +127,6 @@ function questionView({ id, question, project, expires }: Pending): QuestionView
     digest,
     ...(optionFor(question, 'allow') !== undefined && { allow: `carabiner approvals allow ${id}` }),
     deny: `carabiner approvals deny ${id}`,
-  }
-}
-
-function signatureIn(body: unknown): Signature {
-  const text = (name: string) => textIn(body, name)
-  return {
-    id: text('passkey'),
-    authenticatorData: text('authenticatorData'),
-    clientDataJSON: text('clientDataJSON'),
-    signature: text('signature'),
-    nonce: text('nonce'),
   }
 }
 

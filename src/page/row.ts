@@ -5,6 +5,7 @@ import { actionRow, isAction } from '../core/events/actions.js'
 import type { AuditedHook } from '../core/session/audit-record.js'
 import { userHome } from '../files/homes.js'
 import {
+  changeWords,
   type FireEntry,
   isFire,
   missedWords,
@@ -76,7 +77,8 @@ function fireRow(entry: FireEntry & ShownEntry): Row {
 function otherRow(entry: Exclude<ShownEntry, FireEntry>): Row {
   const fields = entry as unknown as Readonly<Record<string, unknown>>
   const text = (key: string) => (typeof fields[key] === 'string' ? { [key]: visible(fields[key]) } : {})
-  const word = entry.kind === 'approval' ? entry.decision : entry.kind
+  const word =
+    entry.kind === 'approval' ? entry.decision : entry.kind === 'change' ? entry.change : entry.kind
   return {
     ...bare(entry),
     ...text('event'),
@@ -96,6 +98,8 @@ function otherGist(entry: Exclude<ShownEntry, FireEntry>): string {
       return `answered by ${entry.by}`
     case 'revoked':
       return ['grant revoked', entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')
+    case 'change':
+      return changeWords(entry)
     case 'bypass':
       return 'CARABINER_OFF=1 was set: no hook was asked'
     case 'gap':

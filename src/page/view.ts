@@ -165,6 +165,18 @@ export interface ChallengeView {
   readonly passkeys: readonly string[]
 }
 
+/** What a passkey has to sign, for an act that is not an answer. */
+export interface ActChallengeView extends Omit<ChallengeView, 'option'> {
+  /** ISO-8601. After that it does not count. */
+  readonly expires: string
+}
+
+export interface ActDoneView {
+  readonly by: string
+  /** Why it is not on record, although it was done. */
+  readonly problem?: string
+}
+
 // ---- agents ---------------------------------------------------------------------------------------------------
 
 export interface AgentView {
@@ -239,6 +251,8 @@ export interface WhyHookView {
 }
 
 export interface UnitView {
+  /** What an act names it by. */
+  readonly id: string
   readonly name: string
   readonly path: string
   readonly state: string
@@ -250,9 +264,17 @@ export interface UnitView {
   readonly differences: readonly { readonly text: string; readonly diff: readonly string[] }[]
   readonly programs: readonly string[]
   readonly problems: readonly string[]
+  /** False if something keeps it from being trusted. */
+  readonly canTrust: boolean
+}
+
+/** Everything that a trust would cover, to read before it. */
+export interface UnitFilesView {
+  readonly files: readonly { readonly path: string; readonly text?: string; readonly size: number }[]
 }
 
 export interface TrustView {
+  readonly passkeys: PasskeysView
   readonly trusted: number
   /** The worst first. */
   readonly waiting: readonly UnitView[]

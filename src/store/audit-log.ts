@@ -140,6 +140,24 @@ export interface RevokedEntry {
   readonly reason?: string
 }
 
+/** A person changed on the page what guards the project. */
+export interface ChangeEntry {
+  readonly kind: 'change'
+  readonly time: string
+  readonly change: 'trusted' | 'updated' | 'switched off' | 'in shadow mode' | 'switched on'
+  /** The plugin, hook file or hook. */
+  readonly hook: string
+  readonly by: string
+  /** Their passkey signed it; absent for a change that only tightens. */
+  readonly signed?: true
+  /** The digest of exactly what was reviewed. */
+  readonly digest?: string
+  /** Absent: in all projects. */
+  readonly project?: string
+  /** When it ends. */
+  readonly until?: string
+}
+
 /** No hook ran: CARABINER_OFF was set. */
 export interface BypassEntry {
   readonly kind: 'bypass'
@@ -184,7 +202,7 @@ export interface PrunedEntry {
 
 export type OwnEntry = RecoveredEntry | GapEntry | PrunedEntry
 
-export type Entry = AuditRecord | ApprovalEntry | RevokedEntry | BypassEntry | OwnEntry
+export type Entry = AuditRecord | ApprovalEntry | RevokedEntry | ChangeEntry | BypassEntry | OwnEntry
 
 /** An entry as it is read back, with its link in the chain. */
 export type StoredEntry = Entry & {

@@ -12,6 +12,8 @@ export interface Passkey {
   readonly approver: Approver
   /** Signs the answer with this option. */
   sign(pending: Pending, option: string, changes?: Changes): Signature
+  /** Signs this challenge, whatever it is about. */
+  signChallenge(challenge: string, nonce: string, changes?: Changes): Signature
 }
 
 interface Changes {
@@ -28,11 +30,14 @@ export function passkey(name: string): Passkey {
   const approver = { name, id, publicKey: cosePoint(x, y).toString('base64url') }
   return {
     approver,
-    sign(pending, option, changes = {}) {
+    sign(pending, option, changes) {
+      const nonce = randomBytes(16).toString('base64url')
+      return this.signChallenge(challengeOf(pending, option, nonce), nonce, changes)
+    },
+    signChallenge(challenge, nonce, changes = {}) {
       const { origin = `http://${PAGE_HOST}:7810`, host = PAGE_HOST, type = 'webauthn.get' } = changes
       const { flags = PRESENT | VERIFIED } = changes
-      const nonce = randomBytes(16).toString('base64url')
-      const client = { type, challenge: challengeOf(pending, option, nonce), origin, crossOrigin: false }
+      const client = { type, challenge, origin, crossOrigin: false }
       const clientDataJSON = Buffer.from(JSON.stringify(client))
       const authenticatorData = Buffer.concat([sha256(Buffer.from(host)), Buffer.from([flags, 0, 0, 0, 0])])
       const signer = createSign('sha256').update(authenticatorData).update(sha256(clientDataJSON))

@@ -34,6 +34,8 @@ const attack = `async (address) => {
   return [reading, await framed]
 }`
 
+const isRoot = process.getuid?.() === 0
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
@@ -64,6 +66,7 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
   })
 
   const show = (address: string) => page.goto(`${page.url().replace(/#.*/, '')}${address}`)
+  const firstRow = () => page.textContent('.row')
   const focused = () => page.evaluate<string>('document.activeElement.textContent')
   /** What axe finds wrong, light and dark, wide and narrow. */
   async function faults(): Promise<readonly string[]> {
@@ -149,7 +152,21 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await page.waitForSelector('text=answered by tester')
   })
 
-  it.runIf(process.getuid?.() === 0)('Approvals: enrols a passkey, and allows one call with it', async () => {
+  it('Trust: shows what waits, without a button that trusts while nobody has a passkey', async () => {
+    const check = project.file('check.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    project.hooks({ PreToolUse: [['Bash', `"${check}"`]] })
+    await page.keyboard.press('3')
+    await page.waitForSelector('.card h2')
+    expect(await page.textContent('.typed')).toContain('carabiner trust')
+    expect(await page.locator('.card button').allTextContents()).toEqual(['Copy'])
+    await page.focus('summary')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.files pre')
+    expect((await page.locator('.files pre').allTextContents()).join()).toContain('exit 0')
+    expect(await faults()).toEqual([])
+  })
+
+  it.runIf(isRoot)('Approvals: enrols a passkey, and allows one call with it', async () => {
     const authenticator = await tab.context.newCDPSession(page)
     await authenticator.send('WebAuthn.enable')
     const { authenticatorId } = await authenticator.send('WebAuthn.addVirtualAuthenticator', {
@@ -201,15 +218,31 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     expect(await page.textContent('.banner')).toContain('--input must be a JSON object')
   })
 
-  it('Trust: shows what waits for a review and what changed, without a button that trusts', async () => {
-    const check = project.file('check.sh', '#!/bin/sh\nexit 0\n', 0o755)
-    project.hooks({ PreToolUse: [['Bash', `"${check}"`]] })
+  it.runIf(isRoot)('Trust: trusts exactly what is shown, with a passkey and by keyboard', async () => {
     await page.keyboard.press('Escape')
     await page.keyboard.press('3')
-    await page.waitForSelector('.card h2')
-    expect(await page.textContent('.typed')).toContain('carabiner trust')
-    expect(await page.locator('.card button').allTextContents()).toEqual(['Copy'])
-    expect((await project.call(['trust', '--yes'])).code).toBe(0)
+    const button = 'text=Trust exactly this with a passkey'
+    await page.waitForSelector(button)
+    project.file('check.sh', '#!/bin/sh\nexit 0 # changed meanwhile\n', 0o755)
+    await page.focus(button)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.act .bad')
+    expect(await page.textContent('.act .bad')).toContain('It has changed since you looked')
+    await page.keyboard.press('1')
+    await page.keyboard.press('3')
+    await page.waitForSelector(button)
+    await page.focus(button)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=is trusted.')
+    await page.waitForSelector('text=Nothing waits for a review.')
+    await show('#/audit?kind=change')
+    await page.waitForSelector('.row:has-text("by ann")')
+    expect(await firstRow()).toContain('trusted')
+  })
+
+  it('Trust: shows what changed since it was trusted', async () => {
+    await page.keyboard.press('Escape')
+    await project.call(['trust', '--yes'])
     project.file('check.sh', '#!/bin/sh\nexit 0 # changed\n', 0o755)
     await page.keyboard.press('1')
     await page.keyboard.press('3')
@@ -353,8 +386,8 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
   })
 
   it('tells the browser nothing that its policy refuses', () => {
-    // Offline, and an input that is not JSON.
-    const expected = /ERR_INTERNET_DISCONNECTED|a status of 400/
+    // Offline, an input that is not JSON, and content that changed before it was trusted.
+    const expected = /ERR_INTERNET_DISCONNECTED|a status of 40[09]/
     expect(tab.errors.filter((error) => !expected.test(error))).toEqual([])
   })
 

@@ -1,10 +1,12 @@
 // The page of a test's project, served by the test's own process. HOME must be the project's.
 
 import { dirname, join } from 'node:path'
-import { recordAnswer } from '../../src/cli/answer-record.js'
+import { record, recordAnswer } from '../../src/cli/answer-record.js'
 import { COMMANDS } from '../../src/cli/commands.js'
 import { agentAnswers } from '../../src/cli/open/agent-answers.js'
 import { commandAnswers } from '../../src/cli/open/command-answers.js'
+import { trustAct } from '../../src/cli/open/trust-act.js'
+import { actAnswers } from '../../src/page/act-answers.js'
 import { readAssets } from '../../src/page/assets.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
 import { questionAnswers } from '../../src/page/question-answers.js'
@@ -46,10 +48,16 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
     answers: {
       'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
       ...traceAnswers(trace),
-      ...commandAnswers(COMMANDS, project.folder),
+      ...commandAnswers(COMMANDS, project.folder, approversFile(project)),
       ...questionAnswers({
         queue: async () => pageQueue(project),
         record: recordAnswer,
+        by: 'tester',
+        approversFile: approversFile(project),
+      }),
+      ...actAnswers({
+        acts: { trust: (body) => trustAct(project.folder, body) },
+        record: (entry) => record(project.folder, [entry]),
         by: 'tester',
         approversFile: approversFile(project),
       }),

@@ -44,7 +44,7 @@ const OPTIONS = {
   kind: {
     type: 'string',
     value: 'KIND',
-    help: 'Only this kind: fire, late, approval, revoked, bypass, gap …',
+    help: 'Only this kind: fire, late, approval, change, bypass, gap …',
   },
   unguarded: {
     type: 'boolean',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
+import { actAnswers } from '../../page/act-answers.js'
 import { readAssets } from '../../page/assets.js'
 import { PortTaken } from '../../page/listener.js'
 import { openPage, type Page } from '../../page/page-server.js'
@@ -11,12 +12,13 @@ import { questionAnswers } from '../../page/question-answers.js'
 import { PageTrace } from '../../page/trace.js'
 import { traceAnswers } from '../../page/trace-answers.js'
 import { approvalsIn, fileCalls } from '../../store/file-stores.js'
-import { recordAnswer } from '../answer-record.js'
+import { record, recordAnswer } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import { commandAnswers } from '../open/command-answers.js'
+import { trustAct } from '../open/trust-act.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
@@ -45,7 +47,7 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Serves a page on this machine only, and opens it with a link that works once. The page shows what carabiner audit ' +
     'shows, as it happens: every event, the hooks that ran and what they changed, and why the others did not run. ' +
-    'Questions of hooks are denied there, and allowed only with a passkey (carabiner approvers). Ctrl-C stops it. So does ' +
+    'Questions of hooks are denied there. Allowing and trusting need a passkey (carabiner approvers). Ctrl-C stops it. So does ' +
     'Stop on the page, and half an hour without an open tab.',
   options: OPTIONS,
   exits: [
@@ -79,6 +81,11 @@ export const command: Command<typeof OPTIONS> = {
         ...questionAnswers({
           queue: () => approvalsIn({ onTrouble: onProblem }),
           record: recordAnswer,
+          by: userName(),
+        }),
+        ...actAnswers({
+          acts: { trust: (body) => trustAct(project, body) },
+          record: (entry) => record(project, [entry]),
           by: userName(),
         }),
         ...agentAnswers(project),

@@ -3,18 +3,32 @@
 import { visible } from '../../core/base/text.js'
 import { CATALOGUE } from '../../core/events/catalogue.js'
 import { type Answers, NotAnswered } from '../../page/answers.js'
+import { passkeysView } from '../../page/passkeys.js'
 import { block, shortened } from '../../page/row.js'
-import type { DoctorView, FindingView, TrustView, UnitView, WhyHookView, WhyView } from '../../page/view.js'
+import type {
+  DoctorView,
+  FindingView,
+  TrustView,
+  UnitFilesView,
+  UnitView,
+  WhyHookView,
+  WhyView,
+} from '../../page/view.js'
 import type { Commands } from '../command.js'
 import { run } from '../program.js'
 
-/** None of these commands changes anything. */
-export function commandAnswers(commands: Commands, project: string): Answers {
+/** None of these commands changes anything. `approversFile` defaults to the list of this machine. */
+export function commandAnswers(commands: Commands, project: string, approversFile?: string): Answers {
   const said = <T>(...args: readonly string[]) =>
     documentOf<T>(commands, [...args, `--project=${project}`, '--json'])
   return {
     'GET api/doctor': async () => doctorView(await said<DoctorDocument>('doctor')),
-    'GET api/trust': async () => trustView(await said<TrustDocument>('trust')),
+    'GET api/trust': async (): Promise<TrustView> => ({
+      ...trustView(await said<TrustDocument>('trust')),
+      passkeys: passkeysView(approversFile),
+    }),
+    'GET api/trust/files': async ({ query }) =>
+      filesView((await said<TrustDocument>('trust', '--full')).units, query.get('id') ?? ''),
     'GET api/events': async () => ({ events: Object.keys(CATALOGUE) }),
     'GET api/why': async ({ query }) => whyView(await said<WhyDocument>(...explained(query))),
     'GET api/why/hook': async ({ query }): Promise<WhyHookView> => {
@@ -146,11 +160,32 @@ interface TrustDocument {
     readonly programs: Readonly<Record<string, string>>
     readonly problems: readonly string[]
     readonly unchecked: string | null
+    readonly files: readonly FileDocument[]
+    readonly scripts: readonly FileDocument[]
   }[]
   readonly expectations: readonly { readonly why: string; readonly repair: string }[]
 }
 
-function trustView({ units, expectations }: TrustDocument): TrustView {
+interface FileDocument {
+  readonly path: string
+  readonly size: number
+  readonly text?: string
+}
+
+function filesView(units: TrustDocument['units'], id: string): UnitFilesView {
+  const unit = units.find(({ path }) => path === id)
+  if (!unit) throw new NotAnswered(404, 'This is not in the project any more. Load this screen again.')
+  const files = [...unit.files, ...unit.scripts]
+  return {
+    files: files.map(({ path, size, text }) => ({
+      path: visible(shortened(path)),
+      size,
+      ...(text !== undefined && { text: block(text) }),
+    })),
+  }
+}
+
+function trustView({ units, expectations }: TrustDocument): Omit<TrustView, 'passkeys'> {
   const waiting = units.filter(({ state }) => state !== 'trusted')
   // The worst first: what was changed after somebody trusted it, then by the number of risks.
   const weight = ({ state, risks }: (typeof units)[number]) =>
@@ -177,6 +212,7 @@ function unitView(unit: TrustDocument['units'][number]): UnitView {
     unchecked,
   } = unit
   return {
+    id: path,
     name: visible(name),
     path: visible(shortened(path)),
     state: visible(state),
@@ -193,6 +229,7 @@ function unitView(unit: TrustDocument['units'][number]): UnitView {
     })),
     differences: differences.map(({ text, diff = [] }) => ({ text: block(text), diff: diff.map(visible) })),
     programs: Object.entries(programs).map(([program, place]) => `${visible(program)}: ${visible(place)}`),
+    canTrust: digest !== null && problems.length === 0,
     problems: [...problems.map(block), ...(unchecked === null ? [] : [block(unchecked)])],
   }
 }

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
 import {
+  changeWords,
   type FireEntry,
   isUnguarded,
   missedWords,
@@ -78,6 +79,8 @@ function cells(entry: ShownEntry): Cells | undefined {
         'revoked',
         oneLine([entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')),
       ]
+    case 'change':
+      return ['(a person)', entry.change, oneLine(changeWords(entry))]
     case 'bypass':
       return [entry.event, 'bypassed', 'CARABINER_OFF=1 was set: no hook was asked']
     case 'gap':

@@ -1,13 +1,22 @@
-// Passkeys of this browser: making one, and signing an answer with it.
+// Passkeys of this browser: making one, and signing with it.
 
-import type { ChallengeView } from '../view.js'
+import type { ActChallengeView, ActDoneView, ChallengeView } from '../view.js'
 import { tell } from './ask.js'
 
 const TIMEOUT_MS = 120_000
 
 /** Signs exactly this question and answer, after the passkey has verified its person. */
 export async function allowWithPasskey(id: string): Promise<void> {
-  const { challenge, nonce, option, host, passkeys } = await tell<ChallengeView>('api/challenge', { id })
+  const given = await tell<ChallengeView>('api/challenge', { id })
+  await tell('api/allow', { id, option: given.option, ...(await signed(given)) })
+}
+
+/** Signs exactly this act, after the passkey has verified its person, and has it done. */
+export async function actWithPasskey(act: object): Promise<ActDoneView> {
+  return tell('api/act', await signed(await tell<ActChallengeView>('api/act/challenge', act)))
+}
+
+async function signed({ challenge, nonce, host, passkeys }: Omit<ChallengeView, 'option'>): Promise<object> {
   const found = await navigator.credentials.get({
     publicKey: {
       challenge: bytesOf(challenge),
@@ -19,15 +28,13 @@ export async function allowWithPasskey(id: string): Promise<void> {
   })
   const { id: passkey, response } = found as PublicKeyCredential
   const { authenticatorData, clientDataJSON, signature } = response as AuthenticatorAssertionResponse
-  await tell('api/allow', {
-    id,
-    option,
+  return {
     nonce,
     passkey,
     authenticatorData: textOf(authenticatorData),
     clientDataJSON: textOf(clientDataJSON),
     signature: textOf(signature),
-  })
+  }
 }
 
 /** Resolves to the command that root types. */

@@ -1,13 +1,21 @@
-// Trust: what waits for a review, the worst first, with what changed since it was trusted. A person trusts by typing.
+// Trust: what waits for a review, the worst first, with what changed since it was trusted. A person trusts with a passkey, or by typing.
 
-import type { TrustView, UnitView } from '../view.js'
+import { useState } from 'preact/hooks'
+import type { PasskeysView, TrustView, UnitFilesView, UnitView } from '../view.js'
+import { Act } from './act.js'
 import { useAsked } from './asked.js'
 import { DiffLines } from './diff.js'
 import { counted } from './format.js'
 import { Typed } from './typed.js'
 
 export function Trust() {
-  const { value, problem } = useAsked<TrustView>('api/trust')
+  const [turn, setTurn] = useState(0)
+  const [done, setDone] = useState('')
+  const { value, problem } = useAsked<TrustView>('api/trust', {}, turn)
+  const onDone = (text: string) => {
+    setDone(text)
+    setTurn(turn + 1)
+  }
   return (
     <>
       <header class="top">
@@ -17,6 +25,9 @@ export function Trust() {
         {value && <p class="dim">{counted(value.trusted, 'trusted source')}</p>}
       </header>
       {problem !== undefined && <p class="banner">{problem}</p>}
+      <p class="done" role="status">
+        {done}
+      </p>
       {value?.gone.map(({ why, repair }) => (
         <p class="banner" key={why}>
           {why} {repair}
@@ -25,8 +36,8 @@ export function Trust() {
       {value?.waiting.length === 0 && <p class="nothing">Nothing waits for a review.</p>}
       <ol class="cards">
         {value?.waiting.map((unit) => (
-          <li key={unit.path}>
-            <Unit unit={unit} />
+          <li key={`${unit.path} ${unit.digest}`}>
+            <Unit unit={unit} passkeys={value.passkeys} onDone={onDone} />
           </li>
         ))}
       </ol>
@@ -34,8 +45,14 @@ export function Trust() {
   )
 }
 
-function Unit({ unit }: { readonly unit: UnitView }) {
-  const { name, path, state, why, hooks, risks, differences, programs, problems, digest } = unit
+interface UnitProps {
+  readonly unit: UnitView
+  readonly passkeys: PasskeysView
+  readonly onDone: (text: string) => void
+}
+
+function Unit({ unit, passkeys, onDone }: UnitProps) {
+  const { id, name, path, state, why, hooks, risks, differences, programs, problems, digest } = unit
   return (
     <article class="card" aria-label={name}>
       <p class="kicker">
@@ -87,7 +104,46 @@ function Unit({ unit }: { readonly unit: UnitView }) {
           {problem}
         </p>
       ))}
-      <Typed label="To read everything and decide, type" command="carabiner trust" />
+      <Files id={id} />
+      {passkeys.state === 'none' || digest === undefined || !unit.canTrust ? (
+        <Typed label="To read everything and decide, type" command="carabiner trust" />
+      ) : (
+        <Act
+          label="Trust exactly this"
+          act={{ what: 'trust', id, digest }}
+          command="carabiner trust"
+          passkeys={passkeys}
+          said={`${name} is trusted.`}
+          onDone={onDone}
+        />
+      )}
     </article>
+  )
+}
+
+/** The whole text of what would be trusted. */
+function Files({ id }: { readonly id: string }) {
+  const [isOpen, setIsOpen] = useState(false)
+  const { value, problem } = useAsked<UnitFilesView>(isOpen ? 'api/trust/files' : '', { id })
+  return (
+    <details class="files" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>Read every file</summary>
+      {problem !== undefined && <p class="bad">{problem}</p>}
+      {value?.files.map(({ path, text, size }) => (
+        <figure key={path}>
+          <figcaption>
+            {path} <span class="dim">{counted(size, 'byte')}</span>
+          </figcaption>
+          {text === undefined ? (
+            <p class="dim">This is no text.</p>
+          ) : (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+            <pre class="text" tabIndex={0}>
+              {text}
+            </pre>
+          )}
+        </figure>
+      ))}
+    </details>
   )
 }

@@ -1,4 +1,4 @@
-// A person's signature on an allow: made by their passkey after it verified them, for one question, answer and time.
+// A person's signature on an act: made by their passkey after it verified them, for this one act and time.
 
 import { createHash } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
@@ -17,20 +17,26 @@ export function challengeOf(
   nonce: string,
 ): string {
   const { binding, digest } = question
-  const signed: Data = { what: 'answer', id, binding, digest, project, option, expires, nonce }
-  return createHash('sha256').update(canonicalJson(signed)).digest('base64url')
+  return challengeFor({ what: 'answer', id, binding, digest, project, option, expires, nonce })
 }
 
-/** Returns the person who signed. Throws with the reason if nobody on the list did. */
+/** The challenge of any act. `what` names the kind of act, so that no act is signed in place of another. */
+export function challengeFor(act: Data & { readonly what: string }): string {
+  return createHash('sha256').update(canonicalJson(act)).digest('base64url')
+}
+
+/** Returns the person who signed. Throws with the reason if nobody on the list did. `page`: the only origin that counts. */
 export async function signerOf(
   signature: Signature,
   challenge: string,
   approvers: readonly Approver[],
+  page?: string,
 ): Promise<Approver> {
   const approver = approvers.find(({ id }) => id === signature.id)
   if (!approver) throw new Error('its passkey is not on the list of approvers')
   const origin = originIn(signature)
-  if (!PAGE_ORIGIN.test(origin)) throw new Error(`it was signed on another page (${origin})`)
+  if (!PAGE_ORIGIN.test(origin) || (page !== undefined && origin !== page))
+    throw new Error(`it was signed on another page (${origin})`)
   const { verifyAuthenticationResponse } = await webauthn()
   const { id, authenticatorData, clientDataJSON } = signature
   const { verified } = await verifyAuthenticationResponse({

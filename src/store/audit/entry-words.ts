@@ -1,8 +1,9 @@
 // The words for an audit entry that every reader of the log shares: its verdict, how it is displayed, why a gate was missed.
 
+import { localTime } from '../../core/base/time.js'
 import { type ActionTone, actionRow, isAction } from '../../core/events/actions.js'
 import type { KeptCall } from '../audit-calls.js'
-import type { StoredEntry } from '../audit-log.js'
+import type { ChangeEntry, StoredEntry } from '../audit-log.js'
 import { isRewritten } from './filter.js'
 
 /** An entry with its call, if that is still kept. */
@@ -45,6 +46,11 @@ export function missedWords(why: string): string {
   return Object.hasOwn(WHY, why) ? (WHY[why] as string) : why
 }
 
+/** `my-plugin by ann, until …`. */
+export function changeWords({ hook, by, until }: ChangeEntry): string {
+  return `${hook} by ${by}${until === undefined ? '' : `, until ${localTime(until)}`}`
+}
+
 /** Entries that are no verdict, or that have another word for it. */
 const TONES: Readonly<Record<string, ActionTone>> = {
   gap: 'bad',
@@ -53,6 +59,7 @@ const TONES: Readonly<Record<string, ActionTone>> = {
   recovered: 'open',
   pruned: 'open',
   revoked: 'open',
+  change: 'open',
 }
 
 /** `bad`: refused, or let through without a gate. `open`: somebody should look. */

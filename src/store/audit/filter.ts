@@ -101,6 +101,7 @@ export const KINDS = [
   'late',
   'approval',
   'revoked',
+  'change',
   'bypass',
   'gap',
   'recovered',

@@ -1,0 +1,104 @@
+// Acts of a person on the page: whatever may loosen is signed with a passkey, for exactly that act and a short time.
+
+import { randomBytes } from 'node:crypto'
+import { textOf } from '../core/base/errors.js'
+import type { Data } from '../core/base/json.js'
+import { visible } from '../core/base/text.js'
+import { challengeFor, PAGE_HOST, signerOf } from '../store/approvals/signature.js'
+import type { ChangeEntry } from '../store/audit-log.js'
+import { type Answers, NotAnswered, textIn } from './answers.js'
+import { approversIn, signatureIn } from './passkeys.js'
+import type { ActChallengeView, ActDoneView } from './view.js'
+
+/** An act as the server understood it, before anybody agreed to it. */
+export interface PreparedAct {
+  /** Everything that would make it another act. The passkey signs this. */
+  readonly signed: Data & { readonly what: string }
+  /** Afterwards hooks can only refuse or ask more than before, and nothing else runs: the cookie is enough. */
+  readonly onlyTightens: boolean
+  /** Does it, or throws if what it is about has changed since. Resolves to what goes on record. */
+  readonly run: (by: string) => Promise<Omit<ChangeEntry, 'kind' | 'time' | 'by' | 'signed'>>
+}
+
+/** By name. Each reads the body that the page sent, and throws NotAnswered for one that makes no sense. */
+export type Acts = Readonly<Record<string, (body: unknown) => Promise<PreparedAct>>>
+
+export interface ActOptions {
+  readonly acts: Acts
+  /** Puts a change on record. Resolves to a problem, if there is one. */
+  readonly record: (entry: ChangeEntry) => Promise<string | undefined>
+  /** Who acts without a passkey. */
+  readonly by: string
+  /** Default: the list of this machine. */
+  readonly approversFile?: string
+}
+
+export function actAnswers({ acts, record, by, approversFile }: ActOptions): Answers {
+  const open = new OpenActs()
+  const prepared = (body: unknown) => {
+    const what = textIn(body, 'what', 20)
+    const act = Object.hasOwn(acts, what) ? acts[what] : undefined
+    if (!act) throw new NotAnswered(400, 'There is no such act')
+    return act(body)
+  }
+  const done = async (act: PreparedAct, who: Pick<ChangeEntry, 'by' | 'signed'>): Promise<ActDoneView> => {
+    const entry = await act.run(who.by).catch((error: unknown) => {
+      throw error instanceof NotAnswered ? error : new NotAnswered(409, visible(textOf(error)))
+    })
+    const problem = await record({ kind: 'change', time: new Date().toISOString(), ...entry, ...who })
+    return { by: visible(who.by), ...(problem !== undefined && { problem: visible(problem) }) }
+  }
+  return {
+    'POST api/act/challenge': async ({ body }): Promise<ActChallengeView> => {
+      const passkeys = approversIn(approversFile).map(({ id }) => id)
+      return { ...open.begin(await prepared(body)), host: PAGE_HOST, passkeys }
+    },
+    'POST api/act': async ({ body, origin }) => {
+      const approvers = approversIn(approversFile)
+      const signature = signatureIn(body)
+      const { act, challenge } = open.end(signature.nonce)
+      const signer = await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
+        throw new NotAnswered(403, `This was not done: ${visible(textOf(error))}`)
+      })
+      return done(act, { by: signer.name, signed: true })
+    },
+    'POST api/act/tighten': async ({ body }) => {
+      const act = await prepared(body)
+      if (!act.onlyTightens) throw new NotAnswered(403, 'Only a passkey can do this here')
+      return done(act, { by })
+    },
+  }
+}
+
+const ACT_MS = 120_000
+const MOST_OPEN = 8
+
+interface OpenAct {
+  readonly act: PreparedAct
+  readonly nonce: string
+  readonly expires: string
+}
+
+/** Acts that wait for a signature. Each takes one try, so that a signature counts once. */
+class OpenActs {
+  #open: readonly OpenAct[] = []
+
+  begin(act: PreparedAct): Pick<ActChallengeView, 'challenge' | 'nonce' | 'expires'> {
+    const nonce = randomBytes(16).toString('base64url')
+    const one = { act, nonce, expires: new Date(Date.now() + ACT_MS).toISOString() }
+    this.#open = [...this.#open.slice(1 - MOST_OPEN), one]
+    return { challenge: challengeOf(one), nonce, expires: one.expires }
+  }
+
+  end(nonce: string): { readonly act: PreparedAct; readonly challenge: string } {
+    const one = this.#open.find((other) => other.nonce === nonce)
+    this.#open = this.#open.filter((other) => other !== one)
+    if (!one || Date.now() > Date.parse(one.expires))
+      throw new NotAnswered(409, 'Begin again: this took too long, or was done already')
+    return { act: one.act, challenge: challengeOf(one) }
+  }
+}
+
+function challengeOf({ act, nonce, expires }: OpenAct): string {
+  return challengeFor({ ...act.signed, nonce, expires })
+}

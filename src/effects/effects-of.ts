@@ -8,7 +8,7 @@ import { absolutePath } from './paths/absolute-path.js'
 import { ANYBODY, type Draft, NOT_GIT } from './program.js'
 import type { Surroundings } from './script-effects.js'
 import { ownerOf, type SettingFile } from './setting-places.js'
-import { AmbiguousInput, type ToolCall, toolCall } from './tools/tool-call.js'
+import { AmbiguousInput, parsedInput, type ToolCall, toolCall } from './tools/tool-call.js'
 import { filesEffects, knownEffects, otherEffects, type ToolUse } from './tools/tool-effects.js'
 
 export type { ToolAnnotations, ToolUse } from './tools/tool-effects.js'
@@ -95,16 +95,18 @@ function readCall(use: ToolUse, context: EffectContext): readonly Effect[] | Pro
   const cwd = resolve(context.projectDir, context.cwd)
   if (call.kind === 'shell') return shellEffects(call, cwd, context)
   const by = shownCall(use)
+  const input = parsedInput(use.input)
+  const read = input === use.input ? use : { ...use, input }
   const named = (drafts: readonly Draft[]) => drafts.map((draft) => ({ by, ...draft }) as Effect)
-  const known = knownEffects(use)
+  const known = knownEffects(read)
   if (known) return named(known)
   switch (call.kind) {
     case 'files':
-      return named(filesEffects(call, use, cwd, context.home))
+      return named(filesEffects(call, read, cwd, context.home))
     case 'unclear':
       return [{ kind: 'unknown', why: `it does not name the ${call.missing} that it is about`, by }]
     case 'other':
-      return named(otherEffects(use, cwd, context.home))
+      return named(otherEffects(read, cwd, context.home))
   }
 }
 

@@ -81,7 +81,7 @@ const GONE = /delete|remove|trash|erase|purge|unlink|destroy|wipe|shred|^del|^rm
 const DEEP = /delete|remove|move|rename|copy|link|chmod|trash|erase|purge|destroy|wipe|shred|^del|^rm/
 /** `dirPath`, `savePath`, `pathInProject`, `old_name`. */
 const PATH_KEY =
-  /(?:path|file|uri|dir|directory|folder)s?$|^path|^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?names?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations?|moves)$/i
+  /(?:path|file|uri|dir|directory|folder)s?$|directories$|^path|^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?names?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations?|moves)$/i
 
 /** Fields that hold a path before it is moved. */
 const FROM_KEY = /^(?:source|src|from|old)/i
@@ -106,7 +106,7 @@ export class AmbiguousInput extends Error {
 /** `hostName`: the agent's own name of a tool that has one of Claude Code's names here. Throws AmbiguousInput. */
 export function toolCall(toolName: string, given: Json, hostName?: string): ToolCall {
   const name = plainName(toolName)
-  const input = parsed(given)
+  const input = parsedInput(given)
   if (/^(?:apply|git)?patch$|^applydiff$/.test(name)) return patchCall(input)
   const isEditor = isObject(input) && /edit|strreplace/.test(name) && typeof input.path === 'string'
   const isShell = SHELLS.has(name)
@@ -138,7 +138,7 @@ export const plainName = remembered((toolName) => {
 })
 
 /** Some hosts send the input as a JSON string. Throws if parsers could read it differently. */
-function parsed(input: Json): Json {
+export function parsedInput(input: Json): Json {
   if (typeof input !== 'string' || !/^\s*[[{]/.test(input)) return input
   let broken = false
   try {
@@ -170,7 +170,8 @@ function commandsIn(input: Json, isShell: boolean): readonly string[] {
   const found = [...own, ...nested]
   // Most calls have few fields.
   const given = Object.keys(input)
-  for (const key of keys) if (given.includes(key)) found.push(...commandsOf(parsed(input[key] as Json), key))
+  for (const key of keys)
+    if (given.includes(key)) found.push(...commandsOf(parsedInput(input[key] as Json), key))
   return found
 }
 

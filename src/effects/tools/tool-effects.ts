@@ -3,7 +3,9 @@
 import { isObject, type Json } from '../../core/base/json.js'
 import { type Draft, fetched, hostOf, onPlaces, placesOf } from '../program.js'
 import { type McpCall, serverEffects } from './mcp-servers.js'
-import { pathsIn, plainName, type ToolCall } from './tool-call.js'
+import { formsOf } from './path-forms.js'
+import { isReadTool, readPlaces } from './read-tools.js'
+import { plainName, type ToolCall } from './tool-call.js'
 
 /** The hints of an MCP tool. They come from its server. */
 export interface ToolAnnotations {
@@ -24,7 +26,6 @@ export interface ToolUse {
 const TALK =
   /^(?:todo|task|agent|subagent|plan|enterplan|exitplan|ask|skill|think|memory|note(?!book)|bashoutput|killshell|killbash|taskoutput|taskstop|listmcp|readmcp|toolsearch|slashcommand|structuredoutput|reply|message|attemptcompletion|newtask|switchmode|updateplan|reportintent|sleep|wait|finish|complete|lsp|diagnostics|getdiagnostics|readlints|sequentialthinking|resolvelibraryid|getlibrarydocs)/
 
-const READING = /^(?:read|view|cat|open|glob|grep|search|find|list|ls|get|stat|tree|codebase|semantic)/
 const WEB = /fetch|browse|navigate|goto|^web|^http|url|crawl|scrape|download/
 
 export function filesEffects(
@@ -62,19 +63,6 @@ export function filesEffects(
       ]
 }
 
-/** The path as it is, and as a tool may read it: with Windows slashes, or without spaces, quotes, escapes or the part after a NUL. */
-export function formsOf(text: string): readonly string[] {
-  const [start = ''] = text.split('\0')
-  const bare = start
-    .trim()
-    .replace(/^(['"`])(.*)\1$/s, '$2')
-    .replace(/^file:(?!\/\/)/i, '')
-  const decoded = bare.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
-  return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
-}
-
 /** Of a tool of a well-known MCP server. Undefined if it is none. */
 export function knownEffects(use: ToolUse): readonly Draft[] | undefined {
   const mcp = mcpCall(use)
@@ -86,22 +74,17 @@ export function otherEffects(use: ToolUse, cwd: string, home: string): readonly 
   const name = plainName(use.name)
   const mcp = mcpCall(use)
   if (use.annotations && mcp) return byAnnotations(use.annotations, mcp.tool)
-  if (TALK.test(name)) return []
+  if (TALK.test(name) && !isFileUri(use.input)) return []
   const address = textAt(use.input, /^(?:url|uri|href|address|link)$/i)
   if (WEB.test(name) || (address !== undefined && /^https?:/.test(address)))
     return [fetched(address === undefined ? undefined : hostOf(address), false)]
-  if (READING.test(name)) return readPlaces(use.input, cwd, home)
+  if (isReadTool(use.name)) return onPlaces('read', readPlaces(use.name, use.input, cwd, home))
   return [{ kind: 'unknown', why: `nothing is known about the tool ${use.name.slice(0, 100)}` }]
 }
 
-function readPlaces(input: Json, cwd: string, home: string): readonly Draft[] {
-  const paths = pathsIn(input, 0)
-  const isDeep = textAt(input, /^(?:pattern|query|regex|glob)$/) !== undefined
-  const given = paths.length > 0 ? paths : isDeep ? ['.'] : []
-  return onPlaces(
-    'read',
-    given.flatMap((text) => placesOf({ text, known: true, glob: isDeep }, [cwd], home, isDeep)),
-  )
+/** A resource of an MCP server that is a file of this machine. */
+function isFileUri(input: Json): boolean {
+  return /^file:/i.test(textAt(input, /^uri$/i) ?? '')
 }
 
 /** `mcp__server__tool`, `MCP:tool`. */

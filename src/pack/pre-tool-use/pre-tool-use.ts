@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { HookInput } from '../../author/hook-input.js'
 import type { Json } from '../../core/base/json.js'
 import { askUser, deny, type HookResult } from '../../core/events/result.js'
+import { isReadTool } from '../../effects/tools/read-tools.js'
 import { AmbiguousInput, type ToolCall, toolCall } from '../../effects/tools/tool-call.js'
 import { InvalidHookInput } from '../../hosts/payload.js'
 import { withMessages } from '../answer.js'
@@ -137,6 +138,6 @@ async function findingsOf(input: Input, call: ToolCall, context: PackContext): P
 /** Whether a rule may count for the call. */
 function isJudged(toolName: string, call: ToolCall, settings: PackSettings): boolean {
   const { denyList } = settings.bash
-  if (call.kind === 'other') return denyList && /^mcp(?:__|[:_.])/i.test(toolName)
+  if (call.kind === 'other') return denyList && (/^mcp(?:__|[:_.])/i.test(toolName) || isReadTool(toolName))
   return denyList || guardsPaths(settings)
 }

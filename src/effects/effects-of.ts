@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Effect, Place } from './effect.js'
 import { HeldFolders } from './held-folders.js'
 import { Links } from './links.js'
+import { throughMadeLinks } from './made-links.js'
 import { absolutePath } from './paths/absolute-path.js'
 import { ANYBODY, type Draft, NOT_GIT } from './program.js'
 import type { Surroundings } from './script-effects.js'
@@ -24,18 +25,18 @@ const MOST_EFFECTS = 500
 /** Never rejects for any name and input: what cannot be read is `unknown`. */
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   const first = distinct(await readCall(use, context))
-  const known = first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first
+  const known = throughMadeLinks(first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first)
   const followed = new Links(context).followed(known)
   const { projectDir, home } = context
   const held = new HeldFolders({ cwd: resolve(projectDir, context.cwd), projectDir, home })
-  const read = (followed === known ? known : distinct(followed)).map((one) => held.marked(one))
+  const read = (followed === first ? followed : distinct(followed)).map((one) => held.marked(one))
   const files = read.some(canBeSetting) ? (context.settings ?? []) : []
   const near = [context.cwd, projectDir, home]
   const settings = [...settingsAmong(read, files, near), ...unguarding(read, use)]
   const more = settings.length === 0 ? settings : distinct(settings)
   const closed = read.some(isOpen) ? read.filter((effect) => !isOpen(effect)) : read
   const all = more.length === 0 ? closed : [...closed, ...more]
-  return first.length === known.length
+  return first.length <= MOST_EFFECTS
     ? all
     : [
         ...all,

@@ -237,9 +237,9 @@ function hiddenNames(pattern: string): string {
   return pattern.replace(/(^|\/)(?=[*?[])/g, '$1.')
 }
 
-/** The script that a shell or another interpreter runs. The entry of `source` reads its own. */
+/** The script that a shell or another interpreter runs. The entries of `source` and awk read their own. */
 function scriptOf(use: Use): readonly Draft[] {
-  const word = /^(?:source|\.)$/.test(use.call.name) ? undefined : scriptWord(use.call)
+  const word = /^(?:source|\.|[gmn]?awk)$/.test(use.call.name) ? undefined : scriptWord(use.call)
   return word ? reads(use, [word]) : []
 }
 

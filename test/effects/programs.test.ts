@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { effectsOf } from '../../src/effects/effects-of.js'
+import { NAMED_FILES } from '../../src/effects/programs/named-files.js'
 import { PROGRAMS } from '../../src/effects/programs/programs.js'
 import { SERVER_EXAMPLES } from '../../src/effects/tools/mcp-servers.js'
 import { CONTEXT, isPartOf } from './part-of.js'
@@ -13,7 +14,7 @@ describe('each program of the tables', () => {
     )
   })
 
-  const examples = PROGRAMS.flatMap((program) => program.examples)
+  const examples = [...PROGRAMS, ...NAMED_FILES].flatMap((program) => program.examples)
   it.each(examples.map((example) => [example.command, example] as const))('%s', async (command, example) => {
     const all = await effectsOf({ name: 'Bash', input: { command } }, CONTEXT)
     const effects = all.filter(({ kind, guess }) => kind !== 'run' && !guess)

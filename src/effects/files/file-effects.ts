@@ -138,8 +138,14 @@ const link: EffectReader = ({ name, args }) => {
   // With one word, the link gets the same name here.
   const [sources, targets] = destinations(operands, operands.length === 1 ? [...folders, HERE] : folders)
   const arrived = arriving(sources, targets, 'write')
+  // It is relative to the folder of the link, which is the target itself if that is a folder.
   const beside = targets.flatMap((target) =>
-    sources.filter(({ text }) => !/^[/~]/.test(text)).map((source) => inFolder(target, `../${source.text}`)),
+    sources
+      .filter(({ text }) => !/^[/~]/.test(text))
+      .flatMap(({ text }) => [
+        inFolder(target, `../${text}`),
+        ...(text.startsWith('../') ? [inFolder(target, text)] : []),
+      ]),
   )
   return [
     ...each('link', sources, true),

@@ -3,7 +3,7 @@
 import { argumentsOf, baseOf, type FileEffect, inFolder } from '../files/file-effect.js'
 import { DELETERS, fileEffectsOf, isReader } from '../files/file-effects.js'
 import { shapeOf } from '../files/option-shapes.js'
-import { isFolder } from '../paths/on-disk.js'
+import { isFolder, isLink } from '../paths/on-disk.js'
 import {
   type Draft,
   isAlone,
@@ -84,6 +84,8 @@ function isShallow({ call: { name }, texts }: Use): boolean {
 /** `cp a b` writes `b`, or `b/a` if `b` is a folder. The disk tells which, unless the script may change that before. */
 function settled(effects: readonly FileEffect[], use: Use): readonly FileEffect[] {
   const { call, script } = use
+  // What the first pass makes, the second finds.
+  if (script.repeats || call.isInner) return effects
   if (!script.calls.every((other) => other.command === call.command || isReader(other.name))) return effects
   const open = effects.find(({ arrives, target }) => arrives === 'maybe' && target.known)
   if (!open || call.folders.length !== 1) return effects
@@ -126,14 +128,19 @@ const changes = (use: Use): readonly Draft[] => fileChanges(use)
 const copies = (use: Use): readonly Draft[] => {
   const { operands, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
   const sources = valuesOf('t', '--target-directory').length > 0 ? operands : operands.slice(0, -1)
-  return [
-    ...reads(
-      use,
-      sources.filter((word) => !isRemote(word)),
-      true,
-    ),
-    ...fileChanges(use).filter(isLocal),
-  ]
+  const local = sources.filter((word) => !isRemote(word))
+  return [...reads(use, local, true), ...copiedLinks(use, local), ...fileChanges(use).filter(isLocal)]
+}
+
+/** With these options, the copy of a link is a link to the same file. */
+function copiedLinks(use: Use, sources: readonly Word[]): readonly Draft[] {
+  if (use.call.name !== 'cp') return []
+  const { has } = argumentsOf(use.args, shapeOf('cp'))
+  if (!has('adPrR', '--archive', '--no-dereference', '--recursive') || has('LH', '--dereference')) return []
+  return sources
+    .flatMap((word) => use.places(word))
+    .filter(({ path, known, wild }) => known && !wild && isLink(path))
+    .map((place) => ({ kind: 'read', place, links: true }))
 }
 
 export function isRemote({ text }: Word): boolean {

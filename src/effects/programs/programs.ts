@@ -10,6 +10,7 @@ import { DATABASE_SERVICES } from './database-services.js'
 import { FILE_PROGRAMS } from './files.js'
 import { GIT_PROGRAMS } from './git.js'
 import { FILE_MAKERS } from './made-files.js'
+import { withNamedFiles } from './named-files.js'
 import { NETWORK_PROGRAMS } from './network.js'
 import { OWN_PROGRAMS } from './own.js'
 import { PUBLISHING_PROGRAMS, withPublishing } from './publishing.js'
@@ -39,7 +40,9 @@ export const PROGRAMS: readonly Program[] = [
 ]
 
 const BY_NAME = new Map(
-  PROGRAMS.flatMap((program) => program.names.map((name) => [name, withPublishing(program, name)] as const)),
+  PROGRAMS.flatMap((program) =>
+    program.names.map((name) => [name, withNamedFiles(withPublishing(program, name), name)] as const),
+  ),
 )
 
 export function programOf(name: string): Program | undefined {

@@ -55,8 +55,10 @@ export interface Script {
   /** As `NAME=value`. */
   readonly assignments: readonly string[]
   readonly functions: readonly ShellFunction[]
-  /** As they are written. */
+  /** As they are written. Loops over a list of words are not included, because they end. */
   readonly loops: readonly string[]
+  /** Whether a part of it may run more than once: in a loop, or in a function. */
+  readonly repeats: boolean
   /** Whether a star also matches names that begin with a dot. */
   readonly dots: boolean
 }
@@ -108,6 +110,7 @@ export function plainScript(text: string, folder: string, known: Surroundings): 
     assignments: NONE,
     functions: NONE,
     loops: NONE,
+    repeats: false,
     dots: false,
   }
 }
@@ -144,6 +147,8 @@ function foldersIn(
 }
 
 // ---- everything else --------------------------------------------------------------------------------------------------
+
+const REPEATING: ReadonlySet<string> = new Set(['For', 'While', 'ArithmeticFor', 'Function'])
 
 let walker: typeof import('./shell-walk.js') | undefined
 
@@ -192,6 +197,7 @@ export async function parsedScript(text: string, folder: string, known: Surround
     assignments,
     functions,
     loops,
+    repeats: nodes.some(({ type }) => REPEATING.has(type)),
     dots: /dotglob|GLOBIGNORE|setopt|emulate/i.test(text),
   }
 }

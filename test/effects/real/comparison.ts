@@ -1,7 +1,8 @@
-// Compares what a command did with its predicted effects.
+// Compares what a command did with its predicted effects: with the places that they name, and what they cover besides.
 
 import { join } from 'node:path'
 import type { Effect, Place } from '../../../src/effects/effect.js'
+import { coversChange, coversRead } from './covering.js'
 import type { Deeds } from './trace.js'
 
 /** Paths with what tells a change. */
@@ -27,6 +28,7 @@ export interface Comparison {
 
 export function compared(effects: readonly Effect[], { home, before, after, deeds }: Observed): Comparison {
   const sure = effects.filter(({ guess }) => !guess)
+  const world = { home, app: join(home, 'app') }
   const missed: string[] = []
   const closed = [...after].flatMap(([path, now]) => (now.endsWith(CLOSED) ? [path] : []))
   let changed = false
@@ -39,7 +41,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'deleted',
       path,
-      sure.some((one) => deletes(one, path) || isByGit(one, path)) ||
+      sure.some((one) => deletes(one, path) || coversChange(one, path, world)) ||
         isDeletedEmpty(sure, path, before) ||
         isEmptiedByGit(sure, path, before),
     )
@@ -51,7 +53,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
     note(
       'written',
       path,
-      sure.some((one) => writes(one, path, isFolder) || isByGit(one, path) || isRefreshed(one, path)),
+      sure.some((one) => writes(one, path, isFolder) || coversChange(one, path, world)),
     )
   }
   for (const path of deeds.reads)
@@ -59,7 +61,7 @@ export function compared(effects: readonly Effect[], { home, before, after, deed
       note(
         'read',
         path,
-        sure.some((one) => reads(one, path) || isByGit(one, path) || isReadByGit(one, path)),
+        sure.some((one) => reads(one, path) || coversRead(one, path, world)),
       )
   for (const name of deeds.runs)
     note(
@@ -138,38 +140,11 @@ function reads(effect: Effect, path: string): boolean {
   return placesOf(effect).some((place) => isAt(place, path))
 }
 
-/** Operations that bring the files of a repository to another state. */
-const UPDATES = new Set(
-  `bisect checkout checkout-index cherry-pick filter-branch merge read-tree rebase reset restore revert sparse-checkout
-  stash switch`.split(/\s+/),
-)
-
-/** An effect of git is a change of its own folder. Some also change the files of the repository, without naming them. */
-function isByGit(effect: Effect, path: string): boolean {
-  if (effect.kind !== 'git') return false
-  return isInGit(path) || (UPDATES.has(effect.operation) && path.includes('/app/'))
-}
-
 /** After the last file, git also removes its folder. */
 function isEmptiedByGit(effects: readonly Effect[], path: string, before: Files): boolean {
   if (!effects.some((one) => one.kind === 'git' && /^(?:rm|mv)$/.test(one.operation))) return false
   const inside = [...before].filter(([name, was]) => name.startsWith(`${path}/`) && !was.startsWith('folder'))
   return inside.length > 0 && inside.every(([name]) => effects.some((one) => deletes(one, name)))
-}
-
-/** git reads its own folder, whatever it does. What it takes into that folder is an effect of git. */
-function isReadByGit(effect: Effect, path: string): boolean {
-  if (effect.kind === 'git') return path.includes('/app/')
-  return effect.kind === 'run' && programs(effect.program).includes('git') && isInGit(path)
-}
-
-/** Whatever git does, it may note the times of files in its index. */
-function isRefreshed(effect: Effect, path: string): boolean {
-  return isReadByGit(effect, path) && path.endsWith('/.git/index')
-}
-
-function isInGit(path: string): boolean {
-  return path.includes('/.git/') || path.endsWith('/.git')
 }
 
 /** What a link leads to has another name here. */

@@ -80,7 +80,7 @@ rm -rf .git/hooks .git/info .git/description`
 
 /** git looks at no settings but those of the repository, and changes nothing when it only shows something. */
 const ENVIRONMENT = {
-  PATH: '/usr/bin:/bin',
+  PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
   LC_ALL: 'C.UTF-8',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',

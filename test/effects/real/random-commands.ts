@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { CHANGES } from './changing-calls.js'
 import { CODE } from './code-calls.js'
+import { MACHINE, SLOW } from './machine-calls.js'
 import { READS } from './reading-calls.js'
 import { FORMS, MOVES, VARIABLES } from './shell-forms.js'
 import { filled, oneOf, quoted, type Text } from './templates.js'
@@ -73,10 +74,14 @@ const path = fc.oneof(
 const change = fc.constantFrom(...CHANGES).chain((template) => filled(template, path))
 const looks = fc.constantFrom(...READS).chain((template) => filled(template, path))
 const codes = fc.constantFrom(...CODE).chain((template) => filled(template, path))
+const onMachine = fc.constantFrom(...MACHINE).chain((template) => filled(template, path))
+const slow = fc.constantFrom(...SLOW).chain((template) => filled(template, path))
 const simple = fc.oneof(
-  { weight: 5, arbitrary: change },
-  { weight: 2, arbitrary: looks },
-  { weight: 1, arbitrary: codes },
+  { weight: 100, arbitrary: change },
+  { weight: 40, arbitrary: looks },
+  { weight: 20, arbitrary: codes },
+  { weight: 20, arbitrary: onMachine },
+  { weight: 1, arbitrary: slow },
 )
 
 // ---- forms -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,10 @@ const ZIP = Buffer.from(
   'base64',
 )
 
-/** Builds a root of a few folders that cannot be written, and a scratch folder in memory. */
+/**
+ * Builds a root of a few folders that cannot be written, and a scratch folder in memory. Programs such as awk and vi are
+ * links through /etc/alternatives.
+ */
 const ROOT = `
 set -e
 root=$1; base=$2; shift 2
@@ -31,6 +34,13 @@ mkdir -p "$root/dev" "$root/tmp" "$root/scratch"
 for each in null zero random urandom; do : > "$root/dev/$each"; mount --bind "/dev/$each" "$root/dev/$each"; done
 ln -s /proc/self/fd "$root/dev/fd"
 mkdir "$root/proc"; mount -t proc proc "$root/proc"
+mkdir "$root/etc"; echo 'root:x:0:0::/:/bin/sh' > "$root/etc/passwd"
+for each in /etc/alternatives /etc/java-*; do
+  [ -e "$each" ] || continue
+  mkdir -p "$root$each"
+  mount --bind "$each" "$root$each"
+done
+mount --rbind "$root/etc" "$root/etc"; mount -o remount,ro,bind "$root/etc"
 `
 const ENTER = 'exec chroot "$root" setpriv --no-new-privs --bounding-set=-all --inh-caps=-all'
 

@@ -270,6 +270,7 @@ python3 -c "import os; [os.fork() for _ in iter(int,1)]"
 ruby -e 'fork{load(__FILE__)} while 1'
 node -e "for(;;) require('child_process').spawn('x')"
 php -r 'while(1) pcntl_fork();'
+awk 'BEGIN{print > "/dev/sda"}'
 `),
   )('denied: %s', async (command) => {
     expect(await project.verdict(command)).toBe('deny')
@@ -277,7 +278,6 @@ php -r 'while(1) pcntl_fork();'
 
   it.each(
     lines(`
-awk 'BEGIN{print > "/dev/sda"}'
 qemu-img convert x /dev/sda
 partclone.ext4 -r -s x -o /dev/sda
 ntfsclone -r --overwrite /dev/sda x

@@ -185,6 +185,8 @@ touch .openhands/hooks.json
 touch opencode.json
 touch crush.json
 touch sub/folder/.claude/settings.json
+awk '{ print > ".claude/settings.json" }' x
+ln -s out/home/proj l && cd l && sort -o inner/settings.json x
 `),
   )('%s', async (command) => {
     expect(await project.reason(command)).toMatch(
@@ -201,7 +203,6 @@ node -e "require('fs').rmSync('.claude', {recursive: true})"
 perl -e 'unlink ".claude/settings.json"'
 perl -pi -e s/a/b/ .claude/settings.json
 ruby -e 'File.delete(".claude/settings.json")'
-awk '{ print > ".claude/settings.json" }' x
 python3 - <<< "open('.claude/settings.json','w')"
 echo "open('.claude/settings.json','w')" | python3
 sometool --out .claude/settings.json
@@ -214,7 +215,6 @@ cp -r tree/. .
 rsync -a tree/ .
 ln -s ~ h
 ln -s .. up
-ln -s out/home/proj l && cd l && sort -o inner/settings.json x
 grep -rl x . | xargs sed -i s/a/b/
 git ls-files | xargs sed -i s/a/b/
 f() { rm "$1"; }; f .claude/settings.json

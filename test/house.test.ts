@@ -268,6 +268,25 @@ describe('the page', () => {
   })
 })
 
+describe('the fleet', () => {
+  const isFleet = (path: string) => /^(?:fleet|cli\/fleet)\//.test(path)
+
+  it('is loaded by carabiner fleet alone', () => {
+    const users = imports.filter((one) => one.specifier.startsWith('.') && isFleet(target(one)))
+    const outside = users.map(({ file }) => file).filter((file) => !isFleet(file))
+    expect([...new Set(outside)]).toEqual(['cli/commands/fleet.ts'])
+    const starters = imports.filter((one) => target(one).endsWith('/commands/fleet.js'))
+    expect(starters).toEqual([{ file: 'cli/commands.ts', specifier: './commands/fleet.js' }])
+  })
+
+  it('loads PostgreSQL in one place, and late', () => {
+    const users = imports.filter(({ specifier }) => specifier === 'pg')
+    expect([...new Set(users.map(({ file }) => file))]).toEqual(['fleet/database/connection.ts'])
+    const source = readFileSync(`${SRC}/fleet/database/connection.ts`, 'utf8')
+    expect(source.match(/^import (?!type)[^\n]*'pg'/m)).toBeNull()
+  })
+})
+
 describe('a file that is not there', () => {
   it('means the same in every version of Node: only one file asks with throwIfNoEntry', () => {
     const asking = sources.filter((file) => /throwIfNoEntry\s*:/.test(codeOf(file)))
@@ -278,6 +297,8 @@ describe('a file that is not there', () => {
 /** What can open a connection. Each file is in a row of docs/reference/support.md, under Network. */
 const ON_THE_NETWORK = [
   'cli/audit-export.ts',
+  'fleet/gateway/listener.ts',
+  'fleet/machine/gateway-client.ts',
   'plugins/sources/archive.ts',
   'plugins/sources/foreign-source.ts',
   'plugins/sources/redirect.ts',
@@ -287,7 +308,7 @@ const ON_THE_NETWORK = [
 ]
 
 describe('no telemetry', () => {
-  it('nothing reaches the network but hooks, models, sources of plugins and what people send', () => {
+  it('nothing reaches the network but hooks, models, sources of plugins, a fleet and what people send', () => {
     const modules =
       /^node:(?:http2?|https|net|tls|dns|dgram)(?:\/|$)|^(?:undici|ws|axios)$|^@opentelemetry\/exporter-/
     const typesOnly = /\bimport type [^'"]*$/

@@ -32,6 +32,7 @@ export const COMMANDS = {
   rules: () => import('./commands/rules.js'),
   replay: () => import('./commands/replay.js'),
   learn: () => import('./commands/learn.js'),
+  fleet: () => import('./commands/fleet.js'),
   audit: () => import('./commands/audit.js'),
   open: () => import('./commands/open.js'),
   docs: () => import('./commands/docs.js'),

@@ -67,6 +67,35 @@ export const REFUSAL_CODES = {
     means: 'The cases ran, but the report of --junit could not be written.',
     todo: 'Choose a place where you can write.',
   },
+  // fleets
+  NO_FLEET: {
+    means: 'The command is about the fleet of this machine, and it is in none.',
+    todo: 'Join one: carabiner fleet join URL --token TOKEN.',
+  },
+  FLEET_UNUSABLE: {
+    means: 'A file, port or folder that a fleet needs cannot be used, or is taken.',
+    todo: 'Correct what the message names.',
+  },
+  FLEET_DATABASE: {
+    means: 'The database of the fleet cannot be reached, is not prepared, or does not let this user do it.',
+    todo: 'Check the address, and the role of its user; carabiner fleet init prepares the database.',
+  },
+  FLEET_UNREACHABLE: {
+    means: 'The gateway of the fleet cannot be reached.',
+    todo: 'Check the address, the network and the certificate, and try again.',
+  },
+  FLEET_REFUSED: {
+    means: 'The gateway of the fleet was reached, and refused.',
+    todo: 'Do what the message says: a token works once, and a machine that left has to join again.',
+  },
+  UNKNOWN_TOKEN: {
+    means: 'There is no token with this id.',
+    todo: 'Type carabiner fleet token list: it shows them.',
+  },
+  UNKNOWN_MACHINE: {
+    means: 'No machine of the fleet has this name.',
+    todo: 'Type carabiner fleet machines: it lists them.',
+  },
   // configuration and records
   CONFIG_INVALID: {
     means: 'A file that decides which hooks run cannot be used, so the command did not go on.',

@@ -40,6 +40,7 @@ export const HOME_FOLDERS = {
     'clock',
     'copies',
     'counted-sessions',
+    'fleet',
     'grants',
     'listed',
     'listed-projects',

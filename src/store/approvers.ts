@@ -1,13 +1,12 @@
 // The people who may allow calls on this machine, each with a passkey, in a file that only root can change.
 
-import { chmodSync, lstatSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { fieldsOf, listOf, type Reader, text } from '../files/fields.js'
-import { makePrivate } from '../files/folder.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
-import { placeWhole, readPlain, removeIfThere } from '../files/plain-file.js'
+import { readPlain, removeIfThere } from '../files/plain-file.js'
+import { checkRootOwned, ROOT_FOLDER, writeRootOwned } from '../files/root-owned.js'
 
 export interface Approver {
   /** Goes on record with each answer. */
@@ -18,10 +17,8 @@ export interface Approver {
   readonly publicKey: string
 }
 
-export const APPROVERS_FILE = '/etc/carabiner/approvers.json'
+export const APPROVERS_FILE = join(ROOT_FOLDER, 'approvers.json')
 const MAX_BYTES = 1024 * 1024
-const ROOT = 0
-const BY_OTHERS = 0o022
 
 /**
  * Undefined if there is no list: then people allow by typing. Throws if the list is there and cannot be relied on,
@@ -30,7 +27,7 @@ const BY_OTHERS = 0o022
 export function readApprovers(path: string = APPROVERS_FILE): readonly Approver[] | undefined {
   if (!lstatIfThere(path)) return undefined
   try {
-    for (const one of [dirname(path), path]) checkRootOnly(one)
+    checkRootOwned(path)
     const read = readPlain(path, MAX_BYTES)
     if ('problem' in read) throw new Error(read.problem)
     const file = fieldsOf(JSON.parse(read.text), 'the file')
@@ -50,19 +47,7 @@ export function writeApprovers(approvers: readonly Approver[], path: string = AP
     removeIfThere(path)
     return
   }
-  if (makePrivate(dirname(path)) !== undefined) chmodSync(dirname(path), 0o755)
-  const content = `${JSON.stringify({ format: FIRST_FORMAT, approvers }, null, 2)}\n`
-  placeWhole(path, (draft) => {
-    writeFileSync(draft, content, { flag: 'wx' })
-    // Everybody may read it, whatever the mask of this process says.
-    chmodSync(draft, 0o644)
-  })
-}
-
-function checkRootOnly(path: string): void {
-  const { uid, mode } = lstatSync(path)
-  if (uid !== ROOT) throw new Error(`${path} belongs to user ${uid}, not to root`)
-  if ((mode & BY_OTHERS) !== 0) throw new Error(`others than root may write to ${path}`)
+  writeRootOwned(path, `${JSON.stringify({ format: FIRST_FORMAT, approvers }, null, 2)}\n`)
 }
 
 const LONGEST_NAME = 100

@@ -30,6 +30,7 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   disable: [['x'], ['x', '--user']],
   fire: [['Stop', '--ask']],
+  fleet: [['init'], ['serve'], ['token'], ['machines', 'retire', 'x'], ['join', 'x'], ['leave']],
   hook: [['stop', '--unlock']],
   install: [['x', '--yes']],
   learn: [['--write']],

@@ -1,8 +1,12 @@
 // A fleet for tests: a database with its roles, an organisation, and logs of machines as the product writes them.
 
 import { generateKeyPairSync } from 'node:crypto'
+import { userPlace } from '../../src/files/fleet-places.js'
 import { type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
+import { type JoinToken, newToken, secretDigest } from '../../src/fleet/join-token.js'
+import { joinFleet } from '../../src/fleet/machine/joining.js'
+import type { Member } from '../../src/fleet/machine/membership.js'
 import { chained, START, textOfEntry } from '../../src/store/audit/chain.js'
 import type { Link } from '../../src/store/audit-log.js'
 import { type Postgres, run } from './postgres.js'
@@ -71,4 +75,19 @@ export function madeLines(entries: readonly object[], before: Link = START): Lin
     last,
     text: bytes.toString('utf8').slice(0, -1),
   }
+}
+
+/** A token for one machine, as `carabiner fleet token` makes it. */
+export async function madeToken(fleet: Fleet, lasts = '1 hour'): Promise<JoinToken> {
+  const token = newToken(Buffer.alloc(32))
+  const digest = secretDigest(token.secret).toString('hex')
+  await run(fleet.owner, [
+    `insert into fleet.join_token (org, token, secret_digest, expires) select org, '${token.id}', '\\x${digest}', clock_timestamp() + interval '${lasts}' from fleet.org where name = '${ORG}'`,
+  ])
+  return token
+}
+
+/** A machine that has joined, with its own home. */
+export async function joined(fleet: Fleet, url: string, home: string, name: string): Promise<Member> {
+  return joinFleet({ url, token: await madeToken(fleet), name, place: userPlace(home) })
 }

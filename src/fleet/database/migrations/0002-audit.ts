@@ -122,6 +122,11 @@ begin
   return query select 'added', first + n - 1, last;
 end $$;
 
+-- How much evidence there is about a machine, which the gateway may tell that machine.
+create function fleet.evidence_of(m uuid) returns int language sql stable security definer set search_path = fleet, pg_temp as $$
+  select count(*)::int from evidence where org = own_org() and machine = m
+$$;
+
 -- When a machine was last heard of; not written more often than anybody looks.
 create function fleet.saw(m uuid) returns void language sql security definer set search_path = fleet, pg_temp as $$
   update machine set seen = clock_timestamp()
@@ -138,7 +143,7 @@ create policy own on fleet.evidence using (org = fleet.own_org());
 revoke all on all functions in schema fleet from public;
 grant execute on function fleet.append(uuid, text, int, bigint, text, int, text, text) to fleet_gateway;
 grant execute on function fleet.note_evidence(uuid, text, int, text, bigint, text, text, text) to fleet_gateway;
-grant execute on function fleet.saw(uuid) to fleet_gateway;
+grant execute on function fleet.saw(uuid), fleet.evidence_of(uuid) to fleet_gateway;
 grant select on fleet.chain to fleet_gateway;
 grant select on fleet.chain, fleet.record, fleet.evidence to fleet_auditor, fleet_admin;
 `

@@ -1,0 +1,45 @@
+// `carabiner fleet`: many machines, whose records are kept together in PostgreSQL.
+
+import { type Command, checkOwners, chosen, type Options } from '../command.js'
+import { ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
+import { OPTIONS } from '../fleet/options.js'
+import { checkPerson } from '../person.js'
+import { EXIT, usage } from '../refusal.js'
+
+export type FleetOptions = Options<typeof OPTIONS>
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'fleet',
+  summary: 'Keep the records of many machines together in PostgreSQL.',
+  positionals: ['[ACTION]', '[WHAT]', '[WHICH]'],
+  completes: [ACTION_NAMES],
+  about:
+    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them. ' +
+    'On a machine: join, leave, status (the default). carabiner docs fleet shows them in order.',
+  options: OPTIONS,
+  exits: [
+    [EXIT.ok, 'done'],
+    [EXIT.failed, 'the database, the gateway or the files cannot be used, or refuse'],
+  ],
+  examples: [
+    { does: 'Is this machine in a fleet?', line: 'carabiner fleet' },
+    {
+      does: 'Join one.',
+      line: 'carabiner fleet join https://fleet.example --token cf1…',
+      needs: 'a gateway and a token',
+    },
+  ],
+  mayRun: ({ positionals: [name = 'status'] }) => {
+    const action = ACTION_NAMES.find((one) => one === name)
+    if (action && ACTIONS[action].isPersonal) checkPerson(`carabiner fleet ${action}`)
+  },
+  async run({ options, positionals: [first = 'status', ...words] }, output, context) {
+    const action = chosen(first, ACTION_NAMES, 'carabiner fleet has no action')
+    checkOwners('fleet', action, options, OWNERS)
+    const { words: most, load } = ACTIONS[action]
+    const extra = words[most]
+    if (extra !== undefined) throw usage(`carabiner fleet ${action} does not accept ${JSON.stringify(extra)}`)
+    const { run } = await load()
+    return run({ options, words, output, signal: context.signal })
+  },
+}

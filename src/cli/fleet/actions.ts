@@ -1,0 +1,68 @@
+// The table of actions of `carabiner fleet`: what each takes, who may run it, and the file that is loaded then.
+
+import type { Action } from './action.js'
+import type { OPTIONS } from './options.js'
+
+type OptionName = keyof typeof OPTIONS
+
+interface ActionRow {
+  /** The most arguments after the action. */
+  readonly words: number
+  readonly options: readonly OptionName[]
+  /** Whether it changes who belongs to the fleet, or what it is: that is for a person. */
+  readonly isPersonal: boolean
+  readonly load: () => Promise<Action>
+}
+
+const DATABASE = ['database', 'org'] as const
+
+export const ACTIONS = {
+  init: {
+    words: 0,
+    options: [...DATABASE, 'key'],
+    isPersonal: true,
+    load: () => import('./init.js'),
+  },
+  serve: {
+    words: 0,
+    options: [...DATABASE, 'host', 'port', 'cert', 'cert-key'],
+    isPersonal: true,
+    load: () => import('./serve.js'),
+  },
+  token: {
+    words: 2,
+    options: [...DATABASE, 'expires'],
+    isPersonal: true,
+    load: () => import('./token.js'),
+  },
+  machines: {
+    words: 2,
+    options: DATABASE,
+    isPersonal: true,
+    load: () => import('./machines.js'),
+  },
+  join: {
+    words: 1,
+    options: ['token', 'name', 'ca', 'user'],
+    isPersonal: true,
+    load: () => import('./join.js'),
+  },
+  leave: { words: 0, options: ['anyway'], isPersonal: true, load: () => import('./leave.js') },
+  status: { words: 0, options: [], isPersonal: false, load: () => import('./status.js') },
+} as const satisfies Readonly<Record<string, ActionRow>>
+
+export type ActionName = keyof typeof ACTIONS
+export const ACTION_NAMES = Object.keys(ACTIONS) as readonly ActionName[]
+
+/** The actions that have each option. */
+export const OWNERS: Readonly<Record<string, readonly ActionName[]>> = ownersOf()
+
+function ownersOf(): Record<string, ActionName[]> {
+  const owners: Record<string, ActionName[]> = {}
+  for (const name of ACTION_NAMES)
+    for (const option of ACTIONS[name].options) {
+      owners[option] ??= []
+      owners[option].push(name)
+    }
+  return owners
+}

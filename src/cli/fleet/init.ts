@@ -1,0 +1,69 @@
+// `fleet init`: prepares the database, and makes the key of the fleet. Safe to run again.
+
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { callerPath } from '../../files/caller.js'
+import { type Client, withOwner } from '../../fleet/database/connection.js'
+import { migrate } from '../../fleet/database/migrate.js'
+import { MIGRATIONS } from '../../fleet/database/migrations.js'
+import { newKeyPair, pemOf } from '../../fleet/keys.js'
+import { nextLines, shortPath } from '../print/lines.js'
+import { Refusal } from '../refusal.js'
+import { databaseUrl, type Given, orgOf, refusing } from './action.js'
+
+const ROLES = {
+  fleet_gateway: 'appends what machines ship, for carabiner fleet serve',
+  fleet_auditor: 'reads everything, for carabiner fleet audit',
+  fleet_admin: 'makes tokens and checkpoints, for carabiner fleet token, machines and checkpoint',
+} as const
+
+export async function run({ options, output }: Given): Promise<number> {
+  const url = databaseUrl(options)
+  const org = orgOf(options)
+  const file = callerPath(options.key ?? 'fleet-root.key')
+  const { applied, rootKey, isNew } = await refusing('FLEET_DATABASE', () =>
+    withOwner(url, async (client) => {
+      const done = await migrate(client)
+      return { applied: done.map(({ name }) => name), ...(await keyOf(client, org, file)) }
+    }),
+  )
+  const version = MIGRATIONS.at(-1)?.version ?? 0
+  const document = { version, applied, org, rootKey, ...(isNew && { key: file }), roles: ROLES }
+  return output.result(document, (paint) => [
+    `the database has version ${version}${applied.length === 0 ? ', as before' : ''}; organisation ${org}`,
+    `  public key of the fleet: ${rootKey}`,
+    ...(isNew
+      ? [`  its private key is ${shortPath(file)}: keep it away from the database, it signs checkpoints`]
+      : []),
+    '  roles:',
+    ...Object.entries(ROLES).map(([role, does]) => `    ${role.padEnd(14)} ${does}`),
+    ...nextLines([`psql: create role gateway login password '…' in role fleet_gateway`], paint),
+  ])
+}
+
+/** An organisation keeps its key: machines know it. */
+async function keyOf(
+  client: Client,
+  org: string,
+  file: string,
+): Promise<{ readonly rootKey: string; readonly isNew: boolean }> {
+  const { rows } = await client.query<{ root_key: Buffer }>(
+    'select root_key from fleet.org where name = $1',
+    [org],
+  )
+  const [known] = rows
+  if (known) return { rootKey: known.root_key.toString('base64url'), isNew: false }
+  if (existsSync(file))
+    throw new Refusal(
+      'FLEET_UNUSABLE',
+      `There is a file ${file} already, and it may be the key of another fleet`,
+      {
+        hint: 'Give --key FILE: the private key of the new one is written there.',
+      },
+    )
+  const pair = newKeyPair()
+  // First the file: an organisation whose key nobody has could sign nothing.
+  writeFileSync(file, pemOf(pair), { flag: 'wx', mode: 0o600 })
+  chmodSync(file, 0o600)
+  await client.query('insert into fleet.org (name, root_key) values ($1, $2)', [org, pair.publicKey])
+  return { rootKey: pair.publicKey.toString('base64url'), isNew: true }
+}

@@ -1,0 +1,78 @@
+// `fleet join URL --token TOKEN`: makes this machine a member of a fleet.
+
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { textOf } from '../../core/base/errors.js'
+import { visibleName } from '../../core/base/text.js'
+import { callerEnv, callerPath } from '../../files/caller.js'
+import { fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
+import { isLoopback } from '../../fleet/gateway/listener.js'
+import { tokenFrom } from '../../fleet/join-token.js'
+import { joinFleet } from '../../fleet/machine/joining.js'
+import { MACHINE_NAME } from '../../fleet/protocol.js'
+import { shortPath } from '../print/lines.js'
+import { Refusal, usage } from '../refusal.js'
+import { asked, type Given } from './action.js'
+
+export const ADVISORY = 'advisory: this user can undo it, and so can an agent of this user'
+
+export async function run({ options, words: [address], output }: Given): Promise<number> {
+  const url = urlOf(address)
+  const token = tokenFrom(options.token ?? '')
+  if (!token) throw usage('--token must be a token of carabiner fleet token, copied whole')
+  const { name = hostname() } = options
+  if (!MACHINE_NAME.test(name))
+    throw usage('--name must have at most 100 letters, digits, spaces and . _ @ + -')
+  const ca = options.ca === undefined ? undefined : certificates(options.ca)
+  const isRoot = process.geteuid?.() === 0
+  const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
+  const known = fleetPlace()
+  if (known)
+    throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
+      hint: 'carabiner fleet leave leaves it.',
+    })
+  const group = groupOf()
+  const { machine } = await asked(() =>
+    joinFleet({
+      url,
+      token,
+      name,
+      place,
+      ...(ca !== undefined && { ca }),
+      ...(group !== undefined && { group }),
+    }),
+  )
+  const document = { machine, name, url, binding: place.binding, marker: place.marker }
+  return output.result(document, (paint) => [
+    `${visibleName(name)} is in the fleet at ${url}`,
+    place.binding
+      ? `  binding: only root can change ${place.marker}`
+      : `  ${paint.yellow(ADVISORY)}; sudo carabiner fleet join makes it binding`,
+    `  its key is ${shortPath(place.key)}`,
+  ])
+}
+
+function urlOf(address: string | undefined): string {
+  if (address === undefined) throw usage('Where is the gateway? Type carabiner fleet join URL --token TOKEN')
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname)))
+    return url.href.replace(/\/$/, '')
+  throw usage(
+    `${JSON.stringify(address)} is not the address of a gateway`,
+    'It begins with https://; only on this machine itself http:// will do.',
+  )
+}
+
+function certificates(file: string): string {
+  try {
+    return readFileSync(callerPath(file), 'utf8')
+  } catch (error) {
+    throw usage(`--ca cannot be read: ${textOf(error)}`)
+  }
+}
+
+/** The group of whoever typed sudo: their programs have to sign with the key. */
+function groupOf(): number | undefined {
+  const { SUDO_GID: group = '' } = callerEnv()
+  return /^\d{1,10}$/.test(group) ? Number(group) : undefined
+}

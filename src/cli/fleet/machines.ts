@@ -1,0 +1,71 @@
+// `fleet machines`: who is in the fleet, and retiring a machine that is gone.
+
+import { visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
+import type { Database } from '../../fleet/database/connection.js'
+import { chosen } from '../command.js'
+import { columns, counted } from '../print/lines.js'
+import { Refusal, usage } from '../refusal.js'
+import { type Given, withDatabase } from './action.js'
+
+export async function run(given: Given): Promise<number> {
+  const [verb = 'list', name] = given.words
+  const chosenVerb = chosen(verb, ['list', 'retire'] as const, 'carabiner fleet machines has no action')
+  if (chosenVerb === 'list' && name !== undefined) throw usage('carabiner fleet machines list takes no name')
+  if (chosenVerb === 'retire' && name === undefined)
+    throw usage('Which machine? Type carabiner fleet machines retire NAME')
+  return withDatabase(given.options, (database) =>
+    name === undefined ? listed(database, given) : retired(database, name, given),
+  )
+}
+
+interface MachineRow {
+  readonly machine: string
+  readonly name: string
+  readonly joined: Date
+  readonly seen: Date
+  readonly retired: Date | null
+  readonly records: string
+  readonly evidence: string
+}
+
+async function listed(database: Database, { output }: Given): Promise<number> {
+  const rows = await database.rows<MachineRow>(
+    `select m.machine, m.name, m.joined, m.seen, m.retired,
+      (select coalesce(sum(c.seq - c.base_seq), 0) from fleet.chain c where c.machine = m.machine) as records,
+      (select count(*) from fleet.evidence e where e.machine = m.machine) as evidence
+      from fleet.machine m order by m.retired is not null, m.name`,
+  )
+  const machines = rows.map(({ machine, name, joined, seen, retired, records, evidence }) => ({
+    ...{ machine, name, joined: joined.toISOString(), seen: seen.toISOString() },
+    ...(retired && { retired: retired.toISOString() }),
+    ...{ records: Number(records), evidence: Number(evidence) },
+  }))
+  return output.result({ machines }, (paint) =>
+    machines.length === 0
+      ? ['no machines']
+      : columns(
+          machines.map((one) => [
+            visibleName(one.name),
+            'retired' in one ? 'retired' : `seen ${localTime(one.seen)}`,
+            counted(one.records, 'record'),
+            one.evidence === 0 ? '' : paint.red(`${one.evidence} of evidence: its history broke`),
+          ]),
+        ).map((row) => row.join('  ').trimEnd()),
+  )
+}
+
+async function retired(database: Database, name: string, { output }: Given): Promise<number> {
+  const [row] = await database.rows<{ machine: string }>(
+    'select machine from fleet.machine where name = $1 and retired is null',
+    [name],
+  )
+  if (!row)
+    throw new Refusal('UNKNOWN_MACHINE', `No machine of the fleet is called ${JSON.stringify(name)}`, {
+      hint: 'carabiner fleet machines lists them.',
+    })
+  await database.rows('select fleet.retire_machine($1)', [row.machine])
+  return output.result({ retired: name }, () => [
+    `${visibleName(name)} is no longer in the fleet; its records stay`,
+  ])
+}

@@ -1,0 +1,32 @@
+// Where a machine's membership of a fleet is written down: in a folder of root, or in the user's own where that cannot be.
+
+import { join } from 'node:path'
+import { dataHome } from './homes.js'
+import { lstatIfThere } from './if-there.js'
+import { ROOT_FOLDER } from './root-owned.js'
+
+export interface FleetPlace {
+  readonly marker: string
+  readonly key: string
+  /** Whether an agent, which has the rights of its user, cannot change the marker. */
+  readonly binding: boolean
+}
+
+export const ROOT_PLACE: FleetPlace = {
+  marker: join(ROOT_FOLDER, 'fleet.json'),
+  key: join(ROOT_FOLDER, 'fleet.key'),
+  binding: true,
+}
+
+export function userPlace(dataDir: string = dataHome()): FleetPlace {
+  return {
+    marker: join(dataDir, 'fleet', 'fleet.json'),
+    key: join(dataDir, 'fleet', 'fleet.key'),
+    binding: false,
+  }
+}
+
+/** The place that counts. Undefined if this machine is in no fleet. */
+export function fleetPlace(dataDir?: string): FleetPlace | undefined {
+  return [ROOT_PLACE, userPlace(dataDir)].find(({ marker }) => lstatIfThere(marker) !== undefined)
+}

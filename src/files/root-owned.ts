@@ -1,0 +1,45 @@
+// Files that only root can change, so that an agent, which has the rights of its user, cannot.
+
+import { chmodSync, chownSync, lstatSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { makePrivate } from './folder.js'
+import { placeWhole } from './plain-file.js'
+
+/** Where they are. */
+export const ROOT_FOLDER = '/etc/carabiner'
+
+const ROOT = 0
+const BY_OTHERS = 0o022
+
+/** Throws unless root alone can change the file and the folder around it. */
+export function checkRootOwned(path: string): void {
+  for (const one of [dirname(path), path]) checkRootOnly(one)
+}
+
+function checkRootOnly(path: string): void {
+  const { uid, mode } = lstatSync(path)
+  if (uid !== ROOT) throw new Error(`${path} belongs to user ${uid}, not to root`)
+  if ((mode & BY_OTHERS) !== 0) throw new Error(`others than root may write to ${path}`)
+}
+
+export interface RootFileOptions {
+  /** Default 0o644: everybody may read it. */
+  readonly mode?: number
+  /** Who may read it beside root. */
+  readonly group?: number
+}
+
+/** Needs the rights of root. Readers find the old file or the new one, never a part. */
+export function writeRootOwned(
+  path: string,
+  content: string,
+  { mode = 0o644, group }: RootFileOptions = {},
+): void {
+  if (makePrivate(dirname(path)) !== undefined) chmodSync(dirname(path), 0o755)
+  placeWhole(path, (draft) => {
+    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+    if (group !== undefined) chownSync(draft, ROOT, group)
+    // Whatever the mask of this process says.
+    chmodSync(draft, mode)
+  })
+}

@@ -1,0 +1,125 @@
+// Records that machines ship: every hash of every line is checked here, before the database puts them behind a head.
+
+import { isUtf8 } from 'node:buffer'
+import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
+import {
+  type AppendAnswer,
+  BREAKS,
+  type EvidenceRequest,
+  type HeadsAnswer,
+  LOG_ID,
+  MOST_LOGS,
+} from '../protocol.js'
+import { GatewayRefusal } from './refusal.js'
+import { type GatewayRequest, type Handler, read } from './request.js'
+
+const logId: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (LOG_ID.test(read)) return read
+  throw new Error(`is not valid: ${where} must be the id of a log`)
+}
+
+export const heads: Handler = async (request): Promise<HeadsAnswer> => {
+  const logs = read(request, (value, where) => listOf(logId)(fieldsOf(value, where).logs, `${where}.logs`))
+  if (logs.length > MOST_LOGS)
+    throw new GatewayRefusal('INVALID', `The request names more than ${MOST_LOGS} logs`)
+  const { database, machine } = request
+  const rows = await database.rows<{ log: string; epoch: number; seq: string; hash: string }>(
+    `select distinct on (log) log, epoch, seq, encode(hash, 'hex') as hash from fleet.chain
+      where machine = $1 and log = any($2) order by log, epoch desc`,
+    [machine, logs],
+  )
+  await database.rows('select fleet.saw($1)', [machine])
+  return {
+    heads: Object.fromEntries(
+      rows.map(({ log, epoch, seq, hash }) => [log, { epoch, seq: Number(seq), hash }]),
+    ),
+  }
+}
+
+const HIGHEST_EPOCH = 1_000_000
+
+/** The log and epoch of an `append`. */
+function chainIn({ query }: GatewayRequest): { readonly log: string; readonly epoch: number } {
+  const log = query.get('log') ?? ''
+  const epoch = Number(query.get('epoch'))
+  if (LOG_ID.test(log) && Number.isSafeInteger(epoch) && epoch > 0 && epoch < HIGHEST_EPOCH)
+    return { log, epoch }
+  throw new GatewayRefusal('INVALID', 'The request needs a log and an epoch')
+}
+
+export const append: Handler = async (request): Promise<AppendAnswer> => {
+  const { database, machine, body } = request
+  const { log, epoch } = chainIn(request)
+  const { first, last, count } = checked(body)
+  const [row] = await database.rows<{ status: AppendAnswer['status']; head_seq: string; head_hash: string }>(
+    'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8)',
+    [machine, log, epoch, first.seq, first.prev, count, last.hash, body.toString('utf8', 0, body.length - 1)],
+  )
+  if (!row) throw new Error('the database did not answer')
+  return { status: row.status, seq: Number(row.head_seq), hash: row.head_hash }
+}
+
+const NEWLINE = 10
+
+interface Checked {
+  readonly first: Mark
+  readonly last: Mark
+  readonly count: number
+}
+
+/** Throws unless the bytes are whole lines that follow each other, each with the right hash. */
+function checked(body: Buffer): Checked {
+  // PostgreSQL has no NUL in its texts, and no writer of a log writes one.
+  if (body.at(-1) !== NEWLINE || body.includes(0) || !isUtf8(body))
+    throw new GatewayRefusal('INVALID', 'The request is not lines of text')
+  let first: Mark | undefined
+  let last: Mark | undefined
+  let count = 0
+  for (let from = 0; from < body.length; count++) {
+    const end = body.indexOf(NEWLINE, from)
+    const line = body.subarray(from, end)
+    const mark = markOf(line)
+    if (!mark || !isIntact(line, mark))
+      throw new GatewayRefusal('INVALID', `Line ${count + 1} of the request was changed, or is not a record`)
+    if (last && (mark.seq !== last.seq + 1 || mark.prev !== last.hash))
+      throw new GatewayRefusal(
+        'INVALID',
+        `Line ${count + 1} of the request does not follow the one before it`,
+      )
+    first ??= mark
+    last = mark
+    from = end + 1
+  }
+  if (!first || !last) throw new GatewayRefusal('INVALID', 'The request has no lines')
+  return { first, last, count }
+}
+
+const hash: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (/^[0-9a-f]{64}$/.test(read)) return read
+  throw new Error(`is not valid: ${where} must be a hash`)
+}
+
+const evidenceRequest: Reader<EvidenceRequest> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    log: logId(fields.log, `${where}.log`),
+    epoch: count(fields.epoch, `${where}.epoch`),
+    kind: oneOf(...BREAKS)(fields.kind, `${where}.kind`),
+    seq: count(fields.seq, `${where}.seq`),
+    ...optional('held', fields.held, hash, where),
+    ...optional('sent', fields.sent, hash, where),
+  }
+}
+
+/** What a machine has noticed about the history that this side has. */
+export const evidence: Handler = async (request) => {
+  const { log, epoch, kind, seq, held, sent } = read(request, evidenceRequest)
+  const { database, machine } = request
+  await database.rows('select fleet.note_evidence($1, $2, $3, $4, $5, $6, $7, null)', [
+    ...[machine, log, epoch, kind, seq, held ?? null, sent ?? null],
+  ])
+  return {}
+}

@@ -1,0 +1,56 @@
+// The port of a gateway: TLS, or plain HTTP on the loopback, where a proxy or a test stands in front of it.
+
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { isIP } from 'node:net'
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly tls?: { readonly cert: string; readonly key: string }
+}
+
+export interface Listening {
+  readonly url: string
+  close(): Promise<void>
+}
+
+const LIMITS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 }
+
+/** Rejects if the port is taken, and for plain HTTP on an address that others can reach. */
+export async function listen(
+  { host, port, tls }: ListenOptions,
+  listener: RequestListener,
+): Promise<Listening> {
+  if (!tls && !isLoopback(host))
+    throw new Error(`without a certificate the gateway listens on the loopback only, not on ${host}`)
+  const server: Server = tls
+    ? createSecureServer({ ...LIMITS, ...tls }, listener)
+    : createServer(LIMITS, listener)
+  const given = await bound(server, host, port)
+  const name = isIP(host) === 6 ? `[${host}]` : host
+  return { url: `${tls ? 'https' : 'http'}://${name}:${given}`, close: () => closed(server) }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
+
+function bound(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : port)
+    })
+  })
+}
+
+/** Answers what has begun. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,60 @@
+// Machines that join, leave and ask about themselves.
+
+import { fieldsOf, type Reader, text } from '../../files/fields.js'
+import { secretDigest } from '../join-token.js'
+import { isSignedBy, publicKeyFrom } from '../keys.js'
+import { type JoinAnswer, type JoinRequest, joinText, MACHINE_NAME, type MachineAnswer } from '../protocol.js'
+import { GatewayRefusal } from './refusal.js'
+import { type Handler, read } from './request.js'
+
+const joinRequest: Reader<JoinRequest> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const names = ['token', 'secret', 'name', 'key', 'signature'] as const
+  return Object.fromEntries(
+    names.map((name) => [name, text(fields[name], `${where}.${name}`)]),
+  ) as unknown as JoinRequest
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  unknown: 'is not a token of this fleet',
+  used: 'was used already',
+  revoked: 'was revoked',
+  expired: 'has expired',
+}
+
+export const join: Handler = async (request): Promise<JoinAnswer> => {
+  const asked = read(request, joinRequest)
+  const key = publicKeyFrom(asked.key)
+  if (!key || !isSignedBy(key, joinText(asked), Buffer.from(asked.signature, 'base64url')))
+    throw new GatewayRefusal('UNSIGNED', 'The request is not signed by the key that wants to join')
+  if (!MACHINE_NAME.test(asked.name))
+    throw new GatewayRefusal('INVALID', 'A name has at most 100 letters, digits, spaces and . _ @ + -')
+  const [row] = await request.database.rows<{ status: string; id: string | null }>(
+    'select * from fleet.join_machine($1, $2, $3, $4)',
+    [asked.token, secretDigest(asked.secret), asked.name, key],
+  )
+  if (row?.status === 'name-taken')
+    throw new GatewayRefusal('NAME_TAKEN', 'Another machine of the fleet has this name')
+  if (row?.status !== 'joined' || row.id === null)
+    throw new GatewayRefusal('TOKEN', `The token ${WHY[row?.status ?? 'unknown']}`)
+  return { machine: row.id }
+}
+
+export const leave: Handler = async ({ database, machine }) => {
+  await database.rows('select fleet.retire_machine($1)', [machine])
+  return {}
+}
+
+export const self: Handler = async ({ database, machine }): Promise<MachineAnswer> => {
+  const [row] = await database.rows<{ name: string; joined: Date; evidence: number }>(
+    'select name, joined, fleet.evidence_of($1) as evidence from fleet.machine where machine = $1',
+    [machine],
+  )
+  await database.rows('select fleet.saw($1)', [machine])
+  return {
+    machine,
+    name: row?.name ?? '',
+    joined: row?.joined.toISOString() ?? '',
+    evidence: row?.evidence ?? 0,
+  }
+}

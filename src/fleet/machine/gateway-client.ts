@@ -1,0 +1,172 @@
+// The machine's side of the connection to its gateway: signed requests over TLS, one after another on one connection.
+
+import { Agent, type ClientRequest, request as plainRequest } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import { textOf } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import type { KeyPair } from '../keys.js'
+import { REFUSED, type RefusedCode, ROUTES, type RouteName } from '../protocol.js'
+import { SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
+
+export interface Sender {
+  readonly machine: string
+  readonly key: KeyPair
+}
+
+export interface GatewayClientOptions {
+  readonly url: string
+  readonly ca?: string
+  /** Absent before the machine has joined. */
+  readonly sender?: Sender
+  /** Milliseconds since 1970. Default: the clock of this machine. */
+  readonly now?: () => number
+}
+
+/** The gateway was reached, and refused. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusedCode
+  readonly time: number | undefined
+
+  constructor(code: RefusedCode, message: string, time?: number) {
+    super(message)
+    this.code = code
+    this.time = time
+  }
+}
+
+/** The gateway was not reached, or cannot answer now: later it may. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+const TIMEOUT_MS = 30_000
+const MOST_BYTES = 4 * 1024 * 1024
+
+interface Answer {
+  readonly status: number
+  readonly body: Buffer
+}
+
+export class GatewayClient {
+  readonly #options: GatewayClientOptions
+  readonly #agent: Agent
+  /** How far the clock of the gateway is ahead of ours. */
+  #aheadMs = 0
+
+  constructor(options: GatewayClientOptions) {
+    this.#options = options
+    const { url, ca } = options
+    const keep = { keepAlive: true, maxSockets: 1 }
+    this.#agent = url.startsWith('https:')
+      ? new SecureAgent({ ...keep, ...(ca !== undefined && { ca }) })
+      : new Agent(keep)
+  }
+
+  /** Throws Unreachable or Refusal. `query` is added to the path; a body that is no Buffer is sent as JSON. */
+  async ask<T>(
+    name: RouteName,
+    { query = '', body }: { query?: string; body?: Buffer | object } = {},
+  ): Promise<T> {
+    const bytes =
+      body === undefined ? Buffer.alloc(0) : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
+    try {
+      return await this.#ask<T>(name, query, bytes)
+    } catch (error) {
+      // Our clock is wrong. The gateway, which TLS has shown to be ours, says the time.
+      if (!(error instanceof Refusal) || error.time === undefined) throw error
+      this.#aheadMs = error.time - this.#now()
+      return this.#ask<T>(name, query, bytes)
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)()
+  }
+
+  async #ask<T>(name: RouteName, query: string, body: Buffer): Promise<T> {
+    const { method, path: route, signed } = ROUTES[name]
+    const { url, sender } = this.#options
+    const base = url.endsWith('/') ? url.slice(0, -1) : url
+    const address = new URL(`${base}${route}${query && `?${query}`}`)
+    const path = `${address.pathname}${address.search}`
+    if (signed && !sender) throw new Error('this machine has not joined')
+    const signature =
+      signed && sender
+        ? signedHeader(
+            { method, path: `${route}${query && `?${query}`}`, body },
+            sender,
+            Math.round(this.#now() + this.#aheadMs),
+          )
+        : undefined
+    const answer = await this.#exchange(address, path, method, body, signature)
+    const document = parsed(answer)
+    if (answer.status === 200) return document as T
+    throw refusalOf(document, answer.status)
+  }
+
+  async #exchange(
+    address: URL,
+    path: string,
+    method: string,
+    body: Buffer,
+    signature: string | undefined,
+  ): Promise<Answer> {
+    const make = address.protocol === 'https:' ? secureRequest : plainRequest
+    const request = make({
+      ...{ hostname: address.hostname.replace(/^\[|\]$/g, ''), port: address.port, path, method },
+      agent: this.#agent,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        ...{ 'content-type': 'application/octet-stream', 'content-length': body.length },
+        ...(signature !== undefined && { [SIGNATURE_HEADER]: signature }),
+      },
+    })
+    try {
+      return await answerTo(request, body)
+    } catch (error) {
+      throw new Unreachable(`the gateway ${address.origin} cannot be reached: ${textOf(error)}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+function answerTo(request: ClientRequest, body: Buffer): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
+      const parts: Buffer[] = []
+      let length = 0
+      response.on('data', (part: Buffer) => {
+        length += part.length
+        if (length > MOST_BYTES) request.destroy(new Error('its answer is too long'))
+        else parts.push(part)
+      })
+      response.on('error', reject)
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts) }))
+    })
+    request.end(body)
+  })
+}
+
+function parsed({ status, body }: Answer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new Unreachable(`the answer (status ${status}) is not one of a gateway; check its address`)
+  }
+}
+
+function refusalOf(document: unknown, status: number): Error {
+  const error = isObject(document) && isObject(document.error) ? document.error : {}
+  const { code, message, time } = error
+  if (typeof code !== 'string' || !Object.hasOwn(REFUSED, code))
+    return new Unreachable(`the answer (status ${status}) is not one of a gateway; check its address`)
+  if (code === 'UNAVAILABLE') return new Unreachable(String(message))
+  return new Refusal(code as RefusedCode, String(message), typeof time === 'number' ? time : undefined)
+}

@@ -1,0 +1,60 @@
+// Joining a fleet with a token, and leaving it.
+
+import { existsSync } from 'node:fs'
+import type { FleetPlace } from '../../files/fleet-places.js'
+import type { JoinToken } from '../join-token.js'
+import { newKeyPair, signatureOf } from '../keys.js'
+import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
+import { GatewayClient } from './gateway-client.js'
+import { type Member, removeMember, writeMember } from './membership.js'
+
+export interface JoinOptions {
+  readonly url: string
+  readonly token: JoinToken
+  readonly name: string
+  readonly ca?: string
+  readonly place: FleetPlace
+  /** May read the key in a folder of root. */
+  readonly group?: number
+}
+
+/** Throws if this machine is in a fleet already, or if the gateway refuses. */
+export async function joinFleet({ url, token, name, ca, place, group }: JoinOptions): Promise<Member> {
+  if (existsSync(place.marker))
+    throw new Error(`this machine is in a fleet already (${place.marker}); leave it first`)
+  const key = newKeyPair()
+  const asked = { token: token.id, name, key: key.publicKey.toString('base64url') }
+  const signature = signatureOf(key, joinText(asked)).toString('base64url')
+  const body: JoinRequest = { ...asked, secret: token.secret, signature }
+  const client = new GatewayClient({ url, ...(ca !== undefined && { ca }) })
+  try {
+    const { machine } = await client.ask<JoinAnswer>('join', { body })
+    const rootKey = token.rootKey.toString('base64url')
+    const member = { url, ...(ca !== undefined && { ca }), machine, name, rootKey, key }
+    writeMember(member, place, group)
+    return { ...member, place }
+  } finally {
+    client.close()
+  }
+}
+
+export function clientOf(member: Member, now?: () => number): GatewayClient {
+  const { url, ca, machine, key } = member
+  return new GatewayClient({
+    url,
+    ...(ca !== undefined && { ca }),
+    sender: { machine, key },
+    ...(now && { now }),
+  })
+}
+
+/** Tells the gateway first, so that nobody misses the machine. */
+export async function leaveFleet(member: Member): Promise<void> {
+  const client = clientOf(member)
+  try {
+    await client.ask('leave')
+  } finally {
+    client.close()
+  }
+  removeMember(member.place)
+}

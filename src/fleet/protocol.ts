@@ -1,0 +1,117 @@
+// What machines and the gateway say to each other: the routes, their limits, the shapes of requests and answers.
+
+import { LONGEST_LINE } from '../store/audit/chain.js'
+import type { Link } from '../store/audit-log.js'
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** Whether the request has the signature of a machine. */
+  readonly signed: boolean
+  /** The most bytes of a request. */
+  readonly most: number
+}
+
+const KIB = 1024
+
+/**
+ * Every route may be asked again with the same effect, because an answer can get lost. So a request that somebody
+ * recorded and sends again does nothing new either, and the gateway need not remember the requests that it has seen.
+ */
+export const ROUTES = {
+  join: { method: 'POST', path: '/v1/join', signed: false, most: 16 * KIB },
+  leave: { method: 'POST', path: '/v1/leave', signed: true, most: KIB },
+  machine: { method: 'GET', path: '/v1/machine', signed: true, most: 0 },
+  heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: 256 * KIB },
+  append: { method: 'POST', path: '/v1/audit/append', signed: true, most: LONGEST_LINE + 64 * KIB },
+  evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 256 * KIB },
+} as const satisfies Record<string, Route>
+
+export type RouteName = keyof typeof ROUTES
+
+/** What a request that was not done is answered with. `CLOCK` comes with the time of the gateway. */
+export interface Refused {
+  readonly error: { readonly code: RefusedCode; readonly message: string; readonly time?: number }
+}
+
+/** The HTTP status of each refusal. */
+export const REFUSED = {
+  INVALID: 400,
+  UNSIGNED: 401,
+  CLOCK: 401,
+  UNKNOWN_MACHINE: 403,
+  TOKEN: 403,
+  UNKNOWN_ROUTE: 404,
+  NAME_TAKEN: 409,
+  TOO_LARGE: 413,
+  UNAVAILABLE: 503,
+} as const
+
+export type RefusedCode = keyof typeof REFUSED
+
+export interface JoinRequest {
+  /** The id of the token, and its secret. */
+  readonly token: string
+  readonly secret: string
+  readonly name: string
+  /** The public key of the machine, 32 bytes as base64url. */
+  readonly key: string
+  /** By that key, over `joinText`: nobody joins with the key of somebody else. */
+  readonly signature: string
+}
+
+export interface JoinAnswer {
+  readonly machine: string
+}
+
+export function joinText({ token, name, key }: Omit<JoinRequest, 'signature' | 'secret'>): string {
+  return ['carabiner-fleet-join-v1', token, name, key].join('\n')
+}
+
+export interface MachineAnswer {
+  readonly machine: string
+  readonly name: string
+  readonly joined: string
+  readonly evidence: number
+}
+
+export interface HeadsRequest {
+  readonly logs: readonly string[]
+}
+
+/** The newest epoch of a log that the gateway has. */
+export interface ChainHead extends Link {
+  readonly epoch: number
+}
+
+export interface HeadsAnswer {
+  readonly heads: Readonly<Record<string, ChainHead>>
+}
+
+/** The most logs that are asked about at once. */
+export const MOST_LOGS = 1000
+/** The size of a batch, unless a single line is longer. */
+export const BATCH = { lines: 1000, bytes: 1024 * KIB } as const
+
+/** The answer to lines: they are there, or they do not continue what is there. */
+export interface AppendAnswer extends Link {
+  readonly status: 'added' | 'known' | 'gap' | 'fork'
+}
+
+/** Why a log cannot go on where it was. The gateway itself finds `fork` and `gap`, too. */
+export const BREAKS = ['fork', 'gap', 'cut', 'behind', 'damaged'] as const
+export type Break = (typeof BREAKS)[number]
+
+export interface EvidenceRequest {
+  readonly log: string
+  readonly epoch: number
+  readonly kind: Break
+  readonly seq: number
+  /** The hash that the machine remembers or has, and the one that the gateway said. */
+  readonly held?: string
+  readonly sent?: string
+}
+
+export const LOG_ID = /^[0-9a-f]{32}$/
+export const MACHINE_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -220,7 +220,7 @@ const NAMING_AGENTS = [
 /** Words that mean something else there: a model, its protocol, a position in a list, another program. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   codex: ['runners/model/endpoint-model.ts'],
-  copilot: ['effects/programs/cloud.ts'],
+  copilot: ['effects/programs/platforms.ts', 'effects/programs/deployments.ts'],
   crush: ['verify/canary.ts'],
   cursor: ['runners/mcp-tool/tool-list.ts', 'rpc/frames.ts'],
   goose: ['effects/programs/database.ts'],

@@ -414,6 +414,20 @@ function fromElsewhere(effect: Effect): readonly Effect[] {
       return [
         { kind: 'cloud', operation: 'exec rm', resource: effect.place.path, destroys: true, by: effect.by },
       ]
+    case 'read':
+      return SECRET.test(effect.place.path)
+        ? [
+            {
+              kind: 'cloud',
+              operation: 'read secret',
+              resource: effect.place.path,
+              destroys: false,
+              by: effect.by,
+            },
+          ]
+        : []
+    case 'fetch':
+      return effect.runs ? [effect] : []
     case 'database':
     case 'cloud':
     case 'send':
@@ -424,6 +438,10 @@ function fromElsewhere(effect: Effect): readonly Effect[] {
       return []
   }
 }
+
+/** Files that hold secrets on any machine. */
+const SECRET =
+  /(?:^|\/)(?:\.env(?:\.(?!example|sample|template|dist|defaults)[\w.-]+)?|id_(?:rsa|ed25519|ecdsa|dsa)|\.(?:netrc|pgpass|npmrc|git-credentials|vault-token)|credentials(?:\.\w+)?|shadow|environ|[^/]*\.(?:pem|key|p12|pfx|jks|kdbx|tfstate))$|^\/(?:run|var\/run)\/secrets(?:\/|$)|\/\.(?:ssh|aws|kube|gnupg)(?:\/(?!known_hosts|config$|.*\.pub$)|$)/
 
 function clipped(text: string): string {
   return text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS - 1)}…` : text

@@ -117,7 +117,7 @@ const USUAL_WORDS: { readonly [K in EffectKind]?: readonly string[] } = {
     maintenance merge mv notes prune pull push rebase reflog remote repack replace reset restore revert rm
     sparse-checkout stash submodule switch symbolic-ref tag update-ref worktree`),
   cloud: words(`
-    apply cancel create delete deploy destroy detach disable drain publish purge remove replace reset restart revoke
+    apply cancel create delete deploy deploys destroy detach disable drain publish purge remove replace reset restart revoke
     rollback scale terminate uninstall unpublish update upgrade`),
   database: words('alter create database delete drop flushall grant insert schema table truncate update'),
   privilege: words(`

@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { effectsOf } from '../../src/effects/effects-of.js'
-import { NAMED_FILES } from '../../src/effects/programs/named-files.js'
-import { PROGRAMS } from '../../src/effects/programs/programs.js'
+import { PROGRAMS, SHARED_DEEDS } from '../../src/effects/programs/programs.js'
 import { SERVER_EXAMPLES } from '../../src/effects/tools/mcp-servers.js'
 import { CONTEXT, isPartOf } from './part-of.js'
+
+const ALL = [...PROGRAMS, ...SHARED_DEEDS]
 
 describe('each program of the tables', () => {
   it('is in one entry, which has examples', () => {
     const names = PROGRAMS.flatMap((program) => program.names)
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
-    expect(PROGRAMS.filter(({ examples }) => examples.length === 0).map(({ names: [name] }) => name)).toEqual(
-      [],
-    )
+    expect(ALL.filter(({ examples }) => examples.length === 0).map(({ names: [name] }) => name)).toEqual([])
   })
 
-  const examples = [...PROGRAMS, ...NAMED_FILES].flatMap((program) => program.examples)
+  const examples = ALL.flatMap((program) => program.examples)
   it.each(examples.map((example) => [example.command, example] as const))('%s', async (command, example) => {
     const all = await effectsOf({ name: 'Bash', input: { command } }, CONTEXT)
     const effects = all.filter(({ kind, guess }) => kind !== 'run' && !guess)
@@ -28,7 +27,7 @@ describe('each program of the tables', () => {
 })
 
 describe('an option that nobody knows, before the verb', () => {
-  const withVerb = PROGRAMS.filter(({ hasVerb }) => hasVerb).flatMap(({ examples }) => examples)
+  const withVerb = ALL.filter(({ hasVerb }) => hasVerb).flatMap(({ examples }) => examples)
   it.each(withVerb.map((one) => [one.command, one.effects] as const))('%s', async (command, parts) => {
     for (const option of [
       '--unheard-of value',

@@ -1,7 +1,7 @@
 // Containers and images: what is lost with them, and containers that own the machine.
 
 import { cloud, type Draft, type Program, plainWords, privilege, type Use } from '../program.js'
-import { destroys, operations } from './cloud.js'
+import { destroys, operations } from './cloud-operation.js'
 
 /** `docker exec NAME COMMAND` and similar are read as that command, elsewhere. */
 const docker = (use: Use): readonly Draft[] => {

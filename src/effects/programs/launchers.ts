@@ -1,9 +1,10 @@
 // Programs that run another one without changing what it does: `npx`, `bundle exec`, `uv run`, `docker exec`.
 
 import { PROGRAM_OF } from '../../files/agent-shell.js'
+import { literalWord } from '../files/file-effect.js'
 import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
-import type { Word } from '../script/word.js'
+import { type Word, withText } from '../script/word.js'
 
 interface Launcher {
   /** The words before the command. Undefined: the program is the launcher itself. */
@@ -18,6 +19,10 @@ interface Launcher {
   readonly assignments?: boolean
   /** The only programs that it runs. Undefined: any. */
   readonly runs?: RegExp
+  /** The option whose value is a line for a shell. The command is not among the other words. */
+  readonly line?: RegExp
+  /** Whether a shell reads its words. */
+  readonly shell?: boolean
 }
 
 const PACKAGE =
@@ -26,6 +31,9 @@ const CONTAINER =
   /^(?:-e|--env|-u|--user|-w|--workdir|--env-file|--detach-keys|-f|--file|-p|--project-name|-n|--namespace|-c|--container|--context|--index|--profile)$/
 const RUN =
   /^(?:-e|--env|-u|--user|-w|--workdir|--env-file|-v|--volume|-p|--publish|--name|--network|--net|--mount|--entrypoint|-m|--memory|--cpus|-h|--hostname|--platform|-l|--label|--add-host|--restart|--device|--shm-size|--pull|--gpus|--cap-add|--security-opt|--tmpfs|--ulimit|--ip|--dns)$/
+
+const MACHINE =
+  /^(?:-a|--app|-r|--remote|-s|--size|--select|--machine|--zone|--project|--region|-n|--name|--user|-u|--cwd|--env|-w|--workdir|--container|--type|--org|-g)$/
 
 const LAUNCHERS = new Map<string, readonly Launcher[]>(
   Object.entries({
@@ -43,7 +51,7 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['x'], valued: PACKAGE },
     ],
     yarn: [
-      { verbs: ['exec'] },
+      { verbs: ['exec'], shell: true },
       { verbs: ['dlx'], valued: PACKAGE },
       { verbs: ['workspace'], operands: 1, runs: /^npm$/ },
       { verbs: ['workspaces', 'foreach'], valued: /^--(?:from|include|exclude|jobs|since)$/, runs: /^npm$/ },
@@ -53,7 +61,6 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['run'], valued: PACKAGE },
       { verbs: ['tool', 'run'], valued: PACKAGE },
     ],
-    railway: [{ verbs: ['run'], valued: /^(?:-s|--service|-e|--environment|-p|--project)$/ }],
     poetry: [{ verbs: ['run'] }],
     pipenv: [{ verbs: ['run'] }],
     pdm: [{ verbs: ['run'] }],
@@ -105,13 +112,103 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
       { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
     ],
-    podman: [
-      { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
-      { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+    ...Object.fromEntries(
+      ['podman', 'nerdctl'].map((name) => [
+        name,
+        [
+          { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+          { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+          { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+          { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+        ],
+      ]),
+    ),
+    'podman-compose': [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+    ...Object.fromEntries(
+      ['kubectl', 'oc', 'k'].map((name) => [
+        name,
+        [
+          { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+          { verbs: ['debug'], valued: CONTAINER, operands: 1, elsewhere: true },
+        ],
+      ]),
+    ),
+    crictl: [{ verbs: ['exec'], operands: 1, elsewhere: true }],
+    lxc: [{ verbs: ['exec'], valued: MACHINE, operands: 1, elsewhere: true }],
+    incus: [{ verbs: ['exec'], valued: MACHINE, operands: 1, elsewhere: true }],
+    'docker-machine': [{ verbs: ['ssh'], operands: 1, shell: true }],
+    // Other machines. Their commands count like those of ssh.
+    heroku: [
+      { verbs: ['run'], valued: MACHINE, elsewhere: true, shell: true },
+      { verbs: ['run:detached'], valued: MACHINE, elsewhere: true, shell: true },
     ],
-    heroku: [{ verbs: ['run'], valued: /^(?:-a|--app|-r|--remote|-s|--size)$/, elsewhere: true }],
-    kubectl: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
-    oc: [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+    multipass: [{ verbs: ['exec'], valued: MACHINE, operands: 1 }],
+    limactl: [{ verbs: ['shell'], valued: MACHINE, operands: 1 }],
+    lima: [{}],
+    wsl: [{ valued: /^(?:-d|-u|--distribution|--user|--cd)$/ }],
+    gcloud: [{ verbs: ['compute', 'ssh'], valued: MACHINE, line: /^--command$/ }],
+    vagrant: [{ verbs: ['ssh'], line: /^(?:-c|--command)$/ }],
+    ...Object.fromEntries(
+      ['fly', 'flyctl'].map((name) => [
+        name,
+        [
+          { verbs: ['ssh', 'console'], valued: MACHINE, line: /^(?:-C|--command)$/ },
+          { verbs: ['machine', 'exec'], valued: MACHINE, operands: 1, shell: true },
+        ],
+      ]),
+    ),
+    az: [{ verbs: ['vm', 'run-command', 'invoke'], line: /^--scripts$/ }],
+    aws: [
+      { verbs: ['ssm', 'send-command'], line: /^--parameters$/ },
+      { verbs: ['ecs', 'execute-command'], line: /^--command$/ },
+    ],
+    railway: [
+      { verbs: ['run'], valued: /^(?:-s|--service|-e|--environment|-p|--project)$/ },
+      { verbs: ['ssh'], valued: MACHINE, shell: true },
+    ],
+    ansible: [{ line: /^(?:-a|--args)$/ }],
+    'ansible-console': [{ line: /^(?:-a|--args)$/ }],
+    pdsh: [{ valued: /^-[wxlutfRM]$/, shell: true }],
+    pssh: [{ valued: /^-[hHlptoe]$/, shell: true }],
+    'parallel-ssh': [{ valued: /^-[hHlptoe]$/, shell: true }],
+    mosh: [{ operands: 1 }],
+    autossh: [{ valued: /^-[MpilLRDo]$/, operands: 1, shell: true }],
+    sshpass: [{ valued: /^-[pf]$/ }],
+    eb: [{ verbs: ['ssh'], line: /^(?:-c|--command)$/ }],
+    kamal: [
+      { verbs: ['app', 'exec'], shell: true, elsewhere: true },
+      { verbs: ['server', 'exec'], shell: true },
+    ],
+    // Programs that run what their words say.
+    gdb: [{ line: /^(?:-ex|--eval-command)$/ }, { verbs: ['--args'] }],
+    lldb: [{ valued: /^-[osSOkK]$/ }],
+    rr: [{ verbs: ['record'] }],
+    perf: [
+      { verbs: ['record'], valued: /^-[eFogc]$/ },
+      { verbs: ['stat'], valued: /^-[erIo]$/ },
+    ],
+    chronic: [{}],
+    ts: [{}],
+    nq: [{}],
+    pueue: [{ verbs: ['add'], valued: /^(?:-g|-w|-l)$/, shell: true }],
+    retry: [{ valued: /^-\w$/ }],
+    mprof: [{ verbs: ['run'] }],
+    'dotenv-cli': [{ valued: /^-[ef]$/ }],
+    'env-cmd': [{ valued: /^-[fre]$/ }],
+    teller: [{ verbs: ['run'] }],
+    chamber: [{ verbs: ['exec'], operands: 1 }],
+    infisical: [{ verbs: ['run'], valued: /^--(?:env|path|projectId)$/ }],
+    envchain: [{ operands: 1 }],
+    'aws-okta': [{ verbs: ['exec'], operands: 1 }],
+    saml2aws: [{ verbs: ['exec'], valued: /^-[ap]$/ }],
+    sops: [{ verbs: ['exec-env'], operands: 1, shell: true }],
+    vault: [{ verbs: ['agent'], line: /^-exec$/ }],
+    coverage: [{ verbs: ['run'] }],
+    c8: [{}],
+    nyc: [{}],
+    onchange: [{ operands: 1 }],
+    reflex: [{ valued: /^-[rRgGd]$/ }],
+    air: [{ line: /^--build\.cmd$/ }],
   }),
 )
 
@@ -132,11 +229,45 @@ export function launchedBy(call: Call): Launched | undefined {
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
-    const words = wordsBehind(call.args, launcher)
-    if (words?.[0] && (launcher.runs?.test(words[0].text) ?? true))
-      return made(call, words, launcher.elsewhere ?? false)
+    const behind = wordsBehind(call.args, launcher)
+    const words = behind && launcher.line ? lineIn(call, launcher.line) : behind
+    if (!words?.[0] || !(launcher.runs?.test(words[0].text) ?? true)) continue
+    return made(call, launcher.shell ? asLine(words) : words, launcher.elsewhere ?? false)
   }
   return undefined
+}
+
+/** `--command 'rm x'`, `--command='rm x'`, `--parameters commands='rm x'`. */
+function lineIn({ name, args }: Call, option: RegExp): readonly Word[] | undefined {
+  for (const [i, word] of args.entries()) {
+    const [, long = word.text, attached] = /^(--[\w.-]+)=(.*)$/s.exec(word.text) ?? []
+    if (!option.test(long)) continue
+    const line = attached === undefined ? args[i + 1] : withText(word, attached)
+    return line && shell(withText(line, plainLine(name, line.text)))
+  }
+  return undefined
+}
+
+/** Some programs have a form of their own around the line. */
+function plainLine(name: string, text: string): string {
+  if (name === 'gdb') return text.replace(/^(?:shell|!)\s*/, '')
+  if (name !== 'aws') return text
+  const [, list] = /^\s*(?:\{\s*"commands"\s*:|commands=)\s*(.*?)\s*\}?\s*$/s.exec(text) ?? []
+  if (list === undefined) return text
+  return list
+    .replace(/^\[|\]$/g, '')
+    .replace(/^(["'])(.*)\1$/s, '$2')
+    .replace(/["']\s*,\s*["']/g, '; ')
+}
+
+/** A single word with spaces is a line. Several words are the words of one. */
+function asLine(words: readonly Word[]): readonly Word[] {
+  const [only] = words
+  return only && words.length === 1 && /\s/.test(only.text) ? shell(only) : words
+}
+
+function shell(line: Word): readonly Word[] {
+  return [literalWord('sh'), literalWord('-c'), line]
 }
 
 /** `nix develop .#ci -c make`. */

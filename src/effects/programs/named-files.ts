@@ -474,11 +474,3 @@ export const NAMED_FILES: readonly Program[] = [
     ],
   },
 ]
-
-const BY_NAME = new Map(NAMED_FILES.flatMap((entry) => entry.names.map((name) => [name, entry] as const)))
-
-/** The entry of another table, with the files that a call names. */
-export function withNamedFiles(program: Program, name: string): Program {
-  const files = BY_NAME.get(name)
-  return files ? { ...program, effects: (use) => [...program.effects(use), ...files.effects(use)] } : program
-}

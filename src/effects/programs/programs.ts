@@ -1,22 +1,31 @@
 // Every program that is read, by name. Add one as an entry with examples to a table of this folder.
 
 import type { Program } from '../program.js'
-import { remembered } from '../remembered.js'
-import { CLOUD_PROGRAMS } from './cloud.js'
+import { CLOUD_PROGRAMS } from './clouds.js'
+import { CLUSTER_PROGRAMS } from './clusters.js'
 import { CODE_PROGRAMS } from './code.js'
+import { CONNECTION_PROGRAMS } from './connections.js'
 import { CONTAINER_PROGRAMS } from './containers.js'
 import { DATABASE_PROGRAMS } from './database.js'
 import { DATABASE_SERVICES } from './database-services.js'
+import { DEPLOYMENTS } from './deployments.js'
+import { FETCHED_CODE } from './fetched-code.js'
 import { FILE_PROGRAMS } from './files.js'
+import { FORGE_PROGRAMS } from './forges.js'
 import { GIT_PROGRAMS } from './git.js'
+import { FILLERS, MACHINE_PROGRAMS } from './machine.js'
 import { FILE_MAKERS } from './made-files.js'
-import { withNamedFiles } from './named-files.js'
-import { NETWORK_PROGRAMS } from './network.js'
+import { NAMED_FILES } from './named-files.js'
 import { OWN_PROGRAMS } from './own.js'
-import { PUBLISHING_PROGRAMS, withPublishing } from './publishing.js'
+import { PACKAGE_MANAGERS } from './packages.js'
+import { plainName } from './plain-name.js'
+import { PLATFORM_PROGRAMS } from './platforms.js'
+import { PUBLISHING } from './publishing.js'
 import { READERS } from './readers.js'
+import { REQUEST_PROGRAMS } from './requests.js'
 import { SECRET_STORES, showingSecrets } from './secret-stores.js'
 import { SENDERS } from './senders.js'
+import { SIGN_INS } from './sign-ins.js'
 import { SYSTEM_PROGRAMS } from './system.js'
 import { WINDOWS_PROGRAMS } from './windows.js'
 
@@ -25,35 +34,48 @@ export const PROGRAMS: readonly Program[] = [
   ...FILE_MAKERS,
   ...READERS,
   ...GIT_PROGRAMS,
-  ...NETWORK_PROGRAMS,
-  ...CLOUD_PROGRAMS.map(showingSecrets),
+  ...REQUEST_PROGRAMS,
+  ...CONNECTION_PROGRAMS,
+  ...[...CLOUD_PROGRAMS, ...CLUSTER_PROGRAMS, ...PLATFORM_PROGRAMS, ...FORGE_PROGRAMS].map(showingSecrets),
   ...CONTAINER_PROGRAMS.map(showingSecrets),
   ...SECRET_STORES,
   ...SENDERS,
   ...DATABASE_PROGRAMS,
   ...DATABASE_SERVICES,
   ...SYSTEM_PROGRAMS,
-  ...PUBLISHING_PROGRAMS,
+  ...MACHINE_PROGRAMS,
+  ...PACKAGE_MANAGERS,
+  ...FETCHED_CODE,
   ...CODE_PROGRAMS,
   ...OWN_PROGRAMS,
   ...WINDOWS_PROGRAMS,
 ]
 
-const BY_NAME = new Map(
-  PROGRAMS.flatMap((program) =>
-    program.names.map((name) => [name, withNamedFiles(withPublishing(program, name), name)] as const),
-  ),
-)
+/** One thing that many programs do, besides what the tables above say about them. */
+export const SHARED_DEEDS: readonly Program[] = [
+  ...NAMED_FILES,
+  ...PUBLISHING,
+  ...DEPLOYMENTS,
+  ...SIGN_INS,
+  ...FILLERS,
+]
+
+const BY_NAME = new Map<string, Program>()
+for (const program of [...PROGRAMS, ...SHARED_DEEDS]) {
+  for (const name of program.names) {
+    const known = BY_NAME.get(name)
+    BY_NAME.set(name, known ? both(known, program) : program)
+  }
+}
+
+function both(one: Program, other: Program): Program {
+  return {
+    ...one,
+    ...(other.hasVerb && { hasVerb: true }),
+    effects: (use) => [...one.effects(use), ...other.effects(use)],
+  }
+}
 
 export function programOf(name: string): Program | undefined {
   return BY_NAME.get(name) ?? BY_NAME.get(plainName(name))
 }
-
-/** `python3.12` is `python`, `mkfs.ext4` is `mkfs`, `gsed` is GNU's `sed`. */
-const plainName = remembered((name) => {
-  // PowerShell and cmd do not tell cases apart.
-  if (/^[A-Za-z]+(?:-[A-Za-z]+)?$/.test(name) && name !== name.toLowerCase()) return name.toLowerCase()
-  if (/^mkfs\.|^newfs_/.test(name)) return name.replace(/[._].*$/, '')
-  if (/^(?:[gmn]awk|gsed)$/.test(name)) return name.slice(1)
-  return name.replace(/(?<=^[a-zA-Z]+)-?\d[\d.]*$/, '')
-})

@@ -1,4 +1,4 @@
-// Programs that publish packages, images and releases, or change who owns them and which version people get.
+// What programs publish: packages, images and releases, who owns them, and which version people get.
 
 import { literalWord } from '../files/file-effect.js'
 import {
@@ -12,8 +12,9 @@ import {
   send,
   type Use,
 } from '../program.js'
+import { plainName } from './plain-name.js'
 
-interface Publisher {
+export interface Publisher {
   /** The words that it begins with, such as `nuget push`. */
   readonly verbs?: RegExp
   /** A word anywhere, such as a goal of Maven or a task of Gradle. */
@@ -28,6 +29,8 @@ interface Publisher {
   readonly gives?: RegExp
   /** Takes something away from people who use it: a version, a tag, an owner. */
   readonly takes?: RegExp
+  /** Publishes only with one of these options, with its value after `=`. */
+  readonly needs?: RegExp
   /** Where it publishes unless an option says otherwise. */
   readonly host?: string
 }
@@ -78,8 +81,7 @@ const GRADLE: Publisher = {
   unless: /^-m$/,
 }
 
-/** Programs that are in no other table. */
-const ONLY_PUBLISHERS: Readonly<Record<string, Publisher>> = {
+const PUBLISHERS: Readonly<Record<string, Publisher>> = {
   lerna: { ...PUBLISH, unless: /^--skip-npm$/ },
   changeset: PUBLISH,
   nx: { verbs: /^release publish|^release$/, unless: /^(?:-d|--skip-publish)$/ },
@@ -132,10 +134,6 @@ const ONLY_PUBLISHERS: Readonly<Record<string, Publisher>> = {
   skopeo: { verbs: /^(?:copy|sync) .*docker:\/\/\S+$/, takes: /^delete/ },
   oras: { verbs: /^(?:push|copy|cp|attach)/ },
   cachix: { verbs: /^push/ },
-}
-
-/** Programs that another table has too, because they also do something else. */
-const ALSO_PUBLISHERS: Readonly<Record<string, Publisher>> = {
   npm: NPM,
   pnpm: NPM,
   yarn: NPM,
@@ -166,16 +164,14 @@ const ALSO_PUBLISHERS: Readonly<Record<string, Publisher>> = {
   helm: { verbs: /^(?:cm-)?push/ },
 }
 
-/** The entry of another table, with what the program publishes. */
-export function withPublishing(program: Program, name: string): Program {
-  const publisher = Object.hasOwn(ALSO_PUBLISHERS, name) ? ALSO_PUBLISHERS[name] : undefined
-  return publisher
-    ? { ...program, effects: (use) => [...program.effects(use), ...published(use, publisher)] }
-    : program
+/** The effects of a program in a table, by its name. */
+export function publishedBy(use: Use, table: Readonly<Record<string, Publisher>>): readonly Draft[] {
+  const publisher = table[use.call.name] ?? table[plainName(use.call.name)]
+  return publisher ? published(use, publisher) : []
 }
 
 function published(use: Use, publisher: Publisher): readonly Draft[] {
-  const { verbs, task, option, valued, unless, gives, takes } = publisher
+  const { verbs, task, option, valued, unless, gives, takes, needs } = publisher
   const { texts } = use
   if (texts.some((text) => TRIED.test(text) || unless?.test(text))) return []
   const words = inFull(use.call.name, plainWords(texts, valued))
@@ -188,9 +184,13 @@ function published(use: Use, publisher: Publisher): readonly Draft[] {
   const isSo =
     (verbs && begins(plain, verbs)) ||
     (task && words.some((word) => task.test(word))) ||
-    (option && texts.some((text, i) => option.test(text) || option.test(`${text}=${texts[i + 1] ?? ''}`)))
-  if (!isSo) return []
+    (option && hasOption(texts, option))
+  if (!isSo || (needs && !hasOption(texts, needs))) return []
   return [publisher === IMAGES ? image(words, texts) : project(use, publisher)]
+}
+
+function hasOption(texts: readonly string[], option: RegExp): boolean {
+  return texts.some((text, i) => option.test(text) || option.test(`${text}=${texts[i + 1] ?? ''}`))
 }
 
 /** Up to the end of a word. */
@@ -232,14 +232,11 @@ const sent = { kind: 'send' }
 const given = { kind: 'privilege' }
 const taken = { kind: 'cloud', destroys: true }
 
-export const PUBLISHING_PROGRAMS: readonly Program[] = [
+export const PUBLISHING: readonly Program[] = [
   {
-    names: Object.keys(ONLY_PUBLISHERS),
+    names: Object.keys(PUBLISHERS),
     hasVerb: true,
-    effects: (use) => {
-      const publisher = ONLY_PUBLISHERS[use.call.name]
-      return publisher ? published(use, publisher) : []
-    },
+    effects: (use) => publishedBy(use, PUBLISHERS),
     examples: [
       { command: 'lerna publish from-package --yes', effects: [sent] },
       { command: 'changeset publish', effects: [sent] },

@@ -8,6 +8,8 @@ interface Store {
   readonly words: RegExp
   /** An option without which nothing secret is shown. */
   readonly option?: RegExp
+  /** An option with which nothing secret is shown. */
+  readonly unless?: RegExp
 }
 
 /** Words of programs that also do other things. */
@@ -38,6 +40,16 @@ const STORES: readonly Store[] = [
     names: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose', 'kubectl', 'oc', 'k'],
     words: /^(?:(?:compose |container )?exec|compose run) (?:.* )?(?:env|printenv)$/,
   },
+  {
+    names: ['docker', 'podman', 'nerdctl'],
+    words: /^(?:container )?inspect(?: |$)/,
+    option: /Config\.Env|\.Env\b|^\{\{json \.Config\}\}/,
+  },
+  {
+    names: ['docker', 'docker-compose', 'podman-compose'],
+    words: /^(?:compose )?config(?: |$)/,
+    unless: /^(?:--quiet|--services|--images|--volumes|--profiles|--no-interpolate|--hash)/,
+  },
   { names: ['heroku', 'scalingo'], words: /^(?:config|config:get)(?: |$)/ },
   { names: ['vercel'], words: /(?:^| )env pull(?: |$)/ },
   { names: ['vault'], words: /^(?:kv get|read)(?: |$)/ },
@@ -53,10 +65,11 @@ function shownSecret(use: Use): Draft | undefined {
   const words = plainWords(use.texts, VALUED)
   const line = words.join(' ')
   const isShown = STORES.some(
-    ({ names, words: shows, option }) =>
+    ({ names, words: shows, option, unless }) =>
       names.includes(use.call.name) &&
       shows.test(line) &&
-      (option === undefined || use.texts.some((text) => option.test(text))),
+      (option === undefined || use.texts.some((text) => option.test(text))) &&
+      !(unless && use.texts.some((text) => unless.test(text))),
   )
   return isShown ? cloud('read secret', false, words.at(-1)) : undefined
 }
@@ -130,6 +143,10 @@ export const SECRET_STORES: readonly Program[] = [
       { command: 'vault kv get secret/prod/db', effects: [shows] },
       { command: 'terraform output -json', effects: [shows] },
       { command: 'terraform state pull', effects: [shows] },
+      { command: "docker inspect x --format '{{.Config.Env}}'", effects: [shows] },
+      { command: 'docker inspect x', effects: [] },
+      { command: 'docker compose config', effects: [shows] },
+      { command: 'docker compose config --services', effects: [] },
       { command: 'aws iam create-access-key --user-name x', effects: [{ kind: 'privilege' }] },
     ],
   },

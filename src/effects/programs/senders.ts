@@ -47,6 +47,74 @@ const hands =
     ]
   }
 
+interface Hander {
+  readonly host?: string
+  /** The words with which it sends. Undefined: it always does. */
+  readonly verbs?: RegExp
+}
+
+/** Programs that post text or files where others read them. */
+const HANDERS: Readonly<Record<string, Hander>> = {
+  slackcat: { host: 'slack.com' },
+  'telegram-send': { host: 'telegram.org' },
+  'discord.sh': { host: 'discord.com' },
+  ntfy: { host: 'ntfy.sh', verbs: /^(?:publish|pub|send|trigger)(?: |$)/ },
+  apprise: {},
+  'pushover-cli': { host: 'pushover.net' },
+  pastebinit: {},
+  wgetpaste: {},
+  termbin: { host: 'termbin.com' },
+  fiche: {},
+  'gist-paste': { host: 'gist.github.com' },
+  gist: { host: 'gist.github.com', verbs: /^(?!-l$|--list$|-r |--read )/ },
+  ffsend: { verbs: /^(?:upload|up|u)(?: |$)/ },
+  transfer: { host: 'transfer.sh' },
+  'transfer.sh': { host: 'transfer.sh' },
+  '0x0': { host: '0x0.st' },
+  onionshare: {},
+  'onionshare-cli': {},
+  filebin: {},
+  gdrive: { host: 'drive.google.com', verbs: /^(?:files )?upload(?: |$)/ },
+  'dropbox_uploader.sh': { host: 'dropbox.com', verbs: /^upload(?: |$)/ },
+  dropbox_uploader: { host: 'dropbox.com', verbs: /^upload(?: |$)/ },
+  'huggingface-cli': { host: 'huggingface.co', verbs: /^(?:upload|upload-large-folder|repo create)(?: |$)/ },
+  hf: { host: 'huggingface.co', verbs: /^(?:upload|upload-large-folder|repo create)(?: |$)/ },
+  kaggle: {
+    host: 'kaggle.com',
+    verbs: /^(?:datasets|kernels|models|competitions|d|k|c) (?:create|version|push|submit)(?: |$)/,
+  },
+  wandb: { host: 'wandb.ai', verbs: /^(?:artifact put|sync)(?: |$)/ },
+  dvc: { verbs: /^push(?: |$)/ },
+  'git-lfs': { verbs: /^push(?: |$)/ },
+  b2: { host: 'backblazeb2.com', verbs: /^(?:file upload|upload[-_]file|sync)(?: |$)/ },
+  ipfs: { verbs: /^add(?: |$)/ },
+  sendemail: {},
+  mpack: {},
+  asciinema: { host: 'asciinema.org', verbs: /^upload(?: |$)/ },
+  adb: { verbs: /^push(?: |$)/ },
+  s5cmd: { host: 's3://', verbs: /^(?:cp|sync|mv) (?!s3:)/ },
+  tailscale: { verbs: /^file cp(?: |$)/ },
+  airdrop: {},
+}
+
+const handed = (use: Use): readonly Draft[] => {
+  const hander = HANDERS[use.call.name]
+  const words = plainWords(use.texts, /^(?:-c|--channel|-t|--title|-r|--remote)$/)
+  if (!hander || !(hander.verbs?.test(words.join(' ')) ?? true)) return []
+  if (use.texts.some((text) => /^(?:--help|-h|--version|--list)$/.test(text))) return []
+  const skipped = hander.verbs ? 1 : 0
+  const named = use.args.filter(
+    ({ text }) => words.slice(skipped).includes(text) && /[./~]|^[\w-]+$/.test(text),
+  )
+  const places = named.flatMap((word) => use.places(word, true))
+  const from = [
+    ...places.map((place) => ({ of: 'file', place }) as const),
+    ...use.args.flatMap((word) => sourcesIn(word, use)),
+    ...sourcesOfInput(use),
+  ]
+  return [...onPlaces('read', places), send(hander.host, from.length > 0 ? from : [{ of: 'text' }])]
+}
+
 const read = (path: string) => ({ kind: 'read', place: { path: `/home/dev/app/${path}` } })
 
 export const SENDERS: readonly Program[] = [
@@ -69,6 +137,20 @@ export const SENDERS: readonly Program[] = [
     examples: [
       { command: 'croc send a.txt', effects: [read('a.txt'), { kind: 'send', host: undefined }] },
       { command: 'wormhole receive 7-a-b', effects: [] },
+    ],
+  },
+  {
+    names: Object.keys(HANDERS),
+    effects: handed,
+    examples: [
+      { command: 'slackcat -c general a.txt', effects: [read('a.txt'), { kind: 'send', host: 'slack.com' }] },
+      { command: 'telegram-send -f a.txt', effects: [read('a.txt'), { kind: 'send', host: 'telegram.org' }] },
+      { command: 'ntfy publish x hello', effects: [{ kind: 'send', host: 'ntfy.sh' }] },
+      { command: 'pastebinit a.txt', effects: [read('a.txt'), { kind: 'send' }] },
+      { command: 'cat a.txt | termbin', effects: [{ kind: 'send' }] },
+      { command: 'huggingface-cli upload a/b data', effects: [read('data'), { kind: 'send' }] },
+      { command: 'huggingface-cli download a/b', effects: [] },
+      { command: 'kaggle datasets list', effects: [] },
     ],
   },
   {

@@ -78,9 +78,14 @@ const canHide = remembered(
 /** Words of package runners that may be a command line, or only a text such as the name of a test. */
 export function doubtfulLines({ calls }: Script): ReadonlySet<string> {
   const runners = calls.filter(({ name }) => isPackageRunner(name))
+  const sure = new Set(
+    calls.flatMap((call) =>
+      STRING_RUNNERS.test(call.name) && !isPackageRunner(call.name) ? texts(call) : [],
+    ),
+  )
   return new Set(
     runners.flatMap((call) =>
-      texts(call).filter((_, i, words) => !/^(?:-c|--call)$/.test(words[i - 1] ?? '')),
+      texts(call).filter((text, i, words) => !/^(?:-c|--call)$/.test(words[i - 1] ?? '') && !sure.has(text)),
     ),
   )
 }

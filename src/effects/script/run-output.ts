@@ -2,7 +2,7 @@
 
 import type { Effect } from '../effect.js'
 import { absolutePath } from '../paths/absolute-path.js'
-import { plainPath, plainWords } from '../program.js'
+import { hostOf, plainPath, plainWords } from '../program.js'
 import { remembered } from '../remembered.js'
 import { isInterpreter } from './program-code.js'
 import type { Call, Script } from './shell-script.js'
@@ -63,15 +63,72 @@ export function runFiles(
   const isRun = (path: string) =>
     run.has(path) || (/\/bin\//.test(path) && names.has(path.slice(path.lastIndexOf('/') + 1)))
   const cloned = calls.flatMap((call) => clonedFolders(call, home))
-  const runsCloned = cloned.some((folder) => [...run].some((path) => path.startsWith(`${folder}/`)))
+  const started = [...run, ...calls.flatMap((call) => foldersBuilt(call, home))]
+  const runsCloned = [...cloned, ...mirrored(calls, home)].some((folder) =>
+    started.some((path) => path === folder || path.startsWith(`${folder}/`)),
+  )
   if (!unpacks && !runsCloned && ![...redirected, ...written].some(isRun)) return effects
   return effects.map((one) => (one.kind === 'fetch' && !one.runs ? { ...one, runs: true } : one))
 }
 
+/** Programs that run code of the folder where they start, with these words. */
+const BUILDERS: Readonly<Record<string, RegExp>> = {
+  make: /^/,
+  gmake: /^/,
+  just: /^/,
+  npm: /^(?:i|install|ci|run|start|test|exec)(?: |$)/,
+  pnpm: /^(?:i|install|run|start|test|exec)(?: |$)/,
+  yarn: /^/,
+  bun: /^(?:i|install|run|start)(?: |$)/,
+  pip: /^install(?: |$)/,
+  uv: /^(?:sync|run|pip install)(?: |$)/,
+  poetry: /^(?:install|run)(?: |$)/,
+  pipx: /^(?:install|run)(?: |$)/,
+  cargo: /^(?:install|run|build|test)(?: |$)/,
+  go: /^(?:run|install|generate)(?: |$)/,
+  composer: /^(?:install|update)(?: |$)/,
+  bundle: /^(?:install|exec)(?: |$)/,
+  gradlew: /^/,
+  mvn: /^/,
+  cmake: /^/,
+  docker: /^(?:build|compose (?:up|build))(?: |$)/,
+  terraform: /^(?:init|apply)(?: |$)/,
+  code: /^/,
+}
+
+/** The folders whose code a call runs: where it starts, and those that it names. */
+function foldersBuilt({ name, args, folders }: Call, home: string): readonly string[] {
+  const words = Object.hasOwn(BUILDERS, name) ? BUILDERS[name] : BUILDERS[name.replace(/\d$/, '')]
+  const texts = args.map(({ text }) => text)
+  const plain = plainWords(texts)
+  if (!words?.test(plain.join(' ')) || texts.includes('--ignore-scripts')) return []
+  const named = texts
+    .filter((text) => /^(?:-C|-B|-e)?[./~\w]/.test(text))
+    .map((text) => text.replace(/^-[CBe]/, ''))
+  return folders.flatMap((folder) => [
+    plainPath(folder),
+    ...named.map((text) => plainPath(absolutePath(text, folder, home))),
+  ])
+}
+
+/** `wget -r https://example.org/bin/` makes a folder `example.org`. */
+function mirrored(calls: readonly Call[], home: string): readonly string[] {
+  return calls
+    .filter(({ name, args }) => name === 'wget' && args.some(({ text }) => MIRRORS.test(text)))
+    .flatMap(({ args, folders }) =>
+      args.flatMap(({ text }) => {
+        const host = /^(?:https?|ftp):/.test(text) ? hostOf(text) : undefined
+        return host === undefined ? [] : folders.map((one) => plainPath(absolutePath(host, one, home)))
+      }),
+    )
+}
+
+const MIRRORS = /^-\w*[rmx]|^--(?:recursive|mirror|force-directories)$/
+
 /** `git clone ADDRESS [FOLDER]` */
 function clonedFolders({ name, args, folders }: Call, home: string): readonly string[] {
   const texts = args.map(({ text }) => text)
-  const at = name === 'git' ? texts.indexOf('clone') : -1
+  const at = name === 'git' || name === 'gh' ? texts.indexOf('clone') : -1
   if (at < 0) return []
   const [address, given] = plainWords(texts.slice(at + 1), CLONE_VALUED)
   const own = address

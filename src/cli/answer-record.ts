@@ -1,21 +1,47 @@
 // The record of people's answers to questions, and of grants that they revoked.
 
 import { textOf } from '../core/base/errors.js'
-import { effectOf } from '../core/verdict/approval.js'
+import { effectOf, type Grant } from '../core/verdict/approval.js'
 import { isFolder } from '../files/folder.js'
 import type { GivenAnswer, Pending } from '../store/approvals.js'
 import type { Entry } from '../store/audit-log.js'
 import { ProjectAudit } from './project-audit.js'
 import { openHooks, sourcesOf } from './sources.js'
 
+/** Where a person answers. */
+type Place = 'terminal' | 'page'
+
 /** Undefined, or why it is not on record. */
-export async function recordAnswer(pending: Pending, given: GivenAnswer): Promise<string | undefined> {
-  return record(pending.project, [entryOf(pending, given)])
+export async function recordAnswer(
+  pending: Pending,
+  given: GivenAnswer,
+  place: Place = 'terminal',
+): Promise<string | undefined> {
+  return record(pending.project, [entryOf(pending, given, place)])
 }
 
-export function entryOf({ question }: Pending, given: GivenAnswer): Entry {
+/** Undefined, or why it is not on record. */
+export async function recordRevoked(
+  project: string,
+  grants: readonly Grant[],
+  by: string,
+): Promise<string | undefined> {
+  const common = { kind: 'revoked', time: new Date().toISOString(), by } as const
+  const entries = grants.map(({ id, hook, event, tool, digest, about }) => ({
+    ...common,
+    id,
+    hook,
+    event,
+    tool,
+    digest,
+    ...(about !== undefined && { about }),
+  }))
+  return record(project, entries)
+}
+
+export function entryOf({ question }: Pending, given: GivenAnswer, place: Place = 'terminal'): Entry {
   const { event, session, digest, call } = question
-  const { id, by, at, reason } = given
+  const { id, by, at, reason, signature } = given
   return {
     kind: 'approval',
     time: at,
@@ -26,6 +52,7 @@ export function entryOf({ question }: Pending, given: GivenAnswer): Entry {
     digest,
     decision: effectOf(question, given.option),
     by,
+    through: signature ? 'passkey' : place,
     ...(reason !== undefined && { reason }),
   }
 }

@@ -25,6 +25,15 @@ export class Download {
   }
 }
 
+/** An answer in parts, each a line of JSON: how far it is, and at last the result. */
+export class Parts {
+  readonly parts: AsyncIterable<unknown>
+
+  constructor(parts: AsyncIterable<unknown>) {
+    this.parts = parts
+  }
+}
+
 /** Keys are such as `GET api/rows`. */
 export type Answers = Readonly<Record<string, (asked: Asked) => Promise<unknown>>>
 

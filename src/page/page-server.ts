@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { textOf } from '../core/base/errors.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import { PAGE_HOST } from '../store/approvals/signature.js'
-import { type Answers, Download, NotAnswered } from './answers.js'
+import { type Answers, Download, NotAnswered, Parts } from './answers.js'
 import type { Asset } from './assets.js'
 import { Entrance } from './entrance.js'
 import { EventStreams } from './event-stream.js'
 import { type Listening, listen, PortTaken } from './listener.js'
 import { judged } from './request-gate.js'
-import { send, sendFile, sendJson, sendText } from './response.js'
+import { send, sendFile, sendJson, sendParts, sendText } from './response.js'
 import type { PageTrace } from './trace.js'
 
 const FIRST_PORT = 7810
@@ -135,6 +135,7 @@ class PageServer implements Page {
     response.once('close', () => gone.abort())
     const given = await answer({ query, body, origin: this.origin, signal: gone.signal })
     if (given instanceof Download) await sendFile(response, given)
+    else if (given instanceof Parts) await sendParts(response, given)
     else sendJson(response, given)
   }
 

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Download } from './answers.js'
+import type { Download, Parts } from './answers.js'
 
 const POLICY = [
   "default-src 'none'",
@@ -54,4 +54,13 @@ export async function sendFile(response: ServerResponse, { name, type, parts }: 
   const disposition = `attachment; filename="${name}"`
   response.writeHead(200, { ...HEADERS, 'content-type': type, 'content-disposition': disposition })
   await pipeline(Readable.from(parts), response)
+}
+
+export async function sendParts(response: ServerResponse, { parts }: Parts): Promise<void> {
+  response.writeHead(200, { ...HEADERS, 'content-type': 'application/x-ndjson' })
+  await pipeline(Readable.from(linesOf(parts)), response)
+}
+
+async function* linesOf(parts: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const part of parts) yield `${JSON.stringify(part)}\n`
 }

@@ -1,15 +1,21 @@
 // What the screens Live and Audit ask: rows, one entry, statistics of hooks, and whether the log is whole.
 
+import { setTimeout } from 'node:timers/promises'
+import { textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
-import type { FilterOptions } from '../store/audit/filter.js'
-import { type Answers, Download, NotAnswered, numberIn } from './answers.js'
+import { CATALOGUE } from '../core/events/catalogue.js'
+import { DECISIONS, type FilterOptions, KINDS } from '../store/audit/filter.js'
+import type { Verification } from '../store/audit-log.js'
+import { type Answers, Download, NotAnswered, numberIn, Parts } from './answers.js'
 import type { PageTrace } from './trace.js'
-import type { HistoryView, VerifyView } from './view.js'
+import type { FiltersView, HistoryView, VerifyPart, VerifyView } from './view.js'
 
 const USUAL_ROWS = 300
 const MOST_ROWS = 2000
 /** Parts of a chart. */
 const PARTS = 24
+/** How often a long check says how far it is. */
+const TELL_MS = 100
 
 const FILTERS = ['session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const
 
@@ -20,6 +26,11 @@ export function traceAnswers(trace: PageTrace): Answers {
       const limit = Math.min(MOST_ROWS, numberIn(query, 'limit') ?? USUAL_ROWS)
       return trace.rows({ ...filtersIn(query), limit, ...(before !== undefined && { before }) })
     },
+    'GET api/filters': async (): Promise<FiltersView> => ({
+      event: Object.keys(CATALOGUE),
+      decision: DECISIONS,
+      kind: KINDS,
+    }),
     'GET api/entry': ({ query }) => {
       const seq = numberIn(query, 'seq')
       if (seq === undefined) throw new NotAnswered(400, 'Which entry? Give its number')
@@ -32,19 +43,40 @@ export function traceAnswers(trace: PageTrace): Answers {
     },
     'GET api/export': async ({ query }) =>
       new Download('carabiner-audit.jsonl', 'application/x-ndjson', trace.lines(filtersIn(query))),
-    'GET api/verify': async (): Promise<VerifyView> => {
-      const { ok, records, last, problems, problemCount, notes } = await trace.verify()
-      return {
-        ok,
-        records,
-        last,
-        problems: problems.map(({ file, line, what }) =>
-          visible(line > 0 ? `${file}:${line} ${what}` : `${file} ${what}`),
-        ),
-        more: problemCount - problems.length,
-        notes: notes.map(visible),
-      }
+    'GET api/verify': async ({ signal }) => new Parts(verified(trace, signal)),
+  }
+}
+
+/** The part that is done, as long as it lasts; then what was found. Ends when nobody waits any more. */
+async function* verified(trace: PageTrace, signal: AbortSignal): AsyncGenerator<VerifyPart> {
+  let part = 0
+  const work = trace.verify({
+    signal,
+    onProgress: (done) => {
+      part = done
     },
+  })
+  const found = work.then(
+    (result) => ({ result: verifyView(result) }),
+    (error: unknown) => ({ problem: visible(textOf(error)) }),
+  )
+  for (;;) {
+    const last = await Promise.race([found, setTimeout(TELL_MS, undefined, { ref: false })])
+    yield last ?? { part }
+    if (last) return
+  }
+}
+
+function verifyView({ ok, records, last, problems, problemCount, notes }: Verification): VerifyView {
+  return {
+    ok,
+    records,
+    last,
+    problems: problems.map(({ file, line, what }) =>
+      visible(line > 0 ? `${file}:${line} ${what}` : `${file} ${what}`),
+    ),
+    more: problemCount - problems.length,
+    notes: notes.map(visible),
   }
 }
 

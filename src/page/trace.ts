@@ -3,14 +3,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
 import type { ShownEntry } from '../store/audit/entry-words.js'
-import { type FilterOptions, filterOf } from '../store/audit/filter.js'
+import { type FilterOptions, filterOf, timeOf } from '../store/audit/filter.js'
 import { type HookHistory, historyOf } from '../store/audit/stats.js'
 import { withCalls, withCallsSoon } from '../store/audit-calls/entry-calls.js'
 import type { AuditCalls } from '../store/audit-calls.js'
-import type { AuditLog, EntryFilter, StoredEntry, Verification } from '../store/audit-log.js'
+import type { AuditLog, EntryFilter, StoredEntry, Verification, VerifyOptions } from '../store/audit-log.js'
+import { ANSWER_DAYS, answersAmong, isAboutAnswers } from './answer-history.js'
 import { NotAnswered } from './answers.js'
 import { detailsOf, rowOf } from './row.js'
-import type { Details, Row, Rows } from './view.js'
+import type { Details, HistoryOfAnswers, Row, Rows } from './view.js'
 
 export interface RowsWanted extends FilterOptions {
   readonly limit: number
@@ -23,6 +24,7 @@ const LOOK_MS = 25
 /** Entries of one burst are sent together. */
 const BURST_MS = 10
 const MOST_AT_ONCE = 200
+const MOST_ANSWERS = 2000
 
 export class PageTrace {
   readonly #log: AuditLog
@@ -86,8 +88,24 @@ export class PageTrace {
     }
   }
 
+  /** The answers of people, with the calls that they are about. */
+  async answers(): Promise<HistoryOfAnswers> {
+    const since = Date.now() - ANSWER_DAYS * 86_400_000
+    const filter: EntryFilter = Object.assign(
+      (entry: Parameters<EntryFilter>[0]) => isAboutAnswers(entry) && Date.parse(entry.time) >= since,
+      { since },
+    )
+    const found: StoredEntry[] = []
+    for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: MOST_ANSWERS }))
+      found.push(entry)
+    return { answers: answersAmong(await this.#with(found, withCalls)), days: ANSWER_DAYS }
+  }
+
   history(options: FilterOptions, parts: number): Promise<HookHistory> {
-    return historyOf(this.#log.entries({ filter: filterFor(options) }), parts)
+    const filter = filterFor(options)
+    const { until } = options
+    const to = until === undefined ? Date.now() : timeOf(until, 'until', Date.now())
+    return historyOf(this.#log.entries({ filter }), parts, to)
   }
 
   /** Entries as they are stored, the oldest first, one a line. */
@@ -96,8 +114,8 @@ export class PageTrace {
       yield `${JSON.stringify(entry)}\n`
   }
 
-  verify(): Promise<Verification> {
-    return this.#log.verify()
+  verify(options: VerifyOptions): Promise<Verification> {
+    return this.#log.verify(options)
   }
 
   async #with(entries: readonly StoredEntry[], add: typeof withCalls): Promise<readonly ShownEntry[]> {

@@ -84,6 +84,13 @@ export interface Rows {
   readonly damaged: number
 }
 
+/** The values that a filter can have. */
+export interface FiltersView {
+  readonly event: readonly string[]
+  readonly decision: readonly string[]
+  readonly kind: readonly string[]
+}
+
 /** A hook's figures in a part of the time. */
 export interface HookPart {
   readonly runs: number
@@ -116,6 +123,12 @@ export interface VerifyView {
   readonly notes: readonly string[]
 }
 
+/** A check takes a while: the part that is done, from 0 to 1, and at last what was found, or why it ended. */
+export type VerifyPart =
+  | { readonly part: number }
+  | { readonly result: VerifyView }
+  | { readonly problem: string }
+
 export interface About {
   readonly project: string
   readonly folder: string
@@ -143,6 +156,53 @@ export interface QuestionView {
 export interface QuestionsView {
   readonly questions: readonly QuestionView[]
   readonly passkeys: PasskeysView
+}
+
+/** A call that is always allowed. */
+export interface GrantView {
+  readonly id: string
+  /** The tool, or else the event. */
+  readonly what: string
+  /** The beginning of the call's input, as JSON. */
+  readonly about: string
+  readonly hook: string
+  readonly folder: string
+  readonly by?: string
+  /** ISO-8601. */
+  readonly since: string
+  readonly until?: string
+}
+
+export interface GrantsView {
+  readonly grants: readonly GrantView[]
+  /** Why others do not count. */
+  readonly troubles: readonly string[]
+}
+
+/** What a person, or something in their place, said to a question; or that a grant was taken back. */
+export interface AnswerView {
+  readonly seq: number
+  readonly time: string
+  /** `allowed once`, `denied` … */
+  readonly said: string
+  readonly tone: 'bad' | 'open' | 'plain'
+  readonly by: string
+  /** `with a passkey`, `in a terminal` … */
+  readonly how: string
+  readonly tool?: string
+  readonly gist: string
+  readonly asks: readonly { readonly hook: string; readonly prompt: string }[]
+  readonly session?: string
+  readonly reason?: string
+  /** When the call was made that it is about. */
+  readonly used?: string
+}
+
+export interface HistoryOfAnswers {
+  /** The newest first. */
+  readonly answers: readonly AnswerView[]
+  /** Days that it goes back. */
+  readonly days: number
 }
 
 /**
@@ -215,6 +275,9 @@ export interface AgentView {
 // ---- doctor, why, trust ---------------------------------------------------------------------------------------
 
 export interface FindingView {
+  readonly id: string
+  /** What a button says that fixes it; absent where only a person should. */
+  readonly button?: string
   readonly severity: 'broken' | 'warning' | 'note'
   readonly code: string
   readonly place: string

@@ -23,13 +23,16 @@ export interface AuditLog {
   /** True only if nothing was ever written here. A log that has lost everything is not empty. */
   isEmpty(): MaybePromise<boolean>
 
-  /** Reads entries in order. Checks no hashes and skips damaged lines. Throws if the log cannot be read. */
+  /**
+   * Reads entries in order. Checks no hashes and skips damaged lines. Throws if the log cannot be read. However few
+   * entries match, other work of the process is not held up.
+   */
   entries(options?: ReadOptions): AsyncIterable<StoredEntry>
 
   /** Yields entries as any process writes them. Ends only when the signal aborts. */
   follow(options?: FollowOptions): AsyncIterable<StoredEntry>
 
-  /** Reads everything, checks every hash, and reports damage. Throws only if the log cannot be read. */
+  /** Reads everything, checks every hash, and reports damage. Throws only if the log cannot be read. Holds nothing up, either. */
   verify(options?: VerifyOptions): Promise<Verification>
 }
 
@@ -72,6 +75,10 @@ export interface VerifyOptions {
   readonly mostBytes?: number
   /** Called for every line that is read. */
   readonly onLine?: () => void
+  /** Called now and then with the part that is done, from 0 to 1. */
+  readonly onProgress?: (part: number) => void
+  /** Rejects with its reason when it is aborted. */
+  readonly signal?: AbortSignal
 }
 
 export interface Problem {
@@ -122,6 +129,8 @@ export interface ApprovalEntry {
   readonly digest: string
   readonly decision: string
   readonly by: string
+  /** How they answered. A passkey also proves who it was; the others do not. */
+  readonly through?: 'terminal' | 'page' | 'passkey'
   readonly reason?: string
   readonly project?: string
 }
@@ -136,6 +145,8 @@ export interface RevokedEntry {
   readonly tool?: string
   readonly session?: string
   readonly digest?: string
+  /** The beginning of the call's input, without secrets. */
+  readonly about?: string
   readonly by?: string
   readonly reason?: string
 }

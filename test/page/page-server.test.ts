@@ -1,6 +1,10 @@
 // The page as its own tab uses it: rows, details, the stream that resumes, and its end.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PageTrace } from '../../src/page/trace.js'
+import { traceAnswers } from '../../src/page/trace-answers.js'
+import type { VerifyOptions } from '../../src/store/audit-log.js'
+import { fileAuditLog, fileCalls } from '../../src/store/file-stores.js'
 import { Project, withProgram } from '../cli/program.js'
 import { type Served, servePage } from './served-page.js'
 import { fireBash, shopDay, shopHooks } from './shop.js'
@@ -33,6 +37,12 @@ async function asker(): Promise<{ ask: Ask; base: string; cookie: string }> {
     ask: (path, sent) => visit(served.port, { path: `${base}${path}`, headers, ...sent }),
   }
 }
+
+let endless: PageTrace
+
+/** The lines of JSON among the chunks of an answer. */
+const partsIn = (text: string): readonly unknown[] =>
+  text.split(/\r?\n/).flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 
 describe('rows', () => {
   it('are what audit shows, the newest first, page by page', async () => {
@@ -102,11 +112,53 @@ describe('the record', () => {
     await shopDay(project)
     served = await servePage(project)
     const { ask } = await asker()
-    expect(JSON.parse((await ask('api/verify')).body)).toMatchObject({
-      ok: true,
-      records: 9,
-      last: { seq: 9 },
+    expect(partsIn((await ask('api/verify')).body).at(-1)).toMatchObject({
+      result: { ok: true, records: 9, last: { seq: 9 } },
     })
+  })
+
+  it('is checked while other questions are answered, and only as long as somebody waits', async () => {
+    const left = new Promise<void>((resolve) => {
+      const log = fileAuditLog({ projectDir: project.folder })
+      // It tells how far it is, and never ends by itself.
+      log.verify = ({ onProgress, signal }: VerifyOptions = {}) => {
+        onProgress?.(0.25)
+        return new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => {
+            reject(signal.reason)
+            resolve()
+          })
+        })
+      }
+      endless = new PageTrace(
+        log,
+        () => fileCalls({ projectDir: project.folder }),
+        () => undefined,
+      )
+    })
+    served = await servePage(project, { answers: traceAnswers(endless) })
+    const { ask, base, cookie } = await asker()
+    let others: Promise<Reply> | undefined
+    const text = await readStream(served.port, `${base}api/verify`, { Cookie: cookie }, (part) => {
+      others ??= ask('api/rows')
+      return partsIn(part).length > 2
+    })
+    expect(partsIn(text)).toContainEqual({ part: 0.25 })
+    expect(await others).toMatchObject({ status: 200 })
+    await left
+  })
+
+  it('says why it cannot be checked', async () => {
+    const log = fileAuditLog({ projectDir: project.folder })
+    log.verify = () => Promise.reject(new Error('the log cannot be read'))
+    const trace = new PageTrace(
+      log,
+      () => fileCalls({ projectDir: project.folder }),
+      () => undefined,
+    )
+    served = await servePage(project, { answers: traceAnswers(trace) })
+    const { ask } = await asker()
+    expect(partsIn((await ask('api/verify')).body)).toEqual([{ problem: 'the log cannot be read' }])
   })
 
   it('has statistics of each hook over time', async () => {

@@ -1,9 +1,10 @@
 // The page in a real browser, by keyboard, with records that the engine made.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readEnrolment, writeApprovers } from '../../src/store/approvers.js'
@@ -37,6 +38,18 @@ const attack = `async (address) => {
 const isRoot = process.getuid?.() === 0
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** As on a machine where nobody has a passkey. */
+async function withoutApprovers(project: Project, work: () => Promise<void>): Promise<void> {
+  const file = approversFile(project)
+  const aside = `${file}.aside`
+  if (existsSync(file)) renameSync(file, aside)
+  try {
+    await work()
+  } finally {
+    if (existsSync(aside)) renameSync(aside, file)
+  }
+}
 
 describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
   let project: Project
@@ -201,6 +214,54 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     expect(await pageQueue(project).take(pending.question)).toMatchObject({ decision: 'allow', by: 'ann' })
   })
 
+  it('Approvals: takes back what is always allowed, by keyboard', async () => {
+    await withoutApprovers(project, async () => {
+      await fireBash(project, 'deploy preview')
+      const [pending] = pageQueue(project).open()
+      await project.call(['approvals', 'allow', pending?.id ?? '', '--always'])
+      await fireBash(project, 'deploy preview')
+      await show('#/live')
+      await show('#/approvals')
+      await page.waitForSelector('button:text("Revoke")')
+      expect(await page.textContent('.entry')).toMatch(
+        /Bash \{"command":"deploy preview"\}Allowed by \S+ since/,
+      )
+      expect(await faults()).toEqual([])
+      await page.focus('button:text("Revoke")')
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('text=Bash is not always allowed any more.')
+      await page.waitForSelector('text=Nothing. Every call that a hook asks about')
+      await fireBash(project, 'deploy preview')
+      await page.waitForSelector('.card:has-text("deploy preview")')
+    })
+  })
+
+  it('Approvals: says who approved the deploy, by keyboard', async () => {
+    await show('#/approvals')
+    await page.waitForSelector('.answered')
+    await page.keyboard.press('/')
+    await page.keyboard.type('deploy checkout')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('.answered').count()).toBe(1)
+    expect(await page.textContent('.answered')).toMatch(
+      /deploy production --service checkout.*asked by deploy-gate.*“use staging”.*tester on the page.*denied/,
+    )
+    if (process.getuid?.() === 0) {
+      await page.fill('.search input', 'canary')
+      await page.waitForSelector('.answered:has-text("deploy canary")')
+      expect(await page.textContent('.answered')).toMatch(/ann with a passkey.*allowed once/)
+    }
+    await page.fill('.search input', 'nobody said this')
+    await page.waitForSelector('text=No answer has these words.')
+    expect(await faults()).toEqual([])
+    await page.fill('.search input', 'preview revoked')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.row.expanded .details')
+    expect(await page.textContent('.row.expanded')).toContain('grant revoked')
+  })
+
   it('Why not: says why the guard did not fire, and what would have to differ, by keyboard', async () => {
     await show('#/live/5')
     await page.focus('text=Why did a hook not run?')
@@ -251,6 +312,25 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     expect(await faults()).toEqual([])
   })
 
+  it('Doctor: fixes what is safe to fix, by keyboard, and looks again', async () => {
+    const own = join(project.home, '.amplifier/hooks/own-check')
+    mkdirSync(own, { recursive: true })
+    const script = join(own, 'check.sh')
+    writeFileSync(script, '#!/bin/sh\nexit 0\n', { mode: 0o600 })
+    const entry = { matcher: 'Read', hooks: [{ type: 'command', command: `"${script}"` }] }
+    writeFileSync(join(own, 'hooks.json'), JSON.stringify({ hooks: { PreToolUse: [entry] } }))
+    await page.keyboard.press('5')
+    await page.waitForSelector('button:text("Make it executable")')
+    expect(await faults()).toEqual([])
+    await page.focus('button:text("Make it executable")')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=Fixed not-executable: made ')
+    await page.waitForSelector('button:text("Make it executable")', { state: 'detached' })
+    expect(statSync(script).mode & 0o777).toBe(0o700)
+    rmSync(own, { recursive: true })
+    await page.keyboard.press('1')
+  })
+
   it('Doctor: names what is broken, and the fix', async () => {
     await page.keyboard.press('5')
     await page.waitForSelector('text=Something is broken.')
@@ -276,7 +356,36 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await page.focus('button:text("Check the record")')
     await page.keyboard.press('Enter')
     await page.waitForSelector('text=The record is whole')
+    expect(await page.textContent('.verify button')).toBe('Check again')
+    await page.focus('.hooks button:has-text("bash-guard")')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.measure')
+    expect(await page.locator('.measure figcaption').allTextContents()).toEqual([
+      expect.stringMatching(/^Runs at most \d+$/),
+      'Denied at most 1',
+      'Failed none',
+      expect.stringMatching(/^Median at most .*ms$/),
+    ])
     expect(await faults()).toEqual([])
+  })
+
+  it('Audit: has every filter of the command line, by keyboard', async () => {
+    await show('#/audit')
+    await page.focus('label:has-text("Outcome") select')
+    await page.keyboard.type('modify')
+    await expect.poll(() => page.locator('.row').allTextContents()).toHaveLength(1)
+    expect(await page.textContent('.row')).toContain('src/checkout.ts')
+    await show('#/audit?until=1d')
+    await page.waitForSelector('text=No entry matches.')
+    await show('#/audit?until=soon')
+    await page.waitForSelector('.banner')
+    expect(await page.textContent('.banner')).toContain('until must be a time')
+    await show('#/audit?kind=approval')
+    await expect.poll(() => page.locator('.row').count()).toBeGreaterThan(0)
+    const names = ['Event', 'Outcome', 'Kind of entry', 'Tool', 'Hook', 'Session', 'Since', 'Until']
+    const labels = await page.locator('.fieldrow label').allTextContents()
+    expect(labels.map((label) => names.find((name) => label.startsWith(name)))).toEqual(names)
+    await show('#/audit?decision=deny&since=1d')
   })
 
   it('Audit: exports the entries that are shown', async () => {

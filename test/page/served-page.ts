@@ -1,19 +1,20 @@
 // The page of a test's project, served by the test's own process. HOME must be the project's.
 
 import { dirname, join } from 'node:path'
-import { record, recordAnswer } from '../../src/cli/answer-record.js'
+import { record, recordAnswer, recordRevoked } from '../../src/cli/answer-record.js'
 import { COMMANDS } from '../../src/cli/commands.js'
 import { agentAnswers } from '../../src/cli/open/agent-answers.js'
 import { commandAnswers } from '../../src/cli/open/command-answers.js'
 import { trustAct } from '../../src/cli/open/trust-act.js'
 import { actAnswers } from '../../src/page/act-answers.js'
 import { readAssets } from '../../src/page/assets.js'
+import { decisionAnswers } from '../../src/page/decision-answers.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
 import { questionAnswers } from '../../src/page/question-answers.js'
 import { PageTrace } from '../../src/page/trace.js'
 import { traceAnswers } from '../../src/page/trace-answers.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
-import { fileAuditLog, fileCalls } from '../../src/store/file-stores.js'
+import { fileAuditLog, fileCalls, fileStores } from '../../src/store/file-stores.js'
 import { type Project, programFile } from '../cli/program.js'
 
 export interface Served extends Page {
@@ -51,7 +52,7 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
       ...commandAnswers(COMMANDS, project.folder, approversFile(project)),
       ...questionAnswers({
         queue: async () => pageQueue(project),
-        record: recordAnswer,
+        record: (pending, answer) => recordAnswer(pending, answer, 'page'),
         by: 'tester',
         approversFile: approversFile(project),
       }),
@@ -60,6 +61,12 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
         record: (entry) => record(project.folder, [entry]),
         by: 'tester',
         approversFile: approversFile(project),
+      }),
+      ...decisionAnswers({
+        trace,
+        grants: (onTrouble) =>
+          fileStores({ ...places, onTrouble, approversFile: approversFile(project) }).sessions,
+        record: (grant) => recordRevoked(project.folder, [grant], 'tester'),
       }),
       ...agentAnswers(project.folder),
     },

@@ -19,7 +19,7 @@ const PLUGINS: Readonly<Record<string, Hooks>> = {
     PreToolUse: [
       {
         matcher: 'Bash',
-        command: `grep -q 'deploy' && echo '{"action":"ask_user","approval_prompt":"Deploy to production?"}' || true`,
+        command: `grep -q 'deploy' && echo '{"action":"ask_user","approval_prompt":"Deploy to production?","approval_options":["Allow once","Allow always","Deny"]}' || true`,
       },
     ],
   },

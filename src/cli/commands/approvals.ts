@@ -9,7 +9,7 @@ import type { AnswerResult, Approvals, Found, Pending } from '../../store/approv
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { entryOf, record, recordAnswer } from '../answer-record.js'
+import { entryOf, record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
@@ -252,7 +252,7 @@ async function revoke(project: string, id: string | undefined, output: Output): 
   const meant = id === undefined ? grants : [grantCalled(id, grants)]
   const revoked: Grant[] = []
   for (const grant of meant) if (await store.revokeGrant(grant.id)) revoked.push(grant)
-  const problems = await recordRevoked(project, revoked)
+  const problems = await recordRevoked(project, revoked, userName())
   await output.result({ revoked }, () =>
     revoked.length === 0
       ? ['no grants in this project']
@@ -280,22 +280,6 @@ function storeOf(projectDir: string): Sessions {
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }
-}
-
-// ---- the record of decisions -----------------------------------------------------------------------------------
-
-/** Undefined, or why it is not on record. */
-async function recordRevoked(project: string, grants: readonly Grant[]): Promise<string | undefined> {
-  const common = { kind: 'revoked', time: new Date().toISOString(), by: userName() } as const
-  const entries = grants.map(({ id, hook, event, tool, digest }) => ({
-    ...common,
-    id,
-    hook,
-    event,
-    tool,
-    digest,
-  }))
-  return record(project, entries)
 }
 
 // ---- lines for people ------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
+import { textOf } from '../../core/base/errors.js'
 import { abilityFacts } from '../../hosts/abilities.js'
 import type { Host } from '../../hosts/host.js'
 import { agentFiles, registrationsIn } from '../../hosts/registrations.js'
@@ -20,7 +21,12 @@ import { SOURCE_OPTIONS } from '../sources.js'
 import { packHooks, packRuns, packRunText, setupStep } from '../why/first-steps.js'
 import { notRunText } from '../why/not-run.js'
 
-export const command: Command<typeof SOURCE_OPTIONS> = {
+const OPTIONS = {
+  ...SOURCE_OPTIONS,
+  fix: { type: 'boolean', help: 'Make fixes that cannot loosen anything.' },
+} as const
+
+export const command: Command<typeof OPTIONS> = {
   name: 'doctor',
   summary: 'Find what is wrong with your hooks, and how to fix it.',
   positionals: [],
@@ -28,7 +34,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     'Checks files, trust, plugins, programs, scripts, their syntax, matchers, Claude Code, duplicates, the audit, its own folders and the ' +
     'environment; runs no hook. Each finding has a place and a fix. broken: a hook does not run, or not as its file ' +
     'says. warning: it runs, but may surprise you. note: somebody chose this.',
-  options: SOURCE_OPTIONS,
+  options: OPTIONS,
   exits: [
     [0, 'nothing is broken'],
     [1, 'something is broken'],
@@ -39,16 +45,20 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       does: "Would another agent's hooks work here?",
       line: 'carabiner doctor --config .claude/settings.json',
     },
+    { does: 'Fix what is safe to fix.', line: 'carabiner doctor --fix' },
     {
       does: 'For CI: one entry per finding; exits 1 if something is broken.',
       line: 'carabiner doctor --json',
     },
   ],
-  async run({ options }, output) {
-    const { facts, families } = await withProgress('looking', output, async () => {
+  async run({ options: { fix, ...options } }, output) {
+    const look = async () => {
       const facts = await gather(options)
       return { facts, families: await examine(facts) }
-    })
+    }
+    const found = await withProgress('looking', output, look)
+    const fixes = fix ? await fixed(found.families, found.facts.project) : []
+    const { facts, families } = fixes.length > 0 ? await withProgress('looking again', output, look) : found
     const summary = summaryOf(families)
     const isReady = facts.hooks.some(({ state }) => state === 'ready')
     const isEmpty = facts.hooks.length === 0
@@ -66,6 +76,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       findings: families.flatMap(({ name, findings }) =>
         findings.map((finding) => ({ family: name, ...finding })),
       ),
+      ...(fix && { fixes }),
       agents: agents.map((host) => ({ agent: host.name, abilities: abilityFacts(host) })),
       notRun,
     }
@@ -73,6 +84,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       document,
       (paint) => [
         ...projectLine(options, paint),
+        ...(fix ? fixLines(fixes, paint) : []),
         ...familyLines(families, paint, isSetUp || !document.ok, remarks),
         ...agents.flatMap((host) => abilityBlock(host, paint)),
         ...nextLines(document.ok ? steps : [], paint),
@@ -80,6 +92,37 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       document.ok ? EXIT.ok : EXIT.failed,
     )
   },
+}
+
+type Fix = { readonly code: Finding['code'] } & ({ readonly done: string } | { readonly problem: string })
+
+/** One that fails does not stop the others. */
+async function fixed(families: readonly Family[], project: string): Promise<readonly Fix[]> {
+  const { repair } = await import('../doctor/repairs.js')
+  const fixes: Fix[] = []
+  for (const finding of families.flatMap(({ findings }) => findings)) {
+    if (!finding.repair) continue
+    const { code } = finding
+    const tried = repair(finding, project)
+    fixes.push(
+      await tried.then(
+        ({ text }) => ({ code, done: text }),
+        (error: unknown) => ({ code, problem: textOf(error) }),
+      ),
+    )
+  }
+  return fixes
+}
+
+function fixLines(fixes: readonly Fix[], paint: Paint): readonly string[] {
+  if (fixes.length === 0) return ['nothing can be fixed safely without you']
+  return fitted(
+    fixes.map((one) =>
+      'done' in one
+        ? `${paint.green('fixed')} ${one.code} ${one.done}`
+        : `${paint.red('not fixed')} ${one.code} ${one.problem}`,
+    ),
+  )
 }
 
 /** Those that ask Carabiner, or are found on this machine. */

@@ -6,13 +6,14 @@ import { plainText } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
 import { actAnswers } from '../../page/act-answers.js'
 import { readAssets } from '../../page/assets.js'
+import { decisionAnswers } from '../../page/decision-answers.js'
 import { PortTaken } from '../../page/listener.js'
 import { openPage, type Page } from '../../page/page-server.js'
 import { questionAnswers } from '../../page/question-answers.js'
 import { PageTrace } from '../../page/trace.js'
 import { traceAnswers } from '../../page/trace-answers.js'
-import { approvalsIn, fileCalls } from '../../store/file-stores.js'
-import { record, recordAnswer } from '../answer-record.js'
+import { approvalsIn, fileCalls, fileStores } from '../../store/file-stores.js'
+import { record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { agentAnswers } from '../open/agent-answers.js'
@@ -80,13 +81,18 @@ export const command: Command<typeof OPTIONS> = {
         ...commandAnswers(commands, project),
         ...questionAnswers({
           queue: () => approvalsIn({ onTrouble: onProblem }),
-          record: recordAnswer,
+          record: (pending, answer) => recordAnswer(pending, answer, 'page'),
           by: userName(),
         }),
         ...actAnswers({
           acts: { trust: (body) => trustAct(project, body) },
           record: (entry) => record(project, [entry]),
           by: userName(),
+        }),
+        ...decisionAnswers({
+          trace,
+          grants: (onTrouble) => fileStores({ projectDir: project, onTrouble }).sessions,
+          record: (grant) => recordRevoked(project, [grant], userName()),
         }),
         ...agentAnswers(project),
       },

@@ -88,6 +88,14 @@ export const CANNOT_START: ReadonlySet<Finding['code']> = new Set<Finding['code'
   'script-syntax',
 ])
 
+/** A fix that cannot loosen anything, so that a program may do it when a person says so. */
+export type Repair =
+  | { readonly kind: 'revoke-grant'; readonly id: string }
+  /** A script that a hook of the user starts. */
+  | { readonly kind: 'make-executable'; readonly path: string }
+  /** A folder of Carabiner itself. */
+  | { readonly kind: 'make-writable'; readonly path: string }
+
 export interface Finding {
   readonly severity: Severity
   /** Stable, for programs and for looking it up. */
@@ -96,6 +104,8 @@ export interface Finding {
   readonly text: string
   /** A command to type, or what to change in the file. */
   readonly fix: string
+  /** The same as `fix`, if that is safe. */
+  readonly repair?: Repair
   /** Name of the hook, if the finding is about one. */
   readonly hook?: string
   readonly file?: string

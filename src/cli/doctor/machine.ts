@@ -125,10 +125,7 @@ function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
   if (!stats) return isTop ? missing(folder) : []
   if (!stats.isDirectory())
     return [unusable(folder, 'it is not a folder', `mv ${quoted(folder)} ${quoted(`${folder}.old`)}`)]
-  return [
-    ...byOthers(folder, stats),
-    ...(isWritable(folder) ? [] : [unusable(folder, 'it is not writable', `chmod u+rwx ${quoted(folder)}`)]),
-  ]
+  return [...byOthers(folder, stats), ...(isWritable(folder) ? [] : [notWritable(folder)])]
 }
 
 /** A missing folder is created on first use, if possible. */
@@ -161,6 +158,11 @@ function isWritable(folder: string): boolean {
 
 function quoted(path: string): string {
   return shellQuoted(fromHere(path))
+}
+
+function notWritable(folder: string): Finding {
+  const finding = unusable(folder, 'it is not writable', `chmod u+rwx ${quoted(folder)}`)
+  return { ...finding, repair: { kind: 'make-writable', path: folder } }
 }
 
 function unusable(folder: string, why: string, todo: string): Finding {

@@ -266,13 +266,15 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   const name = shown(path)
   const typed = typedPath(path)
   // What came with a project is trusted with its mode.
-  const again =
-    command.spec.hook.origin.scope === 'project' ? '   # then, if you trusted it: carabiner trust --mine' : ''
+  const isOfProject = command.spec.hook.origin.scope === 'project'
+  const again = isOfProject ? '   # then, if you trusted it: carabiner trust --mine' : ''
   const findings: Finding[] = []
-  const broken = (code: FindingCode, text: string, fix: string) =>
-    findings.push({ severity: 'broken', code, ...where, text, fix })
+  const broken = (code: FindingCode, text: string, fix: string, more: Pick<Finding, 'repair'> = {}) =>
+    findings.push({ severity: 'broken', code, ...where, text, fix, ...more })
   if (isStarted && !isExecutable(path))
-    broken('not-executable', `${name} is not executable`, `chmod +x ${typed}${again}`)
+    broken('not-executable', `${name} is not executable`, `chmod +x ${typed}${again}`, {
+      ...(!isOfProject && { repair: { kind: 'make-executable', path } }),
+    })
   const bytes = beginningOf(path)
   // Binaries have no lines to check.
   if (!bytes || bytes.includes(0)) return findings

@@ -184,6 +184,7 @@ async function grants({ hooks, project }: Facts): Promise<readonly Finding[]> {
       code: 'grant-stale',
       text: `the grant of ${localTime(created)} for ${visibleName(tool || event)} belongs to a hook that is gone or has changed: a person is asked again`,
       fix: `carabiner approvals revoke ${id.slice(0, 8)}`,
+      repair: { kind: 'revoke-grant', id },
     }))
 }
 

@@ -1,28 +1,39 @@
 // Screens of the page that show what another command says: doctor, explain and trust, each in its own words.
 
+import { digest } from '../../core/base/digest.js'
+import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { CATALOGUE } from '../../core/events/catalogue.js'
-import { type Answers, NotAnswered } from '../../page/answers.js'
+import { type Answers, NotAnswered, textIn } from '../../page/answers.js'
 import { passkeysView } from '../../page/passkeys.js'
 import { block, shortened } from '../../page/row.js'
-import type {
-  DoctorView,
-  FindingView,
-  TrustView,
-  UnitFilesView,
-  UnitView,
-  WhyHookView,
-  WhyView,
-} from '../../page/view.js'
+import type { DoctorView, TrustView, UnitFilesView, UnitView, WhyHookView, WhyView } from '../../page/view.js'
 import type { Commands } from '../command.js'
+import { examine } from '../doctor/examine.js'
+import { gather } from '../doctor/facts.js'
+import type { Finding } from '../doctor/finding.js'
+import { REPAIR_NAMES, repair } from '../doctor/repairs.js'
 import { run } from '../program.js'
+import { sourcesOf } from '../sources.js'
 
-/** None of these commands changes anything. `approversFile` defaults to the list of this machine. */
+/** None of these commands changes anything, but for a fix that cannot loosen anything. `approversFile` defaults to the list of this machine. */
 export function commandAnswers(commands: Commands, project: string, approversFile?: string): Answers {
   const said = <T>(...args: readonly string[]) =>
     documentOf<T>(commands, [...args, `--project=${project}`, '--json'])
   return {
     'GET api/doctor': async () => doctorView(await said<DoctorDocument>('doctor')),
+    'POST api/doctor/fix': async ({ body }) => {
+      const id = textIn(body, 'id', 100)
+      const families = await examine(await gather(sourcesOf(project)))
+      // What is done comes from a new look, never from the page.
+      const finding = families.flatMap(({ findings }) => findings).find((one) => findingId(one) === id)
+      if (!finding) throw new NotAnswered(409, 'This is not so any more. Look again.')
+      try {
+        return { done: visible((await repair(finding, project)).text) }
+      } catch (error) {
+        throw new NotAnswered(409, visible(`This was not fixed: ${textOf(error)}`))
+      }
+    },
     'GET api/trust': async (): Promise<TrustView> => ({
       ...trustView(await said<TrustDocument>('trust')),
       passkeys: passkeysView(approversFile),
@@ -69,12 +80,12 @@ function explained(query: URLSearchParams): readonly string[] {
 interface DoctorDocument {
   readonly ok: boolean
   readonly checked: readonly { readonly family: string; readonly what: string }[]
-  readonly findings: readonly (Omit<FindingView, 'place'> & {
-    readonly family: string
-    readonly hook?: string
-    readonly file?: string
-    readonly line?: number
-  })[]
+  readonly findings: readonly (Finding & { readonly family: string })[]
+}
+
+/** The same for the same finding, however often one looks. */
+function findingId({ code, hook, file, line, repair: wanted }: Finding): string {
+  return digest({ code, hook: hook ?? null, file: file ?? null, line: line ?? null, repair: { ...wanted } })
 }
 
 function doctorView({ ok, checked, findings }: DoctorDocument): DoctorView {
@@ -85,7 +96,10 @@ function doctorView({ ok, checked, findings }: DoctorDocument): DoctorView {
       what: visible(what),
       findings: findings
         .filter((one) => one.family === family)
-        .map(({ severity, code, hook, text, fix, file, line }) => ({
+        .map((finding) => ({ ...finding, id: findingId(finding) }))
+        .map(({ id, severity, code, hook, text, fix, file, line, repair: wanted }) => ({
+          id,
+          ...(wanted && { button: REPAIR_NAMES[wanted.kind] }),
           severity,
           code: visible(code),
           place: visible(

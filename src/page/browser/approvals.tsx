@@ -1,9 +1,11 @@
-// Approvals: questions of hooks that wait for a person, and who may answer them here.
+// Approvals: questions of hooks that wait for a person, what is always allowed, who answered, and who may allow here.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { PasskeysView, QuestionsView, QuestionView } from '../view.js'
+import { AnswerList } from './answer-list.js'
 import { tell } from './ask.js'
 import { CallFields } from './call-fields.js'
+import { Grants } from './grants.js'
 import { useNow } from './now.js'
 import { allowWithPasskey, makePasskey } from './passkey.js'
 import { usePolled } from './poll.js'
@@ -14,10 +16,15 @@ const LOOK_MS = 1000
 export function Approvals() {
   const { value, again } = usePolled<QuestionsView>('api/questions', LOOK_MS)
   const [done, setDone] = useState('')
+  const [turn, setTurn] = useState(0)
   const onDone = (text: string) => {
     setDone(text)
+    setTurn(turn + 1)
     again()
   }
+  // Somebody may have answered elsewhere.
+  const open = value?.questions.map(({ id }) => id).join(' ')
+  useEffect(() => setTurn((before) => before + 1), [open])
   return (
     <>
       <header class="top">
@@ -36,6 +43,8 @@ export function Approvals() {
           </li>
         ))}
       </ol>
+      <Grants turn={turn} onDone={onDone} />
+      <AnswerList turn={turn} />
       {value && <Passkeys passkeys={value.passkeys} />}
     </>
   )

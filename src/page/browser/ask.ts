@@ -14,10 +14,30 @@ export function tell<T>(path: string, body: unknown = {}): Promise<T> {
   return answered(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }))
 }
 
-async function answered<T>(request: Promise<Response>): Promise<T> {
-  const response = await request.catch(() => {
+/** Parts of an answer as they come. Aborting it ends the work of the server. */
+export async function* askInParts<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
+  const response = await reached(fetch(path, { signal }))
+  if (!response.ok || !response.body) throw new Problem(await response.text())
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { value, done } = await reached(reader.read())
+    if (done) return
+    const lines = (text + decoder.decode(value, { stream: true })).split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line)
+  }
+}
+
+function reached<T>(work: Promise<T>): Promise<T> {
+  return work.catch(() => {
     throw new Problem('The page has ended. Type carabiner open in a terminal to start it again.')
   })
+}
+
+async function answered<T>(request: Promise<Response>): Promise<T> {
+  const response = await reached(request)
   const isJson = response.headers.get('content-type') === 'application/json'
   const answer = isJson ? await response.json() : { problem: await response.text() }
   if (!response.ok) throw new Problem(answer.problem)

@@ -1,8 +1,9 @@
 // Audit: everything on record, with filters; what each hook did over time; whether the record is whole.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Rows } from '../view.js'
+import type { FiltersView, Rows } from '../view.js'
 import { ask } from './ask.js'
+import { useAsked } from './asked.js'
 import { HookTable } from './hook-table.js'
 import { addressOf, replaceRoute } from './route.js'
 import { RowList } from './row-list.js'
@@ -23,11 +24,17 @@ const QUESTIONS: readonly (readonly [name: string, query: Readonly<Record<string
 ]
 
 const FIELDS: readonly (readonly [key: string, label: string, example: string])[] = [
-  ['event', 'Event', 'PreToolUse'],
   ['tool', 'Tool', 'Bash'],
   ['hook', 'Hook', 'a name'],
   ['session', 'Session', 'an id'],
   ['since', 'Since', '2h, 3d'],
+  ['until', 'Until', '2026-01-31'],
+]
+
+const CHOICES: readonly (readonly [key: keyof FiltersView, label: string])[] = [
+  ['event', 'Event'],
+  ['decision', 'Outcome'],
+  ['kind', 'Kind of entry'],
 ]
 
 export function Audit({ route }: ScreenProps) {
@@ -73,7 +80,7 @@ export function Audit({ route }: ScreenProps) {
           {problem}
         </p>
       )}
-      <HookTable since={route.query.get('since') ?? ''} hook={route.query.get('hook') ?? ''} />
+      <HookTable query={query} />
       <div class="listing">
         <h2>Entries</h2>
         <a class="button" href={`api/export?${query}`} download>
@@ -95,6 +102,7 @@ export function Audit({ route }: ScreenProps) {
 }
 
 function Filters({ query }: { readonly query: URLSearchParams }) {
+  const known = useAsked<FiltersView>('api/filters').value
   const change = (next: URLSearchParams) => replaceRoute(addressOf('audit', '', next.toString()))
   const set = (key: string, value: string) => {
     const next = new URLSearchParams(query)
@@ -118,6 +126,20 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
         ))}
       </fieldset>
       <div class="fieldrow">
+        {CHOICES.map(([key, label]) => (
+          <label key={key}>
+            {label}
+            <select
+              value={query.get(key) ?? ''}
+              onChange={({ currentTarget }) => set(key, currentTarget.value)}
+            >
+              <option value="">any</option>
+              {choicesOf(query.get(key), known?.[key]).map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+        ))}
         {FIELDS.map(([key, label, example]) => (
           <label key={key}>
             {label}
@@ -132,6 +154,11 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
       </div>
     </form>
   )
+}
+
+/** Also what the address says, such as a short form. */
+function choicesOf(given: string | null, known: readonly string[] = []): readonly string[] {
+  return given === null || known.includes(given) ? known : [given, ...known]
 }
 
 function isSame(query: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { DoctorView, FindingView } from '../view.js'
+import { tell } from './ask.js'
 import { useAsked } from './asked.js'
 
 const TONES: Readonly<Record<FindingView['severity'], string>> = { broken: 'bad', warning: 'open', note: '' }
@@ -9,6 +10,11 @@ const TONES: Readonly<Record<FindingView['severity'], string>> = { broken: 'bad'
 export function Doctor() {
   const [turn, setTurn] = useState(0)
   const { value, problem, isLoading } = useAsked<DoctorView>('api/doctor', {}, turn)
+  const [done, setDone] = useState('')
+  const onDone = (text: string) => {
+    setDone(text)
+    setTurn(turn + 1)
+  }
   const found = value?.families.filter(({ findings }) => findings.length > 0) ?? []
   const fine = value?.families.filter(({ findings }) => findings.length === 0) ?? []
   return (
@@ -16,7 +22,7 @@ export function Doctor() {
       <header class="top">
         <div class="title">
           <h1>Doctor</h1>
-          <button type="button" disabled={isLoading} onClick={() => setTurn(turn + 1)}>
+          <button type="button" disabled={isLoading} onClick={() => onDone('')}>
             {isLoading ? 'Looking …' : 'Look again'}
           </button>
         </div>
@@ -26,6 +32,9 @@ export function Doctor() {
           </p>
         )}
       </header>
+      <p class="done" role="status">
+        {done}
+      </p>
       {problem !== undefined && <p class="banner">{problem}</p>}
       {found.map(({ name, what, findings }) => (
         <section class="family" key={name}>
@@ -41,6 +50,9 @@ export function Doctor() {
                 </p>
                 <p class="said">{finding.text}</p>
                 <p class="said fix">{finding.fix}</p>
+                {finding.button !== undefined && (
+                  <Fix finding={finding} label={finding.button} onDone={onDone} />
+                )}
               </li>
             ))}
           </ul>
@@ -60,5 +72,39 @@ export function Doctor() {
         </section>
       )}
     </>
+  )
+}
+
+interface FixProps {
+  readonly finding: FindingView
+  readonly label: string
+  readonly onDone: (text: string) => void
+}
+
+/** A fix that cannot loosen anything. */
+function Fix({ finding: { id, code }, label, onDone }: FixProps) {
+  const [problem, setProblem] = useState('')
+  const [isBusy, setIsBusy] = useState(false)
+  const fix = () => {
+    setIsBusy(true)
+    tell<{ readonly done: string }>('api/doctor/fix', { id }).then(
+      ({ done }) => onDone(`Fixed ${code}: ${done}.`),
+      (error: Error) => {
+        setProblem(error.message)
+        setIsBusy(false)
+      },
+    )
+  }
+  return (
+    <p class="answer">
+      <button type="button" disabled={isBusy} onClick={fix}>
+        {isBusy ? 'Fixing …' : label}
+      </button>
+      {problem !== '' && (
+        <span class="bad" role="alert">
+          {problem}
+        </span>
+      )}
+    </p>
   )
 }

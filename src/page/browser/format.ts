@@ -18,6 +18,11 @@ export function day(time: string): string {
   return date.toDateString() === new Date().toDateString() ? '' : DAY.format(date)
 }
 
+/** `14:03:12`, and the day unless it is today. */
+export function moment(time: string): string {
+  return [day(time), clock(time)].filter(Boolean).join(' ')
+}
+
 export function duration(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`

@@ -1,26 +1,24 @@
-// What each hook did over time: runs, failures, denies and its median, as figures and as a chart.
+// What each hook did over time: runs, failures, denies and its median, as figures and as charts.
 
-import { useEffect, useState } from 'preact/hooks'
-import type { HistoryView, HookPart } from '../view.js'
-import { ask } from './ask.js'
+import { useState } from 'preact/hooks'
+import type { HistoryView, HookPart, HookView } from '../view.js'
+import { useAsked } from './asked.js'
 import { duration } from './format.js'
 
-export function HookTable({ since, hook }: { readonly since: string; readonly hook: string }) {
-  const [history, setHistory] = useState<HistoryView>()
-  useEffect(() => {
-    let isWanted = true
-    ask<HistoryView>('api/history', { since, hook }).then(
-      (found) => isWanted && setHistory(found),
-      () => undefined,
-    )
-    return () => {
-      isWanted = false
-    }
-  }, [since, hook])
+/** Filters that choose among a hook's runs. Others choose among outcomes, and would make every run a deny. */
+const COUNTED = ['since', 'until', 'event', 'tool', 'hook', 'session']
+
+/** `query`: the filters of the screen. */
+export function HookTable({ query }: { readonly query: string }) {
+  const given = new URLSearchParams(query)
+  const counted = Object.fromEntries([...given].filter(([key]) => COUNTED.includes(key)))
+  const { value: history } = useAsked<HistoryView>('api/history', counted)
+  const [open, setOpen] = useState('')
+  const wanted = given.get('hook') ?? ''
   const hooks = history?.hooks.filter(
-    ({ name }) => hook === '' || name === hook || name.startsWith(`${hook}:`),
+    ({ name }) => wanted === '' || name === wanted || name.startsWith(`${wanted}:`),
   )
-  if (!hooks || hooks.length === 0) return null
+  if (!history || !hooks || hooks.length === 0) return null
   const most = Math.max(1, ...hooks.flatMap(({ parts }) => parts.map(({ runs }) => runs)))
   return (
     <section class="hooks">
@@ -39,41 +37,75 @@ export function HookTable({ since, hook }: { readonly since: string; readonly ho
               <th scope="col" class="charts">
                 Runs over time
               </th>
-              <th scope="col" class="charts">
-                Median over time
-              </th>
             </tr>
           </thead>
           <tbody>
             {hooks
               .toSorted((a, b) => b.runs - a.runs)
-              .map((one) => (
-                <tr key={`${one.name} ${one.source}`}>
-                  <th scope="row" title={one.source}>
-                    {one.name}
-                  </th>
-                  <td>{one.runs.toLocaleString()}</td>
-                  <td class={one.denies > 0 ? 'bad' : 'dim'}>{one.denies.toLocaleString()}</td>
-                  <td class={one.failures > 0 ? 'bad' : 'dim'}>{one.failures.toLocaleString()}</td>
-                  <td>{one.medianMs === undefined ? '–' : duration(one.medianMs)}</td>
-                  <td>{one.p95Ms === undefined ? '–' : duration(one.p95Ms)}</td>
-                  <td>
-                    <Runs parts={one.parts} most={most} />
-                  </td>
-                  <td>
-                    <Medians parts={one.parts} />
-                  </td>
-                </tr>
-              ))}
+              .map((one) => {
+                const key = `${one.name} ${one.source}`
+                return (
+                  <HookRow
+                    key={key}
+                    hook={one}
+                    most={most}
+                    history={history}
+                    isOpen={open === key}
+                    onOpen={() => setOpen(open === key ? '' : key)}
+                  />
+                )
+              })}
           </tbody>
         </table>
       </section>
-      {history && (
-        <p class="dim">
-          {new Date(history.from).toLocaleString()} to {new Date(history.to).toLocaleString()}
-        </p>
-      )}
+      <p class="dim">
+        {new Date(history.from).toLocaleString()} to {new Date(history.to).toLocaleString()}. Open a hook for
+        its charts.
+      </p>
     </section>
+  )
+}
+
+interface RowProps {
+  readonly hook: HookView
+  /** Runs in the busiest part of all hooks. */
+  readonly most: number
+  readonly history: HistoryView
+  readonly isOpen: boolean
+  readonly onOpen: () => void
+}
+
+function HookRow({ hook, most, history, isOpen, onOpen }: RowProps) {
+  const { name, source, runs, denies, failures, medianMs, p95Ms, parts } = hook
+  return (
+    <>
+      <tr>
+        <th scope="row" title={source}>
+          <button type="button" class="quiet" aria-expanded={isOpen} onClick={onOpen}>
+            {name}
+          </button>
+        </th>
+        <td>{runs.toLocaleString()}</td>
+        <td class={denies > 0 ? 'bad' : 'dim'}>{denies.toLocaleString()}</td>
+        <td class={failures > 0 ? 'bad' : 'dim'}>{failures.toLocaleString()}</td>
+        <td>{medianMs === undefined ? '–' : duration(medianMs)}</td>
+        <td>{p95Ms === undefined ? '–' : duration(p95Ms)}</td>
+        <td>
+          <Runs parts={parts} most={most} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={7} class="opened">
+            <div class="grid">
+              {MEASURES.map((measure) => (
+                <Chart key={measure.name} measure={measure} parts={parts} history={history} />
+              ))}
+            </div>
+          </td>
+        </tr>
+      )}
+    </>
   )
 }
 
@@ -81,39 +113,90 @@ const [STEP, HEIGHT] = [6, 22]
 
 /** Stacked: runs, with denies and failures in red at the bottom. */
 function Runs({ parts, most }: { readonly parts: readonly HookPart[]; readonly most: number }) {
-  const high = (count: number) => (count === 0 ? 0 : Math.max(1, (count / most) * HEIGHT))
   return (
     <svg class="chart" viewBox={`0 0 ${parts.length * STEP} ${HEIGHT}`} aria-hidden="true">
-      {parts.map(({ runs, denies, failures }, i) => (
-        <g key={i * STEP}>
-          <rect class="plain" x={i * STEP} y={HEIGHT - high(runs)} width={STEP - 1} height={high(runs)} />
-          <rect
-            class="bad"
-            x={i * STEP}
-            y={HEIGHT - high(denies + failures)}
-            width={STEP - 1}
-            height={high(denies + failures)}
-          />
-        </g>
-      ))}
+      <Bars values={parts.map(({ runs }) => runs)} most={most} tone="plain" height={HEIGHT} />
+      <Bars
+        values={parts.map(({ denies, failures }) => denies + failures)}
+        most={most}
+        tone="bad"
+        height={HEIGHT}
+      />
     </svg>
   )
 }
 
-function Medians({ parts }: { readonly parts: readonly HookPart[] }) {
-  const most = Math.max(0.001, ...parts.map(({ medianMs = 0 }) => medianMs))
-  const points = parts.flatMap(({ medianMs }, i) =>
-    medianMs === undefined
-      ? []
-      : [`${i * STEP + STEP / 2},${(HEIGHT - 2 - (medianMs / most) * (HEIGHT - 4)).toFixed(1)}`],
-  )
+interface BarsProps {
+  readonly values: readonly number[]
+  readonly most: number
+  readonly tone: string
+  readonly height: number
+}
+
+function Bars({ values, most, tone, height }: BarsProps) {
   return (
-    <svg class="chart" viewBox={`0 0 ${parts.length * STEP} ${HEIGHT}`} aria-hidden="true">
-      <polyline points={points.join(' ')} />
-      {points.map((point) => {
-        const [x, y] = point.split(',')
-        return <circle key={point} cx={x} cy={y} r="1.4" />
+    <>
+      {values.map((value, i) => {
+        const high = value === 0 ? 0 : Math.max(1, (value / most) * height)
+        return (
+          <rect key={i * STEP} class={tone} x={i * STEP} y={height - high} width={STEP - 1} height={high} />
+        )
       })}
-    </svg>
+    </>
+  )
+}
+
+interface Measure {
+  readonly name: string
+  readonly tone: 'plain' | 'bad'
+  readonly of: (part: HookPart) => number | undefined
+  readonly said: (value: number) => string
+}
+
+const count = (value: number) => value.toLocaleString()
+const MEASURES: readonly Measure[] = [
+  { name: 'Runs', tone: 'plain', of: ({ runs }) => runs, said: count },
+  { name: 'Denied', tone: 'bad', of: ({ denies }) => denies, said: count },
+  { name: 'Failed', tone: 'bad', of: ({ failures }) => failures, said: count },
+  { name: 'Median', tone: 'plain', of: ({ medianMs }) => medianMs, said: duration },
+]
+
+const TALL = 56
+
+/** Bars over the whole time, with the highest and when it was. */
+function Chart({
+  measure: { name, tone, of, said },
+  parts,
+  history: { from, to },
+}: {
+  readonly measure: Measure
+  readonly parts: readonly HookPart[]
+  readonly history: HistoryView
+}) {
+  const values = parts.map((part) => of(part) ?? 0)
+  const most = Math.max(...values)
+  const start = (i: number) => new Date(from + ((to - from) / parts.length) * i)
+  const highest =
+    most === 0 ? 'none' : `at most ${said(most)}, from ${start(values.indexOf(most)).toLocaleString()} on`
+  return (
+    <figure class="measure">
+      <figcaption>
+        {name} <span class="dim">{most === 0 ? 'none' : `at most ${said(most)}`}</span>
+      </figcaption>
+      <svg
+        class="chart tall"
+        viewBox={`0 0 ${parts.length * STEP} ${TALL}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name} over time: ${highest}`}
+      >
+        <title>{highest}</title>
+        <Bars values={values} most={Math.max(most, 0.001)} tone={tone} height={TALL} />
+      </svg>
+      <p class="ends">
+        <span>{start(0).toLocaleString()}</span>
+        <span>{new Date(to).toLocaleString()}</span>
+      </p>
+    </figure>
   )
 }

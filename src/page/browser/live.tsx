@@ -7,6 +7,8 @@ import { Ribbon } from './ribbon.js'
 import { addressOf, replaceRoute } from './route.js'
 import { RowList } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
+import { Search } from './search.js'
+import { areIn } from './words.js'
 
 const VIEWS = ['Everything', 'Decisions', 'Did not run'] as const
 type View = (typeof VIEWS)[number]
@@ -51,16 +53,7 @@ export function Live({ feed, route }: ScreenProps) {
             </button>
           ))}
         </fieldset>
-        <label class="search">
-          <span class="unseen">Find a call, hook or reason</span>
-          <input
-            type="search"
-            placeholder="Find a call, hook or reason"
-            value={words}
-            onInput={({ currentTarget }) => setWords(currentTarget.value)}
-          />
-          <kbd>/</kbd>
-        </label>
+        <Search label="Find a call, hook or reason" words={words} onWords={setWords} />
       </div>
       {shown.length > 0 ? (
         <RowList rows={shown} open={open} onOpen={onOpen} />
@@ -72,13 +65,7 @@ export function Live({ feed, route }: ScreenProps) {
 }
 
 function isFound({ event, tool, gist, reason, hooks, said, missed }: Row, words: string): boolean {
-  if (words.trim() === '') return true
-  const text = [event, tool, gist, reason, said, ...hooks, ...missed].join('\n').toLowerCase()
-  return words
-    .toLowerCase()
-    .trim()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
+  return words === '' || areIn(words, [event, tool, gist, reason, said, ...hooks, ...missed].join('\n'))
 }
 
 function Nothing({ isEmpty, isLoading }: { readonly isEmpty: boolean; readonly isLoading: boolean }) {

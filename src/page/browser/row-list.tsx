@@ -78,8 +78,8 @@ function ranText({ ran, of, kind, failed }: Row) {
 
 /** Moves the focus to another row. */
 export function stepRow(by: 1 | -1): void {
-  const heads = [...document.querySelectorAll<HTMLButtonElement>('.rows .head')]
-  const at = heads.indexOf(document.activeElement as HTMLButtonElement)
+  const heads = [...document.querySelectorAll<HTMLElement>('.rows .head')]
+  const at = heads.indexOf(document.activeElement as HTMLElement)
   const next = heads[at < 0 ? 0 : Math.min(heads.length - 1, Math.max(0, at + by))]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })

@@ -1,27 +1,40 @@
 // Checks the record: every entry holds the hash of the one before.
 
-import { useState } from 'preact/hooks'
-import type { VerifyView } from '../view.js'
-import { ask } from './ask.js'
+import { useEffect, useState } from 'preact/hooks'
+import type { VerifyPart, VerifyView } from '../view.js'
+import { askInParts } from './ask.js'
 import { counted } from './format.js'
 
-type State = 'new' | 'checking' | VerifyView | Error
-
+/** Undefined before the first check. Leaving the screen ends the check. */
 export function Verify() {
-  const [state, setState] = useState<State>('new')
-  const check = () => {
-    setState('checking')
-    ask<VerifyView>('api/verify').then(setState, setState)
+  const [state, setState] = useState<VerifyPart>()
+  const [work, setWork] = useState<AbortController>()
+  useEffect(() => () => work?.abort(), [work])
+  const check = async () => {
+    const begun = new AbortController()
+    setWork(begun)
+    setState({ part: 0 })
+    try {
+      for await (const part of askInParts<VerifyPart>('api/verify', begun.signal)) setState(part)
+    } catch (error) {
+      setState(begun.signal.aborted ? undefined : { problem: (error as Error).message })
+    }
   }
+  const part = state && 'part' in state ? state.part : undefined
+  const isChecking = part !== undefined
   return (
-    <section class="verify" aria-live="polite">
-      <button type="button" onClick={check} disabled={state === 'checking'}>
-        {state === 'checking' ? 'Checking …' : 'Check the record'}
+    <section class="verify" aria-live="polite" aria-busy={isChecking}>
+      <button type="button" onClick={() => (isChecking ? work?.abort() : void check())}>
+        {isChecking ? 'Stop checking' : state ? 'Check again' : 'Check the record'}
       </button>
-      {state === 'checking' && <progress aria-label="Checking the record" />}
-      {state === 'new' && <p class="dim">Each entry holds the hash of the one before.</p>}
-      {state instanceof Error && <p class="bad">{state.message}</p>}
-      {typeof state === 'object' && !(state instanceof Error) && <Result verified={state} />}
+      {isChecking && (
+        <label class="dim">
+          <progress max={1} value={part} /> {Math.floor(part * 100)} %
+        </label>
+      )}
+      {!state && <p class="dim">Each entry holds the hash of the one before.</p>}
+      {state && 'problem' in state && <p class="bad">{state.problem}</p>}
+      {state && 'result' in state && <Result verified={state.result} />}
     </section>
   )
 }

@@ -160,8 +160,11 @@ export class FileAuditLog implements AuditLog {
 
   async *entries(options: ReadOptions = {}): AsyncGenerator<StoredEntry> {
     readHead(this.place)
-    const { readEntries } = await import('./read.js')
-    yield* readEntries(this.place, options)
+    const [{ entriesOrPauses }, { Turns }] = await Promise.all([import('./read.js'), import('./turns.js')])
+    const turns = new Turns()
+    for (const entry of entriesOrPauses(this.place, options))
+      if (entry) yield entry
+      else await turns.next()
   }
 
   async *follow(options: FollowOptions = {}): AsyncGenerator<StoredEntry> {
@@ -171,8 +174,20 @@ export class FileAuditLog implements AuditLog {
   }
 
   async verify(options: VerifyOptions = {}): Promise<Verification> {
-    const { verify } = await import('./verify.js')
-    return verify(this.place, options)
+    const [{ verifying }, { Turns }] = await Promise.all([import('./verify.js'), import('./turns.js')])
+    const turns = new Turns()
+    const work = verifying(this.place, options)
+    try {
+      for (;;) {
+        options.signal?.throwIfAborted()
+        const step = work.next()
+        if (step.done) return step.value
+        await turns.next()
+      }
+    } finally {
+      // Closes its files.
+      work.return(undefined as never)
+    }
   }
 }
 

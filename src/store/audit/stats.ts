@@ -120,15 +120,15 @@ export interface HookHistory {
   readonly hooks: readonly HookOverTime[]
 }
 
-/** The time from `from`, or else from the first entry, until now, in so many parts. */
+/** The time from the first entry until `to`, in so many parts. */
 export async function historyOf(
   entries: Iterable<Entry> | AsyncIterable<Entry>,
   parts: number,
-  { from, to = Date.now() }: { readonly from?: number; readonly to?: number } = {},
+  to: number,
 ): Promise<HookHistory> {
   const all = new Map<string, Tally>()
   const inParts = Array.from({ length: parts }, () => new Map<string, Tally>())
-  let start = from
+  let start: number | undefined
   for await (const entry of entries) {
     if (entry.kind !== 'fire' && entry.kind !== 'late') continue
     const at = Date.parse(entry.time)

@@ -1,6 +1,6 @@
 // Verifies a log in files: every byte of every record, in order, from the beginning to the end that its head names.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import { ifThere } from '../../files/if-there.js'
@@ -12,11 +12,11 @@ import { entryOf } from './read.js'
 import {
   linesFrom,
   NotPlain,
+  openPlain,
   segmentName,
   segmentPath,
   segmentsIn,
   strangersAmong,
-  withFile,
 } from './segments.js'
 import { unwitnessedText, witnessPath, witnessProblem } from './witness.js'
 
@@ -36,6 +36,12 @@ interface Ends {
 
 /** Reads in little memory while others write. */
 export function verify(folder: string, options: VerifyOptions = {}): Verification {
+  const work = verifying(folder, options)
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value
+}
+
+/** The same in small steps, so that the process can do something else in between. */
+export function* verifying(folder: string, options: VerifyOptions = {}): Generator<void, Verification> {
   const { mostBytes = Infinity } = options
   for (let tries = 1; ; tries++) {
     // Read the witness before the head, so that the head is at least as far as the witness, and the log as far as the head.
@@ -43,21 +49,51 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
     const ends = { witness, head: readHead(folder) }
     const numbers = segmentsIn(folder)
     const newest = numbers.at(-1)
-    if (newest !== undefined && sizeOf(folder, numbers) > mostBytes)
-      return verifyNewest(folder, newest, ends, options.onLine)
+    const steps = new Steps(options, sizeOf(folder, numbers))
+    if (newest !== undefined && steps.bytes > mostBytes)
+      return yield* verifyNewest(folder, newest, ends, new Steps(options, sizeOf(folder, [newest])))
     const isRemoved = numbers.length === 0 && ends.head === undefined
     const chain = new Chain(options.expect, usable(ends.head), isRemoved ? undefined : usable(witness))
-    const gone = numbers.find(
-      (number, i) => !checkSegment(folder, number, i === numbers.length - 1, chain, options.onLine),
-    )
+    let isGone = false
+    for (const number of numbers) {
+      isGone = !(yield* checkSegment(folder, number, number === newest, chain, steps))
+      if (isGone) break
+    }
     // The oldest segment may be removed while we read it.
-    if (gone !== undefined && tries < MOST_TRIES) continue
+    if (isGone && tries < MOST_TRIES) continue
     for (const problem of [...endProblems(folder, numbers.length, ends), ...strangers(folder)])
       chain.problem(problem)
     const found = chain.end()
     const missed = unwitnessed(folder, ends)
     const notes = [...found.notes, ...waiting(folder), ...(missed === undefined ? [] : [missed])]
     return { ...found, notes, ...(missed !== undefined && { unwitnessed: missed }) }
+  }
+}
+
+/** So many lines are one step: about a millisecond. */
+const STEP_LINES = 200
+
+/** Counts what was read, and tells it. */
+class Steps {
+  readonly bytes: number
+  readonly #options: VerifyOptions
+  #lines = 0
+  #done = 0
+
+  constructor(options: VerifyOptions, bytes: number) {
+    this.#options = options
+    this.bytes = bytes
+  }
+
+  /** True at the end of a step. */
+  add(length: number): boolean {
+    const { onLine, onProgress } = this.#options
+    onLine?.()
+    this.#done += length
+    if (++this.#lines % STEP_LINES > 0) return false
+    // Others write meanwhile.
+    onProgress?.(Math.min(1, this.#done / this.bytes))
+    return true
   }
 }
 
@@ -110,42 +146,44 @@ function checkSegment(
   number: number,
   isLast: boolean,
   chain: Chain,
-  onLine: VerifyOptions['onLine'],
-): boolean {
+  steps: Steps,
+): Generator<void, boolean> {
   const file = segmentName(number)
-  const path = segmentPath(folder, number)
-  const checked = plainly(path, chain, (fd) => {
+  return plainly(segmentPath(folder, number), chain, function* (fd) {
     chain.openSegment(number)
     let line = 0
     for (const { bytes, end, whole, offset } of linesFrom(fd)) {
       line++
-      onLine?.()
       if (whole || !isLast) chain.add(bytes, { segment: number, file, line, end })
       else chain.torn = { file, bytes: end - offset }
+      if (steps.add(end - offset)) yield
     }
     chain.closeSegment(file, line)
-    return true
   })
-  return checked ?? false
 }
 
-/** Reports anything but a regular file as a problem with the log: its records may be anywhere. */
-function plainly<T>(
+/** False if there is no such file. Reports anything but a regular file as a problem with the log: its records may be anywhere. */
+function* plainly(
   path: string,
   found: { problem(problem: Problem): void },
-  use: (fd: number) => T,
-): T | true | undefined {
+  use: (fd: number) => Generator<void, void>,
+): Generator<void, boolean> {
+  let file: ReturnType<typeof openPlain>
   try {
-    return withFile(path, use)
+    file = openPlain(path)
   } catch (error) {
     if (!(error instanceof NotPlain)) throw error
-    found.problem({
-      file: basename(path),
-      line: 0,
-      what: `this file is not part of the log: ${error.message}`,
-    })
+    const what = `this file is not part of the log: ${error.message}`
+    found.problem({ file: basename(path), line: 0, what })
     return true
   }
+  if (!file) return false
+  try {
+    yield* use(file.fd)
+  } finally {
+    closeSync(file.fd)
+  }
+  return true
 }
 
 function sizeOf(folder: string, numbers: readonly number[]): number {
@@ -154,12 +192,12 @@ function sizeOf(folder: string, numbers: readonly number[]): number {
 }
 
 /** Checks that the lines of one segment are intact and follow each other, and that the head names one of them. */
-function verifyNewest(
+function* verifyNewest(
   folder: string,
   number: number,
   ends: Ends,
-  onLine: VerifyOptions['onLine'],
-): Verification {
+  steps: Steps,
+): Generator<void, Verification> {
   const file = segmentName(number)
   const head = usable(ends.head)
   const problems: Problem[] = [...endProblems(folder, 1, ends), ...strangers(folder)]
@@ -167,23 +205,22 @@ function verifyNewest(
   let isHeadSeen = head === undefined || head.segment !== number
   let records = 0
   let line = 0
-  plainly(segmentPath(folder, number), { problem: (one) => void problems.push(one) }, (fd) => {
-    for (const { bytes, whole } of linesFrom(fd)) {
+  const problem = (line: number, what: string) => void problems.push({ file, line, what })
+  yield* plainly(segmentPath(folder, number), { problem: (one) => void problems.push(one) }, function* (fd) {
+    for (const { bytes, whole, offset, end } of linesFrom(fd)) {
       line++
-      onLine?.()
+      if (steps.add(end - offset)) yield
       if (!whole) continue
       const mark = markOf(bytes)
       const before = marks.at(-1)
-      if (!mark || !isIntact(bytes, mark))
-        return problems.push({ file, line, what: 'this line was changed, or is not a record' })
+      if (!mark || !isIntact(bytes, mark)) return problem(line, 'this line was changed, or is not a record')
       if (before !== undefined && mark.prev !== before.hash)
-        return problems.push({ file, line, what: `record ${mark.seq} does not follow the one before it` })
+        return problem(line, `record ${mark.seq} does not follow the one before it`)
       records++
       marks[Math.min(marks.length, 1)] = mark
       if (head?.hash === mark.hash) isHeadSeen = true
     }
-    const what = `${file} ends before ${HEAD_NAME} says: the newest records are missing`
-    return isHeadSeen || problems.push({ file, line, what })
+    if (!isHeadSeen) problem(line, `${file} ends before ${HEAD_NAME} says: the newest records are missing`)
   })
   const [first, last] = [linkOf(marks[0]), linkOf(marks.at(-1))]
   const problemCount = problems.length

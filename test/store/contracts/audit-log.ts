@@ -119,6 +119,7 @@ export function contract(name: string, make: () => readonly [AuditLog, AuditLog]
       const missing = await log.verify({ expect: { seq: 9, hash: 'f'.repeat(64) } })
       expect(missing).toMatchObject({ ok: false, problems: [{ seq: 9 }] })
       expect(await log.verify({ mostBytes: 1 })).toMatchObject({ ok: true })
+      await expect(log.verify({ signal: AbortSignal.abort('nobody waits') })).rejects.toBe('nobody waits')
     })
 
     it('does not call an empty log whole', async () => {

@@ -84,8 +84,9 @@ export class MemoryAuditLog implements AuditLog {
     }
   }
 
-  async verify({ expect, onLine }: VerifyOptions = {}): Promise<Verification> {
+  async verify({ expect, onLine, signal }: VerifyOptions = {}): Promise<Verification> {
     await laterTurn()
+    signal?.throwIfAborted()
     const { lines, last } = this.#kept
     const problems: Problem[] = []
     const found = (what: string, seq: number, line: number) =>

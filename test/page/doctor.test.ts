@@ -1,0 +1,115 @@
+// Fixes on the page: only those that cannot loosen anything, only of what is found now.
+
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { DoctorView, FindingView } from '../../src/page/view.js'
+import { Project, withProgram } from '../cli/program.js'
+import { pageQueue, type Served, servePage } from './served-page.js'
+import { fireBash, shopHooks } from './shop.js'
+import { enter, visit } from './visitor.js'
+
+withProgram()
+
+let project: Project
+let served: Served
+let ask: (path: string, body?: object) => Promise<{ status: number; answer: never }>
+beforeEach(async () => {
+  project = new Project()
+  vi.stubEnv('HOME', project.home)
+  served = await servePage(project)
+  const { base, cookie } = await enter(served.port, served.link())
+  const headers = { Cookie: cookie, Origin: served.origin, 'Content-Type': 'application/json' }
+  ask = async (path, body) => {
+    const sent = { method: body ? 'POST' : 'GET', path: `${base}${path}`, headers }
+    const { status, body: text } = await visit(served.port, {
+      ...sent,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status, answer: JSON.parse(text) as never }
+  }
+})
+afterEach(async () => {
+  await served.close()
+  vi.unstubAllEnvs()
+  project.remove()
+})
+
+async function found(code: string): Promise<FindingView | undefined> {
+  const { families } = (await ask('api/doctor')).answer as DoctorView
+  return families.flatMap(({ findings }) => findings).find((one) => one.code === code)
+}
+
+const fix = (id: string | undefined) => ask('api/doctor/fix', { id })
+
+/** A hook of the user that starts a script which is not executable. */
+function ownScript(): string {
+  const folder = join(project.home, '.amplifier/hooks/own')
+  const script = join(folder, 'check.sh')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(script, '#!/bin/sh\nexit 0\n', { mode: 0o640 })
+  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: `"${script}"` }] }] }
+  writeFileSync(join(folder, 'hooks.json'), JSON.stringify({ hooks }))
+  return script
+}
+
+describe('a fix', () => {
+  it('makes a script of the user executable, for the user only, and the finding is gone', async () => {
+    const script = ownScript()
+    const finding = await found('not-executable')
+    expect(finding?.button).toBe('Make it executable')
+    expect(await fix(finding?.id)).toMatchObject({
+      status: 200,
+      answer: { done: expect.stringContaining('check.sh executable for you') },
+    })
+    expect(statSync(script).mode & 0o777).toBe(0o740)
+    expect(await found('not-executable')).toBeUndefined()
+    expect(await fix(finding?.id)).toMatchObject({ status: 409 })
+  })
+
+  it('revokes a grant of a hook that is gone', async () => {
+    shopHooks(project)
+    await fireBash(project, 'deploy staging')
+    await project.call(['approvals', 'allow', pageQueue(project).open()[0]?.id ?? '', '--always'])
+    await fireBash(project, 'deploy staging')
+    rmSync(join(project.home, '.amplifier/hooks/deploy-gate'), { recursive: true })
+    const finding = await found('grant-stale')
+    expect(finding?.button).toBe('Revoke the grant')
+    expect(await fix(finding?.id)).toMatchObject({ status: 200 })
+    expect(await found('grant-stale')).toBeUndefined()
+  })
+
+  it('is never offered for a script of the project, which is trusted with its mode', async () => {
+    const script = project.file('check.sh', '#!/bin/sh\nexit 0\n', 0o644)
+    project.hooks({ PreToolUse: [['Bash', `"${script}"`]] })
+    const finding = await found('not-executable')
+    expect(finding).toBeDefined()
+    expect(finding?.button).toBeUndefined()
+    expect(await fix(finding?.id)).toMatchObject({
+      status: 409,
+      answer: { problem: 'This was not fixed: there is no safe fix for not-executable' },
+    })
+    expect(statSync(script).mode & 0o777).toBe(0o644)
+  })
+
+  it('is refused for a file of the project that a hook of the user starts', async () => {
+    const script = ownScript()
+    rmSync(script)
+    const inside = project.file('check.sh', '#!/bin/sh\nexit 0\n', 0o644)
+    const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: `"${inside}"` }] }] }
+    writeFileSync(join(dirname(script), 'hooks.json'), JSON.stringify({ hooks }))
+    const finding = await found('not-executable')
+    expect(await fix(finding?.id)).toMatchObject({
+      status: 409,
+      answer: { problem: expect.stringContaining('belongs to the project') },
+    })
+    expect(statSync(inside).mode & 0o777).toBe(0o644)
+  })
+
+  it('takes no path from the page', async () => {
+    const script = ownScript()
+    chmodSync(script, 0o600)
+    for (const id of ['', script, 'f'.repeat(64)]) expect(await fix(id)).toMatchObject({ status: 409 })
+    expect(statSync(script).mode & 0o777).toBe(0o600)
+  })
+})

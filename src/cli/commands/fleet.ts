@@ -15,7 +15,7 @@ export const command: Command<typeof OPTIONS> = {
   completes: [ACTION_NAMES],
   about:
     'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them. ' +
-    'On a machine: join, leave, status (the default). carabiner docs fleet shows them in order.',
+    'On a machine: join, leave, ship (sends its records; sessions do so when they end), status (the default). carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'done'],

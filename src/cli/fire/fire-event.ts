@@ -99,6 +99,7 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
       for (const work of afterwards) work()
       const lost = await calls.write()
       if (lost !== undefined) onTrouble(lost)
+      if (!goesOn(event)) (await import('../ship-soon.js')).shipSoon()
     })
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? withExample(event, error) : error

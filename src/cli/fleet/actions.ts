@@ -48,6 +48,7 @@ export const ACTIONS = {
     load: () => import('./join.js'),
   },
   leave: { words: 0, options: ['anyway'], isPersonal: true, load: () => import('./leave.js') },
+  ship: { words: 0, options: ['follow'], isPersonal: false, load: () => import('./ship.js') },
   status: { words: 0, options: [], isPersonal: false, load: () => import('./status.js') },
 } as const satisfies Readonly<Record<string, ActionRow>>
 

@@ -35,5 +35,6 @@ export const OPTIONS = {
     help: 'join: the certificate of your own authority, PEM.',
   },
   user: { type: 'boolean', help: 'join: only for this user, who can undo it: advisory.' },
+  follow: { type: 'boolean', short: 'f', help: 'ship: go on as records are written.' },
   anyway: { type: 'boolean', help: 'leave: also if the gateway cannot be told.' },
 } as const

@@ -1,20 +1,39 @@
-// `fleet status`: whether this machine is in a fleet, and whether its gateway answers.
+// `fleet status`: whether this machine is in a fleet, whether its gateway answers, and how far its records are there.
 
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import { fleetPlace } from '../../files/fleet-places.js'
-import type { MachineAnswer } from '../../fleet/protocol.js'
+import { dataHome } from '../../files/homes.js'
+import { localEnd } from '../../fleet/machine/log-lines.js'
+import { type LogBreak, logFolders, logId } from '../../fleet/machine/shipper.js'
+import { type Break, type HeadsAnswer, type MachineAnswer, MOST_LOGS } from '../../fleet/protocol.js'
+import { readShipped } from '../../store/audit/shipped.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
 import { ADVISORY } from './join.js'
+import { breakText } from './ship.js'
 
 interface Contact {
   readonly reached: boolean
   readonly why?: string
   /** How often the gateway has noticed that the history of this machine broke. */
   readonly evidence?: number
+  readonly heads?: HeadsAnswer['heads']
+}
+
+/** A log here, and how far it is there. */
+interface LogState {
+  readonly folder: string
+  readonly written: number
+  /** What the gateway acknowledged, and when. */
+  readonly shipped: number
+  readonly time?: string
+  /** The last record that the gateway says it has. */
+  readonly there?: number
+  readonly breaks: readonly LogBreak[]
 }
 
 export async function run({ output }: Given): Promise<number> {
@@ -25,34 +44,65 @@ export async function run({ output }: Given): Promise<number> {
     ])
   const member = memberOf()
   const { url, name, machine, place } = member
-  const contact = await contactOf(() => withGateway(member, (client) => client.ask<MachineAnswer>('machine')))
-  const document = {
-    member: true,
-    url,
-    name,
-    machine,
-    binding: place.binding,
-    marker: place.marker,
-    gateway: contact,
-  }
+  const folders = logFolders(dataHome())
+  const contact = await contactOf(() =>
+    withGateway(member, async (client) => {
+      const { evidence } = await client.ask<MachineAnswer>('machine')
+      const logs = folders.slice(0, MOST_LOGS).map(logId)
+      return { evidence, ...(await client.ask<HeadsAnswer>('heads', { body: { logs } })) }
+    }),
+  )
+  const logs = folders.map((folder) => stateOf(folder, machine, contact))
+  const { heads: _, ...gateway } = contact
+  const { binding, marker } = place
+  const document = { member: true, url, name, machine, binding, marker, gateway, logs }
   return output.result(
     document,
     (paint) => [
       `${visibleName(name)} is in the fleet at ${visible(url)}`,
       place.binding ? `  binding: only root can change ${place.marker}` : `  ${paint.yellow(ADVISORY)}`,
       ...contactLines(contact, paint),
+      ...logLines(logs, paint),
     ],
     contact.reached ? EXIT.ok : EXIT.failed,
   )
 }
 
-async function contactOf(ask: () => Promise<MachineAnswer>): Promise<Contact> {
+async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<Contact> {
   try {
-    const { evidence } = await ask()
-    return { reached: true, evidence }
+    return { reached: true, ...(await ask()) }
   } catch (error) {
     return { reached: false, why: textOf(error) }
   }
+}
+
+function stateOf(folder: string, machine: string, { heads }: Contact): LogState {
+  const read = readShipped(folder)
+  const shipped = read?.machine === machine ? read : undefined
+  const there = heads?.[logId(folder)]?.seq
+  return {
+    folder,
+    written: localEnd(folder)?.seq ?? 0,
+    shipped: shipped?.seq ?? 0,
+    ...(shipped && { time: shipped.time }),
+    ...(there !== undefined && { there }),
+    breaks: (shipped?.breaks ?? []).map(({ kind, seq }) => ({ folder, kind: kind as Break, seq })),
+  }
+}
+
+function logLines(logs: readonly LogState[], paint: Paint): readonly string[] {
+  if (logs.length === 0) return ['  no records yet']
+  const waiting = logs.reduce((sum, { written, shipped }) => sum + Math.max(written - shipped, 0), 0)
+  const last = logs
+    .flatMap(({ time }) => time ?? [])
+    .sort()
+    .at(-1)
+  return [
+    `  ${counted(logs.length, 'log')}: ${waiting === 0 ? 'everything is shipped' : `${counted(waiting, 'record')} not shipped yet`}${last === undefined ? '' : `; last shipped ${localTime(last)}`}`,
+    ...logs
+      .flatMap(({ breaks }) => breaks)
+      .map((one) => `  ${paint.red('broken')}: ${visible(breakText(one))}`),
+  ]
 }
 
 function contactLines({ reached, why = '', evidence = 0 }: Contact, paint: Paint): readonly string[] {

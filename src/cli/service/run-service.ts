@@ -6,9 +6,11 @@ import { textOf } from '../../core/base/errors.js'
 import { registeredHome } from '../../files/homes.js'
 import { listen } from '../../service/socket/listener.js'
 import { failureFile } from '../../service/socket/running-services.js'
+import { shipSoon } from '../ship-soon.js'
 import { type Homes, servedCall } from './served-call.js'
 
 const FAILED = 70
+const SHIP_EVERY_MS = 60_000
 
 /** `homes`: the variables that say where the user's files are, each as NAME=VALUE. Does not return. */
 export async function runService(folder: string, name: string, homes: readonly string[]): Promise<never> {
@@ -23,6 +25,7 @@ export async function runService(folder: string, name: string, homes: readonly s
   Object.assign(process.env, ownEnvironment())
   const buildFile = join(dirname(process.argv[1] ?? ''), 'build-id')
   const own = variablesIn(homes)
+  setInterval(() => shipSoon({ ...process.env, ...own }), SHIP_EVERY_MS).unref()
   await listen({ folder, name, buildFile, admit: (call) => servedCall(call, own), failed }).catch(fail)
   process.exit(0)
 }

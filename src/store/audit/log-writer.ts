@@ -24,6 +24,7 @@ import {
 } from './notes.js'
 import { OwnFile } from './own-file.js'
 import { firstMarkOf, segmentName, segmentPath, segmentsIn } from './segments.js'
+import { removableUpTo } from './shipped.js'
 import { openWitness } from './witness.js'
 
 export interface LogWriterOptions {
@@ -283,8 +284,15 @@ function pruningFor(
     return { path, size: lstatIfThere(path)?.size ?? 0 }
   })
   let total = sized.reduce((sum, { size }) => sum + size, more)
+  if (total <= maxBytes) return undefined
+  const removable = removableUpTo(folder)
   let count = 0
-  for (; count < sized.length && total > maxBytes; count++) total -= sized[count]?.size ?? 0
+  for (; count < sized.length && total > maxBytes; count++) {
+    const next = sized[count + 1]
+    const last = next ? (firstMarkOf(next.path)?.seq ?? Infinity) - 1 : end.seq
+    if (last > removable) break
+    total -= sized[count]?.size ?? 0
+  }
   const [oldest] = sized
   if (count === 0 || !oldest) return undefined
   const next = sized[count]

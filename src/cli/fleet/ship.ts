@@ -1,0 +1,94 @@
+// `fleet ship`: sends the records of this machine to its gateway, once or as they are written.
+
+import { setTimeout } from 'node:timers/promises'
+import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
+import { dataHome } from '../../files/homes.js'
+import { Unreachable } from '../../fleet/machine/gateway-client.js'
+import { clientOf } from '../../fleet/machine/joining.js'
+import { type LogBreak, type ShipReport, ship } from '../../fleet/machine/shipper.js'
+import type { Break } from '../../fleet/protocol.js'
+import { Interruption } from '../interruption.js'
+import type { Output } from '../output.js'
+import { counted, shortPath } from '../print/lines.js'
+import { EXIT, usage } from '../refusal.js'
+import { asked, type Given, memberOf } from './action.js'
+
+const EVERY_MS = 5000
+/** While the gateway does not answer. */
+const MOST_MS = 60_000
+
+const WHY: Readonly<Record<Break, (seq: number) => string>> = {
+  fork: (seq) => `differs from what the fleet has of it, up to record ${seq}`,
+  gap: (seq) => `has lost records after ${seq} before they were shipped`,
+  cut: (seq) => `is shorter than what the fleet has of it, which ends with record ${seq}`,
+  behind: (seq) =>
+    `was acknowledged further than record ${seq}, where the fleet now has its end: records were removed there`,
+  damaged: (seq) => `was changed after record ${seq}`,
+}
+
+/** One line for a person. */
+export function breakText({ folder, kind, seq }: LogBreak): string {
+  return `the log in ${shortPath(folder)} ${WHY[kind](seq)}`
+}
+
+export async function run({ options, output, signal }: Given): Promise<number> {
+  if (options.follow && output.json)
+    throw usage('--json prints one document, and --follow has no end: use one or the other')
+  return options.follow ? followed(output, signal) : once(output)
+}
+
+async function once(output: Output): Promise<number> {
+  const { client, options } = prepared(output)
+  try {
+    const report = await asked(() => ship(options))
+    return await output.result(
+      report,
+      () => [reportLine(report)],
+      report.breaks.length === 0 ? EXIT.ok : EXIT.failed,
+    )
+  } finally {
+    client.close()
+  }
+}
+
+function prepared(output: Output) {
+  const member = memberOf()
+  const client = clientOf(member)
+  const onBreak = (what: LogBreak) =>
+    void output.complain([
+      `carabiner: ${visible(breakText(what))}`,
+      '  both sides keep the evidence, and shipping goes on in a new chain',
+    ])
+  return { client, options: { client, machine: member.machine, dataDir: dataHome(), onBreak } }
+}
+
+function reportLine({ logs, records, breaks }: ShipReport): string {
+  const rest = breaks.length === 0 ? '' : `; the history broke in ${counted(breaks.length, 'place')}`
+  return `${counted(records, 'record')} of ${counted(logs, 'log')} shipped${rest}`
+}
+
+async function followed(output: Output, caller: AbortSignal | undefined): Promise<number> {
+  const interruption = new Interruption(caller)
+  const { signal } = interruption
+  const { client, options } = prepared(output)
+  let pause = EVERY_MS
+  try {
+    while (!signal.aborted) {
+      try {
+        const report = await ship({ ...options, signal })
+        if (report.records > 0) await output.print([reportLine(report)])
+        pause = EVERY_MS
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error
+        pause = Math.min(pause * 2, MOST_MS)
+        await output.complain([`carabiner: ${visible(textOf(error))}; the records wait here`])
+      }
+      await setTimeout(pause, undefined, { signal }).catch(() => {})
+    }
+  } finally {
+    client.close()
+    interruption.end(true)
+  }
+  return EXIT.ok
+}

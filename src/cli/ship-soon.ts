@@ -1,0 +1,23 @@
+// Ships records from a process of its own, so that no event waits for the network. Only on a machine in a fleet.
+
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { callerEnv } from '../files/caller.js'
+import { fleetPlace } from '../files/fleet-places.js'
+
+/** Starts `carabiner fleet ship` and does not wait for it. `env`: of the user whose records they are. */
+export function shipSoon(env: NodeJS.ProcessEnv = callerEnv()): void {
+  if (!fleetPlace()) return
+  const program = join(dirname(process.argv[1] ?? ''), 'carabiner.js')
+  if (!existsSync(program)) return
+  const child = spawn(process.execPath, [program, 'fleet', 'ship'], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: '/',
+    env,
+  })
+  // Without a process there is no shipping now; the next one catches up.
+  child.on('error', () => {})
+  child.unref()
+}

@@ -1,0 +1,272 @@
+// Shipping: in order, once, across restarts and days offline; forks, gaps, cuts and a server that forgot are told.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { gateway } from '../../src/fleet/gateway/gateway.js'
+import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { clientOf } from '../../src/fleet/machine/joining.js'
+import type { Member } from '../../src/fleet/machine/membership.js'
+import { type LogBreak, ship } from '../../src/fleet/machine/shipper.js'
+import { FileAuditLog } from '../../src/store/audit/file-audit.js'
+import { readShipped } from '../../src/store/audit/shipped.js'
+import { type Fleet, joined, madeFleet, opened } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+const time = '2026-11-18T06:00:00.000Z'
+
+describe.runIf(hasPostgres)('shipping', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let database: Database
+  let listening: Listening
+  let folder: string
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-shipping-'))
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    database = await opened(fleet.gateway)
+    listening = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database }))
+  })
+  afterAll(async () => {
+    await listening?.close()
+    await database?.close()
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  afterEach(() => vi.useRealTimers())
+
+  let made = 0
+
+  /** A machine with a home and a log. */
+  class Machine {
+    readonly member: Member
+    readonly home: string
+    log: FileAuditLog
+    readonly told: LogBreak[] = []
+
+    constructor(member: Member, home: string, more = {}) {
+      this.member = member
+      this.home = home
+      const projectDir = join(home, 'project')
+      mkdirSync(projectDir, { recursive: true })
+      this.log = new FileAuditLog({ projectDir, dataDir: join(home, 'data'), ...more })
+    }
+
+    static async make(more = {}): Promise<Machine> {
+      const home = join(folder, `machine-${made++}`)
+      return new Machine(await joined(fleet, listening.url, join(home, 'data'), `ships-${made}`), home, more)
+    }
+
+    write(...sessions: string[]): void {
+      this.log.append(sessions.map((session) => ({ kind: 'fire', time, session })))
+    }
+
+    async ship(client: GatewayClient = clientOf(this.member)) {
+      try {
+        return await ship({
+          client,
+          machine: this.member.machine,
+          dataDir: join(this.home, 'data'),
+          onBreak: (what) => this.told.push(what),
+        })
+      } finally {
+        client.close()
+      }
+    }
+
+    /** What the database has, by epoch. */
+    async there(): Promise<string[]> {
+      const rows = await run(fleet.owner, [
+        `select c.epoch, coalesce(r.session, r.kind) as what from fleet.record r join fleet.chain c using (chain) where c.machine = '${this.member.machine}' order by c.epoch, r.seq`,
+      ])
+      return rows.map(({ epoch, what }) => `${epoch}:${what}`)
+    }
+
+    async evidence(): Promise<unknown[]> {
+      const sql = `select kind from fleet.evidence where machine = '${this.member.machine}' order by evidence`
+      return (await run(fleet.owner, [sql])).map(({ kind }) => kind)
+    }
+
+    get segment(): string {
+      const names = readdirSync(this.log.place).filter((name) => name.endsWith('.jsonl'))
+      return join(this.log.place, names.sort()[0] ?? '')
+    }
+  }
+
+  it('sends what is new, in order and once, and notes how far', async () => {
+    const one = await Machine.make()
+    expect(await one.ship()).toEqual({ logs: 0, records: 0, breaks: [] })
+    one.write('a', 'b')
+    expect(await one.ship()).toMatchObject({ logs: 1, records: 2 })
+    expect(await one.ship()).toMatchObject({ logs: 1, records: 0 })
+    one.write('c')
+    expect(await one.ship()).toMatchObject({ records: 1 })
+    expect(await one.there()).toEqual(['1:a', '1:b', '1:c'])
+    expect(readShipped(one.log.place)).toMatchObject({
+      seq: 3,
+      epoch: 1,
+      machine: one.member.machine,
+      breaks: [],
+    })
+  })
+
+  it('sends all logs of the user', async () => {
+    const one = await Machine.make()
+    one.write('a')
+    const projectDir = join(one.home, 'second')
+    mkdirSync(projectDir)
+    new FileAuditLog({ projectDir, dataDir: join(one.home, 'data') }).append([{ kind: 'fire', time }])
+    expect(await one.ship()).toMatchObject({ logs: 2, records: 2 })
+  })
+
+  it('sends many batches, and segments that follow each other', async () => {
+    const one = await Machine.make({ maxSegmentBytes: 50_000 })
+    const names = Array.from({ length: 2500 }, (_, i) => `s${i}`)
+    for (let from = 0; from < names.length; from += 100) one.write(...names.slice(from, from + 100))
+    expect(await one.ship()).toMatchObject({ records: 2500, breaks: [] })
+    expect(await one.there()).toEqual(names.map((name) => `1:${name}`))
+  })
+
+  it('does not send twice what it does not know to be there', async () => {
+    const one = await Machine.make()
+    one.write('a', 'b')
+    await one.ship()
+    unlinkSync(join(one.log.place, 'shipped.json'))
+    one.write('c')
+    await Promise.all([one.ship(), one.ship(), one.ship()])
+    expect(await one.there()).toEqual(['1:a', '1:b', '1:c'])
+    expect(await one.evidence()).toEqual([])
+  })
+
+  it('catches up after an hour without a gateway, with a clock that went on', async () => {
+    const one = await Machine.make()
+    one.write('before')
+    await one.ship()
+    const lost: Member = { ...one.member, url: 'http://127.0.0.1:1' }
+    vi.useFakeTimers({ toFake: ['Date'] })
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      vi.setSystemTime(Date.now() + 600_000)
+      one.write(`offline-${minutes}`)
+      await expect(one.ship(clientOf(lost))).rejects.toThrow(/cannot be reached/)
+    }
+    expect(await one.ship()).toMatchObject({ records: 6, breaks: [] })
+    expect(await one.there()).toEqual([
+      '1:before',
+      ...[0, 10, 20, 30, 40, 50].map((one) => `1:offline-${one}`),
+    ])
+  })
+
+  it('begins where the log begins, if older records were removed before the machine joined', async () => {
+    const one = await Machine.make()
+    const early = new FileAuditLog({
+      ...{ projectDir: join(one.home, 'project'), dataDir: join(one.home, 'alone') },
+      ...{ maxSegmentBytes: 2000, maxBytes: 6000 },
+    })
+    for (let i = 0; i < 60; i++) early.append([{ kind: 'fire', time, ...{ session: `s${i}` } }])
+    const client = clientOf(one.member)
+    const report = await ship({ client, machine: one.member.machine, dataDir: join(one.home, 'alone') })
+    client.close()
+    expect(report.breaks).toEqual([])
+    expect((await one.there()).at(-1)).toBe('1:s59')
+    expect(await one.there()).not.toContain('1:s0')
+  })
+
+  it('keeps on disk what was not shipped, and removes it afterwards', async () => {
+    const one = await Machine.make({ maxSegmentBytes: 2000, maxBytes: 6000 })
+    for (let i = 0; i < 60; i++) one.write(`s${i}`)
+    expect(readFileSync(one.segment, 'utf8')).toContain('"seq":1,')
+    expect(await one.ship()).toMatchObject({ records: 60, breaks: [] })
+    for (let i = 60; i < 80; i++) one.write(`s${i}`)
+    expect(readdirSync(one.log.place)).not.toContain('00000001.jsonl')
+    expect(await one.ship()).toMatchObject({ breaks: [] })
+    expect((await one.there()).filter((what) => what.includes(':s'))).toHaveLength(80)
+    expect(await one.log.verify()).toMatchObject({ ok: true })
+  })
+
+  describe('tells, keeps as evidence on both sides, and goes on in a new chain:', () => {
+    const broken = async (one: Machine, kind: string) => {
+      const report = await one.ship()
+      expect(report.breaks.map((what) => what.kind)).toEqual([kind])
+      expect(one.told).toEqual(report.breaks)
+      expect(await one.evidence()).toEqual([kind])
+      expect(readShipped(one.log.place)?.breaks).toMatchObject([{ kind }])
+      expect(await one.ship()).toMatchObject({ records: 0, breaks: [] })
+    }
+
+    it('a log that was written anew', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      await one.ship()
+      rmSync(one.log.place, { recursive: true })
+      rmSync(join(one.home, 'data', 'state'), { recursive: true })
+      one.log.close()
+      one.write('x', 'y', 'z')
+      await one.ship()
+      expect(one.told).toMatchObject([{ kind: 'fork' }])
+      expect(await one.evidence()).toEqual(['fork'])
+      expect(await one.there()).toEqual(['1:a', '1:b', '2:x', '2:y', '2:z'])
+    })
+
+    it('a log whose end was cut off', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b', 'c')
+      await one.ship()
+      const kept = readShipped(one.log.place)
+      rmSync(one.log.place, { recursive: true })
+      rmSync(join(one.home, 'data', 'state'), { recursive: true })
+      one.log.close()
+      one.write('x')
+      writeFileSync(join(one.log.place, 'shipped.json'), JSON.stringify({ format: 1, ...kept }))
+      await broken(one, 'cut')
+      expect(await one.there()).toEqual(['1:a', '1:b', '1:c', '2:x'])
+    })
+
+    it('records that were lost before they were shipped', async () => {
+      const one = await Machine.make({ maxSegmentBytes: 2000 })
+      one.write('a')
+      await one.ship()
+      for (let i = 0; i < 30; i++) one.write(`s${i}`)
+      unlinkSync(one.segment)
+      await broken(one, 'gap')
+      expect((await one.there()).at(-1)).toBe('2:s29')
+    })
+
+    it('a line that was changed', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b', 'c')
+      writeFileSync(one.segment, readFileSync(one.segment, 'utf8').replace('"session":"b"', '"session":"x"'))
+      await broken(one, 'damaged')
+      expect(await one.there()).toEqual(['1:a', '2:c'])
+    })
+
+    it('a server that has less than it acknowledged, which gets it again', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b', 'c')
+      await one.ship()
+      const chain = `(select chain from fleet.chain where machine = '${one.member.machine}')`
+      await run(fleet.owner, [
+        `delete from fleet.record where chain = ${chain} and seq > 1`,
+        `update fleet.chain c set seq = 1, hash = r.hash from fleet.record r where r.chain = c.chain and c.chain = ${chain} and r.seq = 1`,
+      ])
+      await broken(one, 'behind')
+      expect(await one.there()).toEqual(['1:a', '1:b', '1:c'])
+    })
+
+    it('a server that has lost the whole chain, which gets it again', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      await one.ship()
+      await run(fleet.owner, [
+        `delete from fleet.record where chain = (select chain from fleet.chain where machine = '${one.member.machine}')`,
+        `delete from fleet.chain where machine = '${one.member.machine}'`,
+      ])
+      await broken(one, 'behind')
+      expect(await one.there()).toEqual(['1:a', '1:b'])
+    })
+  })
+})

@@ -84,6 +84,17 @@ function changesForm(text: string): boolean {
   )
 }
 
+const keygen = (use: Use): readonly Draft[] => {
+  const files = argumentsOf(use.args, { valued: 'fRFNCtbPm' }).valuesOf('f')
+  if (use.texts.some((text) => /^-\w*[lyBei]|^-F/.test(text))) return reads(use, files)
+  return use.texts.some((text) => /^-[RH]/.test(text))
+    ? writes(
+        use,
+        files.map((word) => ({ ...withText(word, `${word.text}.*`), glob: true })),
+      )
+    : []
+}
+
 // ---- disks ------------------------------------------------------------------------------------------------------
 
 /** Images of disks: `mke2fs x.img 64`. A size behind one looks like a file, which does no harm. */
@@ -370,16 +381,11 @@ export const NAMED_FILES: readonly Program[] = [
   },
   {
     names: ['ssh-keygen'],
-    effects: (use) =>
-      use.texts.some((text) => /^-[RH]/.test(text))
-        ? writes(
-            use,
-            argumentsOf(use.args, { valued: 'fR' })
-              .valuesOf('f')
-              .map((word) => ({ ...withText(word, `${word.text}.*`), glob: true })),
-          )
-        : [],
-    examples: [{ command: 'ssh-keygen -R example.org -f hosts', effects: [at('write', 'hosts.*')] }],
+    effects: keygen,
+    examples: [
+      { command: 'ssh-keygen -R example.org -f hosts', effects: [at('write', 'hosts.*')] },
+      { command: 'ssh-keygen -lf key.pub', effects: [at('read', 'key.pub')] },
+    ],
   },
   {
     names: ['psql'],

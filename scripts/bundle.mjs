@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { bundlePage } from './page.mjs'
 import { runOften } from './run-often.mjs'
+import { tablesOnly } from './without-examples.mjs'
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 const cli = (/** @type {string} */ name) => here(`../src/cli/${name}.ts`)
@@ -81,36 +82,40 @@ export async function bundle(outdir, more = []) {
       ...program,
       format: 'cjs',
       entryPoints: { carabiner: cli('main') },
-      plugins: [lateModules(), ...more],
+      plugins: [lateModules(), tablesOnly, ...more],
     }),
     build({
       ...asFunction,
       entryPoints: [cli('start/hook-program')],
-      plugins: [onlyHooks((path) => !isGuard(path)), onlyAnswers, lateModules(), ...more],
+      plugins: [onlyHooks((path) => !isGuard(path)), onlyAnswers, lateModules(), tablesOnly, ...more],
     }),
     build({
       ...asFunction,
       entryPoints: { 'guard-program': cli('start/hook-program') },
       // Loaded at once, because guards parse every command.
-      plugins: [onlyHooks(isGuard), onlyAnswers, lateModules(['unbash']), ...more],
+      plugins: [onlyHooks(isGuard), onlyAnswers, lateModules(['unbash']), tablesOnly, ...more],
     }),
     build({
       ...asFunction,
       entryPoints: [cli('start/fire-program')],
-      plugins: [withoutProofs, lateModules(), ...more],
+      plugins: [withoutProofs, lateModules(), tablesOnly, ...more],
     }),
-    build({ ...asFunction, entryPoints: [cli('start/full-program')], plugins: [lateModules(), ...more] }),
+    build({
+      ...asFunction,
+      entryPoints: [cli('start/full-program')],
+      plugins: [lateModules(), tablesOnly, ...more],
+    }),
     build({
       ...asFunction,
       entryPoints: [cli('start/service-program')],
       // It starts once for many events.
-      plugins: [withoutSetups, lateModules(LATE_BUILTINS), ...more],
+      plugins: [withoutSetups, lateModules(LATE_BUILTINS), tablesOnly, ...more],
     }),
     build({
       ...asFunction,
       entryPoints: [cli('start/list-program')],
       // Loaded at once, because list checks whether every hook can start.
-      plugins: [withoutProofs, lateModules(['unbash']), ...more],
+      plugins: [withoutProofs, lateModules(['unbash']), tablesOnly, ...more],
     }),
     // The process of modules, what they import as carabiner/author, and the helper that starts programs: files that load faster
     // than the library.
@@ -124,7 +129,7 @@ export async function bundle(outdir, more = []) {
         author: here('../src/author/index.ts'),
         spawner: here('../src/runners/spawner/node-helper.ts'),
       },
-      plugins: [onlyAnswers, lateModules(), ...more],
+      plugins: [onlyAnswers, lateModules(), tablesOnly, ...more],
     }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),

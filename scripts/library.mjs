@@ -5,6 +5,7 @@ import { createRequire, isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { LATE_BUILTINS, lateFunctions } from './bundle.mjs'
+import { tablesOnlyInLibrary } from './without-examples.mjs'
 
 const require = createRequire(import.meta.url)
 const source = (/** @type {string} */ path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
@@ -48,7 +49,7 @@ async function write(dir, input, codeSplitting) {
     treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
     // Entries are files of their own, so chunks never add an export to them.
     preserveEntrySignatures: 'allow-extension',
-    plugins: [builtins],
+    plugins: [builtins, tablesOnlyInLibrary],
     // Programs import these late, but the library gains nothing from that.
     checks: { ineffectiveDynamicImport: false },
   })

@@ -1,6 +1,7 @@
 // What a tool call would do, whichever tool, agent or spelling it comes with.
 
 import { resolve } from 'node:path'
+import { RealPaths } from '../files/within.js'
 import type { Effect, Place } from './effect.js'
 import { HeldFolders } from './held-folders.js'
 import { Links } from './links.js'
@@ -26,9 +27,10 @@ const MOST_EFFECTS = 500
 export async function effectsOf(use: ToolUse, context: EffectContext): Promise<readonly Effect[]> {
   const first = distinct(await readCall(use, context))
   const known = throughMadeLinks(first.length > MOST_EFFECTS ? first.slice(0, MOST_EFFECTS) : first)
-  const followed = new Links(context).followed(known)
+  const real = new RealPaths()
+  const followed = new Links(context, real).followed(known)
   const { projectDir, home } = context
-  const held = new HeldFolders({ cwd: resolve(projectDir, context.cwd), projectDir, home })
+  const held = new HeldFolders({ cwd: resolve(projectDir, context.cwd), projectDir, home }, real)
   const read = (followed === first ? followed : distinct(followed)).map((one) => held.marked(one))
   const files = read.some(canBeSetting) ? (context.settings ?? []) : []
   const near = [context.cwd, projectDir, home]

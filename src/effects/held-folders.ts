@@ -1,7 +1,7 @@
 // Folders that must not be lost: of the system, the home, the project, and the one where the call runs.
 
 import { posix } from 'node:path'
-import { realOf } from '../files/within.js'
+import type { RealPaths } from '../files/within.js'
 import type { Effect, Held, Place } from './effect.js'
 import { canBe, isAny, isPattern, type Parts, partsOf } from './paths/path-overlap.js'
 
@@ -24,10 +24,12 @@ export interface Staying {
 /** Looks at the links of the folders once, and only if a call needs it. */
 export class HeldFolders {
   readonly #folders: Staying
+  readonly #real: RealPaths
   #known: readonly (readonly [string, Held])[] | undefined
 
-  constructor(folders: Staying) {
+  constructor(folders: Staying, real: RealPaths) {
     this.#folders = folders
+    this.#real = real
   }
 
   get #staying(): readonly (readonly [string, Held])[] {
@@ -39,7 +41,7 @@ export class HeldFolders {
       [home, 'home'],
     ] as const
     this.#known = all.flatMap(([folder, name]) =>
-      [...new Set([plain(folder), realOf(folder)])].map((one) => [one, name] as const),
+      [...new Set([plain(folder), this.#real.of(folder)])].map((one) => [one, name] as const),
     )
     return this.#known
   }
@@ -60,7 +62,7 @@ export class HeldFolders {
     while (wild && isEvery(parts.at(-1) ?? '')) parts.pop()
     const folder = plain(parts.join('/') || '/')
     if (wild && isPattern(folder)) return this.#heldByPattern(partsOf(folder))
-    const found = new Set([folder, realOf(folder)].flatMap((one) => this.#heldAt(one)))
+    const found = new Set([folder, this.#real.of(folder)].flatMap((one) => this.#heldAt(one)))
     return [...found]
   }
 

@@ -1,7 +1,7 @@
 // Links on the disk: an effect on a link is also one on the file that it leads to.
 
 import { posix } from 'node:path'
-import { isBelow, realOf } from '../files/within.js'
+import { isBelow, type RealPaths } from '../files/within.js'
 import type { Effect, Place } from './effect.js'
 import { isLink } from './paths/on-disk.js'
 
@@ -10,13 +10,13 @@ const PATTERN = /[*?[]/
 /** No system opens a longer path. */
 const LONGEST = 4096
 
-/** Looks at each folder once. */
 export class Links {
   readonly #roots: { readonly projectDir: string; readonly home: string }
-  readonly #known = new Map<string, string>()
+  readonly #real: RealPaths
 
-  constructor(roots: { readonly projectDir: string; readonly home: string }) {
+  constructor(roots: { readonly projectDir: string; readonly home: string }, real: RealPaths) {
     this.#roots = roots
+    this.#real = real
   }
 
   /** The same list if no effect is on a link. */
@@ -50,22 +50,14 @@ export class Links {
     const end = path.lastIndexOf('/', at < 0 ? undefined : at)
     if (end <= 0) return path
     const folder = path.slice(0, end)
-    const real = this.#realFolder(folder)
-    if (at < 0 && follows && isLink(path)) return realOf(path)
+    const real = this.#real.of(folder)
+    if (at < 0 && follows && isLink(path)) return this.#real.of(path)
     return real === folder ? path : posix.join(real, path.slice(end))
-  }
-
-  #realFolder(folder: string): string {
-    const known = this.#known.get(folder)
-    if (known !== undefined) return known
-    const real = realOf(folder)
-    this.#known.set(folder, real)
-    return real
   }
 
   /** A folder that is itself behind a link keeps the name by which everybody knows it. */
   #asNamed(path: string, folder: string): string {
-    const real = this.#realFolder(folder)
+    const real = this.#real.of(folder)
     return isBelow(path, real) ? folder + path.slice(real.length) : path
   }
 }

@@ -15,16 +15,30 @@ export function isBelow(path: string, folder: string): boolean {
 }
 
 /** For a path that does not exist, the nearest existing folder above it is resolved. */
-export const realOf = noted(
-  oncePerCall((path: string): string => {
-    try {
-      // Many are missing, and an error takes longer than this look.
-      if (existsSync(path)) return realpathSync.native(path)
-    } catch {}
-    const at = path.lastIndexOf(sep)
-    return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
-  }),
-)
+export const realOf = noted(oncePerCall((path: string): string => resolved(path, realOf)))
+
+/** The same, but it looks at each path only once. For work that is done before anything can change on the disk. */
+export class RealPaths {
+  readonly #known = new Map<string, string>()
+
+  readonly of = (path: string): string => {
+    const known = this.#known.get(path)
+    if (known !== undefined) return known
+    const real = resolved(path, this.of)
+    this.#known.set(path, real)
+    return real
+  }
+}
+
+/** `above` resolves the folder above. */
+function resolved(path: string, above: (path: string) => string): string {
+  try {
+    // Many are missing, and an error takes longer than this look.
+    if (existsSync(path)) return realpathSync.native(path)
+  } catch {}
+  const at = path.lastIndexOf(sep)
+  return at <= 0 ? path : join(above(path.slice(0, at)), path.slice(at + 1))
+}
 
 /**
  * Whether a project contains this folder of the user's, so that its content could come with the repository. Ignores a

@@ -61,7 +61,9 @@ const GPG: OptionShape = {
 /** What it names no output for goes beside the file. */
 const gpg = (use: Use): readonly Draft[] => {
   const { operands, valuesOf } = argumentsOf(use.args, GPG)
-  const isAbout = use.texts.some((text) => /^--(?:list|export|delete|gen|quick|edit|recv|search)/.test(text))
+  const isAbout = use.texts.some((text) =>
+    /^--(?:list-(?!packets)|export|delete|gen|quick|edit|recv|search)/.test(text),
+  )
   const files = isAbout ? [] : operands
   const beside = files.flatMap((word) => [
     ...['.gpg', '.asc', '.sig'].map((ending) => withText(word, word.text + ending)),
@@ -322,6 +324,7 @@ export const NAMED_FILES: readonly Program[] = [
       },
       { command: 'gpg -c .env', effects: [at('read', '.env'), at('write', '.env.gpg')] },
       { command: 'gpg --keyring ./x.kbx --list-keys', effects: [at('write', 'x.kbx')] },
+      { command: 'gpg --list-packets x.gpg', effects: [at('read', 'x.gpg')] },
       { command: 'gpg --list-keys me', effects: [] },
     ],
   },

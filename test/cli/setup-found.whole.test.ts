@@ -1,7 +1,7 @@
 // Somebody at a terminal types `carabiner setup`: one screen, one question, and a proof.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Project, withProgram } from './program.js'
 
@@ -48,6 +48,7 @@ describe('agents that are found', { timeout: 60_000 }, () => {
     const no = await setUp('n\n', 'x\n2\n')
     expect(no.stdout).toMatch(/1 +careful .*2 +standard .*3 +relaxed .*4 +none .*"x" is not on the list/s)
     expect(no.stdout).toContain('would write ~/.amplifier/rules.json with the preset standard')
+    expect(no.stdout).not.toContain('service on')
     expect(existsSync(rules())).toBe(false)
     const yes = await setUp('y\n', 'Standard\n')
     expect(yes.stdout).toContain('wrote ~/.amplifier/rules.json with the preset standard')
@@ -55,6 +56,18 @@ describe('agents that are found', { timeout: 60_000 }, () => {
     expect(readFileSync(settings(), 'utf8')).toMatch(/\bfire\b/)
     const again = await setUp('', '')
     expect(again.stdout).not.toContain('Type a number or a name')
+  })
+
+  it('are left alone without a terminal, which is said, with what to type', async () => {
+    const env = { PATH: `${join(project.base, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin` }
+    const none = await project.carabiner(['setup', '--preset', 'standard'], { env })
+    expect(none.stdout).toContain('Nothing was written, because nobody could be asked here.')
+    expect(none.stdout).not.toContain('service on')
+    expect([existsSync(settings()), existsSync(rules())]).toEqual([false, false])
+    const [, line = ''] = /next carabiner (setup --yes .*?) +#/.exec(none.stdout) ?? []
+    expect(line).toBe('setup --yes --preset standard')
+    await project.carabiner(line.split(' '), { env })
+    expect([existsSync(settings()), existsSync(rules())]).toEqual([true, true])
   })
 
   it('are left alone by somebody who leaves', async () => {

@@ -31,6 +31,18 @@ describe('setup --preset', () => {
     expect((await project.call(['doctor'])).stdout).not.toContain('rules.json')
   })
 
+  it('lets people see every rule with its id, also those that they changed', async () => {
+    await setUp('--preset', 'relaxed')
+    const { stdout } = await project.call(['list'])
+    expect(stdout).toMatch(/^ +ask +relaxed\/delete-held +delete, move$/m)
+    expect(stdout).toMatch(/^ +redact +relaxed\/secrets-shown +secrets in results$/m)
+    const rule = '{ "id": "relaxed/delete-held", "then": "deny", "mode": "shadow" }'
+    project.file(RULES, `{ "preset": "relaxed", "rules": [${rule}] }`)
+    const changed = (await project.call(['list'])).stdout
+    expect(changed.match(/relaxed\/delete-held/g)).toHaveLength(1)
+    expect(changed).toContain('deny relaxed/delete-held in shadow mode')
+  })
+
   it('says that the guard is not registered, unless it is', async () => {
     const left = 'note the guard is not registered: the rules of the preset judge calls in its place.'
     expect(words(await setUp('--preset', 'relaxed', '--dry-run'))).toContain(left)

@@ -314,7 +314,7 @@ function whatOf({ question: { event, call } }: Pending): string {
 function saidIn({ question, project }: Pending): string {
   const [ask] = question.asks
   const prompt = ask === undefined ? '' : ` · ${visibleName(ask.hook)} asks: ${visible(oneLine(ask.prompt))}`
-  return `${callLine(question.call)}${prompt} (${visible(shortPath(project))})`
+  return `${callLine(question.call)}${prompt} (${visible(shortPath(project))}, session ${visibleName(question.session)})`
 }
 
 /** `4 min left` */

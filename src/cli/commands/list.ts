@@ -6,6 +6,7 @@ import { plainText, visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { CHOICES } from '../../hosts/entries.js'
+import type { Rule } from '../../rules/rule.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
 import type { Expectation } from '../../trust/expectation.js'
@@ -68,9 +69,10 @@ export const command: Command<typeof OPTIONS> = {
     const all = await withFaults(hooks.list(), hooks.settings, options)
     const listed = all.map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
     const { expectations, notices } = await unmetIn(options, hooks.expectations())
+    const presets = await presetsAmong(listed)
     const found = {
       project: projectOf(options),
-      hooks: listed,
+      hooks: listed.map((hook) => (presets.has(hook.id) ? { ...hook, preset: presets.get(hook.id) } : hook)),
       packHooks: await packHooks(projectOf(options)),
       untrusted: hooks.untrusted(),
       expectations,
@@ -85,6 +87,25 @@ export const command: Command<typeof OPTIONS> = {
 /** Null if nothing is on record. */
 interface Counted extends Startable {
   readonly stats?: HookStats | null
+  /** The rules that come with the preset of a rules file, without those that the file changes. */
+  readonly preset?: readonly Rule[] | undefined
+}
+
+/** Loads the presets only where a file has one. By the id of the hook. */
+async function presetsAmong(hooks: readonly ListedHook[]): Promise<ReadonlyMap<string, readonly Rule[]>> {
+  const found = new Map<string, readonly Rule[]>()
+  for (const { id, kind, command = '' } of hooks) {
+    const [, name] = /^preset (\S+)$/m.exec(kind === 'rules' ? command : '') ?? []
+    if (name === undefined) continue
+    const { presetRules } = await import('../../rules/presets.js')
+    const { PRESET_NAMES } = await import('../../rules/rule.js')
+    const rules = presetRules(PRESET_NAMES.find((one) => one === name))
+    found.set(
+      id,
+      rules.filter((rule) => !command.split(/[\s:]/).includes(rule.id)),
+    )
+  }
+  return found
 }
 
 /** Loads the audit only when asked for. */
@@ -175,9 +196,24 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
     ...hooks.flatMap((hook, i) => {
       const [line = '', state = '', name = '', matcher = ''] = rows[i] ?? []
       const head = `${paint.dim(line)}  ${stateColour(hook, state, paint)}  ${paint.cyan(name)}  ${matcher}`
-      return [head.trimEnd(), ...indented(ran(hook), 6).map(paint.dim)]
+      return [
+        head.trimEnd(),
+        ...indented(ran(hook), 6).map(paint.dim),
+        ...presetLines(hook.preset ?? []).map((text) => `        ${text}`),
+      ]
     }),
   ]
+}
+
+/** `deny    standard/disks  write, delete` */
+function presetLines(rules: readonly Rule[]): readonly string[] {
+  const rows = rules.map(({ id, then, redact, effects, mode }) => [
+    redact ? 'redact' : then,
+    id,
+    redact ? `secrets in ${redact.join(' and ')}` : effects === '*' ? 'everything' : effects.join(', '),
+    mode === 'shadow' ? 'in shadow mode' : '',
+  ])
+  return columns(rows).map((cells) => cells.join('  ').trimEnd())
 }
 
 function ran(hook: Counted): string {

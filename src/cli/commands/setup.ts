@@ -238,8 +238,10 @@ async function setUpFound(given: Given, output: Output, signal: AbortSignal | un
   if (isSaid) return setUpMany(agents, options, output)
   const dry = { ...options, 'dry-run': true }
   const preview = await resultsOf(agents, dry, output)
-  const exit = await tell(preview, dry, isAsked ? [] : [writeCommand(given)], output)
-  if (!isAsked || !preview.some((result) => 'done' in result && result.done.changes)) return exit
+  const changes = preview.some((result) => 'done' in result && result.done.changes)
+  const isLeft = !isAsked && (changes || startedRules(dry)?.state === 'would be written')
+  const exit = await tell(preview, dry, isLeft ? [writeCommand(given)] : [], output, isLeft ? [LEFT] : [])
+  if (!isAsked || !changes) return exit
   if (!options.remove && agents.length > 1)
     await output.print(fitted([`To choose, say no and name some: carabiner setup ${agents[0]?.host.name}`]))
   if (!(await agrees(options.remove ? REMOVE : REGISTER, output))) {
@@ -278,6 +280,7 @@ async function tell(
   options: Given,
   next: readonly string[],
   output: Output,
+  last: readonly string[] = [],
 ): Promise<number> {
   const paint = painter(1)
   const rules = startedRules(options)
@@ -286,6 +289,7 @@ async function tell(
     await output.print([
       ...resultLines(results, paint),
       ...rulesLinesOf(rules, options, results, paint),
+      ...last.flatMap((text) => fitted([text])),
       ...nextLines(next, paint),
     ])
   return exitOf(results)
@@ -305,6 +309,7 @@ async function resultsOf(
   return results
 }
 
+const LEFT = 'Nothing was written, because nobody could be asked here.'
 const REGISTER = 'Register hooks with all of these?'
 const REMOVE = 'Remove the hooks from all of these?'
 
@@ -322,13 +327,13 @@ async function resultOf(agent: KnownSetup, options: Given, output: Output): Prom
 
 function resultLines(results: readonly Result[], paint: Paint): readonly string[] {
   const done = results.flatMap((result) => ('done' in result ? [result.done] : []))
-  const start = done.find((one) => one.start)?.start
+  const started = done.find((one) => one.start)
   const chosen = ALL_CHOICES.filter((choice) => done.some((one) => one.chosen.includes(choice)))
   const isEngineOn = done.some(({ entries }) => hasEngine(entries))
   return [
     ...(chosen.length > 0 || isEngineOn ? ['hooks', ...choiceLines(chosen, isEngineOn, paint)] : []),
     ...results.flatMap((result) => whatBecameOf(result, paint, abilitiesOf(result, paint))),
-    ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
+    ...(started?.start ? labelled('service', visible(startText(started.start, started.dry)), paint.dim) : []),
   ]
 }
 

@@ -366,7 +366,7 @@ export function linesOf(done: Done): readonly string[] {
     ...changedLines(commandsOf(done, plans, 'before'), commandsOf(done, plans, 'after'), paint),
     ...sentences(done),
     ...backupLines(done, paint),
-    ...(start ? labelled('service', visible(startText(start)), paint.dim) : []),
+    ...(start ? labelled('service', visible(startText(start, done.dry)), paint.dim) : []),
     ...problemLinesOf(done, paint),
   ]
 }

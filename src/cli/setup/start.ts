@@ -65,7 +65,8 @@ async function problemOf(
 }
 
 /** One line, after the label `service`. */
-export function startText({ program, why }: Start): string {
-  if (program.clip !== undefined) return 'on: hooks ask a program that stays ready, instead of starting Node'
+export function startText({ program, why }: Start, isDry = false): string {
+  if (program.clip !== undefined)
+    return `${isDry ? 'would be on' : 'on'}: hooks ask a program that stays ready, instead of starting Node`
   return `off: every hook starts Node. ${why}`
 }

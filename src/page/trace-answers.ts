@@ -4,14 +4,17 @@ import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
 import { CATALOGUE } from '../core/events/catalogue.js'
+import type { FireEntry } from '../store/audit/entry-words.js'
 import { DECISIONS, type FilterOptions, KINDS } from '../store/audit/filter.js'
 import type { Verification } from '../store/audit-log.js'
 import { type Answers, Download, NotAnswered, numberIn, Parts } from './answers.js'
 import type { PageTrace } from './trace.js'
-import type { FiltersView, HistoryView, VerifyPart, VerifyView } from './view.js'
+import type { FiltersView, HistoryView, ShadowsView, VerifyPart, VerifyView } from './view.js'
 
 const USUAL_ROWS = 300
 const MOST_ROWS = 2000
+/** Entries with something in shadow mode that are counted. */
+const MOST_SHADOWS = 2000
 /** Parts of a chart. */
 const PARTS = 24
 /** How often a long check says how far it is. */
@@ -36,6 +39,7 @@ export function traceAnswers(trace: PageTrace): Answers {
       if (seq === undefined) throw new NotAnswered(400, 'Which entry? Give its number')
       return trace.details(seq)
     },
+    'GET api/shadows': async () => shadowsView(await trace.shadows(MOST_SHADOWS)),
     'GET api/history': async ({ query }): Promise<HistoryView> => {
       const { from, to, hooks } = await trace.history(filtersIn(query), PARTS)
       const shown = hooks.map((hook) => ({ ...hook, name: visible(hook.name), source: visible(hook.source) }))
@@ -77,6 +81,35 @@ function verifyView({ ok, records, last, problems, problemCount, notes }: Verifi
     ),
     more: problemCount - problems.length,
     notes: notes.map(visible),
+  }
+}
+
+const SHOWN_SHADOWS = 20
+
+/** By the rule or hook that would have acted. */
+function shadowsView(entries: readonly FireEntry[]): ShadowsView {
+  const groups = new Map<string, { seq: number; time: string; tool: string; text: string }[]>()
+  for (const { seq, time, tool = '', diagnostics } of entries)
+    for (const { code, hook = '', text } of diagnostics) {
+      if (code !== 'shadow') continue
+      const [, rule] = /\bthe rule (\S+) is in shadow mode/.exec(text) ?? []
+      const name = rule === undefined ? hook : `${hook} ${rule}`
+      const group = groups.get(name) ?? []
+      group.push({ seq, time, tool, text: text.replace(/^.*?would /, 'would ') })
+      groups.set(name, group)
+    }
+  return {
+    results: [...groups].map(([name, all]) => ({
+      name: visible(name),
+      count: all.length,
+      newest: all.slice(0, SHOWN_SHADOWS).map(({ seq, time, tool, text }) => ({
+        seq,
+        time: visible(time),
+        tool: visible(tool),
+        text: visible(text),
+      })),
+    })),
+    isCut: entries.length >= MOST_SHADOWS,
   }
 }
 

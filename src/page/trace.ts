@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
-import type { ShownEntry } from '../store/audit/entry-words.js'
+import { type FireEntry, isFire, type ShownEntry } from '../store/audit/entry-words.js'
 import { type FilterOptions, filterOf, timeOf } from '../store/audit/filter.js'
 import { type HookHistory, historyOf } from '../store/audit/stats.js'
 import { withCalls, withCallsSoon } from '../store/audit-calls/entry-calls.js'
@@ -99,6 +99,18 @@ export class PageTrace {
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: MOST_ANSWERS }))
       found.push(entry)
     return { answers: answersAmong(await this.#with(found, withCalls)), days: ANSWER_DAYS }
+  }
+
+  /** The newest entries in which something in shadow mode would have acted. */
+  async shadows(limit: number): Promise<readonly FireEntry[]> {
+    const found: FireEntry[] = []
+    const filter: EntryFilter = (entry) =>
+      'diagnostics' in entry &&
+      Array.isArray(entry.diagnostics) &&
+      entry.diagnostics.some(({ code }) => code === 'shadow')
+    for await (const entry of this.#log.entries({ newestFirst: true, filter, limit }))
+      if (isFire(entry)) found.push(entry)
+    return found
   }
 
   history(options: FilterOptions, parts: number): Promise<HookHistory> {

@@ -92,8 +92,12 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
         const violations = await page.evaluate(`${AXE}; axe.run().then(({ violations }) => violations)`)
         for (const { id, nodes } of violations as { id: string; nodes: { html: string }[] }[])
           found.push(`${colorScheme} ${width} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-        const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-        if (isTooWide) found.push(`${colorScheme} ${width}: wider than the window`)
+        const wide = await page.evaluate<readonly string[]>(
+          `document.documentElement.scrollWidth > innerWidth
+            ? [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80))
+            : []`,
+        )
+        if (wide.length > 0) found.push(`${colorScheme} ${width}: wider than the window: ${wide.join(' ')}`)
       }
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize({ width: 1280, height: 860 })
@@ -176,6 +180,28 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await page.keyboard.press('Enter')
     await page.waitForSelector('.files pre')
     expect((await page.locator('.files pre').allTextContents()).join()).toContain('exit 0')
+    expect(await faults()).toEqual([])
+  })
+
+  const toScreen = async (title: string) => {
+    const screens = await page.locator('nav li').allTextContents()
+    await page.keyboard.press(String(screens.indexOf(title) + 1))
+    await page.waitForSelector(`h1:text("${title}")`)
+  }
+
+  it('Plugins and rules: shows the command that switches a hook off while nobody has a passkey', async () => {
+    await toScreen('Plugins and rules')
+    await page.waitForSelector('.card[aria-label=bash-guard]')
+    const card = page.locator('.card[aria-label=bash-guard]')
+    await card.locator('.switches summary').first().focus()
+    await page.keyboard.press('Enter')
+    expect(await card.locator('.typed code').first().textContent()).toBe(
+      'carabiner disable user:bash-guard --for 1h',
+    )
+    expect(await card.locator('.act button').count()).toBe(0)
+    await card.locator('.hooked > summary').focus()
+    await page.keyboard.press('Enter')
+    expect(await card.textContent()).toContain('bash-guard/hooks.json:')
     expect(await faults()).toEqual([])
   })
 
@@ -299,6 +325,35 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await show('#/audit?kind=change')
     await page.waitForSelector('.row:has-text("by ann")')
     expect(await firstRow()).toContain('trusted')
+  })
+
+  it.runIf(isRoot)('Plugins and rules: switches a guard to shadow mode for 1 h, and on again', async () => {
+    await page.keyboard.press('Escape')
+    await toScreen('Plugins and rules')
+    const card = page.locator('.card[aria-label=bash-guard]')
+    await card.waitFor()
+    await card.locator('.switches summary').first().focus()
+    await page.keyboard.press('Enter')
+    await card.locator('select').first().selectOption('shadow')
+    await card.locator('.act button').first().focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=all of bash-guard is in shadow mode.')
+    await card.locator('.switched .open').first().waitFor()
+    expect(await card.locator('.switched .open').first().textContent()).toMatch(
+      /^in shadow mode by ann for .+, until /,
+    )
+    await fireBash(project, 'rm -rf ~/shadow')
+    await page.keyboard.press('1')
+    await toScreen('Plugins and rules')
+    const shadow = page.locator('.row:has-text("bash-guard:PreToolUse#1"):has-text("1 time")')
+    await shadow.locator('summary').focus()
+    await page.keyboard.press('Enter')
+    expect(await shadow.textContent()).toContain('would deny')
+    expect(await faults()).toEqual([])
+    await card.locator('.act button').first().focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=bash-guard is switched on.')
+    await card.locator('.switched').waitFor({ state: 'detached' })
   })
 
   it('Trust: shows what changed since it was trusted', async () => {

@@ -3,9 +3,10 @@
 import { dirname, join } from 'node:path'
 import { record, recordAnswer, recordRevoked } from '../../src/cli/answer-record.js'
 import { COMMANDS } from '../../src/cli/commands.js'
+import { actsIn } from '../../src/cli/open/acts.js'
 import { agentAnswers } from '../../src/cli/open/agent-answers.js'
 import { commandAnswers } from '../../src/cli/open/command-answers.js'
-import { trustAct } from '../../src/cli/open/trust-act.js'
+import { pluginAnswers } from '../../src/cli/open/plugin-answers.js'
 import { actAnswers } from '../../src/page/act-answers.js'
 import { readAssets } from '../../src/page/assets.js'
 import { decisionAnswers } from '../../src/page/decision-answers.js'
@@ -56,8 +57,9 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
         by: 'tester',
         approversFile: approversFile(project),
       }),
+      ...pluginAnswers(COMMANDS, project.folder, approversFile(project)),
       ...actAnswers({
-        acts: { trust: (body) => trustAct(project.folder, body) },
+        acts: actsIn(COMMANDS, project.folder),
         record: (entry) => record(project.folder, [entry]),
         by: 'tester',
         approversFile: approversFile(project),

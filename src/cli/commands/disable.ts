@@ -1,18 +1,20 @@
 // `carabiner disable`: switches a plugin or one hook off, or puts it into shadow mode, here or everywhere, perhaps only for a while.
 
 import { nameCarried } from '../../plugins/plugin-name.js'
-import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
+import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import type { Command, Options } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import {
   checkScope,
+  lengthOf,
   oneCalled,
   SWITCH_OPTIONS,
   switchState,
   switchTargets,
   switchTerms,
   switchTitle,
+  turnOff,
   usable,
 } from '../plugins/switch-target.js'
 import { fitted } from '../print/fit.js'
@@ -87,10 +89,7 @@ export const command: Command<typeof OPTIONS> = {
       by: userName(),
       ...(options.reason !== undefined && { reason: options.reason }),
     }
-    usable(() => {
-      checkOutside(project)
-      store.turnOff(off, now)
-    })
+    turnOff(off, project, now)
     return output.result({ disabled: off }, (paint) => [
       ...fitted([`${switchState(off)} ${switchTitle(off)} ${switchTerms(off)}`]),
       ...nextLines([undoing(off)], paint),
@@ -101,24 +100,6 @@ export const command: Command<typeof OPTIONS> = {
 async function targetCalled(name: string, { project, hook, plugin, config }: Options<typeof OPTIONS>) {
   const listed = await listedHooks({ ...sourcesOf(project), plugin, config })
   return oneCalled(switchTargets(listed), nameCarried(name, listed), hook)
-}
-
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
-const LONGEST_MS = 366 * UNIT_MS.d
-
-/** `90s`, `30m`, `1h30m`, `2d`, in milliseconds. */
-function lengthOf(typed: string): number {
-  const hint = 'Give a number and s, m, h, d or w: --for 30m, --for 1h30m, --for 2d.'
-  if (!/^(?:\d{1,6}[smhdw])+$/.test(typed)) {
-    throw usage(`--for must be a length of time, got ${JSON.stringify(typed)}`, hint)
-  }
-  let ms = 0
-  for (const [, count, unit] of typed.matchAll(/(\d+)([smhdw])/g)) {
-    ms += Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
-  }
-  if (ms === 0) throw usage('--for 0 would switch nothing off', hint)
-  if (ms > LONGEST_MS) throw usage('--for takes at most a year', 'Leave it out to switch off for good.')
-  return ms
 }
 
 /** Most switches keep something off. */

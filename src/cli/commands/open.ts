@@ -16,10 +16,11 @@ import { approvalsIn, fileCalls, fileStores } from '../../store/file-stores.js'
 import { record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
+import { actsIn } from '../open/acts.js'
 import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import { commandAnswers } from '../open/command-answers.js'
-import { trustAct } from '../open/trust-act.js'
+import { pluginAnswers } from '../open/plugin-answers.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
@@ -48,7 +49,7 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Serves a page on this machine only, and opens it with a link that works once. The page shows what carabiner audit ' +
     'shows, as it happens: every event, the hooks that ran and what they changed, and why the others did not run. ' +
-    'Questions of hooks are denied there. Allowing and trusting need a passkey (carabiner approvers). Ctrl-C stops it. So does ' +
+    'Questions of hooks are denied there. Whatever loosens needs a passkey (carabiner approvers). Ctrl-C stops it. So does ' +
     'Stop on the page, and half an hour without an open tab.',
   options: OPTIONS,
   exits: [
@@ -84,8 +85,9 @@ export const command: Command<typeof OPTIONS> = {
           record: (pending, answer) => recordAnswer(pending, answer, 'page'),
           by: userName(),
         }),
+        ...pluginAnswers(commands, project),
         ...actAnswers({
-          acts: { trust: (body) => trustAct(project, body) },
+          acts: actsIn(commands, project),
           record: (entry) => record(project, [entry]),
           by: userName(),
         }),

@@ -41,6 +41,7 @@ const OPTIONS = {
   ...SCOPE_OPTIONS,
   check: { type: 'boolean', help: 'Only check: exits 1 if there is an update.' },
   yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
+  digest: { type: 'string', value: 'DIGEST', help: 'Replace only with exactly this content.' },
   overwrite: { type: 'boolean', help: 'Replace files that were changed by hand.' },
   'accept-moved': {
     type: 'boolean',
@@ -74,6 +75,8 @@ export const command: Command<typeof OPTIONS> = {
     if (options.yes) checkPerson('Updating')
   },
   run({ options, positionals }, output) {
+    if (options.digest !== undefined && positionals.length !== 1)
+      throw usage('--digest is for one plugin: give its NAME')
     if (options.check && options.yes)
       throw usage('--check only looks, and --yes replaces: use one or the other')
     return asRefusals(async () => {
@@ -288,8 +291,14 @@ async function tellUpdated(
     ])
 }
 
-function refusalOf({ isModified }: Update, { problems }: Shown, { overwrite }: How): string | undefined {
+function refusalOf(
+  { isModified }: Update,
+  { problems, review }: Shown,
+  { overwrite, digest }: How,
+): string | undefined {
   if (problems[0] !== undefined) return problems[0]
+  if (digest !== undefined && review?.digest !== digest)
+    return 'it is not the content with that digest; look at it again with --check'
   return isModified && !overwrite
     ? 'some of its files were changed by hand and would be lost; --overwrite replaces them'
     : undefined

@@ -52,7 +52,8 @@ export function commandAnswers(commands: Commands, project: string, approversFil
   }
 }
 
-async function documentOf<T>(commands: Commands, args: readonly string[]): Promise<T> {
+/** What a command prints with `--json`. Throws NotAnswered with its refusal. */
+export async function documentOf<T>(commands: Commands, args: readonly string[]): Promise<T> {
   let text = ''
   const write = (fd: 1 | 2, part: string) => {
     if (fd === 1) text += part

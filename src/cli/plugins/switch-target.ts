@@ -1,10 +1,16 @@
-// Finds the plugin or hook that a typed name means, for enable and disable.
+// Finds the plugin or hook that a name means, and switches it off, for enable, disable and the page.
 
 import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
-import { SWITCHED_SCOPES, type Switch, type SwitchTarget } from '../../plugins/switches.js'
+import {
+  checkOutside,
+  SWITCHED_SCOPES,
+  type Switch,
+  SwitchStore,
+  type SwitchTarget,
+} from '../../plugins/switches.js'
 import { choiceOf } from '../command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS } from '../sources.js'
@@ -142,4 +148,30 @@ export function usable<T>(use: () => T): T {
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }
+}
+
+/** Throws a Refusal if the list of switches cannot be used. */
+export function turnOff(off: Switch, project: string, now: number): void {
+  usable(() => {
+    checkOutside(project)
+    new SwitchStore().turnOff(off, now)
+  })
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+const LONGEST_MS = 366 * UNIT_MS.d
+
+/** `90s`, `30m`, `1h30m`, `2d`, in milliseconds. */
+export function lengthOf(typed: string): number {
+  const hint = 'Give a number and s, m, h, d or w: --for 30m, --for 1h30m, --for 2d.'
+  if (!/^(?:\d{1,6}[smhdw])+$/.test(typed)) {
+    throw usage(`--for must be a length of time, got ${JSON.stringify(typed)}`, hint)
+  }
+  let ms = 0
+  for (const [, count, unit] of typed.matchAll(/(\d+)([smhdw])/g)) {
+    ms += Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  }
+  if (ms === 0) throw usage('--for 0 would switch nothing off', hint)
+  if (ms > LONGEST_MS) throw usage('--for takes at most a year', 'Leave it out to switch off for good.')
+  return ms
 }

@@ -54,4 +54,10 @@ export const SCREENS: readonly Screen[] = [
     icon: 'M5 9h14v10H5zM12 9V5M9 13v2M15 13v2M3 13v3M21 13v3',
     load: async () => (await import('./agents.js')).Agents,
   },
+  {
+    name: 'plugins',
+    title: 'Plugins and rules',
+    icon: 'M9 3v5M15 3v5M6 8h12v4a6 6 0 0 1-12 0zM12 18v3',
+    load: async () => (await import('./plugins.js')).Plugins,
+  },
 ]

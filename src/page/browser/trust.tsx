@@ -6,6 +6,7 @@ import { Act } from './act.js'
 import { useAsked } from './asked.js'
 import { DiffLines } from './diff.js'
 import { counted } from './format.js'
+import { Risks } from './risks.js'
 import { Typed } from './typed.js'
 
 export function Trust() {
@@ -60,15 +61,7 @@ function Unit({ unit, passkeys, onDone }: UnitProps) {
         <code class="dim">{path}</code>
       </p>
       <h2>{name}</h2>
-      {risks.length > 0 && (
-        <ul class="risks">
-          {risks.map(({ where, text }) => (
-            <li key={`${where} ${text}`}>
-              <span class="bad">{text}</span> <span class="dim">{where}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Risks risks={risks} />
       {differences.map(({ text, diff }) => (
         <figure key={text}>
           <figcaption>{text}</figcaption>

@@ -28,16 +28,31 @@ export const RULES: Kind<HookSpec<RulesHandler>> = {
 
 /** `deny no-force-push: git where force, of main`. */
 function lineOf(rule: object): string {
-  const { id, then, effects, of, except, unless, mode, until, off, redact } = rule as Readonly<
-    Record<string, unknown>
-  >
+  const { id, mode, until } = rule as Readonly<Record<string, unknown>>
+  const about = aboutRule(rule)
+  const parts = [
+    `${thenOfRule(rule)} ${id}${about === '' ? '' : `: ${about}`}`,
+    mode === 'shadow' ? 'in shadow mode' : '',
+    until === undefined ? '' : `until ${until}`,
+  ]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+/** What follows from a rule, in a word. */
+export function thenOfRule(rule: object): string {
+  const { then, off, redact } = rule as Readonly<Record<string, unknown>>
+  return off === true ? 'off' : String(then ?? (redact === undefined ? 'change' : 'redact'))
+}
+
+/** What a rule is about: `git where force, of main`. Empty if it only changes another rule. */
+export function aboutRule(rule: object): string {
+  const { effects, of, except, unless, redact } = rule as Readonly<Record<string, unknown>>
   const { where, in: only } = rule as { readonly where?: unknown; readonly in?: unknown }
   const limit = limitOf(rule)
   const texts = (value: unknown) => [value].flat().join(', ')
   const kinds = effects === undefined ? '' : effects === '*' ? 'everything' : texts(effects)
-  const about = redact === undefined ? kinds : `secrets in ${texts(redact)}`
   const parts = [
-    `${off === true ? 'off' : (then ?? (redact === undefined ? 'change' : 'redact'))} ${id}${about === '' ? '' : `: ${about}`}`,
+    redact === undefined ? kinds : `secrets in ${texts(redact)}`,
     isObject(where) ? `where ${JSON.stringify(where)}` : '',
     of === undefined ? '' : `of ${texts(of)}`,
     except === undefined ? '' : `except ${texts(except)}`,
@@ -48,8 +63,6 @@ function lineOf(rule: object): string {
           .map(([key, list]) => `${key} ${texts(list)}`)
           .join(' and ')}`
       : '',
-    mode === 'shadow' ? 'in shadow mode' : '',
-    until === undefined ? '' : `until ${until}`,
   ]
   return parts.filter((part) => part !== '').join(' ')
 }

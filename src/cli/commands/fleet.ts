@@ -14,7 +14,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[ACTION]', '[WHAT]', '[WHICH]'],
   completes: [ACTION_NAMES],
   about:
-    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them. ' +
+    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, audit searches their records, audit verify checks them against a signed checkpoint. ' +
     'On a machine: join, leave, ship (sends its records; sessions do so when they end), status (the default). carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [

@@ -15,6 +15,18 @@ interface ActionRow {
 }
 
 const DATABASE = ['database', 'org'] as const
+const FILTERS = [
+  'lines',
+  'machine',
+  'session',
+  'event',
+  'tool',
+  'hook',
+  'decision',
+  'kind',
+  'since',
+  'until',
+] as const
 
 export const ACTIONS = {
   init: {
@@ -40,6 +52,18 @@ export const ACTIONS = {
     options: DATABASE,
     isPersonal: true,
     load: () => import('./machines.js'),
+  },
+  audit: {
+    words: 1,
+    options: [...DATABASE, ...FILTERS, 'checkpoint', 'root-key'],
+    isPersonal: false,
+    load: () => import('./audit.js'),
+  },
+  checkpoint: {
+    words: 0,
+    options: [...DATABASE, 'key', 'out'],
+    isPersonal: true,
+    load: () => import('./checkpoint.js'),
   },
   join: {
     words: 1,

@@ -91,7 +91,7 @@ function shippedBy(machine: string, folder: string): Shipped | undefined {
 }
 
 /** Where to go on: after a record, or, without one, where the log begins. */
-interface Cursor {
+interface Start {
   readonly epoch: number
   readonly after: Link | undefined
 }
@@ -117,17 +117,17 @@ class LogShipping {
     for (let tries = 0; tries <= MOST_RESTARTS; tries++) {
       const end = localEnd(this.#folder)
       if (!end) return
-      const cursor = await this.#cursor(head, end)
-      if (cursor.after && cursor.after.seq > (this.#shipped?.seq ?? 0))
-        this.#acknowledge(cursor.epoch, cursor.after)
-      if (cursor.after?.seq === end.seq) return
-      head = await this.#send(cursor, end)
+      const start = await this.#start(head, end)
+      if (start.after && start.after.seq > (this.#shipped?.seq ?? 0))
+        this.#acknowledge(start.epoch, start.after)
+      if (start.after?.seq === end.seq) return
+      head = await this.#send(start, end)
       if (!head) return
     }
   }
 
   /** Compares what the gateway has with what it acknowledged and with what is here. */
-  async #cursor(head: ChainHead | undefined, end: Link): Promise<Cursor> {
+  async #start(head: ChainHead | undefined, end: Link): Promise<Start> {
     const shipped = this.#shipped
     const isBehind =
       shipped !== undefined &&
@@ -167,12 +167,12 @@ class LogShipping {
   }
 
   /** Returns the head of the gateway if it has another history than we thought. */
-  async #send(cursor: Cursor, end: Link): Promise<ChainHead | undefined> {
-    let { epoch } = cursor
+  async #send(start: Start, end: Link): Promise<ChainHead | undefined> {
+    let { epoch } = start
     let batch: Buffer[] = []
     let bytes = 0
     let last: Link | undefined
-    let before = cursor.after
+    let before = start.after
     const flush = async (): Promise<ChainHead | undefined> => {
       if (!last || batch.length === 0) return undefined
       const query = `log=${logId(this.#folder)}&epoch=${epoch}`
@@ -188,7 +188,7 @@ class LogShipping {
       bytes = 0
       return undefined
     }
-    for (const line of linesAfter(this.#folder, cursor.after?.seq ?? 0)) {
+    for (const line of linesAfter(this.#folder, start.after?.seq ?? 0)) {
       const isGoingOn = !('damaged' in line) && (!before || line.mark.prev === before.hash)
       if (!isGoingOn) {
         const other = await flush()

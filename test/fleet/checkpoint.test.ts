@@ -1,0 +1,207 @@
+// Checkpoints: the tree of RFC 6962, signed notes, and what an administrator of the database cannot do unnoticed.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { checkedCheckpoint, makeCheckpoint } from '../../src/fleet/checkpoint/checkpoint.js'
+import { treeRoot } from '../../src/fleet/checkpoint/tree.js'
+import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
+import { searchRecords } from '../../src/fleet/database/audit-query.js'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { newKeyPair } from '../../src/fleet/keys.js'
+import { addedMachine, type Fleet, type Lines, madeFleet, madeLines, ORG, opened } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+describe('the tree', () => {
+  const LEAVES = [
+    '',
+    '00',
+    '10',
+    '2021',
+    '3031',
+    '40414243',
+    '5051525354555657',
+    '606162636465666768696a6b6c6d6e6f',
+  ]
+  const leaves = LEAVES.map((hex) => Buffer.from(hex, 'hex').toString('latin1'))
+
+  // Roots of the reference implementation of Certificate Transparency.
+  it.each([
+    [0, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    [1, '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d'],
+    [3, 'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77'],
+    [8, '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328'],
+  ])('of %i leaves has the root that RFC 6962 says', (count, root) => {
+    expect(treeRoot(leaves.slice(0, count)).toString('hex')).toBe(root)
+  })
+})
+
+describe.runIf(hasPostgres)('checkpoints', () => {
+  const LOG = 'c'.repeat(32)
+  const key = newKeyPair()
+  const options = { rootKey: key.publicKey }
+  let server: Postgres
+  let fleet: Fleet
+  let databases: Database[]
+  let machines: string[]
+  let kept: string
+
+  beforeAll(async () => {
+    server = await Postgres.start()
+  })
+  afterAll(() => server?.stop())
+
+  const append = async (machine: string, { first, prev, count, last, text }: Lines) => {
+    const sql = 'select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7)'
+    await databases[0]?.rows(sql, [machine, LOG, first, prev, count, last.hash, text])
+  }
+  const admin = () => databases[1] as Database
+  const checkpoint = () =>
+    admin().snapshot((client) => makeCheckpoint(client, ORG, key, '2026-11-18T07:00:00.000Z'))
+  const verify = (file?: string) =>
+    admin().snapshot((client) =>
+      verifyFleet(client, { ...options, ...(file !== undefined && { kept: file }) }),
+    )
+  const lines: Lines[] = []
+
+  beforeEach(async () => {
+    fleet = await madeFleet(server)
+    databases = [await opened(fleet.gateway), await opened(fleet.admin)]
+    machines = [await addedMachine(fleet, 'ann'), await addedMachine(fleet, 'bob')]
+    lines.length = 0
+    for (const [i, machine] of machines.entries()) {
+      const made = madeLines(
+        Array.from({ length: 5 }, (_, n) => ({
+          ...{
+            session: `${i}-${n}`,
+            event: 'PreToolUse',
+            tool: 'Bash',
+            action: n === 3 ? 'deny' : 'continue',
+          },
+          hooks: [{ name: n === 2 ? 'guard:x' : 'other' }],
+        })),
+      )
+      lines.push(made)
+      await append(machine, made)
+    }
+    await checkpoint()
+    const [first] = lines
+    if (first) await append(machines[0] ?? '', madeLines([{ session: 'later' }], first.last))
+    kept = await checkpoint()
+    return () => Promise.all(databases.map((one) => one.close()))
+  })
+
+  it('are signed, chained and whole', async () => {
+    expect(checkedCheckpoint(kept, key.publicKey)).toMatchObject({ org: ORG, number: 2 })
+    expect(kept).toMatch(
+      /^carabiner-fleet\/acme\n2\n[\w+/]{43}=\nnumber 2\n.*\nprevious [0-9a-f]{64}\n\n— carabiner-fleet\/acme /,
+    )
+    expect(await verify(kept)).toEqual({
+      ...{ ok: true, chains: 2, records: 11, checkpoints: 3, problems: [], problemCount: 0 },
+    })
+    expect(() => checkedCheckpoint(kept, newKeyPair().publicKey)).toThrow('is not signed by the key')
+    const doctored = kept.replace(/ 6:/, ' 5:')
+    expect(() => checkedCheckpoint(doctored, key.publicKey)).toThrow('another list of chains')
+  })
+
+  it('stay valid while machines go on', async () => {
+    const [, bob] = lines
+    if (bob) await append(machines[1] ?? '', madeLines([{ session: 'new' }], bob.last))
+    expect(await verify(kept)).toMatchObject({ ok: true, records: 12 })
+  })
+
+  const chain = (which: number) => `(select chain from fleet.chain where machine = '${machines[which]}')`
+  const cutTo = (which: number, seq: number) => [
+    `delete from fleet.record where chain = ${chain(which)} and seq > ${seq}`,
+    `update fleet.chain c set seq = ${seq}, hash = r.hash from fleet.record r where r.chain = c.chain and c.chain = ${chain(which)} and r.seq = ${seq}`,
+  ]
+  const gone = (which: number) => [
+    `delete from fleet.record where chain = ${chain(which)}`,
+    `delete from fleet.chain where machine = '${machines[which]}'`,
+    `delete from fleet.machine where machine = '${machines[which]}'`,
+  ]
+
+  it.each<[string, string, () => string[]]>([
+    [
+      'removes a record',
+      'records 2 to 2 are missing',
+      () => [`delete from fleet.record where chain = ${chain(0)} and seq = 2`],
+    ],
+    [
+      'changes a byte',
+      'record 2 was changed',
+      () => [
+        `update fleet.record set line = replace(line, '0-1', '0-x') where chain = ${chain(0)} and seq = 2`,
+      ],
+    ],
+    ['cuts the end off, and puts the head back', 'which a checkpoint has, is missing', () => cutTo(0, 3)],
+    [
+      'writes a chain anew, with the right hashes',
+      'is another one than in a checkpoint',
+      () => {
+        const made = madeLines(Array.from({ length: 6 }, (_, n) => ({ session: `forged-${n}` })))
+        const values = made.text
+          .split('\n')
+          .map(
+            (line, i) =>
+              `(${chain(0)}, ${i + 1}, (select org from fleet.org where name = '${ORG}'), '2026-11-18T06:00:00Z', now(), 'fire', 'forged-${i}', decode('${line.slice(-66, -2)}', 'hex'), '${line}')`,
+          )
+        return [
+          `delete from fleet.record where chain = ${chain(0)}`,
+          `insert into fleet.record (chain, seq, org, at, received, kind, session, hash, line) values ${values.join(', ')}`,
+          `update fleet.chain set hash = decode('${made.last.hash}', 'hex') where chain = ${chain(0)}`,
+        ]
+      },
+    ],
+    ['removes a machine', 'all of it is gone', () => gone(1)],
+    [
+      'removes a machine, also from the list of heads',
+      'another list of chains than the one that was signed',
+      () => [
+        ...gone(1),
+        `update fleet.checkpoint set note = regexp_replace(note, '\\n${machines[1]}[^\\n]*', '')`,
+      ],
+    ],
+    [
+      'removes the newest checkpoint and cuts back',
+      'checkpoint 2, which you kept, is missing in the database',
+      () => ['delete from fleet.checkpoint where number = 2', ...cutTo(0, 5)],
+    ],
+    [
+      'lists a record under another verdict',
+      'listed under something else',
+      () => [`update fleet.record set verdict = 'continue' where verdict = 'deny'`],
+    ],
+    [
+      'replaces an older checkpoint',
+      'is not signed',
+      () => [`update fleet.checkpoint set note = replace(note, 'number 1', 'number 9') where number = 1`],
+    ],
+  ])('an administrator who %s is found out', async (_, problem, attack) => {
+    await run(fleet.owner, attack())
+    const found = await verify(kept)
+    expect(found.ok).toBe(false)
+    expect(found.problems.join('\n')).toContain(problem)
+  })
+
+  it('are searched by time, session, machine, hook and verdict', async () => {
+    const sessions = async (query: object) =>
+      (await searchRecords(admin(), { limit: 100, ...query })).map(({ machine, entry }) => [
+        machine,
+        (entry as { session?: string }).session,
+      ])
+    expect(await sessions({ decision: 'deny' })).toEqual(
+      expect.arrayContaining([
+        ['ann', '0-3'],
+        ['bob', '1-3'],
+      ]),
+    )
+    expect(await sessions({ decision: 'deny' })).toHaveLength(2)
+    expect(await sessions({ hook: 'guard', machine: 'bob' })).toEqual([['bob', '1-2']])
+    expect(await sessions({ session: 'later' })).toEqual([['ann', 'later']])
+    expect(await sessions({ until: '2026-11-18T05:59:59Z' })).toEqual([])
+    expect(await sessions({ since: '2026-11-18T05:59:59Z', until: '2026-11-18T06:00:01Z' })).toHaveLength(11)
+    expect(await searchRecords(admin(), { limit: 3 })).toHaveLength(3)
+    await expect(searchRecords(admin(), { limit: 3, decision: 'nope' })).rejects.toThrow(
+      'there is no decision',
+    )
+  })
+})

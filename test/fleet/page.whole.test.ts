@@ -1,0 +1,175 @@
+// docs/use/fleet.md, typed by an administrator and on two machines with their own homes, with the real program over TLS.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { madeAuthority } from './authority.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+const PAGE = readFileSync(new URL('../../docs/use/fleet.md', import.meta.url), 'utf8')
+const LINES = [...PAGE.matchAll(/^```console\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
+  block.trim().split('\n'),
+)
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+}
+
+describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
+  let server: Postgres
+  let folder: string
+  let owner: string
+  let as: (user: string) => string
+  let gateway: ChildProcess | undefined
+  const left = [...LINES]
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-fleet-page-'))
+    const program = join(inject('programBundle').withPackages, 'carabiner.js')
+    writeFileSync(join(folder, 'carabiner'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`)
+    chmodSync(join(folder, 'carabiner'), 0o755)
+    const { ca, cert, key } = madeAuthority(folder)
+    expect([ca, cert, key].every((text) => text.includes('BEGIN'))).toBe(true)
+    server = await Postgres.start()
+    const database = await server.database()
+    owner = database.owner
+    as = database.as
+  })
+  afterAll(async () => {
+    if (gateway && gateway.exitCode === null) {
+      gateway.kill('SIGTERM')
+      await once(gateway, 'exit')
+    }
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const envOf = (who: string, database = owner) => {
+    const home = join(folder, who)
+    mkdirSync(join(home, 'project'), { recursive: true })
+    const { PATH = '' } = process.env
+    return { PATH: `${folder}:${PATH}`, HOME: home, NO_COLOR: '1', CARABINER_FLEET_DATABASE: database }
+  }
+
+  async function type(line: string, who = 'admin', database?: string, input = ''): Promise<Ran> {
+    const env = envOf(who, database)
+    const child = spawn('sh', ['-c', `exec 2>&1\n${line}`], {
+      env,
+      cwd: who === 'admin' ? folder : join(env.HOME, 'project'),
+    })
+    child.stdin.end(input)
+    let out = ''
+    child.stdout.on('data', (part) => {
+      out += part
+    })
+    const [code] = await once(child, 'close')
+    return { code: Number(code), out }
+  }
+
+  /** The next line of the page, which has to begin like this. */
+  function next(beginning: string): string {
+    const line = left.shift() ?? ''
+    expect(line).toContain(beginning)
+    return line
+  }
+
+  it('takes an administrator from nothing to two machines and a verified audit', async () => {
+    expect(next('export CARABINER_FLEET_DATABASE=')).toContain('postgres://')
+    const init = await type(next('carabiner fleet init'))
+    expect(init).toMatchObject({ code: 0, out: expect.stringContaining('public key of the fleet') })
+    const rootKey = /public key of the fleet: (\S+)/.exec(init.out)?.[1] ?? ''
+    expect(await type('carabiner fleet init')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('as before'),
+    })
+
+    const role = `gateway_${process.pid}`
+    const made = next('psql').replace('create role gateway', `create role ${role}`)
+    expect(await type(made)).toMatchObject({ code: 0, out: expect.stringContaining('CREATE ROLE') })
+
+    const serve = next('carabiner fleet serve').replace(/^CARABINER_FLEET_DATABASE=\S+ /, 'exec ')
+    const { PATH, HOME, NO_COLOR } = envOf('server')
+    const database = as(role)
+    gateway = spawn('sh', ['-c', `${serve} --port 0`], {
+      cwd: folder,
+      env: { PATH, HOME, NO_COLOR, CARABINER_FLEET_DATABASE: database },
+    })
+    let told = ''
+    gateway.stderr?.on('data', (part) => {
+      told += part
+    })
+    const [said] = await Promise.race([
+      once(gateway.stdout as NodeJS.ReadableStream, 'data'),
+      once(gateway, 'exit').then(() => [`ended: ${told}`]),
+    ])
+    const port = /https:\/\/0\.0\.0\.0:(\d+)/.exec(String(said))?.[1]
+    expect(port, String(said)).toBeDefined()
+
+    const token = next('carabiner fleet token')
+    const join_ = next('sudo carabiner fleet join').replace('sudo ', '')
+    const status = next('carabiner fleet status')
+    const ship = next('carabiner fleet ship')
+    for (const who of ['ann', 'bob']) {
+      const given = (await type(token)).out.split('\n')[0] ?? ''
+      const line = join_
+        .replace('https://fleet.example:8443', `https://127.0.0.1:${port}`)
+        .replace('TOKEN', given)
+        .replace('ca.pem', join(folder, 'ca.pem'))
+      const joined = await type(`${line} --user --name ${who}`, who)
+      expect(joined).toMatchObject({ code: 0, out: expect.stringContaining(`${who} is in the fleet`) })
+      expect(await type(`${line} --user --name again`, who)).toMatchObject({ code: 1 })
+      const event = JSON.stringify({
+        session_id: `of-${who}`,
+        tool_name: 'Bash',
+        tool_input: { command: 'ls' },
+      })
+      expect(await type('carabiner fire PreToolUse', who, undefined, event)).toMatchObject({ code: 0 })
+      expect(await type(ship, who)).toEqual({ code: 0, out: '1 record of 1 log shipped\n' })
+      const now = await type(status, who)
+      expect(now).toMatchObject({ code: 0, out: expect.stringContaining('everything is shipped') })
+      expect(now.out).toContain('advisory')
+    }
+
+    // The end of a session ships by itself. A process of its own does it, so the record arrives a moment later.
+    next('carabiner fleet ship --follow')
+    await type(
+      'carabiner fire SessionEnd',
+      'ann',
+      undefined,
+      JSON.stringify({ session_id: 'of-ann', reason: 'other' }),
+    )
+    for (let records = 0; records < 3; ) {
+      const [row] = await run(owner, ['select count(*)::int as records from fleet.record'])
+      records = Number(row?.records)
+    }
+
+    expect(await type(next('carabiner fleet audit --decision deny'))).toEqual({
+      code: 0,
+      out: 'no entries match\n',
+    })
+    const search = next('carabiner fleet audit --machine')
+      .replace('laptop-7', 'bob')
+      .replace(' --hook guard', '')
+    expect(JSON.parse((await type(search)).out)).toMatchObject({
+      entries: [{ machine: 'bob', entry: { session: 'of-bob' } }],
+    })
+    expect((await type('carabiner fleet machines')).out).toMatch(/^ann .*\nbob .*1 record/m)
+
+    expect(await type(next('carabiner fleet checkpoint'))).toMatchObject({ code: 0 })
+    const verify = next('carabiner fleet audit verify').replace('KEY', rootKey)
+    expect(await type(verify)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('whole: 3 records in 2 chains'),
+    })
+    await run(owner, [`delete from fleet.record where session = 'of-bob'`])
+    expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
+
+    expect(await type('carabiner fleet leave', 'bob')).toMatchObject({ code: 0 })
+    expect((await type('carabiner fleet machines')).out).toMatch(/^bob +retired/m)
+    expect(left).toEqual([])
+  })
+})

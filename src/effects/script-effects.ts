@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import type { Effect, Place, Source } from './effect.js'
+import { withValuesApart } from './files/option-values.js'
 import { type Draft, type Program, placesOf, reads, send, type Use, verbIndexes } from './program.js'
 import { alsoCode, codeEffects } from './programs/code.js'
 import { copiedTrees } from './programs/copied-trees.js'
@@ -141,13 +142,15 @@ class CallReader {
   readonly writes = (call: Call, path: string): boolean =>
     this.#drafts(call).some((draft) => draft.kind === 'write' && draft.place.path === path)
 
-  use(call: Call): Use {
+  use(given: Call): Use {
+    const args = withValuesApart(given.name, given.args)
+    const call = args === given.args ? given : { ...given, args }
     const { home } = this.#around
     const { dots } = this.#script
     return {
       call,
-      args: call.args,
-      texts: call.args.map(({ text }) => text),
+      args,
+      texts: args.map(({ text }) => text),
       script: this.#script,
       isRun: this.#isRun(call),
       places: (word, deep = false, folders = call.folders): readonly Place[] => {

@@ -57,18 +57,23 @@ export const UNASKED_FLAGS: ReadonlyMap<string, RegExp> = new Map([
   ...['kiro-cli', 'kiro-cli-chat', 'qchat'].map((name) => [name, /^-[a-z]*a$/] as const),
 ])
 
-/** Packages whose program has another name. */
-export const PROGRAM_OF: ReadonlyMap<string, string> = new Map([
-  ['@changesets/cli', 'changeset'],
+/** Agents that npm installs, as `cli.js`, `index.js` and the like, and the names of their programs. */
+export const AGENT_PACKAGES: ReadonlyMap<string, string> = new Map([
   ['@anthropic-ai/claude-code', 'claude'],
+  ['@openai/codex', 'codex'],
   ['@google/gemini-cli', 'gemini'],
   ['@qwen-code/qwen-code', 'qwen'],
+  ['@github/copilot', 'copilot'],
+  ['@augmentcode/auggie', 'auggie'],
+  ['@charmland/crush', 'crush'],
+  ['@letta-ai/letta-code', 'letta'],
   ['opencode-ai', 'opencode'],
+  ['cline', 'cline'],
 ])
 
-/** Agents that npm installs as `cli.js`, `index.js` and the like. */
-const AGENT_PACKAGE =
-  /[\\/]node_modules[\\/](?:@anthropic-ai[\\/]claude-code|@openai[\\/]codex|@google[\\/]gemini-cli|@qwen-code[\\/]qwen-code|@github[\\/]copilot|@augmentcode[\\/]auggie|@charmland[\\/]crush|@letta-ai[\\/]letta-code|opencode-ai|cline)[\\/]/
+const AGENT_PACKAGE = new RegExp(
+  `[\\\\/]node_modules[\\\\/](?:${[...AGENT_PACKAGES.keys()].join('|').replaceAll('/', '[\\\\/]')})[\\\\/]`,
+)
 
 /** Programs that run a file of another name. */
 const RUNNER = /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|pypy[\d.]*|ruby|uv|(?:ba|da|z)?sh)$/

@@ -9,6 +9,7 @@ import { DELETERS } from '../files/file-effects.js'
 import { type Draft, database, type Program, plainWords, reads, type Use, writes } from '../program.js'
 import type { Word } from '../script/word.js'
 import { linesInSql, modelEffects, mongoEffects, sqlEffects } from './sql.js'
+import { sparingTests } from './test-databases.js'
 
 // ---- SQL --------------------------------------------------------------------------------------------------------
 
@@ -212,7 +213,7 @@ export const drops = (operation?: string) => ({
 })
 export const keeps = { kind: 'database', destroys: false }
 
-export const DATABASE_PROGRAMS: readonly Program[] = [
+const CLIENTS: readonly Program[] = [
   {
     names: ['psql', 'pgcli', 'yugabyte', 'ysqlsh'],
     effects: sql({ statements: 'c', files: 'f', valued: 'dhpUFLoPRTv' }),
@@ -341,7 +342,11 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
   {
     names: ['dropdb', 'dropuser'],
     effects: ({ call, texts }) => [database(call.name, true, plainWords(texts, /^-[hpUW]$/)[0])],
-    examples: [{ command: 'dropdb app', effects: [drops('dropdb')] }],
+    examples: [
+      { command: 'dropdb app', effects: [drops('dropdb')] },
+      { command: 'dropdb --if-exists app_test', effects: [keeps] },
+      { command: 'dropdb -h db.example.org app_test', effects: [drops('dropdb')] },
+    ],
   },
   {
     names: ['mysqladmin'],
@@ -488,3 +493,5 @@ export const DATABASE_PROGRAMS: readonly Program[] = [
     examples: [{ command: 'influx delete --bucket x', effects: [drops('delete')] }],
   },
 ]
+
+export const DATABASE_PROGRAMS: readonly Program[] = CLIENTS.map(sparingTests)

@@ -30,7 +30,6 @@ const DEPLOYERS: Readonly<Record<string, Publisher>> = {
   now: VERCEL,
   netlify: NETLIFY,
   ntl: NETLIFY,
-  'netlify-cli': NETLIFY,
   fly: FLY,
   flyctl: FLY,
   wrangler: {
@@ -41,7 +40,6 @@ const DEPLOYERS: Readonly<Record<string, Publisher>> = {
     verbs: /^(?:deploy|hosting:channel:deploy live|hosting:clone|appdistribution:distribute)/,
     takes: /^(?:hosting:disable|functions:delete)(?: |$)/,
   },
-  'firebase-tools': { verbs: /^(?:deploy|hosting:channel:deploy live)/ },
   gcloud: {
     verbs:
       /^(?:(?:alpha|beta) )?(?:(?:app|functions|run(?: jobs| services)?) (?:deploy|replace)|deploy releases (?:create|promote)|run services update-traffic|app (?:services set-traffic|versions migrate)|endpoints services deploy)/,
@@ -55,7 +53,7 @@ const DEPLOYERS: Readonly<Record<string, Publisher>> = {
   },
   az: {
     verbs:
-      /^(?:(?:webapp|functionapp|spring app) (?:deploy|up|deployment \S+ \S+)|webapp deployment slot swap|containerapp (?:up|update)|staticwebapp deploy|deployment (?:group|sub|mg|tenant) create)/,
+      /^(?:(?:webapp|functionapp|spring app) (?:deployment \S+ \S+|deploy|up)|webapp deployment slot swap|containerapp (?:up|update)|staticwebapp deploy|deployment (?:group|sub|mg|tenant) create)/,
     valued: /^-/,
   },
   swa: DEPLOY,
@@ -64,7 +62,6 @@ const DEPLOYERS: Readonly<Record<string, Publisher>> = {
   sst: SERVERLESS,
   sam: { verbs: /^(?:deploy|sync)/, unless: /^--no-execute-changeset$/ },
   cdk: CDK,
-  'aws-cdk': CDK,
   cdktf: DEPLOY,
   pulumi: { verbs: /^(?:up|update)/, needs: /^(?:-\w*y|--yes|-f|--skip-preview)$/ },
   amplify: { verbs: /^(?:publish|push)/ },

@@ -1,6 +1,6 @@
 // Programs that change files. What each does to which file is read by the tables in files/.
 
-import { argumentsOf, baseOf, type FileEffect, inFolder } from '../files/file-effect.js'
+import { argumentsOf, baseOf, type FileEffect, inFolder, literalWord } from '../files/file-effect.js'
 import { DELETERS, fileEffectsOf, isReader } from '../files/file-effects.js'
 import { shapeOf } from '../files/option-shapes.js'
 import { isFolder, isLink } from '../paths/on-disk.js'
@@ -121,6 +121,20 @@ function movesFolder(effects: readonly FileEffect[], use: Use): boolean {
 function isDeepCopy(args: readonly Word[]): boolean {
   return args.some(({ text }) => /^-\w*[rRaT]|^--(?:recursive|archive)/.test(text))
 }
+
+/** `history | grep -i token`. */
+function searchesHistory({ call, texts, script }: Use): boolean {
+  const isShown = texts.every((text) => /^\d+$/.test(text))
+  return (
+    isShown &&
+    script.calls.some(
+      ({ readsFrom: [from], args }) =>
+        from?.command === call.command && args.some(({ text }) => SECRET_WORD.test(text)),
+    )
+  )
+}
+
+const SECRET_WORD = /pass|token|secret|key|cred|auth|aws_|bearer/i
 
 const changes = (use: Use): readonly Draft[] => fileChanges(use)
 
@@ -342,7 +356,15 @@ export const FILE_PROGRAMS: readonly Program[] = [
       'find',
       'history',
     ],
-    effects: (use) => [...fileChanges(use), ...ddReads(use), ...splitReads(use), ...editorReads(use)],
+    effects: (use) => [
+      ...fileChanges(use),
+      ...ddReads(use),
+      ...splitReads(use),
+      ...editorReads(use),
+      ...(use.call.name === 'history' && searchesHistory(use)
+        ? reads(use, [literalWord('~/.bash_history')])
+        : []),
+    ],
     examples: [
       { command: 'echo x | tee -a ~/.profile', effects: [write('/home/dev/.profile')] },
       {

@@ -8,13 +8,15 @@ import {
   type Draft,
   hostOf,
   isAlone,
+  maybeSetting,
+  NOT_GIT,
   onPlaces,
   type Program,
   plainWords,
   send,
   type Use,
 } from '../program.js'
-import { certainStart } from '../script/word.js'
+import { certainStart, withText } from '../script/word.js'
 
 type Losses = 'history' | 'work' | 'nothing'
 
@@ -39,6 +41,9 @@ const REWRITING =
 
 const PUSH_VALUED = /^(?:-o|--push-option|--repo|--receive-pack)$/
 
+const LOCK =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|poetry\.lock|uv\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|Pipfile\.lock|flake\.lock|mix\.lock|pubspec\.lock)$/
+
 /** By name of the git command. Others lose nothing. */
 const VERBS = new Map<string, (args: readonly string[]) => Verb>(
   Object.entries<(args: readonly string[]) => Verb>({
@@ -58,6 +63,11 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
       if (has(args, FORCE)) return { loses: 'work', force: true }
       if (has(args, /^(?:-b|--orphan|-p|--patch)$/)) return NOTHING
       const operands = plainWords(args)
+      // Both sides of a conflict are commits. A whole folder also has other changes.
+      if (has(args, /^--(?:ours|theirs)$/) && !has(operands, /^\.{1,2}$|[*/]$|^:/)) return NOTHING
+      // Package managers write these files.
+      if (args.includes('--') && args.slice(args.indexOf('--') + 1).every((path) => LOCK.test(path)))
+        return NOTHING
       const isPath = (word: string) =>
         !/^v?\d+(?:\.\d+)+$/.test(word) && /^\.{1,2}(?:\/|$)|\/$|^:|[*]|\.\w{1,5}$/.test(word)
       return args.includes('--') || operands.some(isPath) || operands.length > 1
@@ -106,6 +116,7 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
         branch: plainWords(args)[0],
       }
     },
+    notes: (args) => (/^(?:prune|remove)$/.test(args[0] ?? '') ? { loses: 'history' } : NOTHING),
     rebase: (args) =>
       has(args, /^--(?:abort)$/)
         ? { loses: 'work' }
@@ -163,7 +174,34 @@ const effects = (use: Use): readonly Draft[] => {
     ...checks(use, verb, args, settings),
     ...unreadOptions(use, verb, args, settings),
     ...configured(use, verb, args),
+    ...credentialsOf(use, verb, args),
+    ...undone(use, verb, args),
+    ...patched(use, verb, args),
   ]
+}
+
+/** `git credential fill` prints a password. */
+function credentialsOf(use: Use, verb: string, [action]: readonly string[]): readonly Draft[] {
+  const isShown = /^credential(?:-\w+)?$/.test(verb) && /^(?:fill|get)$/.test(action ?? '')
+  return isShown ? onPlaces('read', use.places({ text: '~/.git-credentials', known: true, glob: false })) : []
+}
+
+/** `git apply --include='.claude/*' x.patch` changes settings, whatever the patch says. */
+function patched(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  if (verb !== 'apply' && verb !== 'am') return []
+  const words = use.args.slice(use.args.length - args.length)
+  return words.flatMap((word) => {
+    const text = word.text.replace(/^--(?:include|directory)=/, '').replace(/\/\*+$/, '')
+    return text.startsWith('-') ? [] : maybeSetting(use.places(withText(word, text), true), NOT_GIT)
+  })
+}
+
+/** `git diff | git apply -R` takes back all changes that are not committed. */
+function undone({ call }: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  const isReverse = verb === 'apply' && has(args, /^(?:-R|--reverse)$/)
+  const [from] = call.readsFrom
+  if (!isReverse || from?.name !== 'git' || !from.args.some(({ text }) => text === 'diff')) return []
+  return [{ kind: 'git', operation: 'apply', branch: undefined, force: false, loses: 'work', change: 'none' }]
 }
 
 /** `git push $TO`: the remote, and perhaps branches too. */
@@ -200,6 +238,20 @@ function readsOf(use: Use, verb: string, args: readonly string[]): readonly Draf
 
 /** A push to an address, or to a remote that the same script adds. */
 function sendsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
+  // `hub` is read as git.
+  if (verb === 'gist') {
+    const files = use.args.slice(-args.length).filter(({ text }) => !/^-|^(?:create|show)$/.test(text))
+    const places = files.flatMap((word) => use.places(word))
+    return args[0] === 'create'
+      ? [
+          send(
+            'gist.github.com',
+            places.map((place) => ({ of: 'file', place }) as const),
+          ),
+          ...onPlaces('read', places),
+        ]
+      : []
+  }
   if (verb !== 'push' && verb !== 'send-email') return fetchesOf(verb, args)
   const [remote = 'origin'] = plainWords(args, /^(?:-o|--push-option|--receive-pack)$/)
   const added = use.script.calls.flatMap((call) => {
@@ -337,6 +389,12 @@ export const GIT_PROGRAMS: readonly Program[] = [
     names: ['git'],
     effects,
     examples: [
+      { command: 'git checkout --theirs yarn.lock', effects: [{ kind: 'git', loses: 'nothing' }] },
+      { command: 'git checkout main -- package-lock.json', effects: [{ kind: 'git', loses: 'nothing' }] },
+      { command: 'git diff | git apply -R', effects: [{ kind: 'git', loses: 'work' }] },
+      { command: 'git notes prune', effects: [{ kind: 'git', loses: 'history' }] },
+      { command: 'git credential fill', effects: [{ kind: 'read' }] },
+      { command: 'hub gist create a.txt', effects: [{ kind: 'send', host: 'gist.github.com' }] },
       { command: 'git reset --hard', effects: [loses('work', { operation: 'reset', force: true })] },
       { command: 'git reset --hard HEAD~2', effects: [loses('history')] },
       { command: 'git reset --soft HEAD~2', effects: [loses('nothing')] },

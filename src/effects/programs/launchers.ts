@@ -1,6 +1,6 @@
 // Programs that run another one without changing what it does: `npx`, `bundle exec`, `uv run`, `docker exec`.
 
-import { PROGRAM_OF } from '../../files/agent-shell.js'
+import { AGENT_PACKAGES } from '../../files/agent-shell.js'
 import { literalWord } from '../files/file-effect.js'
 import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
@@ -193,7 +193,6 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
     pueue: [{ verbs: ['add'], valued: /^(?:-g|-w|-l)$/, shell: true }],
     retry: [{ valued: /^-\w$/ }],
     mprof: [{ verbs: ['run'] }],
-    'dotenv-cli': [{ valued: /^-[ef]$/ }],
     'env-cmd': [{ valued: /^-[fre]$/ }],
     teller: [{ verbs: ['run'] }],
     chamber: [{ verbs: ['exec'], operands: 1 }],
@@ -212,6 +211,24 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
   }),
 )
 
+/** Packages whose program has another name. */
+const PROGRAMS_OF_PACKAGES: ReadonlyMap<string, string> = new Map([
+  ...AGENT_PACKAGES,
+  ['@changesets/cli', 'changeset'],
+  ['firebase-tools', 'firebase'],
+  ['netlify-cli', 'netlify'],
+  ['aws-cdk', 'cdk'],
+  ['@railway/cli', 'railway'],
+  ['@aws-amplify/cli', 'amplify'],
+  ['eas-cli', 'eas'],
+  ['@angular/cli', 'ng'],
+  ['@shopify/cli', 'shopify'],
+  ['@google/clasp', 'clasp'],
+  ['@expo/cli', 'expo'],
+  ['dotenv-cli', 'dotenv'],
+  ['@dotenvx/dotenvx', 'dotenvx'],
+])
+
 export interface Launched {
   readonly call: Call
   readonly elsewhere: boolean
@@ -226,6 +243,7 @@ export function launchedBy(call: Call): Launched | undefined {
     return call.args[0]?.text === '-E' && call.args[1] ? made(call, call.args.slice(1), false) : undefined
   if (call.name === 'cmd') return byCmd(call)
   if (call.name === 'nix') return byNix(call)
+  if (call.name === 'salt' || call.name === 'salt-ssh' || call.name === 'salt-call') return bySalt(call)
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
@@ -270,6 +288,13 @@ function shell(line: Word): readonly Word[] {
   return [literalWord('sh'), literalWord('-c'), line]
 }
 
+/** `salt '*' cmd.run 'rm x'`. */
+function bySalt(call: Call): Launched | undefined {
+  const at = call.args.findIndex(({ text }) => /^cmd\.(?:run|shell|run_all|script)$/.test(text))
+  const line = at < 0 ? undefined : call.args[at + 1]
+  return line && made(call, shell(line), false)
+}
+
 /** `nix develop .#ci -c make`. */
 function byNix(call: Call): Launched | undefined {
   const at = call.args.findIndex(({ text }) => text === '-c' || text === '--command')
@@ -295,7 +320,7 @@ function byPython(call: Call): Launched | undefined {
 
 function made(call: Call, [program, ...args]: readonly Word[], elsewhere: boolean): Launched {
   const text = (program?.text ?? '').replace(/(?<=.)@[^/]*$/, '')
-  const name = PROGRAM_OF.get(text) ?? text.slice(text.lastIndexOf('/') + 1)
+  const name = PROGRAMS_OF_PACKAGES.get(text) ?? text.slice(text.lastIndexOf('/') + 1)
   return { call: { ...call, name, args, isInner: true }, elsewhere }
 }
 

@@ -224,8 +224,26 @@ export const MACHINE_PROGRAMS: readonly Program[] = [
   },
 ]
 
-/** For `fallocate` and its kin, besides the file that they make. */
-export const FILLERS: readonly Program[] = [
+/** Code of AppleScript that asks for rights, or adds what runs at login. */
+const scripted = ({ texts }: Use): readonly Draft[] => {
+  const code = texts.join(' ')
+  if (/with administrator privileges/i.test(code))
+    return [privilege('osascript with administrator privileges')]
+  return /make (?:new )?login item/i.test(code) ? [onProcess('add a login item')] : []
+}
+
+/** What programs of other tables do to the machine, besides what those say. */
+export const ON_MACHINE: readonly Program[] = [
+  {
+    names: ['osascript'],
+    effects: scripted,
+    examples: [
+      {
+        command: `osascript -e 'tell application "System Events" to make login item at end'`,
+        effects: [change('add a login item')],
+      },
+    ],
+  },
   {
     names: ['fallocate', 'truncate', 'mkfile'],
     effects: fills,

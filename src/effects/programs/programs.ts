@@ -13,7 +13,7 @@ import { FETCHED_CODE } from './fetched-code.js'
 import { FILE_PROGRAMS } from './files.js'
 import { FORGE_PROGRAMS } from './forges.js'
 import { GIT_PROGRAMS } from './git.js'
-import { FILLERS, MACHINE_PROGRAMS } from './machine.js'
+import { MACHINE_PROGRAMS, ON_MACHINE } from './machine.js'
 import { FILE_MAKERS } from './made-files.js'
 import { NAMED_FILES } from './named-files.js'
 import { OWN_PROGRAMS } from './own.js'
@@ -45,7 +45,6 @@ export const PROGRAMS: readonly Program[] = [
   ...SYSTEM_PROGRAMS,
   ...MACHINE_PROGRAMS,
   ...PACKAGE_MANAGERS,
-  ...FETCHED_CODE,
   ...CODE_PROGRAMS,
   ...OWN_PROGRAMS,
   ...WINDOWS_PROGRAMS,
@@ -57,7 +56,8 @@ export const SHARED_DEEDS: readonly Program[] = [
   ...PUBLISHING,
   ...DEPLOYMENTS,
   ...SIGN_INS,
-  ...FILLERS,
+  ...FETCHED_CODE,
+  ...ON_MACHINE,
 ]
 
 const BY_NAME = new Map<string, Program>()

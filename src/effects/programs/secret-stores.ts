@@ -68,7 +68,8 @@ function shownSecret(use: Use): Draft | undefined {
     ({ names, words: shows, option, unless }) =>
       names.includes(use.call.name) &&
       shows.test(line) &&
-      (option === undefined || use.texts.some((text) => option.test(text))) &&
+      // A filter behind it may choose the secret part.
+      (option === undefined || [...use.texts, use.script.text].some((text) => option.test(text))) &&
       !(unless && use.texts.some((text) => unless.test(text))),
   )
   return isShown ? cloud('read secret', false, words.at(-1)) : undefined
@@ -116,6 +117,7 @@ export const SECRET_STORES: readonly Program[] = [
       'infisical',
       'secret-tool',
       'ansible-vault',
+      'dotenv-vault',
     ],
     hasVerb: true,
     effects: secrets,

@@ -163,7 +163,7 @@ const changed = (use: Use): readonly Draft[] => {
   const { call, texts } = use
   const name = Object.hasOwn(CREDENTIALS, call.name) ? call.name : plainName(call.name)
   const known = CREDENTIALS[name]
-  if (!known || texts.some((text) => /^(?:--help|-h|--version|--dry-run)$/.test(text))) return []
+  if (!known || texts.some((text) => /^(?:--help|--version|--dry-run)$/.test(text))) return []
   const needed = NEEDED[name]
   if (needed && !texts.some((text) => needed.test(text))) return []
   return known.words.test(plainWords(texts, known.valued).join(' '))

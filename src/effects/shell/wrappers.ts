@@ -220,24 +220,27 @@ function filledIn(words: readonly ShellWord[]): ShellWord[] {
   return words.map((word) => ({ ...word, shape: word.shape.replace(/\{[^{}]*\}/g, OPEN) }))
 }
 
-/** For find and fd. */
-const EXEC = /^(?:-exec|-execdir|-ok|-okdir|-\w*[xX]|--exec(?:-batch)?(?:=.*)?)$/s
+/** Options of find, where `-regex` is a test, and of fd, where `-tfx` is three options. */
+const FIND_EXEC = /^-(?:exec|execdir|ok|okdir)$/
+const FD_EXEC = /^(?:-\w*[xX]|--exec(?:-batch)?(?:=.*)?)$/s
 
-const find: Wrapper = (args) => {
-  const commands: ShellWord[][] = []
-  let current: ShellWord[] | undefined
-  for (const word of args) {
-    const { text } = word
-    if (current && (text === ';' || (text === '+' && current.at(-1)?.text === '{}'))) current = undefined
-    else if (current) current.push(word)
-    else if (EXEC.test(text)) {
-      const at = text.indexOf('=')
-      current = at < 0 ? [] : [{ ...word, text: text.slice(at + 1), shape: word.shape.slice(at + 1) }]
-      commands.push(current)
+const each =
+  (exec: RegExp): Wrapper =>
+  (args) => {
+    const commands: ShellWord[][] = []
+    let current: ShellWord[] | undefined
+    for (const word of args) {
+      const { text } = word
+      if (current && (text === ';' || (text === '+' && current.at(-1)?.text === '{}'))) current = undefined
+      else if (current) current.push(word)
+      else if (exec.test(text)) {
+        const at = text.indexOf('=')
+        current = at < 0 ? [] : [{ ...word, text: text.slice(at + 1), shape: word.shape.slice(at + 1) }]
+        commands.push(current)
+      }
     }
+    return found(commands, args)
   }
-  return found(commands, args)
-}
 
 function found(commands: readonly ShellWord[][], args: readonly ShellWord[]): Inner {
   const named = commands.filter(({ length }) => length > 0)
@@ -254,7 +257,8 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...SCRIPT_RUNNERS,
   ['xargs', xargs],
   ['parallel', parallel],
-  ...['find', 'fd', 'fdfind'].map((name) => [name, find] as const),
+  ['find', each(FIND_EXEC)],
+  ...['fd', 'fdfind'].map((name) => [name, each(FD_EXEC)] as const),
   ...['export', 'declare', 'typeset', 'local', 'readonly'].map((name) => [name, declare] as const),
   ['command', command],
   ['setarch', setarch],

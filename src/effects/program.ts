@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import { realOf } from '../files/within.js'
 import type { Effect, Place, Source } from './effect.js'
-import { absolutePath, isNoFile, SOMEWHERE } from './paths/absolute-path.js'
+import { absolutePath, isNoFile, isSomewhere } from './paths/absolute-path.js'
 import { isLink } from './paths/on-disk.js'
 import { isPattern } from './paths/path-overlap.js'
 import { plainHost } from './plain-host.js'
@@ -67,14 +67,14 @@ export function placesOf(
   if (isNoFile(word.text) || /^[<>]\(/.test(word.text)) return []
   if (!word.known) return [{ path: word.text, known: false, wild: false, deep }]
   const [only] = folders
-  if (folders.length === 1 && only !== undefined && only !== SOMEWHERE && !word.text.endsWith('/')) {
+  if (folders.length === 1 && only !== undefined && !isSomewhere(only) && !word.text.endsWith('/')) {
     const wild = isWild(word) || isPattern(only)
     const given = absolutePath(word.text, only, home)
     return [{ path: plainPath(wild ? withStars(given) : given), known: true, wild, deep }]
   }
   const found = new Map<string, Place>()
   for (const folder of folders) {
-    const isLost = folder === SOMEWHERE && !/^(?:[/~]|file:)/.test(word.text)
+    const isLost = isSomewhere(folder) && !/^(?:[/~]|file:)/.test(word.text)
     const wild = isWild(word) || (!isLost && isPattern(folder))
     const given = isLost ? word.text : absolutePath(word.text, folder, home)
     const path = isLost ? given : plainPath(wild ? withStars(given) : given)

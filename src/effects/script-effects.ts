@@ -290,11 +290,15 @@ function ofScript(script: Script, around: Surroundings): readonly Effect[] {
 
 /** `HISTFILE=x; history -w` */
 function historyFiles({ assignments, calls }: Script, { home }: Surroundings): readonly Place[] {
-  const text = assignments.findLast((one) => one.startsWith('HISTFILE='))?.slice('HISTFILE='.length)
   const writer = calls.find(({ name }) => name === 'history')
-  return text && writer
-    ? placesOf({ text, known: !/[$`]/.test(text), glob: false }, writer.folders, home, false)
-    : []
+  if (!writer) return NONE
+  return assignments
+    .filter((one) => one.startsWith('HISTFILE='))
+    .map((one) => one.slice('HISTFILE='.length))
+    .filter((text) => text !== '')
+    .flatMap((text) =>
+      placesOf({ text, known: !/[$`]/.test(text), glob: false }, writer.folders, home, false),
+    )
 }
 
 /** What the calls of a script read, if one of them writes to a socket. */

@@ -107,6 +107,20 @@ describe('a command that starts another in its own folder', () => {
   })
 })
 
+describe('a folder that only the shell knows', () => {
+  it.each([
+    'cd -; touch x',
+    'cd "$D" && env -C dir touch x',
+    "sh -c 'cd -; touch x'; env -C dir true",
+    'cd "$D"; cd dir; touch x',
+  ])('has places that nobody knows: %s', async (command) => {
+    const effects = await kinds({ name: 'Bash', input: { command } })
+    const places = effects.flatMap((one) => (one.kind === 'write' ? [one.place] : []))
+    expect(places).toContainEqual(expect.objectContaining({ path: 'x', known: false }))
+    expect(places.filter(({ path, known }) => known && !path.startsWith('/'))).toEqual([])
+  })
+})
+
 describe('tools', () => {
   it('that read name what they read', async () => {
     expect(await kinds({ name: 'Read', input: { file_path: '~/.ssh/id_rsa' } })).toEqual([

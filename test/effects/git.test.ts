@@ -74,3 +74,13 @@ describe('aliases of git', () => {
     expect((await sure('git status')).map(({ kind }) => kind)).toEqual(['run'])
   })
 })
+
+describe('git diff in a folder of a repository', () => {
+  it('shows the whole repository', async () => {
+    const context = { cwd: app, projectDir: app, home, env: {} }
+    const use = { name: 'Bash', input: { command: 'cd sub && git diff HEAD~1' } }
+    expect(await effectsOf(use, context)).toContainEqual(
+      expect.objectContaining({ kind: 'read', place: expect.objectContaining({ path: app, deep: true }) }),
+    )
+  })
+})

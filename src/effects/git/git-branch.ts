@@ -1,4 +1,4 @@
-// Reads a repository's current branch from its files, without starting git.
+// Reads a repository's current branch and the folder of its files from the disk, without starting git.
 
 import { dirname, join, resolve } from 'node:path'
 import { readPlain } from '../../files/plain-file.js'
@@ -33,6 +33,14 @@ function isBorn(gitDir: string, branch: string): boolean {
   if (textOf(join(folder, 'refs', 'heads', branch)) !== undefined) return true
   if (isFolder(join(folder, 'reftable'))) return true
   return textOf(join(folder, 'packed-refs'))?.includes(` refs/heads/${branch}\n`) ?? false
+}
+
+/** The top of the repository that the folder is in, or the folder itself outside one. */
+export function topOf(start: string): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (kindOf(join(folder, '.git')) !== undefined) return folder
+    if (dirname(folder) === folder) return start
+  }
 }
 
 function gitDirAbove(start: string): string | undefined {

@@ -7,6 +7,8 @@ export interface ShownFiles {
   readonly files: readonly Word[]
   /** Whether a folder means everything below it. */
   readonly deep: boolean
+  /** Whether it is everything in the repository, wherever in it the command runs. */
+  readonly whole?: boolean
 }
 
 const HERE: Word = { text: '.', known: true, glob: false }
@@ -93,7 +95,7 @@ function diffed(args: readonly Word[]): ShownFiles {
   const { operands } = argumentsOf(args, SHAPES.get('diff'))
   if (args.some(({ text }) => /^--no-i/.test(text))) return { files: operands, deep: true }
   const shown = [...named(args).files, ...paths(args, SHAPES.get('diff'))]
-  return { files: shown.length > 0 ? shown : [HERE], deep: true }
+  return shown.length > 0 ? { files: shown, deep: true } : { files: [HERE], deep: true, whole: true }
 }
 
 function logged(verb: string, args: readonly Word[]): ShownFiles {

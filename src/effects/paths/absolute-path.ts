@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url'
 /** Stands for a folder that is only known at run time. */
 export const SOMEWHERE = '?'
 
+/** Also for a folder below one that is only known at run time. */
+export function isSomewhere(folder: string): boolean {
+  return folder === SOMEWHERE || folder.startsWith(`${SOMEWHERE}/`)
+}
+
 export function absolutePath(text: string, folder: string, home: string): string {
   const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
   if (path.startsWith('~') && (path.length === 1 || path[1] === '/')) return home + path.slice(1)

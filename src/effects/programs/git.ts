@@ -2,8 +2,10 @@
 
 import { gitEffects, gitFolders } from '../files/git-effects.js'
 import { type ChangedBranch, changedBranches } from '../git/changed-branches.js'
+import { topOf } from '../git/git-branch.js'
 import { gitCall } from '../git/git-call.js'
 import { shownFiles } from '../git/shown-files.js'
+import { isSomewhere } from '../paths/absolute-path.js'
 import {
   type Draft,
   hostOf,
@@ -229,10 +231,12 @@ function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses)
 }
 
 function readsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {
-  const { files, deep } = shownFiles(verb, use.args.slice(use.args.length - args.length))
+  const { files, deep, whole } = shownFiles(verb, use.args.slice(use.args.length - args.length))
+  const from = files.length === 0 ? [] : gitFolders(use.call)
+  const folders = whole ? from.map((folder) => (isSomewhere(folder) ? folder : topOf(folder))) : from
   return onPlaces(
     'read',
-    files.flatMap((word) => use.places(word, deep, gitFolders(use.call))),
+    files.flatMap((word) => use.places(word, deep, folders)),
   )
 }
 

@@ -183,21 +183,19 @@ const jar = (use: Use): readonly Draft[] => {
   const [first, ...rest] = use.args
   const letters = /^-?([ctuxifmevM0nP]+)$/.exec(first?.text ?? '')?.[1]
   const isBundled = letters !== undefined && letters.length > 1
-  const { operands, valuesOf, has } = argumentsOf(isBundled ? rest : use.args, {
+  // Behind bundled letters, the archive comes first, whatever its name begins with.
+  const isNamed = isBundled && letters.includes('f')
+  const { operands, valuesOf, has } = argumentsOf(isBundled ? rest.slice(isNamed ? 1 : 0) : use.args, {
     valued: 'fmeC',
     long: ['--file', '--manifest', '--main-class', '--release'],
   })
   const does = (letter: string, long: string) => (isBundled ? letters.includes(letter) : has(letter, long))
-  const archives = [
-    ...valuesOf('f', '--file'),
-    ...(isBundled && letters.includes('f') ? operands.slice(0, 1) : []),
-  ]
-  const files = operands.filter((word) => !archives.includes(word))
+  const archives = isNamed ? rest.slice(0, 1) : valuesOf('f', '--file')
   const folders = valuesOf('C')
   if (does('x', '--extract')) return [...reads(use, archives), ...writes(use, [literalWord('.')], true)]
   if (!does('c', '--create') && !does('u', '--update')) return reads(use, archives)
   return [
-    ...reads(use, [...files, ...folders, ...valuesOf('m', '--manifest')], true),
+    ...reads(use, [...operands, ...folders, ...valuesOf('m', '--manifest')], true),
     ...(does('u', '--update') ? reads(use, archives) : []),
     ...writes(use, archives),
   ]

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { gitCall } from '../git/git-call.js'
-import { ofProcess, SOMEWHERE } from '../paths/absolute-path.js'
+import { isSomewhere, ofProcess, SOMEWHERE } from '../paths/absolute-path.js'
 import type { Scene } from './scene.js'
 import type { Variables } from './variables.js'
 
@@ -68,7 +68,7 @@ function reached(folder: string, given: string, home: string): string {
   const text = ofProcess(given, folder)
   if (text.startsWith('/')) return posix.normalize(text)
   if (/^~(?:\/|$)/.test(text)) return posix.normalize(home + text.slice(1))
-  if (folder === SOMEWHERE) return SOMEWHERE
+  if (isSomewhere(folder)) return SOMEWHERE
   const path = posix.normalize(`${folder}/${text}`)
   return path.length > LONGEST ? SOMEWHERE : path
 }

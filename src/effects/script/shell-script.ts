@@ -168,14 +168,18 @@ export async function parsedScript(text: string, folder: string, known: Surround
   const variables = new Variables(known)
   const assignments = assignmentsIn(nodes, reading, variables)
   const sought = known.env.CDPATH !== undefined || text.includes('CDPATH')
-  const move: Mover = (words, scene, seen) => {
-    const moved = moveOf(words, scene, seen, variables, known.home)
-    if (!sought || typeof moved !== 'object') return moved
-    return { ...moved, folders: new Set([...moved.folders, SOMEWHERE]) }
-  }
+  const mover =
+    (starts: number): Mover =>
+    (words, scene, seen) => {
+      const moved = moveOf(words, scene, seen, variables, known.home)
+      // `cd -` before any other move: the shell may have been somewhere else before the script.
+      const isLost = sought || (words.includes('-') && seen.folders.size <= starts)
+      if (!isLost || typeof moved !== 'object') return moved
+      return { ...moved, folders: new Set([...moved.folders, SOMEWHERE]) }
+    }
   const scripts = nodes.filter(({ type }) => type === 'Script')
   const walked = (folders: readonly string[]) => {
-    const walk = new ShellWalk({ folders: new Set(folders), branches: UNCHANGED }, move)
+    const walk = new ShellWalk({ folders: new Set(folders), branches: UNCHANGED }, mover(folders.length))
     walk.take(scripts)
     return { walk, calls: callsOf(reading, nodes, variables, (node) => walk.sceneOf(node)) }
   }

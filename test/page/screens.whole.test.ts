@@ -469,6 +469,35 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     expect(await faults()).toEqual([])
   })
 
+  it('Playground: corrects a payload where it is wrong, and fires it in a copy, by keyboard', async () => {
+    await toScreen('Playground')
+    await expect.poll(() => page.inputValue('#payload')).toContain('"command": "ls"')
+    await page.focus('#payload')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('{\n  "tool_name": "Bash",\n  "tool_input": "rm -rf ~/play"\n}')
+    await page.waitForSelector('text=Line 3:')
+    expect(await page.textContent('#payload-problems')).toContain('tool_input must be an object')
+    expect(await page.isDisabled('button:text("Fire in a copy")')).toBe(true)
+    expect(await faults()).toEqual([])
+    await page.focus('#payload')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText(
+      '{\n  "tool_name": "Bash",\n  "tool_input": {"command": "rm -rf ~/play"}\n}',
+    )
+    await page.waitForSelector('#payload-problems li', { state: 'detached' })
+    await page.focus('button:text("Fire in a copy")')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.played', { timeout: 60_000 })
+    const result = await page.textContent('.played')
+    expect(result).toContain('denied')
+    expect(result).toContain('This command deletes a home folder and was not run.')
+    expect(result).toContain('formatter:PreToolUse#1')
+    expect(await faults()).toEqual([])
+    await show('#/live')
+    await page.waitForSelector('.row')
+    expect(await page.textContent('main')).not.toContain('~/play')
+  })
+
   it('says which keys there are', async () => {
     await page.keyboard.press('?')
     await page.waitForSelector('dialog[open]')

@@ -6,6 +6,7 @@ import { COMMANDS } from '../../src/cli/commands.js'
 import { actsIn } from '../../src/cli/open/acts.js'
 import { agentAnswers } from '../../src/cli/open/agent-answers.js'
 import { commandAnswers } from '../../src/cli/open/command-answers.js'
+import { playgroundAnswers } from '../../src/cli/open/playground-answers.js'
 import { pluginAnswers } from '../../src/cli/open/plugin-answers.js'
 import { actAnswers } from '../../src/page/act-answers.js'
 import { readAssets } from '../../src/page/assets.js'
@@ -58,6 +59,7 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
         approversFile: approversFile(project),
       }),
       ...pluginAnswers(COMMANDS, project.folder, approversFile(project)),
+      ...playgroundAnswers(project.folder, { program: programFile(), onProblem }),
       ...actAnswers({
         acts: actsIn(COMMANDS, project.folder),
         record: (entry) => record(project.folder, [entry]),

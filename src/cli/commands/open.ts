@@ -20,6 +20,7 @@ import { actsIn } from '../open/acts.js'
 import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import { commandAnswers } from '../open/command-answers.js'
+import { playgroundAnswers } from '../open/playground-answers.js'
 import { pluginAnswers } from '../open/plugin-answers.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
@@ -86,6 +87,7 @@ export const command: Command<typeof OPTIONS> = {
           by: userName(),
         }),
         ...pluginAnswers(commands, project),
+        ...playgroundAnswers(project, { onProblem }),
         ...actAnswers({
           acts: actsIn(commands, project),
           record: (entry) => record(project, [entry]),

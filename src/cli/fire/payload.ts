@@ -202,6 +202,9 @@ const BY_TOOL: Readonly<Record<string, unknown>> = {
   WebFetch: { url: 'https://example.com/', prompt: 'Hello' },
 }
 
+/** Tools with an example of their own. */
+export const EXAMPLE_TOOLS = Object.keys(BY_TOOL)
+
 /** A payload with the required fields, as JSON. */
 export function examplePayload({ required }: EventKind, tool: unknown = 'Bash'): string {
   const input = { tool_input: Object.hasOwn(BY_TOOL, String(tool)) ? BY_TOOL[String(tool)] : {} }

@@ -30,12 +30,17 @@ export function DetailsView({ seq, row, id }: Props) {
   return (
     <div class="details" id={id}>
       {problem !== '' && <p class="problem">{problem}</p>}
-      {details && <Body details={details} />}
+      {details && (
+        <>
+          <DetailsBody details={details} />
+          <Footer details={details} />
+        </>
+      )}
     </div>
   )
 }
 
-function Body({ details }: { readonly details: Details }) {
+export function DetailsBody({ details }: { readonly details: Details }) {
   const { reason, tone, missed, asked, answer, notes } = details
   return (
     <>
@@ -108,7 +113,6 @@ function Body({ details }: { readonly details: Details }) {
           ))}
         </Part>
       )}
-      <Footer details={details} />
     </>
   )
 }

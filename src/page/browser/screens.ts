@@ -60,4 +60,10 @@ export const SCREENS: readonly Screen[] = [
     icon: 'M9 3v5M15 3v5M6 8h12v4a6 6 0 0 1-12 0zM12 18v3',
     load: async () => (await import('./plugins.js')).Plugins,
   },
+  {
+    name: 'playground',
+    title: 'Playground',
+    icon: 'M7 4l13 8-13 8z',
+    load: async () => (await import('./playground.js')).Playground,
+  },
 ]

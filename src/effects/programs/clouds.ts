@@ -228,7 +228,20 @@ export const CLOUD_PROGRAMS: readonly Program[] = [
     ],
   },
   {
-    names: ['gcloud', 'oci', 'ibmcloud', 'aliyun', 'linode-cli', 'hcloud', 'scw', 'civo'],
+    names: [
+      'gcloud',
+      'oci',
+      'ibmcloud',
+      'aliyun',
+      'linode-cli',
+      'hcloud',
+      'scw',
+      'civo',
+      'vultr-cli',
+      'exo',
+      'upctl',
+      'ovhcloud',
+    ],
     hasVerb: true,
     effects: (use) => [...gcloudStorage(use), ...gcloudRisk(use)],
     examples: [

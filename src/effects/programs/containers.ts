@@ -57,7 +57,7 @@ function started(use: Use): readonly Draft[] {
 }
 
 const MOUNTED =
-  /^(?:\/|\/etc|\/root|\/home|\/var\/run\/docker\.sock|\/var\/lib|\/usr|\/boot|\/dev|\/proc|\/sys)(?::|$)|(?:source|src)=\/(?:,|$)/
+  /^(?:\/|\/etc|\/root|\/home(?:\/[^/:]+)?|\/Users\/[^/:]+|~|\$HOME|\/var\/run\/docker\.sock|\/var\/lib|\/usr|\/boot|\/dev|\/proc|\/sys)(?::|$)|(?:source|src)=\/(?:,|$)/
 
 export const CONTAINER_PROGRAMS: readonly Program[] = [
   {
@@ -71,6 +71,8 @@ export const CONTAINER_PROGRAMS: readonly Program[] = [
       { command: 'docker compose down', effects: [] },
       { command: 'docker run -v /:/host alpine', effects: [{ kind: 'privilege' }] },
       { command: "docker exec db psql -c 'DROP TABLE x'", effects: [{ kind: 'database', destroys: true }] },
+      { command: 'docker run -v /home/dev:/h alpine', effects: [{ kind: 'privilege' }] },
+      { command: 'docker run -v /home/dev/app:/app alpine', effects: [] },
       { command: 'docker ps', effects: [] },
     ],
   },

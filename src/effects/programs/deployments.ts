@@ -42,7 +42,7 @@ const DEPLOYERS: Readonly<Record<string, Publisher>> = {
   },
   gcloud: {
     verbs:
-      /^(?:(?:alpha|beta) )?(?:(?:app|functions|run(?: jobs| services)?) (?:deploy|replace)|deploy releases (?:create|promote)|run services update-traffic|app (?:services set-traffic|versions migrate)|endpoints services deploy)/,
+      /^(?:(?:alpha|beta) )?(?:(?:app|functions|run(?: jobs| services)?) (?:deploy|replace)|deploy releases (?:create|promote)|run services update-traffic|app (?:services set-traffic|versions migrate)|endpoints services deploy|builds submit)/,
     unless: /^--no-(?:promote|traffic)$/,
   },
   aws: {

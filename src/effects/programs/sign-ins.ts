@@ -115,6 +115,7 @@ const CREDENTIALS: Readonly<Record<string, Credentials>> = {
   hf: { words: /^auth (?:login|logout)(?: |$)/, kept: '~/.cache/huggingface/token' },
   wandb: { words: /^login(?: |$)/, kept: '~/.netrc' },
   databricks: { words: /^(?:configure|auth login)(?: |$)/, kept: '~/.databrickscfg' },
+  snyk: { words: /^(?:auth|config set)(?: |$)/, kept: '~/.config/configstore/snyk.json' },
   'sentry-cli': { words: /^login(?: |$)/, kept: '~/.sentryclirc' },
   stripe: { words: SIGNS, kept: '~/.config/stripe/config.toml' },
   ngrok: { words: /^(?:authtoken|config add-authtoken)(?: |$)/, kept: '~/.config/ngrok/ngrok.yml' },

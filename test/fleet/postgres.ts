@@ -69,7 +69,6 @@ export class Postgres {
 
   /** Starts it, also after `kill`. */
   up(): void {
-    // A killed server's shared memory is found and removed by the next one, once its backends are gone.
     asUser(join(BIN ?? '', 'pg_ctl'), [
       '-D',
       this.#data,
@@ -87,6 +86,9 @@ export class Postgres {
     const [pid = ''] = readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')
     const children = spawnSync('ps', ['-o', 'pid=', '--ppid', pid], { encoding: 'utf8' }).stdout.split(/\s+/)
     for (const one of [pid, ...children]) if (one !== '') killHard(Number(one))
+    // Nobody may have waited for it yet, and then its number still looks like a server.
+    rmSync(join(this.#data, 'postmaster.pid'), { force: true })
+    rmSync(join(this.#folder ?? '', `.s.PGSQL.${this.port}.lock`), { force: true })
   }
 
   stop(): void {

@@ -22,14 +22,23 @@ export interface Tab {
   readonly errors: readonly string[]
 }
 
+interface TabOptions {
+  readonly dark?: boolean
+  readonly width?: number
+  readonly height?: number
+  /** Without motion, and in one time zone wherever it runs. */
+  readonly calm?: boolean
+}
+
 export async function openTab(
   browser: Browser,
-  { dark = true, width = 1280, height = 860 }: { dark?: boolean; width?: number; height?: number } = {},
+  { dark = true, width = 1280, height = 860, calm = false }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({
     colorScheme: dark ? 'dark' : 'light',
     viewport: { width, height },
     locale: 'en-GB',
+    ...(calm && { timezoneId: 'UTC', reducedMotion: 'reduce' }),
   })
   const page = await context.newPage()
   const errors: string[] = []

@@ -9,6 +9,7 @@ import { commandAnswers } from '../../src/cli/open/command-answers.js'
 import { playgroundAnswers } from '../../src/cli/open/playground-answers.js'
 import { pluginAnswers } from '../../src/cli/open/plugin-answers.js'
 import { actAnswers } from '../../src/page/act-answers.js'
+import type { Answers } from '../../src/page/answers.js'
 import { readAssets } from '../../src/page/assets.js'
 import { decisionAnswers } from '../../src/page/decision-answers.js'
 import { openPage, type Page, type PageOptions } from '../../src/page/page-server.js'
@@ -36,7 +37,12 @@ export function pageQueue(project: Project): FileApprovals {
   return new FileApprovals({ approversFile: approversFile(project) })
 }
 
-export async function servePage(project: Project, more: Partial<PageOptions> = {}): Promise<Served> {
+/** `shown`: what becomes of answers on their way to the browser. */
+export async function servePage(
+  project: Project,
+  more: Partial<PageOptions> = {},
+  shown: (answer: unknown) => unknown = (answer) => answer,
+): Promise<Served> {
   const problems: string[] = []
   const onProblem = (text: string) => void problems.push(text)
   const places = { projectDir: project.folder }
@@ -45,35 +51,38 @@ export async function servePage(project: Project, more: Partial<PageOptions> = {
   const ended = new Promise<'idle' | 'stopped'>((resolve) => {
     end = resolve
   })
+  const answers: Answers = {
+    'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
+    ...traceAnswers(trace),
+    ...commandAnswers(COMMANDS, project.folder, approversFile(project)),
+    ...questionAnswers({
+      queue: async () => pageQueue(project),
+      record: (pending, answer) => recordAnswer(pending, answer, 'page'),
+      by: 'tester',
+      approversFile: approversFile(project),
+    }),
+    ...pluginAnswers(COMMANDS, project.folder, approversFile(project)),
+    ...playgroundAnswers(project.folder, { program: programFile(), onProblem }),
+    ...actAnswers({
+      acts: actsIn(COMMANDS, project.folder),
+      record: (entry) => record(project.folder, [entry]),
+      by: 'tester',
+      approversFile: approversFile(project),
+    }),
+    ...decisionAnswers({
+      trace,
+      grants: (onTrouble) =>
+        fileStores({ ...places, onTrouble, approversFile: approversFile(project) }).sessions,
+      record: (grant) => recordRevoked(project.folder, [grant], 'tester'),
+    }),
+    ...agentAnswers(project.folder),
+  }
   const page = await openPage({
     assets: readAssets(join(dirname(programFile()), 'page')),
     trace,
-    answers: {
-      'GET api/about': async () => ({ project: 'shop', folder: project.folder, version: '0.0.0' }),
-      ...traceAnswers(trace),
-      ...commandAnswers(COMMANDS, project.folder, approversFile(project)),
-      ...questionAnswers({
-        queue: async () => pageQueue(project),
-        record: (pending, answer) => recordAnswer(pending, answer, 'page'),
-        by: 'tester',
-        approversFile: approversFile(project),
-      }),
-      ...pluginAnswers(COMMANDS, project.folder, approversFile(project)),
-      ...playgroundAnswers(project.folder, { program: programFile(), onProblem }),
-      ...actAnswers({
-        acts: actsIn(COMMANDS, project.folder),
-        record: (entry) => record(project.folder, [entry]),
-        by: 'tester',
-        approversFile: approversFile(project),
-      }),
-      ...decisionAnswers({
-        trace,
-        grants: (onTrouble) =>
-          fileStores({ ...places, onTrouble, approversFile: approversFile(project) }).sessions,
-        record: (grant) => recordRevoked(project.folder, [grant], 'tester'),
-      }),
-      ...agentAnswers(project.folder),
-    },
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([key, answer]) => [key, async (asked) => shown(await answer(asked))]),
+    ),
     port: anyPort,
     idleMs: 600_000,
     onEnd: end,

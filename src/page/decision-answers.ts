@@ -42,7 +42,7 @@ function grantView({ id, hook, event, tool, cwd, about = '', by, created, expire
     id,
     what: visible(tool || event),
     about: block(about),
-    hook: visible(shortened(hook)),
+    hook: visible(hook.replace(/^(?:user|project|named):(.*):[0-9a-f]{16}$/s, '$1')),
     folder: visible(shortened(cwd)),
     ...(by !== undefined && { by: visible(by) }),
     since: created,

@@ -8,7 +8,7 @@ export type Connection = 'connecting' | 'listening' | 'lost' | 'ended'
 /** The list stays quick with so many. Audit shows older ones. */
 const MOST_ROWS = 2000
 const FIRST_ROWS = 400
-/** However many rows arrive, the page is drawn so often. */
+/** However many rows arrive, the page is drawn at most so often. The first of them is drawn at once. */
 const DRAW_MS = 60
 
 export class Feed {
@@ -19,6 +19,7 @@ export class Feed {
   readonly #listeners = new Set<() => void>()
   readonly #arrived = new Map<number, Row>()
   #timer: number | undefined
+  #drawn = 0
 
   async start(): Promise<void> {
     try {
@@ -52,12 +53,14 @@ export class Feed {
 
   #arrive(rows: readonly Row[]): void {
     for (const row of rows) this.#arrived.set(row.seq, row)
-    this.#timer ??= window.setTimeout(() => this.#merge(), DRAW_MS)
+    const wait = Math.max(0, this.#drawn + DRAW_MS - performance.now())
+    this.#timer ??= window.setTimeout(() => this.#merge(), wait)
   }
 
   /** A row comes again once its call is known. */
   #merge(): void {
     this.#timer = undefined
+    this.#drawn = performance.now()
     const merged = this.rows.map((row) => this.#arrived.get(row.seq) ?? row)
     const newest = this.rows[0]?.seq ?? 0
     const added = [...this.#arrived.values()].filter(({ seq }) => seq > newest).sort((a, b) => b.seq - a.seq)

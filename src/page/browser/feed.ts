@@ -10,6 +10,9 @@ const MOST_ROWS = 2000
 const FIRST_ROWS = 400
 /** However many rows arrive, the page is drawn at most so often. The first of them is drawn at once. */
 const DRAW_MS = 60
+const LONGEST_DRAW_MS = 1000
+/** After a slow drawing the page rests for so many times as long, so that it stays usable. */
+const REST = 9
 
 export class Feed {
   /** The newest first. */
@@ -20,6 +23,7 @@ export class Feed {
   readonly #arrived = new Map<number, Row>()
   #timer: number | undefined
   #drawn = 0
+  #rest = DRAW_MS
 
   async start(): Promise<void> {
     try {
@@ -53,7 +57,7 @@ export class Feed {
 
   #arrive(rows: readonly Row[]): void {
     for (const row of rows) this.#arrived.set(row.seq, row)
-    const wait = Math.max(0, this.#drawn + DRAW_MS - performance.now())
+    const wait = Math.max(0, this.#drawn + this.#rest - performance.now())
     this.#timer ??= window.setTimeout(() => this.#merge(), wait)
   }
 
@@ -67,6 +71,14 @@ export class Feed {
     this.rows = [...added, ...merged].slice(0, MOST_ROWS)
     this.#arrived.clear()
     this.#tell()
+    // Soon after the next frame, everything is drawn.
+    requestAnimationFrame(() => window.setTimeout(() => this.#hasDrawn()))
+  }
+
+  #hasDrawn(): void {
+    const end = performance.now()
+    this.#rest = Math.min(LONGEST_DRAW_MS, Math.max(DRAW_MS, (end - this.#drawn) * REST))
+    this.#drawn = end
   }
 
   #tell(): void {

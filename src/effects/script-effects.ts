@@ -3,12 +3,14 @@
 import { posix } from 'node:path'
 import type { Effect, Place, Source } from './effect.js'
 import { withValuesApart } from './files/option-values.js'
+import { SOMEWHERE } from './paths/absolute-path.js'
 import { type Draft, type Program, placesOf, reads, send, type Use, verbIndexes } from './program.js'
 import { alsoCode, codeEffects } from './programs/code.js'
 import { copiedTrees } from './programs/copied-trees.js'
 import { fileChanges } from './programs/files.js'
 import { type Launched, launchedBy } from './programs/launchers.js'
 import { givenDisks, mentions } from './programs/mentions.js'
+import { throughMounts } from './programs/mounts.js'
 import { onCarabiner, setVariables, unasked } from './programs/own.js'
 import { programOf } from './programs/programs.js'
 import { sourcesOfInput } from './programs/sources.js'
@@ -91,11 +93,13 @@ export async function scriptEffects(
   const effects: Effect[] = []
   for (const call of all) {
     const found = launched.size === 0 ? undefined : launched.get(call)
+    const here = (effect: Effect) => fromElsewhere(effect, found, folder, around.home)
     if (found && wrapperOf(call.name)) {
       const line = [call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')
-      const inner = await scriptEffects(line, folder, around, budget, layer + 1)
-      effects.push(...(found.elsewhere ? inner.flatMap(fromElsewhere) : inner))
-    } else if (found?.elsewhere) effects.push(...reader.effectsOf(call).flatMap(fromElsewhere))
+      const start = found.mounts ? (found.mounts.folder ?? SOMEWHERE) : folder
+      const inner = await scriptEffects(line, start, around, budget, layer + 1)
+      effects.push(...(found.elsewhere ? inner.flatMap(here) : inner))
+    } else if (found?.elsewhere) effects.push(...reader.effectsOf(call).flatMap(here))
     else for (const effect of reader.effectsOf(call)) effects.push(effect)
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
@@ -112,7 +116,13 @@ const LONGEST_CHAIN = 5
 function launchChain(call: Call): readonly Launched[] {
   const chain: Launched[] = []
   for (let found = launchedBy(call); found && chain.length < LONGEST_CHAIN; ) {
-    chain.push({ ...found, elsewhere: found.elsewhere || (chain.at(-1)?.elsewhere ?? false) })
+    const before = chain.at(-1)
+    const inside = found.mounts ?? before?.mounts
+    chain.push({
+      ...found,
+      elsewhere: found.elsewhere || (before?.elsewhere ?? false),
+      ...(inside && { mounts: inside, folders: found.folders ?? before?.folders ?? call.folders }),
+    })
     found = wrapperOf(found.call.name) ? undefined : launchedBy(found.call)
   }
   return chain
@@ -415,7 +425,14 @@ async function inStored(
 }
 
 /** A delete in a container or on another machine loses its files, not those of this machine. */
-function fromElsewhere(effect: Effect): readonly Effect[] {
+function fromElsewhere(
+  effect: Effect,
+  found: Launched | undefined,
+  folder: string,
+  home: string,
+): readonly Effect[] {
+  const mounted = found?.mounts && throughMounts(effect, found.mounts, found.folders ?? [folder], home)
+  if (mounted) return mounted
   switch (effect.kind) {
     case 'delete':
       return [

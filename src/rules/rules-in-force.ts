@@ -80,7 +80,7 @@ export function rulesInForce(
         now >= from && now < until && isIn(rule, permissionMode, agent)
       for (const effect of effects) {
         const { rules, candidates } = rulesOf(effect.kind)
-        if (rules.length === 0 && !isUnparsed(effect)) continue
+        if (rules.length === 0 && !isUnparsed(effect) && effect.kind !== 'move') continue
         const before = hits.length
         const subjects = subjectsOf(effect)
         for (const i of candidates(subjects)) {
@@ -92,6 +92,8 @@ export function rulesInForce(
           if (effect.guess && rule.where?.guess !== true) continue
           hits.push(because === undefined ? { rule, effect } : uncertainHit(rule, effect, because))
         }
+        if (effect.kind === 'move' && effect.place.known && effect.to.known)
+          hits.push(...lostByMove(effect, rulesOf('delete').rules.filter(isNow)))
         if (isUnparsed(effect) && !hits.slice(before).some(decides))
           hits.push(...maybeMet(timedAll.filter(isNow), effect))
       }
@@ -122,6 +124,21 @@ function maybeMet(rules: readonly Timed[], effect: Effect): readonly Hit[] {
   // A rule in shadow mode asks nobody, so it does not stand for the others.
   const rule = forbidding.find(({ mode }) => mode !== 'shadow') ?? forbidding[0]
   return rule ? [{ rule, effect, as: 'ask', because: 'it may be met' }] : []
+}
+
+/** A rule about deletes counts for what leaves the places that it is about. Within them, it only gets another name. */
+function lostByMove(
+  effect: Extract<Effect, { readonly kind: 'move' }>,
+  rules: readonly Compiled[],
+): readonly Hit[] {
+  const { to, ...rest } = effect
+  const gone: Effect = { ...rest, kind: 'delete' }
+  const there: Effect = { ...gone, place: { ...to, deep: effect.place.deep } }
+  return rules
+    .filter(({ rule }) => FORBIDDING.has(rule.then) && !rule.effects.includes('move') && rule.effects !== '*')
+    .filter(({ rule }) => !effect.guess || rule.where?.guess === true)
+    .filter(({ meets }) => meets(gone, subjectsOf(gone)) && !meets(there, subjectsOf(there)))
+    .map(({ rule }) => ({ rule, effect }))
 }
 
 function compiledFor(kind: EffectKind, all: readonly Timed[], roots: Roots): OfKind {

@@ -158,9 +158,13 @@ function walked(all: readonly Rule[], effects: readonly Effect[]): readonly stri
 /** Without the rules that an unknown path only could meet. */
 function judged(all: readonly Rule[], effects: readonly Effect[]): readonly string[] {
   const hits = rulesInForce({ rules: all }, ROOTS).judge(effects, { permissionMode: undefined, now: 0 })
-  return hits
-    .filter(({ as }) => as === undefined)
-    .map((hit) => `${effects.indexOf(hit.effect)} ${hit.rule.id}`)
+  return (
+    hits
+      .filter(({ as }) => as === undefined)
+      // Rules about deletes also count for some moves, without the index.
+      .filter(({ rule, effect: { kind } }) => rule.effects === '*' || rule.effects.includes(kind))
+      .map((hit) => `${effects.indexOf(hit.effect)} ${hit.rule.id}`)
+  )
 }
 
 describe('the index of rules', () => {

@@ -2,9 +2,11 @@
 
 import { AGENT_PACKAGES } from '../../files/agent-shell.js'
 import { literalWord } from '../files/file-effect.js'
+import { SOMEWHERE } from '../paths/absolute-path.js'
 import { remembered } from '../remembered.js'
 import type { Call } from '../script/shell-script.js'
 import { type Word, withText } from '../script/word.js'
+import { type Mounts, mountsOf } from './mounts.js'
 
 interface Launcher {
   /** The words before the command. Undefined: the program is the launcher itself. */
@@ -106,6 +108,7 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
       { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
       { verbs: ['compose', 'run'], valued: RUN, operands: 1, elsewhere: true },
       { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['container', 'run'], valued: RUN, operands: 1, elsewhere: true },
       { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
     ],
     'docker-compose': [
@@ -120,10 +123,15 @@ const LAUNCHERS = new Map<string, readonly Launcher[]>(
           { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
           { verbs: ['compose', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
           { verbs: ['container', 'exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+          { verbs: ['container', 'run'], valued: RUN, operands: 1, elsewhere: true },
+          { verbs: ['compose', 'run'], valued: RUN, operands: 1, elsewhere: true },
         ],
       ]),
     ),
-    'podman-compose': [{ verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true }],
+    'podman-compose': [
+      { verbs: ['exec'], valued: CONTAINER, operands: 1, elsewhere: true },
+      { verbs: ['run'], valued: RUN, operands: 1, elsewhere: true },
+    ],
     ...Object.fromEntries(
       ['kubectl', 'oc', 'k'].map((name) => [
         name,
@@ -232,6 +240,10 @@ const PROGRAMS_OF_PACKAGES: ReadonlyMap<string, string> = new Map([
 export interface Launched {
   readonly call: Call
   readonly elsewhere: boolean
+  /** Folders of this machine that the command sees. */
+  readonly mounts?: Mounts
+  /** Where the call runs on this machine, if its command runs in a container. */
+  readonly folders?: readonly string[]
 }
 
 const isPython = remembered((name) => /^python[\d.]*$/.test(name))
@@ -247,12 +259,38 @@ export function launchedBy(call: Call): Launched | undefined {
   if (call.name === 'php' && /(?:^|\/)artisan$/.test(call.args[0]?.text ?? ''))
     return made(call, call.args, false)
   for (const launcher of LAUNCHERS.get(call.name) ?? []) {
-    const behind = wordsBehind(call.args, launcher)
+    const given = wordsBehind(call.args, launcher)
+    const options = given ? call.args.slice(0, call.args.length - given.length) : []
+    const entrypoint = given && launcher.elsewhere ? entrypointIn(options) : []
+    const behind = entrypoint.length > 0 ? [...entrypoint, ...lastOptions(options), ...(given ?? [])] : given
     const words = behind && launcher.line ? lineIn(call, launcher.line) : behind
     if (!words?.[0] || !(launcher.runs?.test(words[0].text) ?? true)) continue
-    return made(call, launcher.shell ? asLine(words) : words, launcher.elsewhere ?? false)
+    const started = made(call, launcher.shell ? asLine(words) : words, launcher.elsewhere ?? false)
+    const mounts = launcher.elsewhere ? mountsOf(call.name, options) : undefined
+    return mounts ? inContainer(started, mounts) : started
   }
   return undefined
+}
+
+/** `--entrypoint rm`: the words after the image are its arguments. */
+function entrypointIn(options: readonly Word[]): readonly Word[] {
+  const at = options.findIndex(({ text }) => /^--entrypoint(?:=|$)/.test(text))
+  const word = options[at]
+  if (!word) return []
+  const program = word.text.includes('=') ? withText(word, word.text.replace(/^[^=]*=/, '')) : options[at + 1]
+  return program ? [program] : []
+}
+
+/** Those after the image, which the entrypoint gets. */
+function lastOptions(options: readonly Word[]): readonly Word[] {
+  const image = options.findLastIndex(({ text }) => !text.startsWith('-'))
+  return options.slice(image + 1)
+}
+
+function inContainer(started: Launched, mounts: Mounts): Launched {
+  const { call } = started
+  const folders = [mounts.folder ?? SOMEWHERE]
+  return { ...started, mounts, folders: call.folders, call: { ...call, folders } }
 }
 
 /** `--command 'rm x'`, `--command='rm x'`, `--parameters commands='rm x'`. */

@@ -6,6 +6,7 @@ import { fileEffectsOf, isReader } from '../files/file-effects.js'
 import { aliasedLine } from '../git/aliases.js'
 import { gitCall } from '../git/git-call.js'
 import { SOMEWHERE } from '../paths/absolute-path.js'
+import { linesInSql } from '../programs/sql.js'
 import { remembered } from '../remembered.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { wrapperOf } from '../shell/wrappers.js'
@@ -48,6 +49,10 @@ export function hiddenScripts(script: Script, home?: string): readonly HiddenScr
     if (!canHide(call.name)) continue
     add([...scriptsInCode(call, script), ...runByEditor(call)], call.folders)
     if (call.name === 'git') add(runByGit(call, home), call.folders)
+    else if (SQL_CLIENTS.test(call.name))
+      add([...texts(call), ...call.input].flatMap(linesInSql), call.folders)
+    else if (SSH.test(call.name)) add(runBySsh(texts(call)), call.folders)
+    else if (SED.test(call.name)) add(texts(call).flatMap(runBySed), call.folders)
     else if (/^(?:bsd|g)?tar$/.test(call.name)) add(runByTar(texts(call)), call.folders)
     else if (STRING_RUNNERS.test(call.name))
       add(
@@ -57,6 +62,37 @@ export function hiddenScripts(script: Script, home?: string): readonly HiddenScr
   }
   return [...found].map(([line, folders]) => ({ line, folders }))
 }
+
+const SQL_CLIENTS = /^(?:psql|pgcli|ysqlsh|mysql|mariadb|mycli|sqlite3?|duckdb|sqlcmd|cockroach|isql)$/
+const SSH = /^(?:ssh|scp|sftp|rsync|sshfs|autossh)$/
+const SED = /^g?sed$/
+
+/** `-o ProxyCommand=…`, and what rsync and scp run in place of ssh. */
+function runBySsh(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, i) => {
+    const option = /^-o./.test(word) ? word.slice(2) : words[i - 1] === '-o' ? word : ''
+    const [, line] = /^\s*(?:Proxy|Local|KnownHosts)Command\s*[= ]\s*(.+)$/is.exec(option) ?? []
+    const [, shell] = /^(?:--rsh=|--rsync-path=|-\w*e(?=.))(.+)$/s.exec(word) ?? []
+    const isShell = /^(?:-\w*e|--rsh|-S|--rsync-path)$/.test(words[i - 1] ?? '') && /\s/.test(word)
+    const found = line ?? (shell !== undefined && /\s/.test(shell) ? shell : isShell ? word : undefined)
+    return found === undefined || /^(?:ssh|none)\b/.test(found)
+      ? []
+      : [found.replace(/^["'](.*)["']$/s, '$1')]
+  })
+}
+
+const RUN_BY_SED = /(?:^|[;{}\n\d$/])\s*e\s+([^\n]+)/
+const MADE_BY_SED =
+  /(?:^|[;{}\n\d$/])\s*s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1[gpimIM\d]*e/s
+
+/** `1e rm x`, `s/a/rm x/e` */
+function runBySed(word: string): readonly string[] {
+  if (word.length > LONGEST_SED) return []
+  const lines = [RUN_BY_SED.exec(word)?.[1], MADE_BY_SED.exec(word)?.[2]]
+  return lines.filter((line): line is string => line !== undefined && line.trim() !== '')
+}
+
+const LONGEST_SED = 5000
 
 const MOST_FOLDERS = 3
 
@@ -72,6 +108,9 @@ const canHide = remembered(
     isInterpreter(name) ||
     isEditor(name) ||
     /^(?:(?:bsd|g)?tar|git)$/.test(name) ||
+    SQL_CLIENTS.test(name) ||
+    SSH.test(name) ||
+    SED.test(name) ||
     STRING_RUNNERS.test(name),
 )
 

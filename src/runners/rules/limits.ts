@@ -3,6 +3,7 @@
 import { digest, grantDigest } from '../../core/base/digest.js'
 import type { Count, Counted, Counting } from '../../core/hooks/count.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
+import { sameCallDigest } from '../../effects/tools/same-call.js'
 import { countedMost, type Limit, limitOf, limitText, MILLIONTHS } from '../../rules/limit.js'
 import type { Rule } from '../../rules/rule.js'
 import type { Hit } from '../../rules/rules-in-force.js'
@@ -59,7 +60,7 @@ function countingOf(rule: Rule, limit: Limit, event: HookEvent, file: string): C
     case 'at_most':
       return { ...shared, key }
     case 'same_call':
-      return { ...shared, key: `${key}${grantDigest(event.name, event.data).slice(0, 16)}`, among: key }
+      return { ...shared, key: `${key}${sameCallDigest(event.name, event.data).slice(0, 16)}`, among: key }
     case 'denies':
       // countAfter counts it. A call that another registration has denied just now is not one more.
       return { ...shared, key, isBrief: true, add: 0 }

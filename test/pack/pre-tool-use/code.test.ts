@@ -93,13 +93,6 @@ ruby -e '%x(rm -rf ..)'
 tclsh <<< 'file delete -force ..'
 tclsh <<< 'exec rm -rf ..'
 groovy -e 'new File("..").deleteDir()'
-sqlite3 x.db ".shell rm -rf .."
-sqlite3 x.db '.system rm -rf ..'
-sqlite3 x.db <<< '.shell rm -rf ..'
-psql -c '\! rm -rf ..'
-mysql -e 'system rm -rf ..'
-gdb -batch -ex 'shell rm -rf ..'
-gdb -batch -ex '!rm -rf ..'
 python3 -c "import shutil; getattr(shutil,'rmtree')('..')"
 python3 -c "import shutil; getattr(shutil,'rm'+'tree')('..')"
 python3 -c "import shutil; f=shutil.rmtree; f('..')"
@@ -131,7 +124,6 @@ kotlinc -e 'java.io.File("..").deleteRecursively()'
 scala -e 'import sys.process._; "rm -rf ..".!'
 gnuplot -e 'system "rm -rf .."'
 maxima --batch-string='system("rm -rf ..");'
-ansible localhost -m shell -a 'rm -rf ..'
 salt-call --local cmd.run 'rm -rf ..'
 puppet apply -e 'exec {"/bin/rm -rf ..":}'
 nix eval --expr 'builtins.exec ["rm" "-rf" ".."]'
@@ -220,8 +212,6 @@ scp h:settings.json .claude/
     lines(`
 expect -c 'spawn rm -rf ..'
 expect -c 'system rm -rf ..'
-scp -o ProxyCommand='rm -rf ..' a h:b
-sftp -o ProxyCommand='rm -rf ..' h
 capsh -- -c 'rm -rf ..'
 sg root 'rm -rf ..'
 sg root -c 'rm -rf ..'
@@ -284,5 +274,25 @@ hash -r
 `),
   )('nothing to say: %s', async (command) => {
     expect(await project.reason(command)).toBe('')
+  })
+})
+
+describe('a command that a program of the tables surely runs', () => {
+  it.each([
+    'sqlite3 x.db ".shell rm -rf .."',
+    "sqlite3 x.db '.system rm -rf ..'",
+    "sqlite3 x.db <<< '.shell rm -rf ..'",
+    "psql -c '\\! rm -rf ..'",
+    "mysql -e 'system rm -rf ..'",
+    "gdb -batch -ex 'shell rm -rf ..'",
+    "gdb -batch -ex '!rm -rf ..'",
+    "ansible localhost -m shell -a 'rm -rf ..'",
+    "scp -o ProxyCommand='rm -rf ..' a h:b",
+    "sftp -o ProxyCommand='rm -rf ..' h",
+    'rsync -e \'sh -c "rm -rf .."\' a h:b',
+    "rsync --rsh='rm -rf ..' a h:b",
+    "rsync -a --rsync-path='rm -rf ..' a h:b",
+  ])('is refused like the command itself: %s', async (command) => {
+    expect(await project.verdict(command)).toBe('deny')
   })
 })

@@ -145,9 +145,6 @@ cd .cl?ude && rm settings.json
 
   it.each(
     lines(String.raw`
-rsync -e 'sh -c "rm -rf .."' a h:b
-rsync --rsh='rm -rf ..' a h:b
-rsync -a --rsync-path='rm -rf ..' a h:b
 rsync -a -b --backup-dir=.claude/hooks a b
 rsync --log-file=.claude/settings.json a b
 mmv '.claude/*' 'x/#1'

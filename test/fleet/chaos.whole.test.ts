@@ -1,0 +1,147 @@
+// 100,000 records from 20 machines, while machines, gateways and the database are killed with -9: none lost, none twice.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FileAuditLog } from '../../src/store/audit/file-audit.js'
+import { runs } from '../property/runs.js'
+import { type Fleet, joined, madeFleet, ORG } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+const MACHINES = 20
+const EACH = runs(100_000) / MACHINES
+/** Processes of machines at one time. */
+const AT_ONCE = 4
+const here = (name: string) => new URL(name, import.meta.url).pathname
+
+// A server that somebody else runs is not ours to kill.
+describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('chaos', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let folder: string
+  const gateways: Gateway[] = []
+
+  /** A gateway that is started again when it was killed. */
+  class Gateway {
+    url = ''
+    child: ChildProcess | undefined
+    #isOver = false
+
+    async start(): Promise<void> {
+      const port = this.url === '' ? '0' : new URL(this.url).port
+      const child = spawn(process.execPath, [join(folder, 'chaos-gateway.mjs'), fleet.gateway, ORG, port])
+      this.child = child
+      child.on('exit', () => !this.#isOver && void this.start())
+      const [said] = await once(child.stdout, 'data')
+      this.url = String(said).trim()
+    }
+
+    kill(): void {
+      this.child?.kill('SIGKILL')
+    }
+
+    async end(): Promise<void> {
+      this.#isOver = true
+      this.kill()
+      if (this.child?.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit')
+    }
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-chaos-'))
+    await build({
+      entryPoints: ['chaos-machine.ts', 'chaos-gateway.ts'].map(here),
+      ...{ outdir: folder, outExtension: { '.js': '.mjs' }, bundle: true, platform: 'node', format: 'esm' },
+      banner: {
+        js: `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)})`,
+      },
+    })
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    gateways.push(new Gateway(), new Gateway())
+    for (const one of gateways) await one.start()
+  })
+  afterAll(async () => {
+    for (const one of gateways) await one.end()
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('every record arrives once and in order', async () => {
+    const homes = Array.from({ length: MACHINES }, (_, i) => join(folder, `machine-${i}`))
+    const urls = gateways.map(({ url }) => url)
+    for (const [i, home] of homes.entries()) {
+      mkdirSync(join(home, 'project'), { recursive: true })
+      await joined(fleet, urls[i % 2] ?? '', join(home, 'data'), `chaos-${i}`)
+    }
+    const running = new Set<ChildProcess>()
+    let told = ''
+    let killed = 0
+    /** Until it ends by itself: one that was killed is started again. */
+    const played = async (home: string): Promise<void> => {
+      for (;;) {
+        const args = [join(home, 'data'), join(home, 'project'), String(EACH), ...urls]
+        const child = spawn(process.execPath, [join(folder, 'chaos-machine.mjs'), ...args])
+        running.add(child)
+        child.stdout.on('data', (part) => {
+          told += part
+        })
+        child.stderr.on('data', (part) => {
+          told += part
+        })
+        const [code] = await once(child, 'exit')
+        running.delete(child)
+        if (code === 0) return
+        killed++
+      }
+    }
+    let isOver = false
+    const waiting = [...homes]
+    const players = Array.from({ length: AT_ONCE }, async () => {
+      for (let home = waiting.shift(); home !== undefined; home = waiting.shift()) await played(home)
+    })
+    const everything = Promise.all(players).finally(() => {
+      isOver = true
+    })
+    // As many kills as the machines need turns: each turn kills one of the three kinds.
+    let servers = 0
+    for (let turn = 0; !isOver; turn++) {
+      await Promise.race([everything, new Promise((resolve) => setTimeout(resolve, 1500))])
+      if (isOver) break
+      if (turn % 8 === 7) {
+        server.kill()
+        server.up()
+        servers++
+      } else if (turn % 4 === 1) gateways[turn % 2]?.kill()
+      else if (turn < 30) [...running][turn % Math.max(running.size, 1)]?.kill('SIGKILL')
+    }
+    await everything
+    expect(told).toBe('')
+    expect(killed).toBeGreaterThan(0)
+    console.log(`chaos: ${killed} machines and ${servers} servers were killed`)
+    const [row] = await run(fleet.owner, [
+      `select count(*)::int as records, count(distinct (chain, seq))::int as distinct,
+        (select count(*)::int from fleet.evidence) as evidence, (select max(epoch) from fleet.chain) as epochs from fleet.record`,
+    ])
+    expect(row).toMatchObject({ evidence: 0, epochs: 1 })
+    expect(row?.records).toBe(row?.distinct)
+    // A batch whose writer was killed before it was acknowledged may be there, or not; what a log has, the fleet has.
+    let total = 0
+    for (const [i, home] of homes.entries()) {
+      const log = new FileAuditLog({ projectDir: join(home, 'project'), dataDir: join(home, 'data') })
+      const here: string[] = []
+      for await (const { hash } of log.entries()) here.push(hash)
+      const there = await run(fleet.owner, [
+        `select encode(r.hash, 'hex') as hash from fleet.record r join fleet.chain c using (chain) join fleet.machine m using (machine) where m.name = 'chaos-${i}' order by r.seq`,
+      ])
+      expect(there.map(({ hash }) => hash)).toEqual(here)
+      expect(here.length).toBeGreaterThanOrEqual(EACH)
+      total += here.length
+    }
+    expect(row?.records).toBe(total)
+  })
+})

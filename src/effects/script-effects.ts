@@ -12,7 +12,7 @@ import { type Launched, launchedBy } from './programs/launchers.js'
 import { givenDisks, mentions } from './programs/mentions.js'
 import { throughMounts } from './programs/mounts.js'
 import { onCarabiner, setVariables, unasked } from './programs/own.js'
-import { programOf } from './programs/programs.js'
+import { entriesOf } from './programs/programs.js'
 import { sourcesOfInput } from './programs/sources.js'
 import { remembered } from './remembered.js'
 import { isForkBomb } from './script/fork-bomb.js'
@@ -179,8 +179,7 @@ class CallReader {
     // A call that reads from itself would not end.
     this.#known.set(call, NONE)
     const use = this.use(call)
-    const program = programOf(call.name)
-    const own = program ? effectsOfProgram(program, use) : fileChanges(use)
+    const own = entriesOf(call.name)?.flatMap((entry) => effectsOfEntry(entry, use)) ?? fileChanges(use)
     const more = [
       ...alsoCode(use),
       ...copiedTrees(use, this.#around),
@@ -232,7 +231,7 @@ function saysMore(draft: Extract<Draft, { readonly kind: 'read' | 'write' | 'del
 }
 
 /** Of each word that may be the verb. */
-function effectsOfProgram(program: Program, use: Use): readonly Draft[] {
+function effectsOfEntry(program: Program, use: Use): readonly Draft[] {
   const own = program.effects(use)
   const verbs = program.hasVerb && use.texts[0]?.startsWith('-') ? verbIndexes(use.texts) : []
   if (verbs.length < 2) return own

@@ -396,6 +396,7 @@ export const GIT_PROGRAMS: readonly Program[] = [
       { command: 'git checkout --theirs yarn.lock', effects: [{ kind: 'git', loses: 'nothing' }] },
       { command: 'git checkout main -- package-lock.json', effects: [{ kind: 'git', loses: 'nothing' }] },
       { command: 'git diff | git apply -R', effects: [{ kind: 'git', loses: 'work' }] },
+      { command: 'git -C ../other commit -m x', effects: [{ kind: 'git', operation: 'commit' }] },
       { command: 'git notes prune', effects: [{ kind: 'git', loses: 'history' }] },
       { command: 'git credential fill', effects: [{ kind: 'read' }] },
       { command: 'hub gist create a.txt', effects: [{ kind: 'send', host: 'gist.github.com' }] },

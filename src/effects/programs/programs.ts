@@ -60,22 +60,12 @@ export const SHARED_DEEDS: readonly Program[] = [
   ...ON_MACHINE,
 ]
 
-const BY_NAME = new Map<string, Program>()
+const BY_NAME = new Map<string, readonly Program[]>()
 for (const program of [...PROGRAMS, ...SHARED_DEEDS]) {
-  for (const name of program.names) {
-    const known = BY_NAME.get(name)
-    BY_NAME.set(name, known ? both(known, program) : program)
-  }
+  for (const name of program.names) BY_NAME.set(name, [...(BY_NAME.get(name) ?? []), program])
 }
 
-function both(one: Program, other: Program): Program {
-  return {
-    ...one,
-    ...(other.hasVerb && { hasVerb: true }),
-    effects: (use) => [...one.effects(use), ...other.effects(use)],
-  }
-}
-
-export function programOf(name: string): Program | undefined {
+/** Every entry about the program. Undefined if there is none. */
+export function entriesOf(name: string): readonly Program[] | undefined {
   return BY_NAME.get(name) ?? BY_NAME.get(plainName(name))
 }

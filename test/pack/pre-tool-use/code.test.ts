@@ -124,7 +124,6 @@ kotlinc -e 'java.io.File("..").deleteRecursively()'
 scala -e 'import sys.process._; "rm -rf ..".!'
 gnuplot -e 'system "rm -rf .."'
 maxima --batch-string='system("rm -rf ..");'
-salt-call --local cmd.run 'rm -rf ..'
 puppet apply -e 'exec {"/bin/rm -rf ..":}'
 nix eval --expr 'builtins.exec ["rm" "-rf" ".."]'
 bpftrace -e 'BEGIN { system("rm -rf .."); }'
@@ -287,6 +286,7 @@ describe('a command that a program of the tables surely runs', () => {
     "gdb -batch -ex 'shell rm -rf ..'",
     "gdb -batch -ex '!rm -rf ..'",
     "ansible localhost -m shell -a 'rm -rf ..'",
+    "salt-call --local cmd.run 'rm -rf ..'",
     "scp -o ProxyCommand='rm -rf ..' a h:b",
     "sftp -o ProxyCommand='rm -rf ..' h",
     'rsync -e \'sh -c "rm -rf .."\' a h:b',

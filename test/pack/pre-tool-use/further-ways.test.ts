@@ -211,7 +211,6 @@ mv -T build out
 scp h:app/a.txt src/
 curl -o "img#1.png" "https://x.y/{a,b}.png"
 diff -u a b > x.diff; patch -p1 --dry-run < x.diff
-git diff HEAD~1 | git apply -R
 git show abc | git apply
 git stash show -p | git apply
 base64 -d -i x -o y

@@ -91,7 +91,7 @@ describe('ordinary reading', () => {
     ['Grep', { pattern: 'x', glob: 'src/*' }],
     ['Grep', { pattern: 'x', glob: '**/*' }],
     ['Grep', { pattern: 'x', glob: '!*.pem' }],
-    ['Grep', { pattern: 'x', glob: "*.{ts,tsx,json}" }],
+    ['Grep', { pattern: 'x', glob: '*.{ts,tsx,json}' }],
     ['Grep', { pattern: '.env' }],
     ['Glob', { pattern: '**/*.ts' }],
     ['Glob', { pattern: '**/.env*' }],

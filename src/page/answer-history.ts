@@ -115,6 +115,7 @@ function ofCall(entry: AskedEntry, given: readonly AnswerEntry[]): readonly Answ
 function basis(entry: ShownEntry, call: AskedEntry | undefined) {
   return {
     seq: entry.seq,
+    kind: entry.kind,
     time: visible(entry.time),
     tone: toneOf(entry),
     gist: call ? rowOf(call).gist : '',

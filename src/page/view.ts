@@ -182,6 +182,8 @@ export interface GrantsView {
 /** What a person, or something in their place, said to a question; or that a grant was taken back. */
 export interface AnswerView {
   readonly seq: number
+  /** Of the entry that has the answer. */
+  readonly kind: string
   readonly time: string
   /** `allowed once`, `denied` … */
   readonly said: string

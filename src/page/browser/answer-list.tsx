@@ -59,11 +59,11 @@ function textOf({ tool, gist, by, how, said, reason, session, asks }: AnswerView
 
 /** The link leads to the record. */
 function Answer({ answer }: { readonly answer: AnswerView }) {
-  const { seq, time, said, tone, by, how, tool, gist, asks, reason, used, session } = answer
+  const { seq, kind, time, said, tone, by, how, tool, gist, asks, reason, used, session } = answer
   const [first] = asks
   return (
     <li class={`row ${tone}`}>
-      <a class="head answered" href={addressOf('audit', String(seq), 'kind=approval')}>
+      <a class="head answered" href={addressOf('audit', String(seq), `kind=${kind}`)}>
         <time dateTime={time} title={new Date(time).toLocaleString()}>
           {day(time) !== '' && <span class="day">{day(time)} </span>}
           {clock(time)}

@@ -83,8 +83,8 @@ async function soon(page, append) {
 
 /** Notes when each row came into the document. */
 const SEEING = `globalThis.seen = {}; new MutationObserver(() => {
-  const seq = document.querySelector('.head[data-seq]')?.dataset.seq
-  if (seq) seen[seq] ??= performance.timeOrigin + performance.now()
+  const now = performance.timeOrigin + performance.now()
+  for (const { dataset } of document.querySelectorAll('.head[data-seq]')) seen[dataset.seq] ??= now
 }).observe(document.body, { childList: true, subtree: true })`
 
 /** The stream of the page, read by this process. `at`: when each number came. */

@@ -567,7 +567,15 @@ describe.skipIf(chromiumFile === undefined)('the page in Chromium', () => {
     await full.goto(busy.link())
     await full.waitForSelector('.row')
     for (let burst = 0; burst < 20; burst++) await log.append(Array.from({ length: 100 }, (_, n) => entry(n)))
-    await expect.poll(() => full.locator('.row').count(), { timeout: 30_000 }).toBe(2000)
+    await full.waitForSelector('.head[data-seq="4000"]')
+    expect(await full.locator('.row').count()).toBeLessThan(200)
+    const toTheEnd = async () => {
+      await full.locator('.row').last().scrollIntoViewIfNeeded()
+      return full.locator('.row').count()
+    }
+    await expect.poll(toTheEnd, { timeout: 30_000 }).toBe(2000)
+    await full.locator('h1').scrollIntoViewIfNeeded()
+    await expect.poll(() => full.locator('.row').count()).toBe(100)
     await full.keyboard.press('j')
     await full.keyboard.press('Enter')
     await full.waitForSelector('.details .foot')

@@ -1,6 +1,6 @@
 // Audit: everything on record, with filters; what each hook did over time; whether the record is whole.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { FiltersView, Rows } from '../view.js'
 import { ask } from './ask.js'
 import { useAsked } from './asked.js'
@@ -64,8 +64,11 @@ export function Audit({ route }: ScreenProps) {
     setFound({ ...next, rows: [...found.rows, ...next.rows], damaged: found.damaged })
   }
   const open = route.item === '' ? undefined : Number(route.item)
-  const onOpen = (seq: number | undefined) =>
-    replaceRoute(addressOf('audit', seq === undefined ? '' : String(seq), query))
+  const onOpen = useCallback(
+    (seq: number | undefined) =>
+      replaceRoute(addressOf('audit', seq === undefined ? '' : String(seq), query)),
+    [query],
+  )
   return (
     <>
       <header class="top">

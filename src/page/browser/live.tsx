@@ -1,6 +1,6 @@
 // Live: what hooks do as it happens, one session or all of them.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Row } from '../view.js'
 import { counted, duration, median } from './format.js'
 import { Ribbon } from './ribbon.js'
@@ -32,8 +32,10 @@ export function Live({ feed, route }: ScreenProps) {
   const shown = ofSession.filter((row) => IS_SHOWN[view](row) && isFound(row, words))
   const open = route.item === '' ? undefined : Number(route.item)
   const query = route.query.toString()
-  const onOpen = (seq: number | undefined) =>
-    replaceRoute(addressOf('live', seq === undefined ? '' : String(seq), query))
+  const onOpen = useCallback(
+    (seq: number | undefined) => replaceRoute(addressOf('live', seq === undefined ? '' : String(seq), query)),
+    [query],
+  )
   return (
     <>
       <header class="top">

@@ -1,6 +1,7 @@
 // A list of rows that is walked by keyboard; one of them is open and shows its details.
 
 import { Component } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Row } from '../view.js'
 import { DetailsView } from './details.js'
 import { clock, day, duration } from './format.js'
@@ -8,17 +9,52 @@ import { clock, day, duration } from './format.js'
 interface ListProps {
   readonly rows: readonly Row[]
   readonly open: number | undefined
+  /** Another function draws every row again. */
   readonly onOpen: (seq: number | undefined) => void
 }
 
+/** More rows are drawn as somebody scrolls to them: every row that is drawn makes each new event dearer. */
+const [FIRST_DRAWN, MORE_DRAWN] = [100, 200]
+/** Distance from the end of the list at which more are drawn. */
+const AHEAD = '800px'
+
 export function RowList({ rows, open, onOpen }: ListProps) {
+  const [most, setMost] = useState(FIRST_DRAWN)
+  const list = useRef<HTMLOListElement>(null)
+  const more = useRef<HTMLButtonElement>(null)
+  const drawn = Math.max(most, rows.findIndex(({ seq }) => seq === open) + 1)
+  const hidden = Math.max(0, rows.length - drawn)
+  const draw = () => setMost(drawn + MORE_DRAWN)
+  useEffect(() => {
+    if (!more.current) return
+    const observer = new IntersectionObserver(([end]) => end?.isIntersecting && draw(), { rootMargin: AHEAD })
+    observer.observe(more.current)
+    return () => observer.disconnect()
+  }, [drawn, hidden > 0])
+  useEffect(() => {
+    const listener = () => isLeft(list.current) && setMost(FIRST_DRAWN)
+    document.addEventListener('scroll', listener, { capture: true, passive: true })
+    return () => document.removeEventListener('scroll', listener, { capture: true })
+  }, [])
   return (
-    <ol class="rows">
-      {rows.map((row) => (
-        <RowItem key={row.seq} row={row} isOpen={row.seq === open} onOpen={onOpen} />
-      ))}
-    </ol>
+    <>
+      <ol class="rows" ref={list}>
+        {rows.slice(0, drawn).map((row) => (
+          <RowItem key={row.seq} row={row} isOpen={row.seq === open} onOpen={onOpen} />
+        ))}
+      </ol>
+      {hidden > 0 && (
+        <button type="button" class="more" ref={more} onClick={draw}>
+          Show {Math.min(hidden, MORE_DRAWN)} more
+        </button>
+      )}
+    </>
   )
+}
+
+/** True if the list is seen from its beginning and nobody walks it by keyboard. */
+function isLeft(list: HTMLElement | null): boolean {
+  return list !== null && list.getBoundingClientRect().top >= 0 && !list.contains(document.activeElement)
 }
 
 interface ItemProps {
@@ -27,10 +63,10 @@ interface ItemProps {
   readonly onOpen: (seq: number | undefined) => void
 }
 
-/** A class, because two thousand of them are drawn again for every event. */
 class RowItem extends Component<ItemProps> {
   override shouldComponentUpdate(next: ItemProps): boolean {
-    return next.row !== this.props.row || next.isOpen !== this.props.isOpen
+    const { row, isOpen, onOpen } = this.props
+    return next.row !== row || next.isOpen !== isOpen || next.onOpen !== onOpen
   }
 
   override render({ row, isOpen, onOpen }: ItemProps) {

@@ -11,6 +11,7 @@ import {
   type Use,
   writes,
 } from '../program.js'
+import { certainStart } from '../script/word.js'
 
 interface Manager {
   /** Words that install. */
@@ -29,7 +30,8 @@ const installs =
   (use: Use): readonly Draft[] => {
     const words = plainWords(use.texts, valued)
     const at = words.findIndex((word) => verbs.test(word))
-    if (at < 0) return []
+    const isOpen = at < 0 && certainStart(words[0] ?? '') !== undefined
+    if (at < 0 && !isOpen) return []
     const packages = words.slice(at + 1)
     const given = packages.filter(
       (name) => REMOTE.test(name) || !/^\.{0,2}\/|^\.{1,2}$|\.(?:whl|gem|deb|rpm)$/.test(name),
@@ -40,6 +42,8 @@ const installs =
       ...sourcesOf(use.texts),
     ]
     return [
+      // `npm "$VERB"` may install all packages of the project, which have no names here.
+      ...(isOpen ? [{ kind: 'install', manager: use.call.name, packages: [] } as const] : []),
       { kind: 'install', manager: use.call.name, packages: given },
       ...from.map((address) => fetched(addressOf(address), true)),
     ]
@@ -144,6 +148,7 @@ export const PACKAGE_MANAGERS: readonly Program[] = [
         command: 'npm install -g typescript',
         effects: [{ ...installed, manager: 'npm', packages: ['typescript'] }],
       },
+      { command: 'npm "$VERB" x', effects: [{ ...installed, packages: ['$VERB', 'x'] }] },
       {
         command: 'npm i https://example.org/x.tgz',
         effects: [{ kind: 'fetch', host: 'example.org', runs: true }],

@@ -95,7 +95,7 @@ function otherRow(entry: Exclude<ShownEntry, FireEntry>): Row {
 function otherGist(entry: Exclude<ShownEntry, FireEntry>): string {
   switch (entry.kind) {
     case 'approval':
-      return `answered by ${entry.by}`
+      return [`answered by ${entry.by}`, ...(entry.kept ? [gistOf(entry.kept)] : [])].join(': ')
     case 'revoked':
       return ['grant revoked', entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')
     case 'change':
@@ -133,7 +133,7 @@ export function detailsOf(entry: ShownEntry): Details {
   const { hash, prev } = entry
   const none = { ranHooks: [], notRun: [], changes: [], injections: [], failures: [], notes: [], asked: [] }
   if (!isFire(entry) || row.verdict === 'damaged')
-    return { ...row, ...none, hash, prev, call: fieldsOf(entry) }
+    return { ...row, ...none, hash, prev, call: recordFields(entry) }
   const { hooks, kept, injections, diagnostics, approval, digest } = entry
   const answer = approval?.answer
   return {
@@ -168,6 +168,12 @@ export function detailsOf(entry: ShownEntry): Details {
     hash,
     prev,
   }
+}
+
+/** The record as it is stored; of an answer, also the call that it is about. */
+function recordFields({ kept, ...entry }: ShownEntry) {
+  if (!kept) return fieldsOf(entry)
+  return [...fieldsOf(entry).filter(({ name }) => name !== 'call'), ...fieldsOf(kept.call)]
 }
 
 const LONGEST_INPUT = 3000

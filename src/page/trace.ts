@@ -5,7 +5,7 @@ import { textOf } from '../core/base/errors.js'
 import { type FireEntry, isFire, type ShownEntry } from '../store/audit/entry-words.js'
 import { type FilterOptions, filterOf, timeOf } from '../store/audit/filter.js'
 import { type HookHistory, historyOf } from '../store/audit/stats.js'
-import { withCalls, withCallsSoon } from '../store/audit-calls/entry-calls.js'
+import { callIdOf, withCalls, withCallsSoon } from '../store/audit-calls/entry-calls.js'
 import type { AuditCalls } from '../store/audit-calls.js'
 import type { AuditLog, EntryFilter, StoredEntry, Verification, VerifyOptions } from '../store/audit-log.js'
 import { ANSWER_DAYS, answersAmong, isAboutAnswers } from './answer-history.js'
@@ -51,14 +51,14 @@ export class PageTrace {
     }
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: limit + 1, onDamaged }))
       found.push(entry)
-    const shown = await this.#with(found.slice(0, limit), withCalls)
+    const shown = await this.#with(await this.#asked(found.slice(0, limit)), withCalls)
     return { rows: shown.map(rowOf), more: found.length > limit, damaged }
   }
 
   async details(seq: number): Promise<Details> {
     const filter: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: 1 }))
-      for (const shown of await this.#with([entry], withCalls)) return detailsOf(shown)
+      for (const shown of await this.#with(await this.#asked([entry]), withCalls)) return detailsOf(shown)
     throw new NotAnswered(404, `There is no entry ${seq}`)
   }
 
@@ -70,7 +70,9 @@ export class PageTrace {
       for await (const burst of bursts) {
         yield burst.map(rowOf)
         const fresh = burst.filter(({ kept }) => !kept)
-        void this.#with(fresh, withCallsSoon).then((shown) => bursts.add(...shown.filter(({ kept }) => kept)))
+        void this.#asked(fresh)
+          .then((entries) => this.#with(entries, withCallsSoon))
+          .then((shown) => bursts.add(...shown.filter(({ kept }) => kept)))
       }
     } finally {
       await reading
@@ -90,11 +92,7 @@ export class PageTrace {
 
   /** The answers of people, with the calls that they are about. */
   async answers(): Promise<HistoryOfAnswers> {
-    const since = Date.now() - ANSWER_DAYS * 86_400_000
-    const filter: EntryFilter = Object.assign(
-      (entry: Parameters<EntryFilter>[0]) => isAboutAnswers(entry) && Date.parse(entry.time) >= since,
-      { since },
-    )
+    const filter = aboutAnswersFor(ANSWER_DAYS)
     const found: StoredEntry[] = []
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: MOST_ANSWERS }))
       found.push(entry)
@@ -130,6 +128,30 @@ export class PageTrace {
     return this.#log.verify(options)
   }
 
+  /** Answers get the calls that they are about. Never rejects. */
+  async #asked(entries: readonly StoredEntry[]): Promise<readonly StoredEntry[]> {
+    const wanted = new Set(entries.flatMap((entry) => (entry.kind === 'approval' ? [questionOf(entry)] : [])))
+    if (wanted.size === 0) return entries
+    const calls = new Map<string, string>()
+    try {
+      for await (const entry of this.#log.entries({
+        newestFirst: true,
+        filter: aboutAnswersFor(ANSWER_DAYS),
+      })) {
+        const [question, call] = isFire(entry) ? [questionOf(entry), callIdOf(entry)] : []
+        if (question === undefined || call === undefined || !wanted.delete(question)) continue
+        calls.set(question, call)
+        if (wanted.size === 0) break
+      }
+    } catch (error) {
+      this.#onProblem(`the calls of answers cannot be shown: ${textOf(error)}`)
+    }
+    return entries.map((entry) => {
+      const call = entry.kind === 'approval' ? calls.get(questionOf(entry)) : undefined
+      return call === undefined ? entry : { ...entry, call }
+    })
+  }
+
   async #with(entries: readonly StoredEntry[], add: typeof withCalls): Promise<readonly ShownEntry[]> {
     try {
       return await add(entries, this.#calls)
@@ -140,12 +162,26 @@ export class PageTrace {
   }
 }
 
+/** Questions and answers of the last days. */
+function aboutAnswersFor(days: number): EntryFilter {
+  const since = Date.now() - days * 86_400_000
+  return Object.assign(
+    (entry: Parameters<EntryFilter>[0]) => isAboutAnswers(entry) && Date.parse(entry.time) >= since,
+    { since },
+  )
+}
+
 function filterFor(options: FilterOptions): EntryFilter {
   try {
     return filterOf(options)
   } catch (error) {
     throw new NotAnswered(400, textOf(error))
   }
+}
+
+/** The same for a call that was asked about and for the answer. */
+function questionOf({ session, digest }: { readonly session: string; readonly digest: string }): string {
+  return JSON.stringify([session, digest])
 }
 
 /** Collects entries for a moment, so that a hundred of them are one message. */

@@ -71,8 +71,17 @@ describe('a question', () => {
       answer: { problem: expect.stringContaining('answered already') },
     })
     expect(await pageQueue(project).take(question)).toMatchObject({ decision: 'deny', reason: 'use staging' })
-    const { rows } = (await ask('GET', 'api/rows?kind=approval')).answer as { rows: object[] }
-    expect(rows).toMatchObject([{ said: 'denied', gist: 'answered by tester', reason: 'use staging' }])
+    const { rows } = (await ask('GET', 'api/rows?kind=approval')).answer as { rows: { seq: number }[] }
+    expect(rows).toMatchObject([
+      { said: 'denied', gist: 'answered by tester: deploy production', reason: 'use staging' },
+    ])
+    const { answer: details } = await ask('GET', `api/entry?seq=${rows[0]?.seq}`)
+    expect(details).toMatchObject({
+      call: expect.arrayContaining([
+        { name: 'by', value: 'tester' },
+        { name: 'command', value: 'deploy production' },
+      ]),
+    })
   })
 })
 

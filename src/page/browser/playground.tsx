@@ -27,7 +27,7 @@ export function Playground({ route }: ScreenProps) {
           <h1>Playground</h1>
         </div>
       </header>
-      <p class="dim note">
+      <p class="intro">
         The event is fired in a copy of the project that is removed afterwards. The project, its sessions and
         counters, the audit and the approvals stay as they are. Hooks that run programs do run: what those do
         outside the copy, in your home folder or over the network, is real.
@@ -168,7 +168,7 @@ function Help({ help: { when, deny, fields, hasTool } }: { readonly help: EventH
     <section class="family">
       <h2>Fields</h2>
       <p class="dim">
-        {when} A deny: {deny}
+        When it fires: {when}.{deny !== '–' && ` A deny means: ${deny}.`}
       </p>
       <dl class="reasons">
         {fields.map(({ name, type, isRequired, values }) => (

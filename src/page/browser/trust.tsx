@@ -57,7 +57,7 @@ function Unit({ unit, passkeys, onDone }: UnitProps) {
   return (
     <article class="card" aria-label={name}>
       <p class="kicker">
-        <span>{state === 'modified' ? 'Changed since you trusted it, and does not run' : why}</span>
+        <span>{state === 'modified' ? 'Changed since you trusted it: this version does not run' : why}</span>
         <code class="dim">{path}</code>
       </p>
       <h2>{name}</h2>

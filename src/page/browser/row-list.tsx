@@ -14,7 +14,7 @@ interface ListProps {
 }
 
 /** More rows are drawn as somebody scrolls to them: every row that is drawn makes each new event dearer. */
-const [FIRST_DRAWN, MORE_DRAWN] = [100, 200]
+const [FIRST_DRAWN, MORE_DRAWN] = [60, 100]
 /** Distance from the end of the list at which more are drawn. */
 const AHEAD = '800px'
 

@@ -5,11 +5,13 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { callerEnv } from '../files/caller.js'
 import { fleetPlace } from '../files/fleet-places.js'
+import { dataHome } from '../files/homes.js'
+import { realOf } from '../files/within.js'
 
 /** Starts `carabiner fleet ship` and does not wait for it. `env`: of the user whose records they are. */
 export function shipSoon(env: NodeJS.ProcessEnv = callerEnv()): void {
-  if (!fleetPlace()) return
-  const program = join(dirname(process.argv[1] ?? ''), 'carabiner.js')
+  if (!fleetPlace(dataHome(env))) return
+  const program = join(dirname(realOf(process.argv[1] ?? '')), 'carabiner.js')
   if (!existsSync(program)) return
   const child = spawn(process.execPath, [program, 'fleet', 'ship'], {
     detached: true,

@@ -26,7 +26,16 @@ export function userPlace(dataDir: string = dataHome()): FleetPlace {
   }
 }
 
-/** The place that counts. Undefined if this machine is in no fleet. */
+/** The place that counts. Undefined if this machine is in no fleet. A place that nobody may look into counts as one. */
 export function fleetPlace(dataDir?: string): FleetPlace | undefined {
-  return [ROOT_PLACE, userPlace(dataDir)].find(({ marker }) => lstatIfThere(marker) !== undefined)
+  return [ROOT_PLACE, userPlace(dataDir)].find(({ marker }) => mayBeThere(marker))
+}
+
+function mayBeThere(path: string): boolean {
+  try {
+    return lstatIfThere(path) !== undefined
+  } catch (error) {
+    // A file in the place of the folder holds no marker.
+    return (error as NodeJS.ErrnoException).code !== 'ENOTDIR'
+  }
 }

@@ -112,7 +112,7 @@ describe('setup', () => {
 
   it('writes nothing under --dry-run', async () => {
     const { stdout } = await setup('--dry-run')
-    expect(stdout).toContain('\nservice on: ')
+    expect(stdout).toContain('\nservice would be on: ')
     expect([compiled(), existsSync(clip()), existsSync(settings())]).toEqual(['', false, false])
   })
 

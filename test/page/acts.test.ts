@@ -107,6 +107,17 @@ describe.runIf(isRoot)('with a passkey', () => {
     expect(stdout).toContain('"by":"ann","signed":true')
   })
 
+  it('shows all of a hook that the digest covers: its arguments and its variables', async () => {
+    const hook = { type: 'command', command: 'sh', args: ['-c', 'exfiltrate'], timeout: 7 }
+    project.file('.amplifier/hooks/hooks.json', {
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [hook] }] },
+    })
+    const [unit] = (await waiting()) as unknown as [{ hooks: { on: string; command: string }[] }]
+    expect(unit.hooks).toMatchObject([
+      { on: 'PreToolUse Bash, without a shell', command: 'sh -c exfiltrate\nwith timeout 7' },
+    ])
+  })
+
   it('nobody else does, and a signature counts once, on this page, for this act and for two minutes', async () => {
     const act = await trustOf()
     const stranger = passkey('ann')

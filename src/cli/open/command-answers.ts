@@ -8,11 +8,13 @@ import { type Answers, NotAnswered, textIn } from '../../page/answers.js'
 import { passkeysView } from '../../page/passkeys.js'
 import { block, shortened } from '../../page/row.js'
 import type { DoctorView, TrustView, UnitFilesView, UnitView, WhyHookView, WhyView } from '../../page/view.js'
+import type { UnitHook } from '../../trust/unit.js'
 import type { Commands } from '../command.js'
 import { examine } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import type { Finding } from '../doctor/finding.js'
 import { REPAIR_NAMES, repair } from '../doctor/repairs.js'
+import { commandLines, termLines, wayOf } from '../plugins/review-rows.js'
 import { run } from '../program.js'
 import { sourcesOf } from '../sources.js'
 
@@ -164,12 +166,7 @@ interface TrustDocument {
     readonly state: string
     readonly why?: string
     readonly digest: string | null
-    readonly hooks: readonly {
-      readonly name: string
-      readonly event?: string
-      readonly matcher?: string | null
-      readonly command?: string
-    }[]
+    readonly hooks: readonly (UnitHook & { readonly envPassthrough?: readonly string[] })[]
     readonly risks: readonly { readonly where: string; readonly line?: number; readonly text: string }[]
     readonly differences: readonly { readonly text: string; readonly diff?: readonly string[] }[]
     readonly programs: Readonly<Record<string, string>>
@@ -233,10 +230,11 @@ function unitView(unit: TrustDocument['units'][number]): UnitView {
     state: visible(state),
     why: block(why),
     ...(digest !== null && { digest }),
-    hooks: hooks.map(({ name: hook, event = '', matcher, command = '' }) => ({
-      name: visible(hook),
-      on: visible([event, matcher].filter(Boolean).join(' ')),
-      command: block(command),
+    hooks: hooks.map((hook) => ({
+      name: visible(hook.name),
+      on: `${visible([hook.event, hook.matcher].filter(Boolean).join(' '))}${wayOf(hook)}`,
+      // All that the digest covers: whoever signs it has read it here.
+      command: [...commandLines(hook), ...termLines(hook, hook.envPassthrough ?? [])].join('\n'),
     })),
     risks: risks.map(({ where, line, text }) => ({
       where: visible(`${shortened(where)}${line === undefined ? '' : `:${line}`}`),

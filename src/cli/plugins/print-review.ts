@@ -22,7 +22,9 @@ import {
   rowLines,
   screenWidth,
   shareOf,
+  termLines,
   textLines,
+  wayOf,
 } from './review-rows.js'
 
 /** A unit, as the screen shows it. */
@@ -214,26 +216,14 @@ function hookRows(
   bounds: Bounds,
   paint: Paint,
 ): readonly Row[] {
-  const { event, matcher, line, name, terms = [], dir, env = {} } = hook
+  const { event, matcher, line, name } = hook
   const filter = matcher === null || matcher === '' ? '' : ` on ${visibleName(matcher)}`
   const place = line === undefined ? '' : `, line ${line}`
-  const gets = passthrough.map(visibleName).join(', ')
   return [
     { text: `${visible(event)}${filter}${wayOf(hook)}: ${visibleName(name)}${place}`, colour: paint.cyan },
     ...condensed(commandLines(hook), bounds).map(asQuoted),
-    ...terms.map((term) => ({ text: `with ${visible(term)}` })),
-    ...(dir === undefined ? [] : [{ text: `starts in ${visibleName(dir)}` }]),
-    ...Object.entries(env).map(([key, value]) => ({
-      text: `sets ${visibleName(key)} to ${visibleName(value)}`,
-    })),
-    ...(gets === '' ? [] : [{ text: `gets ${gets} from the environment` }]),
+    ...termLines(hook, passthrough).map((text) => ({ text })),
   ]
-}
-
-function wayOf({ type, shell, args }: UnitHook): string {
-  if (type !== undefined && type !== 'command') return `, a hook of type ${visibleName(type)}`
-  if (args !== undefined) return ', without a shell'
-  return shell === undefined ? '' : `, by ${shell}`
 }
 
 /** Without a shell each word is one argument, so it is quoted. */

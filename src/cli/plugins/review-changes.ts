@@ -15,6 +15,7 @@ import {
   moreOf,
   type Row,
   shareOf,
+  termLines,
 } from './review-rows.js'
 
 /** Empty if it was not trusted before. Hooks first, each whole; then files as they matter. */
@@ -82,13 +83,14 @@ type FileDifference = Exclude<Difference, { readonly hook: UnitHook }>
 function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook }>): readonly string[] {
   const sign = what === 'hook-added' ? '+' : '-'
   const title = `${visible(hook.event)}${hook.matcher ? ` on ${visibleName(hook.matcher)}` : ''}:`
-  const terms = (hook.terms ?? []).map((term) => `with ${visible(term)}`)
-  return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
+  return [title, ...commandLines(hook), ...termLines(hook, [])].map((line) => `${sign}${line}`)
 }
 
 /** A difference for programs. */
 export function differenceData(one: Difference) {
-  return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
+  return 'hook' in one
+    ? { ...one, diff: hookDiff(one) }
+    : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
 }
 
 /** Empty if one side is not text, or no longer known. */

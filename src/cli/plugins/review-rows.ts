@@ -1,7 +1,7 @@
 // Rows of a review: as much text of files as fits a screen, prefixed with a mark that third-party text cannot imitate.
 
 import { behind, MARK } from '../../asking/question-text.js'
-import { folded, visibleLines } from '../../core/base/text.js'
+import { folded, visible, visibleLines, visibleName } from '../../core/base/text.js'
 import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { UnitHook } from '../../trust/unit.js'
 import { width } from '../print/terminal.js'
@@ -40,6 +40,27 @@ export function commandLines({ command, args }: UnitHook): readonly string[] {
   return args === undefined
     ? visibleLines(command)
     : visibleLines([command, ...args].map(shellQuoted).join(' '))
+}
+
+/** What else a hook is: how its program starts. */
+export function wayOf({ type, shell, args }: UnitHook): string {
+  if (type !== undefined && type !== 'command') return `, a hook of type ${visibleName(type)}`
+  if (args !== undefined) return ', without a shell'
+  return shell === undefined ? '' : `, by ${shell}`
+}
+
+/** What else a hook is: its options, its folder, and the variables that it gets. */
+export function termLines(
+  { terms = [], dir, env = {} }: UnitHook,
+  passthrough: readonly string[],
+): readonly string[] {
+  const gets = passthrough.map(visibleName).join(', ')
+  return [
+    ...terms.map((term) => `with ${visible(term)}`),
+    ...(dir === undefined ? [] : [`starts in ${visibleName(dir)}`]),
+    ...Object.entries(env).map(([key, value]) => `sets ${visibleName(key)} to ${visibleName(value)}`),
+    ...(gets === '' ? [] : [`gets ${gets} from the environment`]),
+  ]
 }
 
 export function moreOf(count: number, noun: string, nouns = `${noun}s`): readonly Row[] {

@@ -313,6 +313,19 @@ const atHome = (kind: string, path: string) => ({ kind, place: { path: `/home/de
 
 export const NAMED_FILES: readonly Program[] = [
   {
+    names: ['jq'],
+    // Each takes a name and a file.
+    effects: (use) =>
+      reads(
+        use,
+        use.args.filter((_, i) => /^--(?:slurpfile|rawfile)$/.test(use.texts[i - 2] ?? '')),
+      ),
+    examples: [
+      { command: 'jq -n --slurpfile x -odd .', effects: [at('read', '-odd')] },
+      { command: 'jq -n --rawfile key .env $key', effects: [at('read', '.env')] },
+    ],
+  },
+  {
     names: ['gpg', 'gpg2'],
     effects: gpg,
     examples: [

@@ -1,12 +1,12 @@
 // Acts of a person on the page: whatever may loosen is signed with a passkey, for exactly that act and a short time.
 
-import { randomBytes } from 'node:crypto'
 import { textOf } from '../core/base/errors.js'
 import type { Data } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import { challengeFor, PAGE_HOST, signerOf } from '../store/approvals/signature.js'
 import type { ChangeEntry } from '../store/audit-log.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
+import { OpenOnce, type OpenOne } from './open-once.js'
 import { approversIn, signatureIn } from './passkeys.js'
 import type { ActChallengeView, ActDoneView } from './view.js'
 
@@ -34,7 +34,7 @@ export interface ActOptions {
 }
 
 export function actAnswers({ acts, record, by, approversFile }: ActOptions): Answers {
-  const open = new OpenActs()
+  const open = new OpenOnce<PreparedAct>()
   const prepared = (body: unknown) => {
     const what = textIn(body, 'what', 20)
     const act = Object.hasOwn(acts, what) ? acts[what] : undefined
@@ -51,16 +51,20 @@ export function actAnswers({ acts, record, by, approversFile }: ActOptions): Ans
   return {
     'POST api/act/challenge': async ({ body }): Promise<ActChallengeView> => {
       const passkeys = approversIn(approversFile).map(({ id }) => id)
-      return { ...open.begin(await prepared(body)), host: PAGE_HOST, passkeys }
+      const one = open.begin(await prepared(body))
+      const { nonce, expires } = one
+      return { challenge: challengeOf(one), nonce, expires, host: PAGE_HOST, passkeys }
     },
     'POST api/act': async ({ body, origin }) => {
       const approvers = approversIn(approversFile)
       const signature = signatureIn(body)
-      const { act, challenge } = open.end(signature.nonce)
-      const signer = await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
-        throw new NotAnswered(403, `This was not done: ${visible(textOf(error))}`)
-      })
-      return done(act, { by: signer.name, signed: true })
+      const one = open.end(signature.nonce)
+      const signer = await signerOf(signature, challengeOf(one), approvers, origin).catch(
+        (error: unknown) => {
+          throw new NotAnswered(403, `This was not done: ${visible(textOf(error))}`)
+        },
+      )
+      return done(one.value, { by: signer.name, signed: true })
     },
     'POST api/act/tighten': async ({ body }) => {
       const act = await prepared(body)
@@ -70,35 +74,6 @@ export function actAnswers({ acts, record, by, approversFile }: ActOptions): Ans
   }
 }
 
-const ACT_MS = 120_000
-const MOST_OPEN = 8
-
-interface OpenAct {
-  readonly act: PreparedAct
-  readonly nonce: string
-  readonly expires: string
-}
-
-/** Acts that wait for a signature. Each takes one try, so that a signature counts once. */
-class OpenActs {
-  #open: readonly OpenAct[] = []
-
-  begin(act: PreparedAct): Pick<ActChallengeView, 'challenge' | 'nonce' | 'expires'> {
-    const nonce = randomBytes(16).toString('base64url')
-    const one = { act, nonce, expires: new Date(Date.now() + ACT_MS).toISOString() }
-    this.#open = [...this.#open.slice(1 - MOST_OPEN), one]
-    return { challenge: challengeOf(one), nonce, expires: one.expires }
-  }
-
-  end(nonce: string): { readonly act: PreparedAct; readonly challenge: string } {
-    const one = this.#open.find((other) => other.nonce === nonce)
-    this.#open = this.#open.filter((other) => other !== one)
-    if (!one || Date.now() > Date.parse(one.expires))
-      throw new NotAnswered(409, 'Begin again: this took too long, or was done already')
-    return { act: one.act, challenge: challengeOf(one) }
-  }
-}
-
-function challengeOf({ act, nonce, expires }: OpenAct): string {
-  return challengeFor({ ...act.signed, nonce, expires })
+function challengeOf({ value, nonce, expires }: OpenOne<PreparedAct>): string {
+  return challengeFor({ ...value.signed, nonce, expires })
 }

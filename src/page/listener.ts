@@ -16,7 +16,13 @@ const IPV6 = '::1'
 /** Codes of a machine without IPv6. */
 const NO_IPV6: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
-const LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5000 }
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5000,
+  // How often Node looks for connections that are over time.
+  connectionsCheckingInterval: 2000,
+}
 const MOST_CONNECTIONS = 64
 
 /** Rejects with PortTaken if another program has the port, on either address. Port 0 is any free one. */

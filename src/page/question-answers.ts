@@ -1,16 +1,16 @@
 // What the screen Approvals asks: open questions, a deny, an allow that a passkey signed, and a new passkey.
 
-import { randomBytes } from 'node:crypto'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import { optionFor } from '../core/verdict/approval.js'
-import { challengeOf, PAGE_HOST, publicKeyIn } from '../store/approvals/signature.js'
+import { challengeOf, PAGE_HOST, publicKeyIn, signerOf } from '../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../store/approvals.js'
 import { enrolmentCode, readEnrolment } from '../store/approvers.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
+import { OpenOnce } from './open-once.js'
 import { approversIn, passkeysView, signatureIn } from './passkeys.js'
 import { block, fieldsOf, shortened } from './row.js'
-import type { ChallengeView, QuestionsView, QuestionView } from './view.js'
+import type { ActDoneView, ChallengeView, QuestionsView, QuestionView } from './view.js'
 
 export interface QuestionOptions {
   readonly queue: () => Promise<Approvals>
@@ -25,14 +25,14 @@ export interface QuestionOptions {
 /** Without a list of approvers nothing here allows: whoever has the cookie need not be a person. */
 export function questionAnswers(options: QuestionOptions): Answers {
   const { queue, record, by, approversFile } = options
-  const enrolments = new Enrolments()
-  const told = async (result: AnswerResult) => {
+  const challenges = new OpenOnce<{ readonly id: string; readonly option: string }>()
+  const enrolments = new OpenOnce<undefined>()
+  const told = async (result: AnswerResult): Promise<ActDoneView> => {
     if (result.status !== 'answered') throw new NotAnswered(409, notAnswered(result))
     const problem = await record(result.pending, result.answer)
     return {
-      by: result.answer.by,
-      option: visible(result.answer.option),
-      ...(problem !== undefined && { problem }),
+      by: visible(result.answer.by),
+      ...(problem !== undefined && { problem: visible(problem) }),
     }
   }
   return {
@@ -50,25 +50,29 @@ export function questionAnswers(options: QuestionOptions): Answers {
       const pending = await openQuestion(await queue(), textIn(body, 'id', 100))
       const option = optionFor(pending.question, 'allow')
       if (option === undefined) throw new NotAnswered(409, 'This question offers no allow')
-      const nonce = randomBytes(16).toString('base64url')
       const passkeys = approversIn(approversFile).map(({ id }) => id)
+      const { nonce } = challenges.begin({ id: pending.id, option })
       return { challenge: challengeOf(pending, option, nonce), nonce, option, host: PAGE_HOST, passkeys }
     },
-    'POST api/allow': async ({ body }) => {
+    'POST api/allow': async ({ body, origin }) => {
       // The queue would let people allow by typing, and nobody types here.
-      approversIn(approversFile)
-      const id = textIn(body, 'id', 100)
-      return told(
-        await (await queue()).answer(id, {
-          option: textIn(body, 'option'),
-          by,
-          signature: signatureIn(body),
-        }),
-      )
+      const approvers = approversIn(approversFile)
+      const signature = signatureIn(body)
+      const { id, option } = challenges.end(signature.nonce).value
+      const all = await queue()
+      const challenge = challengeOf(await openQuestion(all, id), option, signature.nonce)
+      // The queue checks the signature again, but cannot know on which page it was made.
+      await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
+        throw new NotAnswered(403, `This cannot be allowed: ${visible(textOf(error))}`)
+      })
+      return told(await all.answer(id, { option, by, signature }))
     },
-    'POST api/passkey/challenge': async () => ({ challenge: enrolments.begin(), host: PAGE_HOST }),
+    'POST api/passkey/challenge': async () => ({
+      challenge: enrolments.begin(undefined).nonce,
+      host: PAGE_HOST,
+    }),
     'POST api/passkey': async ({ body, origin }) => {
-      const challenge = enrolments.end(textIn(body, 'challenge', 100))
+      const challenge = enrolments.end(textIn(body, 'challenge', 100)).nonce
       const [name, id] = [textIn(body, 'name', 100).trim(), textIn(body, 'id', 1024)]
       const made = {
         id,
@@ -84,23 +88,6 @@ export function questionAnswers(options: QuestionOptions): Answers {
         throw new NotAnswered(400, `This passkey cannot be used: ${textOf(error)}`)
       }
     },
-  }
-}
-
-/** Challenges for new passkeys, each good for one. */
-class Enrolments {
-  #open: readonly string[] = []
-
-  begin(): string {
-    const challenge = randomBytes(32).toString('base64url')
-    this.#open = [...this.#open.slice(-7), challenge]
-    return challenge
-  }
-
-  end(challenge: string): string {
-    if (!this.#open.includes(challenge)) throw new NotAnswered(400, 'Begin again: this took too long')
-    this.#open = this.#open.filter((one) => one !== challenge)
-    return challenge
   }
 }
 

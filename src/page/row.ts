@@ -244,13 +244,16 @@ function grouped(hooks: readonly AuditedHook[]): readonly NotRun[] {
   return [...groups].map(([why, all]) => ({ why, hooks: all }))
 }
 
-/** The tool's input has its fields on lines of their own. */
+/** The tool's input has its fields on lines of their own. Their names say so, because the model chooses them. */
 export function fieldsOf(call: object): readonly { readonly name: string; readonly value: string }[] {
-  return Object.entries(call).flatMap(([name, value]) =>
-    name === 'tool_input' && typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? fieldsOf(value as object)
-      : [{ name: visible(name), value: textFor(value) }],
-  )
+  return Object.entries(call).flatMap(([name, value]) => {
+    const isInput =
+      name === 'tool_input' && typeof value === 'object' && value !== null && !Array.isArray(value)
+    const inside = isInput ? Object.entries(value as object) : undefined
+    return inside
+      ? inside.map(([own, one]) => ({ name: `${name}.${visible(own)}`, value: textFor(one) }))
+      : [{ name: visible(name), value: textFor(value) }]
+  })
 }
 
 function textFor(value: unknown): string {

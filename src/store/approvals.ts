@@ -190,7 +190,8 @@ export function isSameQuestion(one: Question, other: Question): boolean {
   return one.binding === other.binding && canonicalJson(shownOf(one)) === canonicalJson(shownOf(other))
 }
 
-function shownOf({ event, session, cwd, digest, call, asks, options }: Question): Data {
+/** Everything of a question that a person is shown and that decides what the answer is for. */
+export function shownOf({ event, session, cwd, digest, call, asks, options }: Question): Data {
   const { tool_use_id: _, ...same } = call
   const asked = asks.map(({ hook, prompt }) => ({ hook, prompt }))
   return { event, session, cwd: cwd ?? null, digest, call: same, asked, options }

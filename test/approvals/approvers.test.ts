@@ -45,6 +45,19 @@ describe.runIf(isRoot)('on a machine with approvers', () => {
     expect(await queue.take(question)).toBeUndefined()
   })
 
+  it('no allow counts for longer than a day, whatever the question says', async () => {
+    const { ann, queue, stateDir, dataDir, approversFile } = machine()
+    const other = madeQuestion({ session: 'another' })
+    const later = () => Date.now() + 3 * 86_400_000
+    const ahead = new FileApprovals({ stateDir, dataDir, approversFile, now: later })
+    const pending = ahead.raise(other, { project })
+    const given = { option: 'Allow', by: 'ann', signature: ann.sign(pending, 'Allow') }
+    expect(await queue.answer(pending.id, given)).toEqual({
+      status: 'not-signed',
+      why: 'the question would be open for longer than a day',
+    })
+  })
+
   it('anybody may deny', async () => {
     const { queue, pending } = machine()
     expect(await queue.answer(pending.id, { decision: 'deny', by: 'ben' })).toMatchObject({
@@ -83,6 +96,13 @@ describe.runIf(isRoot)('on a machine with approvers', () => {
       ({ ann, pending }) => ({
         signature: ann.sign({ ...pending, question: { ...pending.question, digest: 'other' } }, 'Allow'),
       }),
+      /challenge/,
+    ],
+    'was signed for a question that looked different': [
+      ({ ann, pending }) => {
+        const asks = pending.question.asks.map((one) => ({ ...one, prompt: 'Run the tests?' }))
+        return { signature: ann.sign({ ...pending, question: { ...pending.question, asks } }, 'Allow') }
+      },
       /challenge/,
     ],
     'was signed for another time': [

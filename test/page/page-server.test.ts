@@ -1,6 +1,7 @@
 // The page as its own tab uses it: rows, details, the stream that resumes, and its end.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { fieldsOf } from '../../src/page/row.js'
 import { PageTrace } from '../../src/page/trace.js'
 import { traceAnswers } from '../../src/page/trace-answers.js'
 import type { VerifyOptions } from '../../src/store/audit-log.js'
@@ -74,6 +75,19 @@ describe('rows', () => {
     expect(await ask('api/entry?seq=99')).toMatchObject({ status: 404 })
   })
 
+  it('tell what the model wrote from what the agent says of the call', () => {
+    const call = {
+      tool_name: 'Bash',
+      tool_input: { tool_name: 'Read', agent_id: 'main', tool_input: { a: 1 } },
+    }
+    expect(fieldsOf(call)).toEqual([
+      { name: 'tool_name', value: 'Bash' },
+      { name: 'tool_input.tool_name', value: 'Read' },
+      { name: 'tool_input.agent_id', value: 'main' },
+      { name: 'tool_input.tool_input', value: '{"a":1}' },
+    ])
+  })
+
   it('show characters that nobody sees as their numbers', async () => {
     await fireBash(project, 'echo a\u00a0b\u2800')
     served = await servePage(project)
@@ -81,7 +95,7 @@ describe('rows', () => {
     const { rows } = JSON.parse((await ask('api/rows')).body)
     expect(rows[0].gist).toBe('echo a⟨U+00A0⟩b⟨U+2800⟩')
     const { call } = JSON.parse((await ask('api/entry?seq=1')).body)
-    expect(call).toContainEqual({ name: 'command', value: 'echo a⟨U+00A0⟩b⟨U+2800⟩' })
+    expect(call).toContainEqual({ name: 'tool_input.command', value: 'echo a⟨U+00A0⟩b⟨U+2800⟩' })
   })
 })
 

@@ -53,7 +53,7 @@ describe('a question', () => {
           id,
           asks: [{ hook: 'deploy-gate:PreToolUse#1', prompt: 'Deploy to production?' }],
           session: 's-91c4',
-          call: expect.arrayContaining([{ name: 'command', value: 'deploy production' }]),
+          call: expect.arrayContaining([{ name: 'tool_input.command', value: 'deploy production' }]),
           allow: `carabiner approvals allow ${id}`,
           deny: `carabiner approvals deny ${id}`,
         },
@@ -79,7 +79,7 @@ describe('a question', () => {
     expect(details).toMatchObject({
       call: expect.arrayContaining([
         { name: 'by', value: 'tester' },
-        { name: 'command', value: 'deploy production' },
+        { name: 'tool_input.command', value: 'deploy production' },
       ]),
     })
   })
@@ -118,22 +118,44 @@ describe('an allow', () => {
       const ann = passkey('ann')
       writeApprovers([ann.approver], approversFile(project))
       const { id, question } = pending()
-      const challenge = (await ask('POST', 'api/challenge', { id })).answer as {
-        option: string
-        passkeys: string[]
+      interface Challenge {
+        readonly challenge: string
+        readonly nonce: string
+        readonly option: string
+        readonly passkeys: readonly string[]
       }
-      expect(challenge).toMatchObject({
+      const begin = async () => (await ask('POST', 'api/challenge', { id })).answer as Challenge
+      expect(await begin()).toMatchObject({
         option: expect.stringMatching(/^allow/i),
         passkeys: [ann.approver.id],
       })
-      const sent = (who: typeof ann) => {
-        const { id: key, ...signature } = who.sign(pending(), challenge.option)
-        return { id, option: challenge.option, passkey: key, ...signature }
+      type Changes = Parameters<typeof ann.signChallenge>[2]
+      const own = { origin: served.origin }
+      const sent = ({ challenge, nonce }: Challenge, who = ann, changes: Changes = own) => {
+        const { id: key, ...signature } = who.signChallenge(challenge, nonce, changes)
+        return { passkey: key, ...signature }
       }
-      const stranger = { ...sent(passkey('ann')), passkey: ann.approver.id }
-      for (const body of [forged(id), sent(passkey('ann')), stranger, { ...sent(ann), nonce: 'another' }])
-        expect(await ask('POST', 'api/allow', body)).toMatchObject({ status: 409 })
-      expect(await ask('POST', 'api/allow', sent(ann))).toMatchObject({ status: 200, answer: { by: 'ann' } })
+      const stranger = passkey('ann')
+      const wrong: ((challenge: Challenge) => object)[] = [
+        (one) => sent(one, stranger),
+        (one) => ({ ...sent(one, stranger), passkey: ann.approver.id }),
+        (one) => sent({ ...one, challenge: 'another' }),
+        (one) => sent(one, ann, { ...own, flags: 0x01 }),
+        (one) => sent(one, ann, { origin: 'http://carabiner.localhost:1' }),
+        (one) => sent(one, ann, { origin: 'http://evil.example' }),
+      ]
+      for (const made of wrong) {
+        const challenge = await begin()
+        expect((await ask('POST', 'api/allow', made(challenge))).status).toBe(403)
+        // One try: the right signature comes too late.
+        expect((await ask('POST', 'api/allow', sent(challenge))).status).toBe(409)
+      }
+      const mine = { ...(await begin()), nonce: 'another' }
+      expect((await ask('POST', 'api/allow', sent(mine))).status).toBe(409)
+      expect((await ask('POST', 'api/allow', forged(id))).status).toBe(409)
+      const right = sent(await begin())
+      expect(await ask('POST', 'api/allow', right)).toMatchObject({ status: 200, answer: { by: 'ann' } })
+      expect((await ask('POST', 'api/allow', right)).status).toBe(409)
       expect(await pageQueue(project).take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
     },
   )
@@ -143,7 +165,7 @@ describe('a new passkey', () => {
   it('is refused if no browser made it for this page just now', async () => {
     const { challenge } = (await ask('POST', 'api/passkey/challenge', {})).answer as { challenge: string }
     const made = { name: 'ann', id: 'x', attestationObject: 'x', clientDataJSON: 'x' }
-    expect((await ask('POST', 'api/passkey', { ...made, challenge: 'another' })).status).toBe(400)
+    expect((await ask('POST', 'api/passkey', { ...made, challenge: 'another' })).status).toBe(409)
     expect((await ask('POST', 'api/passkey', { ...made, challenge })).status).toBe(400)
     expect((await ask('POST', 'api/passkey', { ...made, challenge })).answer).toMatchObject({
       problem: expect.stringContaining('Begin again'),

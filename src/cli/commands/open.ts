@@ -105,14 +105,19 @@ export const command: Command<typeof OPTIONS> = {
       onEnd: (why) => ending.end(why === 'idle' ? 'Nobody looks at the page any more.' : ''),
       onProblem,
     })
-    const link = page.link()
-    const isStarted = !options['no-browser'] && !output.json && hasBrowser()
-    const removeFile = isStarted ? startBrowser(link, { port: page.port, project }) : undefined
-    await tell(output, { page, project, link, isStarted: removeFile !== undefined })
-    const why = await ending.reached
-    removeFile?.()
-    await page.close()
-    interruption.end(true)
+    let removeFile: (() => void) | undefined
+    let why = ''
+    try {
+      const link = page.link()
+      const isStarted = !options['no-browser'] && !output.json && hasBrowser()
+      removeFile = isStarted ? startBrowser(link, { port: page.port, project }) : undefined
+      await tell(output, { page, project, link, isStarted: removeFile !== undefined })
+      why = await ending.reached
+    } finally {
+      removeFile?.()
+      await page.close()
+      interruption.end(true)
+    }
     if (!output.json) await output.print([`${why} The page is closed.`.trim()])
     return EXIT.ok
   },

@@ -1,7 +1,7 @@
 // Approvals: questions of hooks that wait for a person, what is always allowed, who answered, and who may allow here.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { PasskeysView, QuestionsView, QuestionView } from '../view.js'
+import type { ActDoneView, PasskeysView, QuestionsView, QuestionView } from '../view.js'
 import { AnswerList } from './answer-list.js'
 import { tell } from './ask.js'
 import { CallFields } from './call-fields.js'
@@ -14,7 +14,7 @@ import { Typed } from './typed.js'
 const LOOK_MS = 1000
 
 export function Approvals() {
-  const { value, again } = usePolled<QuestionsView>('api/questions', LOOK_MS)
+  const { value, problem, again } = usePolled<QuestionsView>('api/questions', LOOK_MS)
   const [done, setDone] = useState('')
   const [turn, setTurn] = useState(0)
   const onDone = (text: string) => {
@@ -35,7 +35,12 @@ export function Approvals() {
       <p class="done" role="status">
         {done}
       </p>
-      {value?.questions.length === 0 && <p class="nothing">No question waits for you.</p>}
+      {problem !== '' && (
+        <p class="bad" role="alert">
+          What waits for you may have changed: {problem}
+        </p>
+      )}
+      {problem === '' && value?.questions.length === 0 && <p class="nothing">No question waits for you.</p>}
       <ol class="cards">
         {value?.questions.map((question) => (
           <li key={question.id}>
@@ -95,11 +100,17 @@ function Question({ question, passkeys, onDone }: QuestionProps) {
 function Answer({ question: { id, allow }, passkeys, onDone }: QuestionProps) {
   const [reason, setReason] = useState('')
   const [problem, setProblem] = useState('')
-  const act = (work: Promise<unknown>, said: string) =>
-    void work.then(
-      () => onDone(said),
-      (error: Error) => setProblem(error.message),
-    )
+  const [isBusy, setIsBusy] = useState(false)
+  const act = (work: Promise<ActDoneView>, said: string) => {
+    setIsBusy(true)
+    setProblem('')
+    void work
+      .then(
+        (done) => onDone(done.problem === undefined ? said : `${said} But ${done.problem}.`),
+        (error: Error) => setProblem(error.message),
+      )
+      .finally(() => setIsBusy(false))
+  }
   return (
     <form
       class="answer"
@@ -112,6 +123,7 @@ function Answer({ question: { id, allow }, passkeys, onDone }: QuestionProps) {
         <button
           type="button"
           class="primary"
+          disabled={isBusy}
           onClick={() =>
             act(allowWithPasskey(id), `${id} is allowed, once, when the agent makes the same call again.`)
           }
@@ -129,7 +141,9 @@ function Answer({ question: { id, allow }, passkeys, onDone }: QuestionProps) {
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />
       </label>
-      <button type="submit">Deny</button>
+      <button type="submit" disabled={isBusy}>
+        Deny
+      </button>
       {allow !== undefined && passkeys.state === 'none' && (
         <Typed label="To allow it, type" command={allow} />
       )}

@@ -6,9 +6,9 @@ import { tell } from './ask.js'
 const TIMEOUT_MS = 120_000
 
 /** Signs exactly this question and answer, after the passkey has verified its person. */
-export async function allowWithPasskey(id: string): Promise<void> {
+export async function allowWithPasskey(id: string): Promise<ActDoneView> {
   const given = await tell<ChallengeView>('api/challenge', { id })
-  await tell('api/allow', { id, option: given.option, ...(await signed(given)) })
+  return tell('api/allow', await signed(given))
 }
 
 /** Signs exactly this act, after the passkey has verified its person, and has it done. */

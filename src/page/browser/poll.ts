@@ -3,12 +3,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './ask.js'
 
-/** Undefined until the first answer. `again` asks at once. */
+/** `value` is undefined until the first answer, and old while there is a `problem`. `again` asks at once. */
 export function usePolled<T>(
   path: string,
   everyMs: number,
-): { readonly value: T | undefined; again: () => void } {
+): { readonly value: T | undefined; readonly problem: string; again: () => void } {
   const [value, setValue] = useState<T>()
+  const [problem, setProblem] = useState('')
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     let isWanted = true
@@ -16,8 +17,12 @@ export function usePolled<T>(
     const look = async () => {
       if (document.visibilityState === 'visible')
         await ask<T>(path).then(
-          (found) => isWanted && setValue(found),
-          () => undefined,
+          (found) => {
+            if (!isWanted) return
+            setValue(found)
+            setProblem('')
+          },
+          (error: Error) => isWanted && setProblem(error.message),
         )
       if (isWanted) timer = window.setTimeout(() => void look(), everyMs)
     }
@@ -27,5 +32,5 @@ export function usePolled<T>(
       window.clearTimeout(timer)
     }
   }, [path, everyMs, turn])
-  return { value, again: () => setTurn((before) => before + 1) }
+  return { value, problem, again: () => setTurn((before) => before + 1) }
 }

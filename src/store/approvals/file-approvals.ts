@@ -143,7 +143,7 @@ export class FileApprovals implements Approvals {
     const effect = effectOf(pending.question, answer.option)
     const approvers = effect === 'deny' ? undefined : this.#approvers()
     if (approvers)
-      return signed(pending, answer, approvers).then(
+      return signed(pending, answer, approvers, shelf.moment.now).then(
         (one) => this.#addAnswer(pending, one, shelf),
         (error) => ({ status: 'not-signed', why: textOf(error) }),
       )
@@ -176,16 +176,21 @@ export class FileApprovals implements Approvals {
     approvers: readonly Approver[],
   ): Promise<Taken | undefined> {
     for (const one of this.#answers(question, shelf)) {
-      const taken = (await this.#isSigned(one, approvers)) ? takenFrom(one, shelf) : undefined
+      const isSigned = await this.#isSigned(one, approvers, shelf.moment.now)
+      const taken = isSigned ? takenFrom(one, shelf) : undefined
       if (taken) return taken
     }
     return undefined
   }
 
-  async #isSigned({ pending, answer }: Answered, approvers: readonly Approver[]): Promise<boolean> {
+  async #isSigned(
+    { pending, answer }: Answered,
+    approvers: readonly Approver[],
+    now: number,
+  ): Promise<boolean> {
     if (effectOf(pending.question, answer.option) === 'deny') return true
     try {
-      await signed(pending, answer, approvers)
+      await signed(pending, answer, approvers, now)
       return true
     } catch (error) {
       this.#place.onTrouble(`the answer to ${pending.id} does not count: ${textOf(error)}`)
@@ -348,8 +353,12 @@ async function signed(
   pending: Pending,
   answer: GivenAnswer,
   approvers: readonly Approver[],
+  now: number,
 ): Promise<GivenAnswer> {
   const { signature, option } = answer
+  // Whoever can forge a question could let it be open for years, and use the one allow again and again.
+  if (Date.parse(pending.expires) > now + LONGEST_OPEN * 1000)
+    throw new Error('the question would be open for longer than a day')
   if (effectOf(pending.question, option) === 'always')
     throw new Error('a passkey allows one call at a time, so nothing can be allowed always on this machine')
   if (!signature)

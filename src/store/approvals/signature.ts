@@ -1,9 +1,10 @@
 // A person's signature on an act: made by their passkey after it verified them, for this one act and time.
 
 import { createHash } from 'node:crypto'
+import { digest as digestOf } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { canonicalJson, type Data } from '../../core/base/json.js'
-import type { Pending, Signature } from '../approvals.js'
+import { type Pending, type Signature, shownOf } from '../approvals.js'
 import type { Approver } from '../approvers.js'
 
 /** Passkeys are bound to this name, and so are separate from those of everything else on localhost. */
@@ -17,7 +18,8 @@ export function challengeOf(
   nonce: string,
 ): string {
   const { binding, digest } = question
-  return challengeFor({ what: 'answer', id, binding, digest, project, option, expires, nonce })
+  const shown = digestOf(shownOf(question))
+  return challengeFor({ what: 'answer', id, binding, digest, shown, project, option, expires, nonce })
 }
 
 /** The challenge of any act. `what` names the kind of act, so that no act is signed in place of another. */
@@ -50,7 +52,7 @@ export async function signerOf(
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: PAGE_HOST,
-    // Only root could keep a count of uses, and a question can be answered only once anyway.
+    // Only root could keep a count of uses.
     credential: { id, publicKey: new Uint8Array(Buffer.from(approver.publicKey, 'base64url')), counter: 0 },
     requireUserVerification: true,
   })

@@ -6,7 +6,7 @@ import { writeApprovers } from '../../src/store/approvers.js'
 import { Project, withProgram } from '../cli/program.js'
 import { approversFile, pageQueue, type Served, servePage } from './served-page.js'
 import { fireBash, shopHooks } from './shop.js'
-import { enter, visit } from './visitor.js'
+import { type Ask, tabOf } from './visitor.js'
 
 withProgram()
 
@@ -14,22 +14,14 @@ const isRoot = process.getuid?.() === 0
 
 let project: Project
 let served: Served
-let ask: (path: string, body?: object) => Promise<{ status: number; answer: never }>
+let ask: (path: string, body?: object) => ReturnType<Ask>
 beforeEach(async () => {
   project = new Project()
   vi.stubEnv('HOME', project.home)
   shopHooks(project)
   served = await servePage(project)
-  const { base, cookie } = await enter(served.port, served.link())
-  const headers = { Cookie: cookie, Origin: served.origin, 'Content-Type': 'application/json' }
-  ask = async (path, body) => {
-    const sent = { method: body ? 'POST' : 'GET', path: `${base}${path}`, headers }
-    const { status, body: text } = await visit(served.port, {
-      ...sent,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    return { status, answer: JSON.parse(text) as never }
-  }
+  const tab = await tabOf(served)
+  ask = (path, body) => tab(body ? 'POST' : 'GET', path, body)
 })
 afterEach(async () => {
   await served.close()

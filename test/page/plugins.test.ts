@@ -9,7 +9,7 @@ import { type Passkey, passkey } from '../approvals/passkey.js'
 import { Project, withProgram } from '../cli/program.js'
 import { approversFile, type Served, servePage } from './served-page.js'
 import { fireBash, shopHooks } from './shop.js'
-import { enter, visit } from './visitor.js'
+import { type Ask, tabOf } from './visitor.js'
 
 withProgram()
 
@@ -17,19 +17,13 @@ const isRoot = process.getuid?.() === 0
 
 let project: Project
 let served: Served
-let ask: (method: string, path: string, body?: object) => Promise<{ status: number; answer: never }>
+let ask: Ask
 beforeEach(async () => {
   project = new Project()
   vi.stubEnv('HOME', project.home)
   shopHooks(project)
   served = await servePage(project)
-  const { base, cookie } = await enter(served.port, served.link())
-  ask = async (method, path, body) => {
-    const headers = { Cookie: cookie, Origin: served.origin, 'Content-Type': 'application/json' }
-    const sent = { method, path: `${base}${path}`, headers, ...(body && { body: JSON.stringify(body) }) }
-    const { status, body: text } = await visit(served.port, sent)
-    return { status, answer: JSON.parse(text) as never }
-  }
+  ask = await tabOf(served)
 })
 afterEach(async () => {
   await served.close()

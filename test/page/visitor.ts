@@ -72,6 +72,27 @@ export async function enter(port: number, link: string): Promise<{ base: string;
   return { base, cookie }
 }
 
+/** Asks the page with the cookie, as its own tab does. */
+export type Ask = (
+  method: string,
+  path: string,
+  body?: object,
+) => Promise<{ readonly status: number; readonly answer: never }>
+
+export async function tabOf(page: {
+  readonly port: number
+  readonly origin: string
+  link(): string
+}): Promise<Ask> {
+  const { base, cookie } = await enter(page.port, page.link())
+  const headers = { Cookie: cookie, Origin: page.origin, 'Content-Type': 'application/json' }
+  return async (method, path, body) => {
+    const sent = { method, path: `${base}${path}`, headers, ...(body && { body: JSON.stringify(body) }) }
+    const { status, body: text } = await visit(page.port, sent)
+    return { status, answer: JSON.parse(text) as never }
+  }
+}
+
 /** Reads server-sent events until there are rows with this number. */
 export function readStream(
   port: number,

@@ -5,8 +5,20 @@ import { textOf } from '../../core/base/errors.js'
 import type { Database } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
 import { type Asked, CLOCK_MS, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
-import { HANDLERS } from './handlers.js'
+import { append, evidence, heads } from './audit.js'
+import { join, leave, self } from './membership.js'
 import { GatewayRefusal } from './refusal.js'
+import type { Handler } from './request.js'
+
+/** What the gateway does for each route. */
+const HANDLERS: Readonly<Record<RouteName, Handler>> = {
+  join,
+  leave,
+  machine: self,
+  heads,
+  append,
+  evidence,
+}
 
 export interface GatewayOptions {
   readonly database: Database

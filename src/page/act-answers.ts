@@ -8,7 +8,7 @@ import type { ChangeEntry } from '../store/audit-log.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
 import { OpenOnce, type OpenOne } from './open-once.js'
 import { approversIn, signatureIn } from './passkeys.js'
-import type { ActChallengeView, ActDoneView } from './view.js'
+import type { ActChallengeView, ActDoneView } from './view/passkeys.js'
 
 /** An act as the server understood it, before anybody agreed to it. */
 export interface PreparedAct {

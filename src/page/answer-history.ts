@@ -5,7 +5,7 @@ import type { FireEntry, ShownEntry } from '../store/audit/entry-words.js'
 import { isFire, toneOf } from '../store/audit/entry-words.js'
 import type { EntryFilter, StoredEntry } from '../store/audit-log.js'
 import { block, rowOf } from './row.js'
-import type { AnswerView } from './view.js'
+import type { AnswerView } from './view/approvals.js'
 
 type AnswerEntry = Extract<ShownEntry, { readonly kind: 'approval' }>
 type RevokedEntry = Extract<ShownEntry, { readonly kind: 'revoked' }>

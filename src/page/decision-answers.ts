@@ -6,7 +6,7 @@ import type { Sessions } from '../store/sessions.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
 import { block, shortened } from './row.js'
 import type { PageTrace } from './trace.js'
-import type { GrantsView, GrantView, HistoryOfAnswers } from './view.js'
+import type { GrantsView, GrantView, HistoryOfAnswers } from './view/approvals.js'
 
 export interface DecisionOptions {
   readonly trace: PageTrace

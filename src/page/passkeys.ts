@@ -5,7 +5,7 @@ import { visible } from '../core/base/text.js'
 import type { Signature } from '../store/approvals.js'
 import { type Approver, readApprovers } from '../store/approvers.js'
 import { NotAnswered, textIn } from './answers.js'
-import type { PasskeysView } from './view.js'
+import type { PasskeysView } from './view/passkeys.js'
 
 /** Throws NotAnswered if nobody may sign here. `file` defaults to the list of this machine. */
 export function approversIn(file: string | undefined): readonly Approver[] {

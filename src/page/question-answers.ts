@@ -10,7 +10,8 @@ import { type Answers, NotAnswered, textIn } from './answers.js'
 import { OpenOnce } from './open-once.js'
 import { approversIn, passkeysView, signatureIn } from './passkeys.js'
 import { block, fieldsOf, shortened } from './row.js'
-import type { ActDoneView, ChallengeView, QuestionsView, QuestionView } from './view.js'
+import type { QuestionsView, QuestionView } from './view/approvals.js'
+import type { ActDoneView, ChallengeView } from './view/passkeys.js'
 
 export interface QuestionOptions {
   readonly queue: () => Promise<Approvals>

@@ -15,7 +15,7 @@ import {
 } from '../store/audit/entry-words.js'
 import { gistOf } from '../store/audit-calls/kept-call.js'
 import type { StoredEntry } from '../store/audit-log.js'
-import type { Details, NotRun, RanHook, Row } from './view.js'
+import type { Details, NotRun, RanHook, Row } from './view/row.js'
 
 const LONGEST_GIST = 300
 const LONGEST_REASON = 500

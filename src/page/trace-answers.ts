@@ -9,7 +9,8 @@ import { DECISIONS, type FilterOptions, KINDS } from '../store/audit/filter.js'
 import type { Verification } from '../store/audit-log.js'
 import { type Answers, Download, NotAnswered, numberIn, Parts } from './answers.js'
 import type { PageTrace } from './trace.js'
-import type { FiltersView, HistoryView, ShadowsView, VerifyPart, VerifyView } from './view.js'
+import type { FiltersView, HistoryView, VerifyPart, VerifyView } from './view/audit.js'
+import type { ShadowsView } from './view/plugins.js'
 
 const USUAL_ROWS = 300
 const MOST_ROWS = 2000

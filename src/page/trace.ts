@@ -11,7 +11,8 @@ import type { AuditLog, EntryFilter, StoredEntry, Verification, VerifyOptions } 
 import { ANSWER_DAYS, answersAmong, isAboutAnswers } from './answer-history.js'
 import { NotAnswered } from './answers.js'
 import { detailsOf, rowOf } from './row.js'
-import type { Details, HistoryOfAnswers, Row, Rows } from './view.js'
+import type { HistoryOfAnswers } from './view/approvals.js'
+import type { Details, Row, Rows } from './view/row.js'
 
 export interface RowsWanted extends FilterOptions {
   readonly limit: number

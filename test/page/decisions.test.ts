@@ -1,7 +1,7 @@
 // What people decided, as the page tells it: grants, which anybody takes back, and who answered what.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { AnswerView, GrantsView } from '../../src/page/view.js'
+import type { AnswerView, GrantsView } from '../../src/page/view/approvals.js'
 import { writeApprovers } from '../../src/store/approvers.js'
 import { Project, withProgram } from '../cli/program.js'
 import { approversFile, pageQueue, type Served, servePage } from './served-page.js'

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { DoctorView, FindingView } from '../../src/page/view.js'
+import type { DoctorView, FindingView } from '../../src/page/view/doctor.js'
 import { Project, withProgram } from '../cli/program.js'
 import { pageQueue, type Served, servePage } from './served-page.js'
 import { fireBash, shopHooks } from './shop.js'

@@ -3,7 +3,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { GroupView, PluginHookView, PluginsView, ShadowsView, UpdatesView } from '../../src/page/view.js'
+import type {
+  GroupView,
+  PluginHookView,
+  PluginsView,
+  ShadowsView,
+  UpdatesView,
+} from '../../src/page/view/plugins.js'
 import { writeApprovers } from '../../src/store/approvers.js'
 import { type Passkey, passkey } from '../approvals/passkey.js'
 import { Project, withProgram } from '../cli/program.js'

@@ -14,7 +14,7 @@ import {
 import { JsonText, under } from '../../files/json-text.js'
 import { type Answers, NotAnswered, textIn } from '../../page/answers.js'
 import { PageTrace } from '../../page/trace.js'
-import type { EventHelpView, PayloadProblemView, PlayedView } from '../../page/view.js'
+import type { EventHelpView, PayloadProblemView, PlayedView } from '../../page/view/playground.js'
 import { fileAuditLog, fileCalls } from '../../store/file-stores.js'
 import { fireElsewhere, outcomeIn } from '../fire/fire-process.js'
 import { EXAMPLE_TOOLS, examplePayload } from '../fire/payload.js'

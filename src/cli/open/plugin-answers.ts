@@ -22,7 +22,7 @@ import type {
   SwitchedView,
   TargetView,
   UpdatesView,
-} from '../../page/view.js'
+} from '../../page/view/plugins.js'
 import { listInstalled } from '../../plugins/installed.js'
 import { projectKey, type Switch, SwitchStore, type SwitchTarget, undoing } from '../../plugins/switches.js'
 import { GUARD, guardRules } from '../../rules/presets.js'

@@ -4,7 +4,7 @@ import { visible } from '../../core/base/text.js'
 import type { PreparedAct } from '../../page/act-answers.js'
 import { NotAnswered, textIn } from '../../page/answers.js'
 import { block, shortened } from '../../page/row.js'
-import type { UpdateView } from '../../page/view.js'
+import type { UpdateView } from '../../page/view/plugins.js'
 import type { Commands } from '../command.js'
 import { documentOf } from './command-answers.js'
 

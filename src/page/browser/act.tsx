@@ -1,7 +1,7 @@
 // What a person can do here: a button that signs with a passkey, or the command to type where nobody has one.
 
 import { useState } from 'preact/hooks'
-import type { ActDoneView, PasskeysView } from '../view.js'
+import type { ActDoneView, PasskeysView } from '../view/passkeys.js'
 import { tell } from './ask.js'
 import { actWithPasskey } from './passkey.js'
 import { Typed } from './typed.js'

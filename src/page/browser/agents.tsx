@@ -1,7 +1,7 @@
 // Agents: which of them ask Carabiner, and whether it was seen that they obey.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { AgentView } from '../view.js'
+import type { AgentView } from '../view/agents.js'
 import { ask } from './ask.js'
 import { counted, day } from './format.js'
 

@@ -1,7 +1,7 @@
 // Who answered what, and when: searched by the call, the person, the hook or the reason.
 
 import { useState } from 'preact/hooks'
-import type { AnswerView, HistoryOfAnswers } from '../view.js'
+import type { AnswerView, HistoryOfAnswers } from '../view/approvals.js'
 import { useAsked } from './asked.js'
 import { clock, day, moment } from './format.js'
 import { addressOf } from './route.js'

@@ -2,7 +2,8 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { About, QuestionsView } from '../view.js'
+import type { About } from '../view/about.js'
+import type { QuestionsView } from '../view/approvals.js'
 import { ask, tell } from './ask.js'
 import type { Connection, Feed } from './feed.js'
 import { usePolled } from './poll.js'

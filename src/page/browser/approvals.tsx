@@ -1,7 +1,8 @@
 // Approvals: questions of hooks that wait for a person, what is always allowed, who answered, and who may allow here.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { ActDoneView, PasskeysView, QuestionsView, QuestionView } from '../view.js'
+import type { QuestionsView, QuestionView } from '../view/approvals.js'
+import type { ActDoneView, PasskeysView } from '../view/passkeys.js'
 import { AnswerList } from './answer-list.js'
 import { tell } from './ask.js'
 import { CallFields } from './call-fields.js'

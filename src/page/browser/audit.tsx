@@ -1,7 +1,8 @@
 // Audit: everything on record, with filters; what each hook did over time; whether the record is whole.
 
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { FiltersView, Rows } from '../view.js'
+import type { FiltersView } from '../view/audit.js'
+import type { Rows } from '../view/row.js'
 import { ask } from './ask.js'
 import { useAsked } from './asked.js'
 import { HookTable } from './hook-table.js'

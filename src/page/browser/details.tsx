@@ -1,7 +1,7 @@
 // An opened row: what ran on one time axis, what changed, and what did not run, and why.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Details, RanHook, Row } from '../view.js'
+import type { Details, RanHook, Row } from '../view/row.js'
 import { ask } from './ask.js'
 import { CallFields } from './call-fields.js'
 import { Diff } from './diff.js'

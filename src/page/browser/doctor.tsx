@@ -1,7 +1,7 @@
 // Doctor: what keeps hooks from doing what their files say, and how to fix it.
 
 import { useState } from 'preact/hooks'
-import type { DoctorView, FindingView } from '../view.js'
+import type { DoctorView, FindingView } from '../view/doctor.js'
 import { tell } from './ask.js'
 import { useAsked } from './asked.js'
 

@@ -1,6 +1,6 @@
 // The newest rows, kept up to date by the server.
 
-import type { Row, Rows } from '../view.js'
+import type { Row, Rows } from '../view/row.js'
 import { ask, Problem } from './ask.js'
 
 export type Connection = 'connecting' | 'listening' | 'lost' | 'ended'

@@ -1,7 +1,7 @@
 // Calls that are always allowed, each with who said so and until when. Anybody may take one back.
 
 import { useState } from 'preact/hooks'
-import type { GrantsView, GrantView } from '../view.js'
+import type { GrantsView, GrantView } from '../view/approvals.js'
 import { tell } from './ask.js'
 import { useAsked } from './asked.js'
 import { moment } from './format.js'

@@ -1,7 +1,7 @@
 // What each hook did over time: runs, failures, denies and its median, as figures and as charts.
 
 import { useState } from 'preact/hooks'
-import type { HistoryView, HookPart, HookView } from '../view.js'
+import type { HistoryView, HookPart, HookView } from '../view/audit.js'
 import { useAsked } from './asked.js'
 import { duration } from './format.js'
 

@@ -1,7 +1,7 @@
 // Live: what hooks do as it happens, one session or all of them.
 
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Row } from '../view.js'
+import type { Row } from '../view/row.js'
 import { counted, duration, median } from './format.js'
 import { Ribbon } from './ribbon.js'
 import { addressOf, replaceRoute } from './route.js'

@@ -1,6 +1,6 @@
 // Passkeys of this browser: making one, and signing with it.
 
-import type { ActChallengeView, ActDoneView, ChallengeView } from '../view.js'
+import type { ActChallengeView, ActDoneView, ChallengeView } from '../view/passkeys.js'
 import { tell } from './ask.js'
 
 const TIMEOUT_MS = 120_000

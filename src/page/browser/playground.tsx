@@ -1,7 +1,7 @@
 // Playground: an event of one's own, fired in a copy of the project, and what hooks do about it.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { EventHelpView, PayloadProblemView, PlayedView } from '../view.js'
+import type { EventHelpView, PayloadProblemView, PlayedView } from '../view/playground.js'
 import { tell } from './ask.js'
 import { useAsked } from './asked.js'
 import { DetailsBody } from './details.js'

@@ -1,7 +1,7 @@
 // Plugins and rules: what is installed, how each hook and rule stands, and switches.
 
 import { useState } from 'preact/hooks'
-import type { GroupView, PluginHookView, PluginsView, RuleView } from '../view.js'
+import type { GroupView, PluginHookView, PluginsView, RuleView } from '../view/plugins.js'
 import { useAsked } from './asked.js'
 import { counted } from './format.js'
 import { Shadows } from './shadows.js'

@@ -1,6 +1,6 @@
 // The ribbon of a session: one bar an event, the newest on the right, higher if it took longer.
 
-import type { Row } from '../view.js'
+import type { Row } from '../view/row.js'
 import { counted } from './format.js'
 
 const MOST_BARS = 64

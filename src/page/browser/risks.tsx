@@ -1,6 +1,6 @@
 // What to look at closely before trusting something.
 
-import type { UnitView } from '../view.js'
+import type { UnitView } from '../view/trust.js'
 
 export function Risks({ risks }: Pick<UnitView, 'risks'>) {
   if (risks.length === 0) return null

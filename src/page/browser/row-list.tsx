@@ -2,7 +2,7 @@
 
 import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Row } from '../view.js'
+import type { Row } from '../view/row.js'
 import { DetailsView } from './details.js'
 import { clock, day, duration } from './format.js'
 

@@ -1,6 +1,6 @@
 // What hooks and rules in shadow mode would have done, counted from the record.
 
-import type { ShadowsView } from '../view.js'
+import type { ShadowsView } from '../view/plugins.js'
 import { useAsked } from './asked.js'
 import { clock, counted, day } from './format.js'
 import { addressOf } from './route.js'

@@ -1,7 +1,8 @@
 // Switches of a plugin or hook: off or in shadow mode, for a while or for good, and on again.
 
 import { useState } from 'preact/hooks'
-import type { PasskeysView, SwitchedView, TargetView } from '../view.js'
+import type { PasskeysView } from '../view/passkeys.js'
+import type { SwitchedView, TargetView } from '../view/plugins.js'
 import { Act } from './act.js'
 
 const LENGTHS = [

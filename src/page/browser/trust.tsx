@@ -1,7 +1,8 @@
 // Trust: what waits for a review, the worst first, with what changed since it was trusted. A person trusts with a passkey, or by typing.
 
 import { useState } from 'preact/hooks'
-import type { PasskeysView, TrustView, UnitFilesView, UnitView } from '../view.js'
+import type { PasskeysView } from '../view/passkeys.js'
+import type { TrustView, UnitFilesView, UnitView } from '../view/trust.js'
 import { Act } from './act.js'
 import { useAsked } from './asked.js'
 import { DiffLines } from './diff.js'

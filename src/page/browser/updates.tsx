@@ -1,7 +1,7 @@
 // Updates of plugins, with every changed line. Looking for them fetches, so it happens only when asked for.
 
 import { useState } from 'preact/hooks'
-import type { UpdatesView } from '../view.js'
+import type { UpdatesView } from '../view/plugins.js'
 import { Act } from './act.js'
 import { tell } from './ask.js'
 import { DiffLines } from './diff.js'

@@ -1,7 +1,7 @@
 // Checks the record: every entry holds the hash of the one before.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { VerifyPart, VerifyView } from '../view.js'
+import type { VerifyPart, VerifyView } from '../view/audit.js'
 import { askInParts } from './ask.js'
 import { counted } from './format.js'
 

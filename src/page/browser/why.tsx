@@ -1,7 +1,7 @@
 // Why not: for an event and a tool, or a call of the past, which hooks would run, and why the others would not.
 
 import { useState } from 'preact/hooks'
-import type { WhyHookView, WhyView } from '../view.js'
+import type { WhyHookView, WhyView } from '../view/why.js'
 import { useAsked } from './asked.js'
 import { addressOf, replaceRoute } from './route.js'
 import type { ScreenProps } from './screen-props.js'

@@ -1,0 +1,20 @@
+// What the screen Why not shows.
+
+export interface WhyView {
+  readonly event: string
+  readonly hooks: readonly {
+    readonly name: string
+    readonly runs: boolean
+    /** The first reason why it would not run. */
+    readonly reason: string
+    readonly terms: string
+    readonly place: string
+  }[]
+  readonly forecast: readonly string[]
+}
+
+export interface WhyHookView {
+  readonly text: string
+  /** What would have to differ, or what to type. */
+  readonly next: readonly string[]
+}

@@ -1,0 +1,225 @@
+// What does a fleet cost: records through the gateway over COPY into the same table, and an event on a machine that is in a fleet?
+
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { source } from '../scripts/source.mjs'
+import { childClock, quick, race, timedSpawn } from './measure.mjs'
+import { record } from './records.mjs'
+
+const { hasPostgres, Postgres, run } = await source('../test/fleet/postgres.ts')
+const { joined, madeFleet, ORG } = await source('../test/fleet/fleet-scene.ts')
+const { chained, START, textOfEntry } = await source('store/audit/chain.ts')
+const { signedHeader } = await source('fleet/signed-request.ts')
+const { BATCH, ROUTES } = await source('fleet/protocol.ts')
+const { writeMember } = await source('fleet/machine/membership.ts')
+const { userPlace } = await source('files/fleet-places.ts')
+
+const SCRIPT = fileURLToPath(new URL('../dist/bin/carabiner.js', import.meta.url))
+const GATEWAY = fileURLToPath(new URL('programs/fleet-gateway.mjs', import.meta.url))
+/** As many as a gateway has. */
+const CONNECTIONS = 4
+const MACHINES = quick ? 2 : 8
+/** A machine sends so many batches in one call. */
+const BATCHES = 2
+
+export async function bench() {
+  if (!hasPostgres) return []
+  const root = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
+  const server = await Postgres.start()
+  try {
+    const fleet = await madeFleet(server)
+    const gateway = await started(fleet.gateway)
+    try {
+      const member = await joined(fleet, gateway.url, join(root, 'member'), 'bench')
+      return [...(await audit(fleet, gateway.url, member)), ...(await firing(root, member))]
+    } finally {
+      await gateway.end()
+    }
+  } finally {
+    server.stop()
+    rmSync(root, { recursive: true })
+  }
+}
+
+async function started(database) {
+  const child = spawn(process.execPath, [GATEWAY, database, ORG], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const end = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill()
+    await ended
+  }
+  for await (const url of createInterface(child.stdout)) return { url, end }
+  throw new Error('the gateway did not start')
+}
+
+// ---- records --------------------------------------------------------------------------------------------------
+
+/**
+ * The same records on both ways, in the same batches, each a transaction, over as many connections. A machine reads and hashes
+ * its log beforehand: that is its own work, not the gateway's.
+ */
+async function audit(fleet, url, member) {
+  const batches = madeBatches()
+  const copying = await Copying.open(fleet.owner, batches)
+  const agent = new Agent({ keepAlive: true, maxSockets: MACHINES })
+  const ship = async () => {
+    const log = randomBytes(16).toString('hex')
+    for (const body of batches) await sent(agent, url, member, `log=${log}&epoch=1`, body)
+  }
+  try {
+    const rounds = await race(
+      { gateway: () => times(MACHINES, ship), copy: () => times(MACHINES, () => copying.copy()) },
+      { calls: 1, most: 15 },
+    )
+    return [
+      rounds.row('records through the gateway / COPY into the same table', 'gateway', 'copy', { limit: 2.5 }),
+    ]
+  } finally {
+    agent.destroy()
+    await copying.close()
+  }
+}
+
+async function times(count, work) {
+  await Promise.all(Array.from({ length: count }, work))
+}
+
+/** As large as a machine makes them. */
+function madeBatches() {
+  const batches = []
+  let [before, next] = [START, 0]
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const texts = []
+    for (let bytes = 0; texts.length < BATCH.lines && bytes < BATCH.bytes; bytes += texts.at(-1).length + 160)
+      texts.push(textOfEntry(record(next++)))
+    const { bytes, last } = chained(texts, before)
+    batches.push(bytes)
+    before = last
+  }
+  return batches
+}
+
+/** Rejects unless the gateway has added the records. */
+function sent(agent, url, member, query, body) {
+  const { method, path: route } = ROUTES.append
+  const path = `${route}?${query}`
+  const authorization = signedHeader({ method, path, body }, member, Date.now())
+  return new Promise((resolve, reject) => {
+    const asking = request(`${url}${path}`, {
+      ...{ method, agent },
+      headers: { authorization, 'content-length': body.length },
+    })
+    asking.on('error', reject)
+    asking.on('response', async (response) => {
+      let answer = ''
+      for await (const part of response) answer += part
+      if (JSON.parse(answer).status === 'added') resolve(undefined)
+      else reject(new Error(answer))
+    })
+    asking.end(body)
+  })
+}
+
+/** COPY of the rows that the gateway would make of these batches. The chain is a default, so that the text stays the same. */
+class Copying {
+  #pool
+  #texts
+  #chain = 1_000_000_000
+
+  static async open(owner, batches) {
+    await run(owner, [
+      `alter table fleet.record alter chain set default nullif(current_setting('bench.chain', true), '')::bigint`,
+    ])
+    const [{ org }] = await run(owner, [`select org from fleet.org where name = '${ORG}'`])
+    const copying = new Copying()
+    copying.#pool = new pg.Pool({ connectionString: owner, max: CONNECTIONS })
+    copying.#texts = batches.map((batch) => Buffer.from(rowsOf(batch, org)))
+    return copying
+  }
+
+  async copy() {
+    const chain = this.#chain++
+    const client = await this.#pool.connect()
+    try {
+      await client.query(`set bench.chain = ${chain}`)
+      for (const text of this.#texts) await copied(client, text)
+    } finally {
+      client.release()
+    }
+  }
+
+  close() {
+    return this.#pool.end()
+  }
+}
+
+const COLUMNS = 'seq, org, at, received, kind, event, tool, verdict, session, hash, line'
+
+function rowsOf(batch, org) {
+  const lines = batch.toString().trimEnd().split('\n')
+  const rows = lines.map((line) => {
+    const { seq, time, kind, event, tool, action, session, hash } = JSON.parse(line)
+    const cells = [seq, org, time, time, kind, event, tool, action, session, `\\x${hash}`, line]
+    return cells.map((cell) => String(cell).replaceAll('\\', '\\\\')).join('\t')
+  })
+  return `${rows.join('\n')}\n`
+}
+
+/** The package pg knows the messages of COPY, and leaves it to its callers to send them. */
+function copied(client, text) {
+  return new Promise((resolve, reject) => {
+    client.query({
+      submit: (connection) => connection.query(`copy fleet.record (${COLUMNS}) from stdin`),
+      handleCopyInResponse: (connection) => {
+        connection.sendCopyFromChunk(text)
+        connection.endCopyFrom()
+      },
+      handleCommandComplete: () => undefined,
+      handleReadyForQuery: () => resolve(undefined),
+      handleError: reject,
+    })
+  })
+}
+
+// ---- events ---------------------------------------------------------------------------------------------------
+
+/** Nothing of a fleet is on the way of an event, so a machine in one pays nothing for it. */
+async function firing(root, member) {
+  const [inFleet, alone] = ['fleet', 'alone'].map((name) => new Machine(join(root, name)))
+  writeMember(member, userPlace(inFleet.dataDir))
+  const fires = await race(
+    { inFleet: () => inFleet.fire(), alone: () => alone.fire() },
+    { calls: 1, clock: childClock, most: quick ? 3 : 60 },
+  )
+  return [fires.row('processor time of fire, in a fleet / in none', 'inFleet', 'alone', { limit: 1.05 })]
+}
+
+/** A project with a hook, and a home. */
+class Machine {
+  #folder
+  #env
+
+  constructor(folder) {
+    const home = `${folder}-home`
+    const plugin = join(home, '.amplifier', 'hooks', 'guard')
+    for (const path of [folder, plugin]) mkdirSync(path, { recursive: true })
+    const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'true' }] }] }
+    writeFileSync(join(plugin, 'hooks.json'), JSON.stringify({ hooks }))
+    this.#folder = folder
+    this.dataDir = join(home, 'carabiner')
+    this.#env = { PATH: process.env.PATH, HOME: home, CARABINER_HOME: this.dataDir }
+  }
+
+  fire() {
+    const call = { session_id: 'bench', tool_name: 'Bash', tool_input: { command: 'ls' } }
+    const options = { cwd: this.#folder, env: this.#env, encoding: 'utf8', input: JSON.stringify(call) }
+    timedSpawn(process.execPath, [SCRIPT, 'fire', 'PreToolUse'], options)
+  }
+}

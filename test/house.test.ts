@@ -263,8 +263,10 @@ describe('the page', () => {
 
   it('takes only types and its own files into the browser', () => {
     const inBrowser = imports.filter(({ file }) => file.startsWith('page/browser/'))
-    const allowed = /^preact(?:\/hooks)?$|^\.\/[\w-]+\.js$|^\.\.\/view\.js$/
+    const allowed = /^preact(?:\/hooks)?$|^\.\/[\w-]+\.js$|^\.\.\/view\/[\w-]+\.js$/
     expect(inBrowser.filter(({ specifier }) => !allowed.test(specifier))).toEqual([])
+    const inViews = imports.filter(({ file }) => file.startsWith('page/view/'))
+    expect(inViews.filter(({ specifier }) => !/^\.\/[\w-]+\.js$/.test(specifier))).toEqual([])
   })
 })
 

@@ -1,21 +1,20 @@
 // The server behind `carabiner open`: it listens, lets requests through the gate, and ends when nobody looks any more.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { textOf } from '../core/base/errors.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import { PAGE_HOST } from '../store/approvals/signature.js'
-import { type Answers, Download, NotAnswered, Parts } from './answers.js'
+import { answerWith, bodyOf, sendProblem } from './answering.js'
+import type { Answers } from './answers.js'
 import type { Asset } from './assets.js'
 import { Entrance } from './entrance.js'
 import { EventStreams } from './event-stream.js'
 import { type Listening, listen, PortTaken } from './listener.js'
 import { judged } from './request-gate.js'
-import { send, sendFile, sendJson, sendParts, sendText } from './response.js'
+import { send, sendJson, sendText } from './response.js'
 import type { PageTrace } from './trace.js'
 
 const FIRST_PORT = 7810
 const MOST_TRIES = 20
-const MOST_BODY = 64 * 1024
 
 export interface PageOptions {
   readonly assets: ReadonlyMap<string, Asset>
@@ -94,7 +93,7 @@ class PageServer implements Page {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { port } = this
-    const passed = judged(request, { authority: `${PAGE_HOST}:${port}`, port, entrance: this.#entrance })
+    const passed = judged(request, { origin: this.origin, port, entrance: this.#entrance })
     if ('refused' in passed) {
       // The rest of a body that nobody reads would keep the connection busy.
       response.setHeader('connection', 'close')
@@ -109,7 +108,10 @@ class PageServer implements Page {
       this.#rest()
     })
     if (passed.enters) this.#welcome(response)
-    else this.#route(request, response, passed.url).catch((error: unknown) => this.#failed(error, response))
+    else
+      this.#route(request, response, passed.url).catch((error: unknown) =>
+        sendProblem(response, error, this.#options.onProblem),
+      )
   }
 
   async #route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
@@ -129,14 +131,7 @@ class PageServer implements Page {
     if (request.method === 'GET' && path === 'api/stream')
       return this.#streams.serve(request, response, query)
     const key = `${request.method} ${path}`
-    const answer = Object.hasOwn(this.#options.answers, key) ? this.#options.answers[key] : undefined
-    if (!answer) throw new NotAnswered(404, 'There is nothing here')
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    const given = await answer({ query, body, origin: this.origin, signal: gone.signal })
-    if (given instanceof Download) await sendFile(response, given)
-    else if (given instanceof Parts) await sendParts(response, given)
-    else sendJson(response, given)
+    await answerWith(this.#options.answers, key, response, { query, body, origin: this.origin })
   }
 
   /**
@@ -150,19 +145,6 @@ class PageServer implements Page {
       'set-cookie': this.#entrance.setCookie(this.port),
     })
   }
-
-  #failed(error: unknown, response: ServerResponse): void {
-    if (response.headersSent) {
-      response.destroy()
-      return
-    }
-    response.setHeader('connection', 'close')
-    if (error instanceof NotAnswered) sendJson(response, { problem: error.message }, error.status)
-    else {
-      this.#options.onProblem(textOf(error))
-      sendJson(response, { problem: textOf(error) }, 500)
-    }
-  }
 }
 
 async function onFreePort(answer: Parameters<typeof listen>[1]): Promise<Listening> {
@@ -172,20 +154,5 @@ async function onFreePort(answer: Parameters<typeof listen>[1]): Promise<Listeni
     } catch (error) {
       if (!(error instanceof PortTaken) || port >= FIRST_PORT + MOST_TRIES) throw error
     }
-  }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    size += part.length
-    if (size > MOST_BODY) throw new NotAnswered(413, `A request may have ${MOST_BODY} bytes`)
-    parts.push(part)
-  }
-  try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8'))
-  } catch {
-    throw new NotAnswered(400, 'The body is not JSON')
   }
 }

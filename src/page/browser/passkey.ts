@@ -16,7 +16,13 @@ export async function actWithPasskey(act: object): Promise<ActDoneView> {
   return tell('api/act', await signed(await tell<ActChallengeView>('api/act/challenge', act)))
 }
 
-async function signed({ challenge, nonce, host, passkeys }: Omit<ChallengeView, 'option'>): Promise<object> {
+/** What the passkey says to this challenge, after it has verified its person. Without `passkeys`, the person chooses one. */
+export async function signed({
+  challenge,
+  nonce,
+  host,
+  passkeys,
+}: Omit<ChallengeView, 'option'>): Promise<object> {
   const found = await navigator.credentials.get({
     publicKey: {
       challenge: bytesOf(challenge),
@@ -37,8 +43,11 @@ async function signed({ challenge, nonce, host, passkeys }: Omit<ChallengeView, 
   }
 }
 
-/** Resolves to the command that root types. */
-export async function makePasskey(name: string): Promise<string> {
+/** Resolves to the command that an administrator types. `required`: the passkey is found without its id. */
+export async function makePasskey(
+  name: string,
+  residentKey: 'preferred' | 'required' = 'preferred',
+): Promise<string> {
   const { challenge, host } = await tell<{ challenge: string; host: string }>('api/passkey/challenge')
   const made = await navigator.credentials.create({
     publicKey: {
@@ -46,7 +55,7 @@ export async function makePasskey(name: string): Promise<string> {
       rp: { id: host, name: 'Carabiner' },
       user: { id: crypto.getRandomValues(new Uint8Array(16)), name, displayName: name },
       pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key' as const, alg })),
-      authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
+      authenticatorSelection: { userVerification: 'required', residentKey },
       attestation: 'none',
       timeout: TIMEOUT_MS,
     },

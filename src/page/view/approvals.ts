@@ -6,6 +6,8 @@ export interface QuestionView {
   readonly id: string
   readonly asks: readonly { readonly hook: string; readonly prompt: string; readonly reason?: string }[]
   readonly event: string
+  /** In a fleet. */
+  readonly machine?: string
   readonly project: string
   readonly session: string
   readonly call: readonly { readonly name: string; readonly value: string }[]

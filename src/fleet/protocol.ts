@@ -43,6 +43,7 @@ export const REFUSED = {
   TOKEN: 403,
   UNKNOWN_ROUTE: 404,
   NAME_TAKEN: 409,
+  KEY_USED: 409,
   TOO_LARGE: 413,
   UNAVAILABLE: 503,
 } as const

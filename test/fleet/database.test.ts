@@ -1,10 +1,19 @@
 // The database of a fleet: migrations, roles, row-level security, and appending.
 
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { MIGRATIONS } from '../../src/fleet/database/migrations.js'
-import { addedMachine, type Fleet, type Lines, madeFleet, madeLines, opened } from './fleet-scene.js'
+import {
+  addedMachine,
+  type Fleet,
+  type Lines,
+  madeFleet,
+  madeLines,
+  opened,
+  rawLines,
+} from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 describe.runIf(hasPostgres)('the database of a fleet', () => {
@@ -81,6 +90,7 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       `insert into fleet.join_token (org, token, secret_digest, expires) values (1, 'x', '\\x00', now())`,
       `insert into fleet.checkpoint (org, number, note) values (1, 1, '')`,
       `drop table fleet.record`,
+      `select fleet.retire_machine(gen_random_uuid())`,
     ])('the gateway may not: %s', (sql) => refused(fleet.gateway, sql))
 
     it.each([
@@ -200,11 +210,72 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       ])
     })
 
+    it('takes records that no index could hold, or that are nested too deeply', async () => {
+      const machine = await addedMachine(fleet, 'too-large')
+      const long = randomBytes(6000).toString('base64')
+      const first = madeLines([{ session: long, action: long }])
+      expect(await append(machine, first)).toMatchObject({ status: 'added', head_seq: '1' })
+      const deep = `{"kind":"fire","deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+      expect(await append(machine, rawLines([deep], first.last))).toMatchObject({ status: 'added' })
+      expect(await kept(machine)).toMatchObject([{ session: long, verdict: long }, { kind: 'unreadable' }])
+    })
+
+    it('lists a record only under texts that its line has', async () => {
+      const machine = await addedMachine(fleet, 'listed')
+      const time = '2026-01-02T03:04:05.678Z'
+      const entries = [
+        { kind: 5, time, session: 7, action: { a: 1 } },
+        { kind: 'fire', time, action: 'continue', decision: 'deny' },
+        { kind: 'fire', time: 'now' },
+        { kind: 'fire', time: '2026-02-30T00:00:00.000Z' },
+        { kind: 'fire', time, decision: 'allow' },
+      ]
+      const lines = rawLines(entries.map((entry) => JSON.stringify(entry)))
+      expect(await append(machine, lines)).toMatchObject({ status: 'added' })
+      const rows = await run(fleet.owner, [
+        `select r.kind, r.verdict, r.session, r.at = r.received as late from fleet.record r join fleet.chain c using (chain) where c.machine = '${machine}' order by r.seq`,
+      ])
+      expect(rows.map(({ kind, verdict, session, late }) => [kind, verdict, session, late])).toEqual([
+        ['unreadable', null, null, false],
+        ['unreadable', 'continue', null, false],
+        ['fire', null, null, true],
+        ['fire', null, null, true],
+        ['fire', 'allow', null, false],
+      ])
+    })
+
+    it.each([
+      ['a chain that is not the next', 3],
+      ['a new chain without evidence that the history broke', 2],
+    ])('refuses %s', async (_, epoch) => {
+      const machine = await addedMachine(fleet, `epoch-${epoch}`)
+      await append(machine, madeLines([{ session: 'a' }]))
+      const foreign = madeLines([{ session: 'x' }], { seq: 500, hash: 'a'.repeat(64) })
+      expect(await append(machine, foreign, epoch)).toMatchObject({ status: 'epoch' })
+      expect(await run(fleet.owner, [`select epoch from fleet.chain where machine = '${machine}'`])).toEqual([
+        { epoch: 1 },
+      ])
+    })
+
+    it('adds nothing to a chain after the next one has begun', async () => {
+      const machine = await addedMachine(fleet, 'old-epoch')
+      const first = madeLines([{ session: 'a' }])
+      await append(machine, first)
+      await append(machine, madeLines([{ session: 'other' }]))
+      expect(await append(machine, madeLines([{ session: 'b' }]), 2)).toMatchObject({ status: 'added' })
+      expect(await append(machine, madeLines([{ session: 'c' }], first.last))).toMatchObject({
+        status: 'epoch',
+      })
+    })
+
     it('refuses a machine that left', async () => {
       const machine = await addedMachine(fleet, 'gone')
-      expect(await gateway.rows('select fleet.retire_machine($1)', [machine])).toEqual([
-        { retire_machine: true },
-      ])
+      expect(
+        await run(fleet.admin, [
+          `select fleet.enter('acme')`,
+          `select fleet.retire_machine('${machine}') as done`,
+        ]),
+      ).toEqual([{ done: true }])
       await expect(append(machine, madeLines([{ session: 'a' }]))).rejects.toThrow(/not in this organisation/)
     })
   })

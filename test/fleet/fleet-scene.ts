@@ -66,12 +66,19 @@ export interface Lines {
 /** Lines of a log, as a machine has them, after `before`. */
 export function madeLines(entries: readonly object[], before: Link = START): Lines {
   const time = '2026-11-18T06:00:00.000Z'
-  const texts = entries.map((entry) => textOfEntry({ kind: 'fire', time, ...entry }))
+  return rawLines(
+    entries.map((entry) => textOfEntry({ kind: 'fire', time, ...entry })),
+    before,
+  )
+}
+
+/** Lines of any objects, which no product writes but whoever has the key of a machine could send. */
+export function rawLines(texts: readonly string[], before: Link = START): Lines {
   const { bytes, last } = chained(texts, before)
   return {
     first: before.seq + 1,
     prev: before.hash,
-    count: entries.length,
+    count: texts.length,
     last,
     text: bytes.toString('utf8').slice(0, -1),
   }

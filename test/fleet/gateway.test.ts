@@ -185,10 +185,19 @@ describe.runIf(hasPostgres)('the gateway', () => {
       clock = 0
     })
 
-    it('is refused after the machine has left, whose files are gone', async () => {
-      const one = await member()
+    it('of a machine that left counts until an administrator retires it, because an agent may have asked', async () => {
+      const one = await member('leaver')
       await leaveFleet(one)
       expect(readMember(one.place)).toBeUndefined()
+      expect(await raw('machine', header(one, 'machine'))).toEqual([200, undefined])
+      await run(fleet.admin, [`select fleet.enter('acme')`, `select fleet.retire_machine('${one.machine}')`])
+      expect(await raw('machine', header(one, 'machine'))).toEqual([403, 'UNKNOWN_MACHINE'])
+    })
+
+    it('of a machine that left no longer counts when another one joins under its name', async () => {
+      const one = await member('twice')
+      await leaveFleet(one)
+      await member('twice')
       expect(await raw('machine', header(one, 'machine'))).toEqual([403, 'UNKNOWN_MACHINE'])
     })
   })

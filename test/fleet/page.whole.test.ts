@@ -169,6 +169,8 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
 
     expect(await type('carabiner fleet leave', 'bob')).toMatchObject({ code: 0 })
+    expect((await type('carabiner fleet machines')).out).toMatch(/^bob +asked to leave/m)
+    expect(await type('carabiner fleet machines retire bob')).toMatchObject({ code: 0 })
     expect((await type('carabiner fleet machines')).out).toMatch(/^bob +retired/m)
     expect(left).toEqual([])
   })

@@ -118,6 +118,8 @@ async function rootKeyOf(
   if (known !== undefined && !key)
     throw usage('--root-key must be the public key that carabiner fleet init printed')
   if (key) return { key, isPinned: true }
-  const [row] = await database.rows<{ root_key: Buffer }>('select root_key from fleet.org')
+  const [row] = await database.rows<{ root_key: Buffer }>(
+    'select root_key from fleet.org where org = fleet.own_org()',
+  )
   return { key: row?.root_key ?? Buffer.alloc(0), isPinned: false }
 }

@@ -14,7 +14,9 @@ export async function run({ options, output }: Given): Promise<number> {
   const key = keyIn(callerPath(options.key ?? 'fleet-root.key'))
   const org = orgOf(options)
   const text = await withDatabase(options, async (database) => {
-    const [row] = await database.rows<{ root_key: Buffer }>('select root_key from fleet.org')
+    const [row] = await database.rows<{ root_key: Buffer }>(
+      'select root_key from fleet.org where org = fleet.own_org()',
+    )
     if (!row?.root_key.equals(key.publicKey))
       throw new Refusal('FLEET_UNUSABLE', `The private key is not the one of ${org}`, {
         hint: 'Give --key FILE, with the key that carabiner fleet init made.',

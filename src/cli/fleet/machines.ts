@@ -24,6 +24,7 @@ interface MachineRow {
   readonly name: string
   readonly joined: Date
   readonly seen: Date
+  readonly leaving: Date | null
   readonly retired: Date | null
   readonly records: string
   readonly evidence: string
@@ -31,13 +32,14 @@ interface MachineRow {
 
 async function listed(database: Database, { output }: Given): Promise<number> {
   const rows = await database.rows<MachineRow>(
-    `select m.machine, m.name, m.joined, m.seen, m.retired,
-      (select coalesce(sum(c.seq - c.base_seq), 0) from fleet.chain c where c.machine = m.machine) as records,
-      (select count(*) from fleet.evidence e where e.machine = m.machine) as evidence
-      from fleet.machine m order by m.retired is not null, m.name`,
+    `select m.machine, m.name, m.joined, m.seen, m.leaving, m.retired,
+      (select coalesce(sum(c.seq - c.base_seq), 0) from fleet.chain c where c.org = m.org and c.machine = m.machine) as records,
+      (select count(*) from fleet.evidence e where e.org = m.org and e.machine = m.machine) as evidence
+      from fleet.machine m where m.org = fleet.own_org() order by m.retired is not null, m.name`,
   )
-  const machines = rows.map(({ machine, name, joined, seen, retired, records, evidence }) => ({
+  const machines = rows.map(({ machine, name, joined, seen, leaving, retired, records, evidence }) => ({
     ...{ machine, name, joined: joined.toISOString(), seen: seen.toISOString() },
+    ...(leaving && { leaving: leaving.toISOString() }),
     ...(retired && { retired: retired.toISOString() }),
     ...{ records: Number(records), evidence: Number(evidence) },
   }))
@@ -47,7 +49,7 @@ async function listed(database: Database, { output }: Given): Promise<number> {
       : columns(
           machines.map((one) => [
             visibleName(one.name),
-            'retired' in one ? 'retired' : `seen ${localTime(one.seen)}`,
+            stateOf(one),
             counted(one.records, 'record'),
             one.evidence === 0 ? '' : paint.red(`${one.evidence} of evidence: its history broke`),
           ]),
@@ -55,16 +57,30 @@ async function listed(database: Database, { output }: Given): Promise<number> {
   )
 }
 
+/** Its key still works after it asked to leave: whoever could use the key could ask. */
+function stateOf(one: {
+  readonly seen: string
+  readonly leaving?: string
+  readonly retired?: string
+}): string {
+  if (one.retired !== undefined) return 'retired'
+  return one.leaving === undefined
+    ? `seen ${localTime(one.seen)}`
+    : `asked to leave ${localTime(one.leaving)}`
+}
+
 async function retired(database: Database, name: string, { output }: Given): Promise<number> {
   const [row] = await database.rows<{ machine: string }>(
-    'select machine from fleet.machine where name = $1 and retired is null',
+    'select machine from fleet.machine where org = fleet.own_org() and name = $1 and retired is null',
     [name],
   )
-  if (!row)
+  const [done] = row
+    ? await database.rows<{ isDone: boolean }>('select fleet.retire_machine($1) as "isDone"', [row.machine])
+    : []
+  if (!done?.isDone)
     throw new Refusal('UNKNOWN_MACHINE', `No machine of the fleet is called ${JSON.stringify(name)}`, {
       hint: 'carabiner fleet machines lists them.',
     })
-  await database.rows('select fleet.retire_machine($1)', [row.machine])
   return output.result({ retired: name }, () => [
     `${visibleName(name)} is no longer in the fleet; its records stay`,
   ])

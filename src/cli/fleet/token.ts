@@ -41,7 +41,9 @@ function lastsOf(text = '1h'): number {
 }
 
 async function made(database: Database, lasts: number, { output }: Given): Promise<number> {
-  const [org] = await database.rows<{ root_key: Buffer }>('select root_key from fleet.org')
+  const [org] = await database.rows<{ root_key: Buffer }>(
+    'select root_key from fleet.org where org = fleet.own_org()',
+  )
   const token = newToken(org?.root_key ?? Buffer.alloc(0))
   const [row] = await database.rows<{ expires: Date }>(
     `insert into fleet.join_token (org, token, secret_digest, expires)
@@ -66,7 +68,7 @@ interface TokenRow {
 
 async function listed(database: Database, { output }: Given): Promise<number> {
   const rows = await database.rows<TokenRow & { isOver: boolean }>(
-    'select token, created_by, expires, used, revoked, expires <= clock_timestamp() as "isOver" from fleet.join_token order by created desc limit 1000',
+    'select token, created_by, expires, used, revoked, expires <= clock_timestamp() as "isOver" from fleet.join_token where org = fleet.own_org() order by created desc limit 1000',
   )
   const tokens = rows.map((row) => ({
     id: row.token,
@@ -87,7 +89,7 @@ async function listed(database: Database, { output }: Given): Promise<number> {
 async function revoked(database: Database, id: string | undefined, { output }: Given): Promise<number> {
   if (id === undefined) throw usage('Which token? Type carabiner fleet token revoke ID')
   const rows = await database.rows<{ used: Date | null }>(
-    'update fleet.join_token set revoked = coalesce(revoked, clock_timestamp()) where token = $1 returning used',
+    'update fleet.join_token set revoked = coalesce(revoked, clock_timestamp()) where org = fleet.own_org() and token = $1 returning used',
     [id],
   )
   const [row] = rows

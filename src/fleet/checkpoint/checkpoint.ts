@@ -91,7 +91,7 @@ export async function leavesIn(client: Client): Promise<readonly (Leaf & { reado
     head: string
   }>(
     `select chain, machine, log, epoch, base_seq, encode(base_hash, 'hex') as base, seq, encode(hash, 'hex') as head
-      from fleet.chain order by machine, log, epoch`,
+      from fleet.chain where org = fleet.own_org() order by machine, log, epoch`,
   )
   return rows.map(({ chain, machine, log, epoch, base_seq, base, seq, head }) => ({
     ...{ chain, machine, log, epoch },
@@ -108,7 +108,7 @@ export async function makeCheckpoint(
   time: string,
 ): Promise<string> {
   const { rows } = await client.query<{ number: string; note: string }>(
-    'select number, note from fleet.checkpoint order by number desc limit 1',
+    'select number, note from fleet.checkpoint where org = fleet.own_org() order by number desc limit 1',
   )
   const [last] = rows
   const number = Number(last?.number ?? 0) + 1

@@ -75,7 +75,7 @@ function nameOf({ machine, log, epoch }: Leaf, names: ReadonlyMap<string, string
 
 async function machineNames(client: Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ machine: string; name: string }>(
-    'select machine, name from fleet.machine',
+    'select machine, name from fleet.machine where org = fleet.own_org()',
   )
   return new Map(rows.map(({ machine, name }) => [machine, name]))
 }
@@ -88,7 +88,7 @@ async function checkpointsIn(
   problems: Problems,
 ): Promise<readonly Checkpoint[]> {
   const { rows } = await client.query<{ number: string; note: string }>(
-    'select number, note from fleet.checkpoint order by number',
+    'select number, note from fleet.checkpoint where org = fleet.own_org() order by number',
   )
   const found: Checkpoint[] = []
   const checked = (text: string, where: string): Checkpoint | undefined => {
@@ -132,11 +132,10 @@ interface Row {
   readonly hash: string
   readonly line: string
   readonly kind: string
-  readonly event: string | null
-  readonly tool: string | null
   readonly verdict: string | null
   readonly session: string | null
   readonly at: Date
+  readonly received: Date
 }
 
 /** Returns the number of records. */
@@ -160,8 +159,8 @@ async function checkChain(
   see(base.seq, base.hash)
   for (let from = base.seq; ; from = before.seq) {
     const { rows } = await client.query<Row>(
-      `select seq, encode(hash, 'hex') as hash, line, kind, event, tool, verdict, session, at
-        from fleet.record where chain = $1 and seq > $2 order by seq limit $3`,
+      `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
+        from fleet.record where org = fleet.own_org() and chain = $1 and seq > $2 order by seq limit $3`,
       [chain, from, PAGE],
     )
     for (const row of rows) {
@@ -190,35 +189,39 @@ function* rowProblems(row: Row, before: { readonly seq: number; readonly hash: s
   }
   if (seq === before.seq + 1 && mark.prev !== before.hash)
     yield `record ${seq} follows another one: one of them was replaced`
-  if (!isIndexed(row)) yield `record ${seq} is listed under something else than it says`
+  if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }
 
-/** What PostgreSQL cannot hold: such a record is listed as unreadable. */
-const UNHOLDABLE = /\\u(?:0000|[dD][89a-fA-F])/
+/** Times as the product writes them, which are listed as such. */
+const TIME = /^[12]\d{3}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Whether searches find the record by what it says. */
-function isIndexed(row: Row): boolean {
-  if (row.kind === 'unreadable') return UNHOLDABLE.test(row.line) || !isJson(row.line)
-  const entry: unknown = JSON.parse(row.line)
-  if (!isObject(entry)) return false
-  const listed = (value: unknown) =>
-    value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
-  const time = Date.parse(String(entry.time))
+/** Whether searches find the record by what it says, as fleet.append lists it. They read every unreadable one themselves. */
+function isListed(row: Row): boolean {
+  if (row.kind === 'unreadable') return true
+  const entry = entryIn(row.line)
+  if (!entry) return false
+  const { kind, action, decision, session } = entry
+  const verdict = [action, decision].find((one) => typeof one === 'string')
   return (
-    row.kind === entry.kind &&
-    row.event === listed(entry.event) &&
-    row.tool === listed(entry.tool) &&
-    row.session === listed(entry.session) &&
-    row.verdict === listed(entry.action ?? entry.decision) &&
-    (Number.isNaN(time) || Math.abs(time - row.at.getTime()) < 1000)
+    row.kind === kind &&
+    row.verdict === (verdict ?? null) &&
+    row.session === (typeof session === 'string' ? session : null) &&
+    isListedAt(row, entry.time)
   )
 }
 
-function isJson(text: string): boolean {
+function isListedAt({ at, received }: Row, written: unknown): boolean {
+  const time = typeof written === 'string' && TIME.test(written) ? Date.parse(written) : Number.NaN
+  // A day that no month has is a time for us and not for PostgreSQL.
+  const isTime = !Number.isNaN(time) && new Date(time).toISOString() === written
+  return at.getTime() === (isTime ? time : received.getTime())
+}
+
+function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    JSON.parse(text)
-    return true
+    const entry: unknown = JSON.parse(line)
+    return isObject(entry) ? entry : undefined
   } catch {
-    return false
+    return undefined
   }
 }

@@ -1,6 +1,6 @@
 // Searching the records of a fleet. The database narrows down, and the filter of `carabiner audit` decides.
 
-import { type FilterOptions, filterOf, timeOf } from '../../store/audit/filter.js'
+import { type FilterOptions, filterOf, namedDecision, timeOf } from '../../store/audit/filter.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import type { Database } from './connection.js'
 
@@ -24,8 +24,6 @@ interface Row {
 }
 
 const PAGE = 500
-/** Decisions that are no column of their own. */
-const NO_VERDICT = ['modify', 'failed', 'bypass', 'revoked', 'ask']
 
 /** The newest first. Throws an Error for an invalid filter. */
 export async function searchRecords(database: Database, query: FleetQuery): Promise<readonly FleetEntry[]> {
@@ -33,16 +31,22 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
   const filter = filterOf(query, now)
   const values: unknown[] = []
   const value = (one: unknown) => `$${values.push(one)}`
-  const tests = ['true']
+  const tests = ['r.org = fleet.own_org()']
   const { machine, session, kind, decision, hook, since, until } = query
   if (machine !== undefined) tests.push(`m.name = ${value(machine)}`)
-  if (session !== undefined) tests.push(`(r.session = ${value(session)} or r.kind = 'unreadable')`)
-  if (kind !== undefined) tests.push(`(r.kind = ${value(kind)} or r.kind = 'unreadable')`)
-  if (decision !== undefined && !NO_VERDICT.includes(decision))
-    tests.push(`(r.verdict = ${value(decision)} or r.kind = 'unreadable')`)
-  if (hook !== undefined) tests.push(`position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0`)
-  if (since !== undefined) tests.push(`r.at >= ${value(new Date(timeOf(since, 'since', now)))}`)
-  if (until !== undefined) tests.push(`r.at <= ${value(new Date(timeOf(until, 'until', now)))}`)
+  // What the columns do not say about a record, the filter finds in its line.
+  const narrow = (test: string) => tests.push(`(${test} or r.kind = 'unreadable')`)
+  if (session !== undefined) narrow(`left(r.session, 200) = left(${value(session)}, 200)`)
+  if (kind !== undefined) narrow(`r.kind = ${value(kind)}`)
+  const verdict = decision === undefined ? undefined : namedDecision(decision)
+  if (verdict !== undefined) narrow(`left(r.verdict, 40) = ${value(verdict)}`)
+  if (since !== undefined) narrow(`r.at >= ${value(new Date(timeOf(since, 'since', now)))}`)
+  if (until !== undefined) narrow(`r.at <= ${value(new Date(timeOf(until, 'until', now)))}`)
+  // A name can be written with escapes, too.
+  if (hook !== undefined)
+    tests.push(
+      `(position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0 or position('\\u' in r.line) > 0)`,
+    )
   const found: FleetEntry[] = []
   for (let last: Row | undefined; ; ) {
     const page = [...values]
@@ -51,7 +55,8 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
       : ''
     const rows: readonly Row[] = await database.rows<Row>(
       `select r.chain, r.seq, r.at::text as at, m.name, r.line from fleet.record r
-        join fleet.chain c on c.chain = r.chain join fleet.machine m on m.org = c.org and m.machine = c.machine
+        join fleet.chain c on c.chain = r.chain and c.org = r.org
+        join fleet.machine m on m.org = c.org and m.machine = c.machine
         where ${tests.join(' and ')} ${after} order by r.at desc, r.chain desc, r.seq desc limit ${PAGE}`,
       page,
     )

@@ -3,6 +3,7 @@
 import { sql as machines } from './migrations/0001-machines.js'
 import { sql as audit } from './migrations/0002-audit.js'
 import { sql as checkpoints } from './migrations/0003-checkpoints.js'
+import { sql as breaks } from './migrations/0004-breaks.js'
 
 export interface Migration {
   readonly version: number
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'machines', sql: machines },
   { version: 2, name: 'audit', sql: audit },
   { version: 3, name: 'checkpoints', sql: checkpoints },
+  { version: 4, name: 'breaks', sql: breaks },
 ]

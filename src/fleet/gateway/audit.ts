@@ -27,7 +27,7 @@ export const heads: Handler = async (request): Promise<HeadsAnswer> => {
   const { database, machine } = request
   const rows = await database.rows<{ log: string; epoch: number; seq: string; hash: string }>(
     `select distinct on (log) log, epoch, seq, encode(hash, 'hex') as hash from fleet.chain
-      where machine = $1 and log = any($2) order by log, epoch desc`,
+      where org = fleet.own_org() and machine = $1 and log = any($2) order by log, epoch desc`,
     [machine, logs],
   )
   await database.rows('select fleet.saw($1)', [machine])
@@ -38,27 +38,41 @@ export const heads: Handler = async (request): Promise<HeadsAnswer> => {
   }
 }
 
-const HIGHEST_EPOCH = 1_000_000
+/** A log begins again when its history breaks. Two machines that use one key break it again and again. */
+const MOST_EPOCHS = 1000
 
 /** The log and epoch of an `append`. */
 function chainIn({ query }: GatewayRequest): { readonly log: string; readonly epoch: number } {
   const log = query.get('log') ?? ''
   const epoch = Number(query.get('epoch'))
-  if (LOG_ID.test(log) && Number.isSafeInteger(epoch) && epoch > 0 && epoch < HIGHEST_EPOCH)
-    return { log, epoch }
-  throw new GatewayRefusal('INVALID', 'The request needs a log and an epoch')
+  if (!LOG_ID.test(log) || !Number.isSafeInteger(epoch) || epoch <= 0)
+    throw new GatewayRefusal('INVALID', 'The request needs a log and an epoch')
+  if (epoch > MOST_EPOCHS)
+    throw new GatewayRefusal(
+      'INVALID',
+      `The history of this log broke ${MOST_EPOCHS} times. If this machine was cloned, let each of them join by itself`,
+    )
+  return { log, epoch }
 }
 
 export const append: Handler = async (request): Promise<AppendAnswer> => {
   const { database, machine, body } = request
   const { log, epoch } = chainIn(request)
   const { first, last, count } = checked(body)
-  const [row] = await database.rows<{ status: AppendAnswer['status']; head_seq: string; head_hash: string }>(
-    'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8)',
-    [machine, log, epoch, first.seq, first.prev, count, last.hash, body.toString('utf8', 0, body.length - 1)],
-  )
+  const [row] = await database.rows<Appended>('select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8)', [
+    ...[machine, log, epoch, first.seq, first.prev, count, last.hash],
+    body.toString('utf8', 0, body.length - 1),
+  ])
   if (!row) throw new Error('the database did not answer')
+  if (row.status === 'epoch')
+    throw new GatewayRefusal('INVALID', `The log has no chain ${epoch} that could go on or begin now`)
   return { status: row.status, seq: Number(row.head_seq), hash: row.head_hash }
+}
+
+interface Appended {
+  readonly status: AppendAnswer['status'] | 'epoch'
+  readonly head_seq: string
+  readonly head_hash: string
 }
 
 const NEWLINE = 10

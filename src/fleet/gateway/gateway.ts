@@ -74,7 +74,7 @@ async function senderOf(
   const claim = claimIn(headers[SIGNATURE_HEADER])
   if (!claim) throw new GatewayRefusal('UNSIGNED', 'The request has no signature of a machine')
   const [row] = await database.rows<{ key: Buffer; retired: Date | null }>(
-    'select key, retired from fleet.machine where machine = $1',
+    'select key, retired from fleet.machine where org = fleet.own_org() and machine = $1',
     [claim.machine],
   )
   if (!row || !isSigned(asked, claim, row.key))

@@ -33,6 +33,8 @@ export const join: Handler = async (request): Promise<JoinAnswer> => {
     'select * from fleet.join_machine($1, $2, $3, $4)',
     [asked.token, secretDigest(asked.secret), asked.name, key],
   )
+  if (row?.status === 'key-used')
+    throw new GatewayRefusal('KEY_USED', 'A machine of the fleet has or had this key')
   if (row?.status === 'name-taken')
     throw new GatewayRefusal('NAME_TAKEN', 'Another machine of the fleet has this name')
   if (row?.status !== 'joined' || row.id === null)
@@ -40,14 +42,15 @@ export const join: Handler = async (request): Promise<JoinAnswer> => {
   return { machine: row.id }
 }
 
+/** Whoever can use the key of a machine can ask this, an agent on it too. So it stays a machine of the fleet until it is retired. */
 export const leave: Handler = async ({ database, machine }) => {
-  await database.rows('select fleet.retire_machine($1)', [machine])
+  await database.rows('select fleet.ask_to_leave($1)', [machine])
   return {}
 }
 
 export const self: Handler = async ({ database, machine }): Promise<MachineAnswer> => {
   const [row] = await database.rows<{ name: string; joined: Date; evidence: number }>(
-    'select name, joined, fleet.evidence_of($1) as evidence from fleet.machine where machine = $1',
+    'select name, joined, fleet.evidence_of($1) as evidence from fleet.machine where org = fleet.own_org() and machine = $1',
     [machine],
   )
   await database.rows('select fleet.saw($1)', [machine])

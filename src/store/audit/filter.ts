@@ -115,8 +115,21 @@ function kindTest(kind: string): Test {
   )
 }
 
+function decisionOf(given: string): string {
+  return (Object.hasOwn(ALIASES, given) && ALIASES[given]) || given
+}
+
+/** Decisions that an entry does not simply name. */
+const SEEN_OTHERWISE: readonly string[] = ['modify', 'failed', 'bypass', 'revoked']
+
+/** What `action` or `decision` of an entry has to be. Undefined if they do not tell. */
+export function namedDecision(given: string): string | undefined {
+  const decision = decisionOf(given)
+  return SEEN_OTHERWISE.includes(decision) ? undefined : decision
+}
+
 function decisionTest(given: string): Test {
-  const decision = (Object.hasOwn(ALIASES, given) && ALIASES[given]) || given
+  const decision = decisionOf(given)
   if (!(DECISIONS as readonly string[]).includes(decision)) {
     const known = [...DECISIONS, ...Object.keys(ALIASES)]
     throw new Error(

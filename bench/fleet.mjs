@@ -100,7 +100,7 @@ function madeBatches() {
     for (let bytes = 0; texts.length < BATCH.lines && bytes < BATCH.bytes; bytes += texts.at(-1).length + 160)
       texts.push(textOfEntry(record(next++)))
     const { bytes, last } = chained(texts, before)
-    batches.push(bytes)
+    batches.push(Buffer.from(bytes))
     before = last
   }
   return batches

@@ -85,11 +85,11 @@ export function rawLines(texts: readonly string[], before: Link = START): Lines 
 }
 
 /** A token for one machine, as `carabiner fleet token` makes it. */
-export async function madeToken(fleet: Fleet, lasts = '1 hour'): Promise<JoinToken> {
+export async function madeToken(fleet: Fleet, { lasts = '1 hour', org = ORG } = {}): Promise<JoinToken> {
   const token = newToken(Buffer.alloc(32))
   const digest = secretDigest(token.secret).toString('hex')
   await run(fleet.owner, [
-    `insert into fleet.join_token (org, token, secret_digest, expires) select org, '${token.id}', '\\x${digest}', clock_timestamp() + interval '${lasts}' from fleet.org where name = '${ORG}'`,
+    `insert into fleet.join_token (org, token, secret_digest, expires) select org, '${token.id}', '\\x${digest}', clock_timestamp() + interval '${lasts}' from fleet.org where name = '${org}'`,
   ])
   return token
 }

@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)('the gateway', () => {
     })
 
     it.each([
-      ['expired', 'has expired', async () => madeToken(fleet, '-1 second')],
+      ['expired', 'has expired', async () => madeToken(fleet, { lasts: '-1 second' })],
       [
         'unknown',
         'is not a token of this fleet',

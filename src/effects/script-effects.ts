@@ -49,6 +49,7 @@ const MOST_SCRIPTS = 60
 const LONGEST_WORDS = 300
 
 const TOO_MANY = 'it runs too many scripts to read'
+const TOO_MANY_LAUNCHERS = 'it launches programs through too many others to read'
 const TOO_DEEP = 'it runs scripts in scripts, too deep to read'
 /** Nothing is read then. Other reasons are about a part of a script, and are common in ordinary ones. */
 const UNREAD: ReadonlySet<string> = new Set([TOO_MANY, TOO_DEEP, TOO_LONG, UNREAD_FILE, UNREAD_WRITTEN])
@@ -76,6 +77,7 @@ export async function scriptEffects(
   const read = plainScript(text, folder, around) ?? (await parsedScript(text, folder, around))
   const launched = new Map<Call, Launched>()
   const all: Call[] = []
+  let isCut = false
   for (const call of withGivenWords(read.calls)) {
     const chain = launchChain(call)
     for (const one of chain) launched.set(one.call, one)
@@ -85,6 +87,7 @@ export async function scriptEffects(
       continue
     }
     all.push(call, ...chain.map((one) => one.call))
+    isCut ||= launchesMore(chain)
     if (last.elsewhere) continue
     all.push(...withInner(last.call).filter((inner) => inner.isGuess))
   }
@@ -95,7 +98,7 @@ export async function scriptEffects(
     const found = launched.size === 0 ? undefined : launched.get(call)
     const here = (effect: Effect) => fromElsewhere(effect, found, folder, around.home)
     if (found && wrapperOf(call.name)) {
-      const line = [call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')
+      const line = `${[call.name, ...call.args.map((word) => word.text)].map(shellQuoted).join(' ')}${inputText(call)}`
       const start = found.mounts ? (found.mounts.folder ?? SOMEWHERE) : folder
       const inner = await scriptEffects(line, start, around, budget, layer + 1)
       effects.push(...(found.elsewhere ? inner.flatMap(here) : inner))
@@ -103,11 +106,21 @@ export async function scriptEffects(
     else for (const effect of reader.effectsOf(call)) effects.push(effect)
   }
   effects.push(...ofScript(script, around), ...unread(script, text))
+  if (isCut) effects.push({ kind: 'unknown', why: TOO_MANY_LAUNCHERS, unparsed: true, by: clipped(text) })
   const inner = layer < MOST_LAYERS ? innerOf(script, reader, around) : undefined
   if (inner) effects.push(...(await inScripts(inner, script, folder, around, budget, layer, reader)))
   if (layer >= MOST_LAYERS && runsStored(script, reader))
     effects.push({ kind: 'unknown', why: TOO_DEEP, by: clipped(text) })
   return throughProxies(runFiles(effects, script, around), script)
+}
+
+/** What a launched shell reads, as in the call itself. The output of another program is not known. */
+function inputText({ input, inputFiles, readsFrom }: Call): string {
+  const text = input.at(-1)
+  if (text !== undefined) return ` <<< ${shellQuoted(text)}`
+  const file = inputFiles.at(-1)
+  if (file) return ` < ${file.known ? shellQuoted(file.text) : '"$FILE"'}`
+  return readsFrom.length > 0 ? ' <<< "$INPUT"' : ''
 }
 
 const LONGEST_CHAIN = 5
@@ -126,6 +139,12 @@ function launchChain(call: Call): readonly Launched[] {
     found = wrapperOf(found.call.name) ? undefined : launchedBy(found.call)
   }
   return chain
+}
+
+/** Whether the last of them launches another one. */
+function launchesMore(chain: readonly Launched[]): boolean {
+  const last = chain.length === LONGEST_CHAIN ? chain.at(-1)?.call : undefined
+  return last !== undefined && !wrapperOf(last.name) && launchedBy(last) !== undefined
 }
 
 /** The effects of one call each, without those of scripts that it runs. */

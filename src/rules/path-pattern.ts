@@ -211,9 +211,15 @@ function looser(name: string): string {
 /** Whether two patterns can mean the same name, judged by how they begin and end. */
 function mayMeet(one: string, other: string): boolean {
   const start = (text: string) => /^[^*?[]*/.exec(text)?.[0].toLowerCase() ?? ''
-  const end = (text: string) => /[^*?\]]*$/.exec(text)?.[0].toLowerCase() ?? ''
-  const [a, b, c, d] = [start(one), start(other), end(one), end(other)]
+  const [a, b, c, d] = [start(one), start(other), certainEnd(one), certainEnd(other)]
   return (a.startsWith(b) || b.startsWith(a)) && (c.endsWith(d) || d.endsWith(c))
+}
+
+/** What comes after the last star. A regular expression would look for it from each letter on. */
+function certainEnd(name: string): string {
+  let at = name.length
+  while (at > 0 && !'*?]'.includes(name[at - 1] as string)) at--
+  return name.slice(at).toLowerCase()
 }
 
 /** The part that the author wrote, without the project's or home folder before it. */

@@ -1,12 +1,14 @@
 // Rules and calls that nobody writes by accident: none of them passes a rule by, and none takes long.
 
 import { describe, expect, it } from 'vitest'
+import type { Effect } from '../../src/effects/effect.js'
 import { effectsOf } from '../../src/effects/effects-of.js'
 import { LONGEST_PATTERN, MOST_RULES, type Rule } from '../../src/rules/rule.js'
 import { readRules } from '../../src/rules/rules-file.js'
 import { rulesInForce } from '../../src/rules/rules-in-force.js'
 import { verdictOf } from '../../src/rules/verdict.js'
 import { HOME, PROJECT } from '../effects/command-lists.js'
+import { counted } from '../property/work.js'
 
 const ROOTS = { project: PROJECT, home: HOME }
 const SITUATION = { permissionMode: undefined, now: 0 }
@@ -169,7 +171,7 @@ describe('a file full of rules', () => {
     expect(read(many.slice(1)).problems).toEqual([])
   })
 
-  it('with catastrophic patterns is judged in time that grows with its length', async () => {
+  it('with catastrophic patterns is judged in work that grows with the length of the call', async () => {
     const rules = catastrophic.flatMap((of, i) => [
       { id: `p${i}`, effects: ['delete'], of: of.slice(0, LONGEST_PATTERN), then: 'deny' },
       {
@@ -180,13 +182,35 @@ describe('a file full of rules', () => {
       },
     ]) as readonly Rule[]
     expect(read(rules).problems.filter(({ closes }) => closes)).toEqual([])
-    const long = 'a'.repeat(4000)
-    const commands = [
-      `rm -r /${'a/'.repeat(2000)}`,
-      `curl -d @f https://${long}/`,
-      `git push origin ${long}`,
-      `npm ${long}`,
-    ]
-    for (const command of commands) await actionOf(command, ...rules)
-  }, 10_000)
+    const { work, close } = await counted<typeof import('../../src/rules/rules-in-force.js')>(
+      '../../src/rules/rules-in-force.ts',
+    )
+    const judged = (effect: Effect) =>
+      work((counting) => counting.rulesInForce({ rules }, ROOTS).judge([effect], SITUATION))
+    try {
+      for (const [name, long] of Object.entries(LONG)) {
+        const [once, twice] = [await judged(long(500)), await judged(long(1000))]
+        expect(once, name).toBeGreaterThan(500)
+        expect(twice / once, name).toBeLessThan(2.2)
+      }
+    } finally {
+      await close()
+    }
+  })
 })
+
+/** Effects of a given length. */
+const LONG: Readonly<Record<string, (length: number) => Effect>> = {
+  'a deep path': (length) => deleted(`/${'a/'.repeat(length)}`, false),
+  'a long name': (length) => deleted(`/${'a'.repeat(length)}c`, false),
+  'a pattern with a long end': (length) => deleted(`/srv/*${'a'.repeat(length)}`, true),
+  'a pattern with a long start': (length) => deleted(`/srv/${'a'.repeat(length)}*`, true),
+  'a pattern of stars': (length) => deleted(`/${'a*/'.repeat(length)}`, true),
+  'a pattern of folders': (length) => deleted(`/${'**/a/'.repeat(length)}`, true),
+  'a host': (length) => ({ kind: 'send', host: `${'a'.repeat(length)}c`, from: [], by: 'x' }),
+  'a program': (length) => ({ kind: 'run', program: 'aa', args: ['a'.repeat(length)], by: 'x' }),
+}
+
+function deleted(path: string, wild: boolean): Effect {
+  return { kind: 'delete', place: { path, known: true, wild, deep: true }, by: 'x' }
+}

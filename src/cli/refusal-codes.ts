@@ -72,6 +72,14 @@ export const REFUSAL_CODES = {
     means: 'The command is about the fleet of this machine, and it is in none.',
     todo: 'Join one: carabiner fleet join URL --token TOKEN.',
   },
+  PERSON_EXISTS: {
+    means: 'Somebody else on the list of people has this key.',
+    todo: 'Make a key for each person: carabiner fleet key.',
+  },
+  UNKNOWN_PERSON: {
+    means: 'Nobody on the list of people of the fleet has this name.',
+    todo: 'Type carabiner fleet people: it lists them.',
+  },
   FLEET_UNUSABLE: {
     means: 'A file, port or folder that a fleet needs cannot be used, or is taken.',
     todo: 'Correct what the message names.',

@@ -8,6 +8,8 @@ import { ROOT_FOLDER } from './root-owned.js'
 export interface FleetPlace {
   readonly marker: string
   readonly key: string
+  /** The signed list of people. Root's copy is as old as the last command that root ran. */
+  readonly people: string
   /** Whether an agent, which has the rights of its user, cannot change the marker. */
   readonly binding: boolean
 }
@@ -15,13 +17,16 @@ export interface FleetPlace {
 export const ROOT_PLACE: FleetPlace = {
   marker: join(ROOT_FOLDER, 'fleet.json'),
   key: join(ROOT_FOLDER, 'fleet.key'),
+  people: join(ROOT_FOLDER, 'fleet-people.json'),
   binding: true,
 }
 
 export function userPlace(dataDir: string = dataHome()): FleetPlace {
+  const folder = join(dataDir, 'fleet')
   return {
-    marker: join(dataDir, 'fleet', 'fleet.json'),
-    key: join(dataDir, 'fleet', 'fleet.key'),
+    marker: join(folder, 'fleet.json'),
+    key: join(folder, 'fleet.key'),
+    people: join(folder, 'people.json'),
     binding: false,
   }
 }

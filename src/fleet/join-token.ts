@@ -1,7 +1,7 @@
 // A token with which one machine joins: an id, a secret that is nowhere else, and the key of the fleet.
 
 import { hash, randomBytes } from 'node:crypto'
-import { publicKeyFrom } from './keys.js'
+import { publicKeyFrom } from '../files/ed25519.js'
 
 export interface JoinToken {
   readonly id: string

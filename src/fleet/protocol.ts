@@ -2,6 +2,7 @@
 
 import { LONGEST_LINE } from '../store/audit/chain.js'
 import type { Link } from '../store/audit-log.js'
+import type { SignedPeople } from '../store/people.js'
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -22,6 +23,7 @@ export const ROUTES = {
   join: { method: 'POST', path: '/v1/join', signed: false, most: 16 * KIB },
   leave: { method: 'POST', path: '/v1/leave', signed: true, most: KIB },
   machine: { method: 'GET', path: '/v1/machine', signed: true, most: 0 },
+  people: { method: 'GET', path: '/v1/people', signed: true, most: 0 },
   heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: 256 * KIB },
   append: { method: 'POST', path: '/v1/audit/append', signed: true, most: LONGEST_LINE + 64 * KIB },
   evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 256 * KIB },
@@ -74,6 +76,11 @@ export interface MachineAnswer {
   readonly name: string
   readonly joined: string
   readonly evidence: number
+}
+
+/** The newest list; none if nobody has written one. */
+export interface PeopleAnswer {
+  readonly people?: SignedPeople
 }
 
 export interface HeadsRequest {

@@ -7,7 +7,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { isSignedBy, type KeyPair, signatureOf } from './keys.js'
+import { isSignedBy, type KeyPair, signatureOf } from '../files/ed25519.js'
 import { UUID } from './protocol.js'
 
 export const SIGNATURE_HEADER = 'authorization'

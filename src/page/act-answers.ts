@@ -4,10 +4,11 @@ import { textOf } from '../core/base/errors.js'
 import type { Data } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import { challengeFor, PAGE_HOST, signerOf } from '../store/approvals/signature.js'
+import { localPasskeys } from '../store/approvers.js'
 import type { ChangeEntry } from '../store/audit-log.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
 import { OpenOnce, type OpenOne } from './open-once.js'
-import { approversIn, signatureIn } from './passkeys.js'
+import { signatureIn, signersIn } from './passkeys.js'
 import type { ActChallengeView, ActDoneView } from './view/passkeys.js'
 
 /** An act as the server understood it, before anybody agreed to it. */
@@ -50,13 +51,13 @@ export function actAnswers({ acts, record, by, approversFile }: ActOptions): Ans
   }
   return {
     'POST api/act/challenge': async ({ body }): Promise<ActChallengeView> => {
-      const passkeys = approversIn(approversFile).map(({ id }) => id)
+      const passkeys = localPasskeys(signersIn(approversFile))
       const one = open.begin(await prepared(body))
       const { nonce, expires } = one
       return { challenge: challengeOf(one), nonce, expires, host: PAGE_HOST, passkeys }
     },
     'POST api/act': async ({ body, origin }) => {
-      const approvers = approversIn(approversFile)
+      const { approvers } = signersIn(approversFile)
       const signature = signatureIn(body)
       const one = open.end(signature.nonce)
       const signer = await signerOf(signature, challengeOf(one), approvers, origin).catch(

@@ -2,38 +2,38 @@
 
 import { textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
-import type { Signature } from '../store/approvals.js'
-import { type Approver, readApprovers } from '../store/approvers.js'
+import type { PasskeySignature } from '../store/approvals.js'
+import { type Signers, signersOf } from '../store/approvers.js'
 import { NotAnswered, textIn } from './answers.js'
 import type { PasskeysView } from './view/passkeys.js'
 
 /** Throws NotAnswered if nobody may sign here. `file` defaults to the list of this machine. */
-export function approversIn(file: string | undefined): readonly Approver[] {
-  const passkeys = readApproversOf(file)
-  if ('why' in passkeys) throw new NotAnswered(409, passkeys.why)
-  if (!passkeys.approvers) throw new NotAnswered(403, 'Nobody has a passkey here. Type the command instead.')
-  return passkeys.approvers
+export function signersIn(file: string | undefined): Signers {
+  const read = readSigners(file)
+  if ('why' in read) throw new NotAnswered(409, read.why)
+  if (!read.signers) throw new NotAnswered(403, 'Nobody has a passkey here. Type the command instead.')
+  return read.signers
 }
 
-function readApproversOf(
-  file: string | undefined,
-): { approvers: readonly Approver[] | undefined } | { why: string } {
+function readSigners(file: string | undefined): { signers: Signers | undefined } | { why: string } {
   try {
-    return { approvers: readApprovers(file) }
+    return { signers: signersOf({ approversFile: file }) }
   } catch (error) {
     return { why: textOf(error) }
   }
 }
 
 export function passkeysView(file: string | undefined): PasskeysView {
-  const read = readApproversOf(file)
+  const read = readSigners(file)
   if ('why' in read) return { state: 'broken', why: visible(read.why) }
-  return read.approvers
-    ? { state: 'ready', names: read.approvers.map(({ name }) => visible(name)) }
-    : { state: 'none' }
+  if (!read.signers) return { state: 'none' }
+  const here = read.signers.approvers.filter(({ key }) => key.kind === 'local-passkey')
+  return here.length > 0
+    ? { state: 'ready', names: here.map(({ name }) => visible(name)) }
+    : { state: 'broken', why: 'Only the people of the fleet may allow calls on this machine.' }
 }
 
-export function signatureIn(body: unknown): Signature {
+export function signatureIn(body: unknown): PasskeySignature {
   const text = (name: string) => textIn(body, name)
   return {
     id: text('passkey'),

@@ -5,10 +5,10 @@ import { quoted, visible } from '../core/base/text.js'
 import { optionFor } from '../core/verdict/approval.js'
 import { challengeOf, PAGE_HOST, publicKeyIn, signerOf } from '../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../store/approvals.js'
-import { enrolmentCode, readEnrolment } from '../store/approvers.js'
+import { enrolmentCode, localPasskeys, readEnrolment } from '../store/approvers.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
 import { OpenOnce } from './open-once.js'
-import { approversIn, passkeysView, signatureIn } from './passkeys.js'
+import { passkeysView, signatureIn, signersIn } from './passkeys.js'
 import { block, fieldsOf, shortened } from './row.js'
 import type { QuestionsView, QuestionView } from './view/approvals.js'
 import type { ActDoneView, ChallengeView } from './view/passkeys.js'
@@ -51,17 +51,23 @@ export function questionAnswers(options: QuestionOptions): Answers {
       const pending = await openQuestion(await queue(), textIn(body, 'id', 100))
       const option = optionFor(pending.question, 'allow')
       if (option === undefined) throw new NotAnswered(409, 'This question offers no allow')
-      const passkeys = approversIn(approversFile).map(({ id }) => id)
+      const signers = signersIn(approversFile)
+      const passkeys = localPasskeys(signers)
       const { nonce } = challenges.begin({ id: pending.id, option })
-      return { challenge: challengeOf(pending, option, nonce), nonce, option, host: PAGE_HOST, passkeys }
+      const challenge = challengeOf(pending, { option, nonce, machine: signers.machine })
+      return { challenge, nonce, option, host: PAGE_HOST, passkeys }
     },
     'POST api/allow': async ({ body, origin }) => {
       // The queue would let people allow by typing, and nobody types here.
-      const approvers = approversIn(approversFile)
+      const { approvers, machine } = signersIn(approversFile)
       const signature = signatureIn(body)
       const { id, option } = challenges.end(signature.nonce).value
       const all = await queue()
-      const challenge = challengeOf(await openQuestion(all, id), option, signature.nonce)
+      const challenge = challengeOf(await openQuestion(all, id), {
+        option,
+        nonce: signature.nonce,
+        machine,
+      })
       // The queue checks the signature again, but cannot know on which page it was made.
       await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
         throw new NotAnswered(403, `This cannot be allowed: ${visible(textOf(error))}`)

@@ -17,7 +17,7 @@ import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
  * - Only an answer that a person gave through Carabiner counts. A forged, changed or expired one does not.
  * - `answer` throws if it would allow something and an agent runs the process, unless this process raised the question and
  *   declared at that time that it answers its own questions.
- * - On a machine with a list of approvers, an allow counts only with the signature of one of them, both in `answer` and in
+ * - On a machine with a list of approvers, or in a fleet, an allow counts only with the signature of one of them, both in `answer` and in
  *   `take`. A process that answers its own questions is exempt.
  */
 export interface Approvals {
@@ -100,14 +100,27 @@ export interface GivenAnswer {
   readonly signature?: Signature
 }
 
-/** What a passkey returned for one answer. Every field but `nonce` is base64url. */
-export interface Signature {
+/** A person's signature on one answer. */
+export type Signature = PasskeySignature | KeySignature
+
+/** What a passkey returned. Every field but `kind` and `nonce` is base64url. */
+export interface PasskeySignature {
+  readonly kind?: 'passkey'
   /** The passkey. */
   readonly id: string
   readonly authenticatorData: string
   readonly clientDataJSON: string
   readonly signature: string
   /** Part of what was signed. */
+  readonly nonce: string
+}
+
+/** By an Ed25519 key of a person in a fleet. */
+export interface KeySignature {
+  readonly kind: 'ed25519'
+  /** The public key, base64url. */
+  readonly id: string
+  readonly signature: string
   readonly nonce: string
 }
 

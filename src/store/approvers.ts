@@ -1,20 +1,76 @@
-// The people who may allow calls on this machine, each with a passkey, in a file that only root can change.
+// The people who may allow calls on this machine: those in a file that only root can change, and those of its fleet.
 
 import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { fieldsOf, listOf, type Reader, text } from '../files/fields.js'
+import { fieldsOf, listOf, type Reader } from '../files/fields.js'
+import { readMembership } from '../files/fleet-marker.js'
+import { fleetPlace } from '../files/fleet-places.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
 import { readPlain, removeIfThere } from '../files/plain-file.js'
 import { checkRootOwned, ROOT_FOLDER, writeRootOwned } from '../files/root-owned.js'
+import { encoded, name, type PersonKey, readPeople } from './people.js'
 
-export interface Approver {
+/** Somebody with a passkey, in the list of this machine. It signs on the page of `carabiner open`. */
+export interface LocalApprover {
   /** Goes on record with each answer. */
   readonly name: string
   /** The id of the passkey, base64url. */
   readonly id: string
   /** The public key of the passkey in COSE form, base64url. */
   readonly publicKey: string
+}
+
+/** Somebody who may allow, with one of their keys. */
+export interface Approver {
+  readonly name: string
+  readonly key: PersonKey | LocalKey
+}
+
+/** A passkey of the page of `carabiner open`, which is on another port each time. */
+export interface LocalKey extends Pick<LocalApprover, 'id' | 'publicKey'> {
+  readonly kind: 'local-passkey'
+}
+
+/** Who may allow on this machine. */
+export interface Signers {
+  readonly approvers: readonly Approver[]
+  /** The id of this machine in its fleet. Signatures are for one machine. */
+  readonly machine?: string
+}
+
+export interface SignersPlace {
+  /** Default `APPROVERS_FILE`. */
+  readonly approversFile?: string | undefined
+  /** Default `dataHome()`. */
+  readonly dataDir?: string | undefined
+}
+
+/**
+ * Undefined if people allow by typing: there is no list, and the machine is in no fleet. Throws if there is a list that
+ * cannot be relied on, or if the list of the fleet is missing.
+ */
+export function signersOf({ approversFile, dataDir }: SignersPlace = {}): Signers | undefined {
+  const local = readApprovers(approversFile)
+  const place = fleetPlace(dataDir)
+  const approvers = (local ?? []).map(({ name, id, publicKey }) => ({
+    name,
+    key: { kind: 'local-passkey', id, publicKey } as const,
+  }))
+  if (!place) return local && { approvers }
+  const membership = readMembership(place)
+  // It has just left.
+  if (!membership) return local && { approvers }
+  const { people } = readPeople(place, membership.rootKey, dataDir)
+  const theirs = people
+    .filter(({ role }) => role !== 'viewer')
+    .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
+  return { approvers: [...approvers, ...theirs], machine: membership.machine }
+}
+
+/** Those who may allow on the page of `carabiner open`. */
+export function localPasskeys({ approvers }: Signers): readonly string[] {
+  return approvers.flatMap(({ key }) => (key.kind === 'local-passkey' ? [key.id] : []))
 }
 
 export const APPROVERS_FILE = join(ROOT_FOLDER, 'approvers.json')
@@ -24,7 +80,7 @@ const MAX_BYTES = 1024 * 1024
  * Undefined if there is no list: then people allow by typing. Throws if the list is there and cannot be relied on,
  * because a list that does not count would let anybody allow.
  */
-export function readApprovers(path: string = APPROVERS_FILE): readonly Approver[] | undefined {
+export function readApprovers(path: string = APPROVERS_FILE): readonly LocalApprover[] | undefined {
   if (!lstatIfThere(path)) return undefined
   try {
     checkRootOwned(path)
@@ -42,7 +98,7 @@ export function readApprovers(path: string = APPROVERS_FILE): readonly Approver[
 }
 
 /** Needs the rights of root. Without anybody on it, the list is removed. */
-export function writeApprovers(approvers: readonly Approver[], path: string = APPROVERS_FILE): void {
+export function writeApprovers(approvers: readonly LocalApprover[], path: string = APPROVERS_FILE): void {
   if (approvers.length === 0) {
     removeIfThere(path)
     return
@@ -50,23 +106,7 @@ export function writeApprovers(approvers: readonly Approver[], path: string = AP
   writeRootOwned(path, `${JSON.stringify({ format: FIRST_FORMAT, approvers }, null, 2)}\n`)
 }
 
-const LONGEST_NAME = 100
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u
-const BASE64URL = /^[\w-]+$/
-
-const name: Reader<string> = (value, where) => {
-  const read = text(value, where)
-  if (NAME.test(read) && read.length <= LONGEST_NAME) return read
-  throw new Error(`${where} must be a name of at most ${LONGEST_NAME} letters, digits and . _ @ + -`)
-}
-
-const encoded: Reader<string> = (value, where) => {
-  const read = text(value, where)
-  if (BASE64URL.test(read)) return read
-  throw new Error(`${where} must be base64url`)
-}
-
-const approver: Reader<Approver> = (value, where) => {
+const approver: Reader<LocalApprover> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
     name: name(fields.name, `${where}.name`),
@@ -78,12 +118,12 @@ const approver: Reader<Approver> = (value, where) => {
 // ---- from the browser to root ---------------------------------------------------------------------------------
 
 /** One word to type: what the page knows about a new passkey, for the command that root runs. */
-export function enrolmentCode(approver: Approver): string {
+export function enrolmentCode(approver: LocalApprover): string {
   return Buffer.from(JSON.stringify(approver)).toString('base64url')
 }
 
 /** Throws for anything that `enrolmentCode` did not make. */
-export function readEnrolment(code: string): Approver {
+export function readEnrolment(code: string): LocalApprover {
   const decoded = Buffer.from(code, 'base64url').toString()
   let value: unknown
   try {

@@ -2,18 +2,18 @@
 
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { challengeOf, PAGE_HOST } from '../../src/store/approvals/signature.js'
-import type { Pending, Signature } from '../../src/store/approvals.js'
-import type { Approver } from '../../src/store/approvers.js'
+import type { PasskeySignature, Pending } from '../../src/store/approvals.js'
+import type { LocalApprover } from '../../src/store/approvers.js'
 
 const PRESENT = 0x01
 const VERIFIED = 0x04
 
 export interface Passkey {
-  readonly approver: Approver
+  readonly approver: LocalApprover
   /** Signs the answer with this option. */
-  sign(pending: Pending, option: string, changes?: Changes): Signature
+  sign(pending: Pending, option: string, changes?: Changes): PasskeySignature
   /** Signs this challenge, whatever it is about. */
-  signChallenge(challenge: string, nonce: string, changes?: Changes): Signature
+  signChallenge(challenge: string, nonce: string, changes?: Changes): PasskeySignature
 }
 
 interface Changes {
@@ -21,6 +21,8 @@ interface Changes {
   readonly host?: string
   readonly type?: string
   readonly flags?: number
+  /** The machine that the answer is for. */
+  readonly machine?: string
 }
 
 export function passkey(name: string): Passkey {
@@ -32,7 +34,11 @@ export function passkey(name: string): Passkey {
     approver,
     sign(pending, option, changes) {
       const nonce = randomBytes(16).toString('base64url')
-      return this.signChallenge(challengeOf(pending, option, nonce), nonce, changes)
+      return this.signChallenge(
+        challengeOf(pending, { option, nonce, machine: changes?.machine }),
+        nonce,
+        changes,
+      )
     },
     signChallenge(challenge, nonce, changes = {}) {
       const { origin = `http://${PAGE_HOST}:7810`, host = PAGE_HOST, type = 'webauthn.get' } = changes

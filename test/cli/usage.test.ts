@@ -38,6 +38,8 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['join', 'x'],
     ['leave'],
     ['checkpoint'],
+    ['people', 'add', 'x', 'x'],
+    ['key'],
   ],
   hook: [['stop', '--unlock']],
   install: [['x', '--yes']],

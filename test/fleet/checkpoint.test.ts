@@ -1,12 +1,12 @@
 // Checkpoints: the tree of RFC 6962, signed notes, and what an administrator of the database cannot do unnoticed.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newKeyPair } from '../../src/files/ed25519.js'
 import { checkedCheckpoint, makeCheckpoint } from '../../src/fleet/checkpoint/checkpoint.js'
 import { treeRoot } from '../../src/fleet/checkpoint/tree.js'
 import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 import { searchRecords } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
-import { newKeyPair } from '../../src/fleet/keys.js'
 import { addedMachine, type Fleet, type Lines, madeFleet, madeLines, ORG, opened } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 

@@ -1,6 +1,7 @@
 // A fleet for tests: a database with its roles, an organisation, and logs of machines as the product writes them.
 
 import { generateKeyPairSync } from 'node:crypto'
+import { newKeyPair } from '../../src/files/ed25519.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import { type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
@@ -12,6 +13,8 @@ import type { Link } from '../../src/store/audit-log.js'
 import { type Postgres, run } from './postgres.js'
 
 export const ORG = 'acme'
+/** Signs lists of people and checkpoints. */
+export const ROOT = newKeyPair()
 
 export interface Fleet {
   /** Addresses of the database: as its owner, and as somebody with one of the roles. */
@@ -25,7 +28,7 @@ export interface Fleet {
 export async function madeFleet(server: Postgres): Promise<Fleet> {
   const { owner, as } = await server.database()
   await withOwner(owner, migrate)
-  const key = `'\\x${'00'.repeat(32)}'`
+  const key = `'\\x${ROOT.publicKey.toString('hex')}'`
   await run(owner, [
     ...['gateway', 'auditor', 'admin'].map(
       (role) =>
@@ -86,7 +89,7 @@ export function rawLines(texts: readonly string[], before: Link = START): Lines 
 
 /** A token for one machine, as `carabiner fleet token` makes it. */
 export async function madeToken(fleet: Fleet, { lasts = '1 hour', org = ORG } = {}): Promise<JoinToken> {
-  const token = newToken(Buffer.alloc(32))
+  const token = newToken(ROOT.publicKey)
   const digest = secretDigest(token.secret).toString('hex')
   await run(fleet.owner, [
     `insert into fleet.join_token (org, token, secret_digest, expires) select org, '${token.id}', '\\x${digest}', clock_timestamp() + interval '${lasts}' from fleet.org where name = '${org}'`,

@@ -4,7 +4,7 @@ import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visibleName } from '../../core/base/text.js'
 import {
   APPROVERS_FILE,
-  type Approver,
+  type LocalApprover,
   readApprovers,
   readEnrolment,
   writeApprovers,
@@ -56,7 +56,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-function listed(): readonly Approver[] | undefined {
+function listed(): readonly LocalApprover[] | undefined {
   try {
     return readApprovers()
   } catch (error) {
@@ -64,7 +64,7 @@ function listed(): readonly Approver[] | undefined {
   }
 }
 
-function listLines(approvers: readonly Approver[] | undefined): readonly string[] {
+function listLines(approvers: readonly LocalApprover[] | undefined): readonly string[] {
   if (!approvers) return ['no list of approvers: people allow calls by typing carabiner approvals allow ID']
   return columns(approvers.map(({ name, id }) => [visibleName(name), `passkey ${id.slice(0, 12)}`])).map(
     (row) => row.join('  '),
@@ -82,7 +82,7 @@ function added(code: string): string {
   return approver.name
 }
 
-function enrolled(code: string): Approver {
+function enrolled(code: string): LocalApprover {
   try {
     return readEnrolment(code)
   } catch (error) {
@@ -107,7 +107,7 @@ function removed(name: string): string {
   return name
 }
 
-function write(approvers: readonly Approver[], typed: string): void {
+function write(approvers: readonly LocalApprover[], typed: string): void {
   try {
     writeApprovers(approvers)
   } catch (error) {

@@ -11,11 +11,11 @@ export type FleetOptions = Options<typeof OPTIONS>
 export const command: Command<typeof OPTIONS> = {
   name: 'fleet',
   summary: 'Keep the records of many machines together in PostgreSQL.',
-  positionals: ['[ACTION]', '[WHAT]', '[WHICH]'],
+  positionals: ['[ACTION]', '[WHAT]', '[WHICH]', '[CODE]'],
   completes: [ACTION_NAMES],
   about:
-    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, audit searches their records, audit verify checks them against a signed checkpoint. ' +
-    'On a machine: join, leave, ship (sends its records; sessions do so when they end), status (the default). carabiner docs fleet shows them in order.',
+    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, audit searches their records, audit verify checks them against a signed checkpoint. ' +
+    'On a machine: join, leave, ship (sends its records; sessions do so when they end), status (the default). For a person who answers: key makes a key. carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'done'],

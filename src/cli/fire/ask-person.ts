@@ -2,7 +2,7 @@
 
 import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
-import { readApprovers } from '../../store/approvers.js'
+import { signersOf } from '../../store/approvers.js'
 import { approvalsIn, type Stores } from '../../store/file-stores.js'
 
 export interface Asking {
@@ -46,7 +46,7 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
   const elsewhere = approverElsewhere(asking, place)
   if (!asking.ask) return elsewhere
   return async (question, signal) => {
-    if (readApprovers()) return elsewhere(question, signal)
+    if (signersOf()) return elsewhere(question, signal)
     const { terminalApprover } = await import('../../asking/terminal-approver.js')
     return terminalApprover()(question, signal)
   }

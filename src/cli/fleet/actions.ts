@@ -53,6 +53,13 @@ export const ACTIONS = {
     isPersonal: true,
     load: () => import('./machines.js'),
   },
+  people: {
+    words: 3,
+    options: [...DATABASE, 'key', 'role'],
+    isPersonal: true,
+    load: () => import('./people.js'),
+  },
+  key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
     words: 1,
     options: [...DATABASE, ...FILTERS, 'checkpoint', 'root-key'],

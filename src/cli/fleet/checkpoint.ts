@@ -1,17 +1,17 @@
 // `fleet checkpoint`: signs the heads of all chains, for somebody who keeps the file away from the database.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import { callerPath } from '../../files/caller.js'
 import { checkedCheckpoint, makeCheckpoint } from '../../fleet/checkpoint/checkpoint.js'
-import { type KeyPair, keyPairFrom } from '../../fleet/keys.js'
 import { counted, shortPath } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
+import { Refusal } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
+import { rootKeyIn } from './root-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
-  const key = keyIn(callerPath(options.key ?? 'fleet-root.key'))
+  const key = rootKeyIn(options)
   const org = orgOf(options)
   const text = await withDatabase(options, async (database) => {
     const [row] = await database.rows<{ root_key: Buffer }>(
@@ -37,12 +37,4 @@ export async function run({ options, output }: Given): Promise<number> {
     `checkpoint ${number} of ${counted(leaves.length, 'chain')} is in ${shortPath(file)}`,
     '  keep it where no administrator of the database can change it, for fleet audit verify --checkpoint',
   ])
-}
-
-function keyIn(file: string): KeyPair {
-  try {
-    return keyPairFrom(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw usage(`The private key of the fleet, ${file}, cannot be used: ${textOf(error)}`, 'Give --key FILE.')
-  }
 }

@@ -2,10 +2,10 @@
 
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { callerPath } from '../../files/caller.js'
+import { newKeyPair, pemOf } from '../../files/ed25519.js'
 import { type Client, withOwner } from '../../fleet/database/connection.js'
 import { migrate } from '../../fleet/database/migrate.js'
 import { MIGRATIONS } from '../../fleet/database/migrations.js'
-import { newKeyPair, pemOf } from '../../fleet/keys.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { databaseUrl, type Given, orgOf, refusing } from './action.js'

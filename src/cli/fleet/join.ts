@@ -8,7 +8,9 @@ import { callerEnv, callerPath } from '../../files/caller.js'
 import { fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { isLoopback } from '../../fleet/gateway/listener.js'
 import { tokenFrom } from '../../fleet/join-token.js'
-import { joinFleet } from '../../fleet/machine/joining.js'
+import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
+import type { Member } from '../../fleet/machine/membership.js'
+import { fetchPeople } from '../../fleet/machine/people.js'
 import { MACHINE_NAME } from '../../fleet/protocol.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
@@ -32,7 +34,7 @@ export async function run({ options, words: [address], output }: Given): Promise
       hint: 'carabiner fleet leave leaves it.',
     })
   const group = groupOf()
-  const { machine } = await asked(() =>
+  const member = await asked(() =>
     joinFleet({
       url,
       token,
@@ -42,14 +44,32 @@ export async function run({ options, words: [address], output }: Given): Promise
       ...(group !== undefined && { group }),
     }),
   )
-  const document = { machine, name, url, binding: place.binding, marker: place.marker }
+  const approvers = await approversOf(member)
+  const { machine } = member
+  const document = { machine, name, url, binding: place.binding, marker: place.marker, approvers }
   return output.result(document, (paint) => [
     `${visibleName(name)} is in the fleet at ${url}`,
     place.binding
       ? `  binding: only root can change ${place.marker}`
       : `  ${paint.yellow(ADVISORY)}; sudo carabiner fleet join makes it binding`,
     `  its key is ${shortPath(place.key)}`,
+    approvers.length > 0
+      ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
+      : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
   ])
+}
+
+/** Shipping learns the list later if it cannot be had now. */
+async function approversOf(member: Member): Promise<readonly string[]> {
+  const client = clientOf(member)
+  try {
+    const { people = [] } = (await fetchPeople(client, member)) ?? {}
+    return people.flatMap(({ name, role }) => (role === 'viewer' ? [] : [name]))
+  } catch {
+    return []
+  } finally {
+    client.close()
+  }
 }
 
 function urlOf(address: string | undefined): string {

@@ -49,5 +49,6 @@ export const OPTIONS = {
   until: { type: 'string', value: 'TIME', help: 'audit: not after.' },
   checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a checkpoint that you kept.' },
   'root-key': { type: 'string', value: 'KEY', help: 'audit verify: the public key of the fleet.' },
-  out: { type: 'string', value: 'FILE', help: 'checkpoint: where; default: checkpoint-N.txt.' },
+  out: { type: 'string', value: 'FILE', help: 'checkpoint, key: where to write it.' },
+  role: { type: 'string', value: 'ROLE', help: 'people add: viewer, approver (default) or admin.' },
 } as const

@@ -4,8 +4,9 @@ import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { dataHome } from '../../files/homes.js'
-import { Unreachable } from '../../fleet/machine/gateway-client.js'
+import { Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
+import { fetchPeople } from '../../fleet/machine/people.js'
 import { type LogBreak, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
 import { Interruption } from '../interruption.js'
@@ -39,9 +40,12 @@ export async function run({ options, output, signal }: Given): Promise<number> {
 }
 
 async function once(output: Output): Promise<number> {
-  const { client, options } = prepared(output)
+  const { client, options, learnPeople } = prepared(output)
   try {
-    const report = await asked(() => ship(options))
+    const report = await asked(async () => {
+      await learnPeople()
+      return ship(options)
+    })
     return await output.result(
       report,
       () => [reportLine(report)],
@@ -60,7 +64,16 @@ function prepared(output: Output) {
       `carabiner: ${visible(breakText(what))}`,
       '  both sides keep the evidence, and shipping goes on in a new chain',
     ])
-  return { client, options: { client, machine: member.machine, dataDir: dataHome(), onBreak } }
+  /** A list that does not count is told, and keeps no record from being shipped. */
+  const learnPeople = async () => {
+    try {
+      await fetchPeople(client, member)
+    } catch (error) {
+      if (error instanceof Unreachable || error instanceof Refusal) throw error
+      await output.complain([`carabiner: ${visible(textOf(error))}`])
+    }
+  }
+  return { client, learnPeople, options: { client, machine: member.machine, dataDir: dataHome(), onBreak } }
 }
 
 function reportLine({ logs, records, breaks }: ShipReport): string {
@@ -71,11 +84,12 @@ function reportLine({ logs, records, breaks }: ShipReport): string {
 async function followed(output: Output, caller: AbortSignal | undefined): Promise<number> {
   const interruption = new Interruption(caller)
   const { signal } = interruption
-  const { client, options } = prepared(output)
+  const { client, options, learnPeople } = prepared(output)
   let pause = EVERY_MS
   try {
     while (!signal.aborted) {
       try {
+        await learnPeople()
         const report = await ship({ ...options, signal })
         if (report.records > 0) await output.print([reportLine(report)])
         pause = EVERY_MS

@@ -1,9 +1,9 @@
 // A checkpoint: the heads of all chains at one moment, their Merkle root, and the signature of the fleet over it.
 
 import { hash } from 'node:crypto'
+import type { KeyPair } from '../../files/ed25519.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Client } from '../database/connection.js'
-import type { KeyPair } from '../keys.js'
 import { isNoteSigned, noteIn, signedNote } from './note.js'
 import { treeRoot } from './tree.js'
 

@@ -1,7 +1,7 @@
 // Signed notes as C2SP specifies them (c2sp.org/signed-note), so that other programs can witness a checkpoint.
 
 import { createHash } from 'node:crypto'
-import { isSignedBy, type KeyPair, signatureOf } from '../keys.js'
+import { isSignedBy, type KeyPair, signatureOf } from '../../files/ed25519.js'
 
 const ED25519 = 1
 const ID_BYTES = 4

@@ -4,6 +4,7 @@ import { sql as machines } from './migrations/0001-machines.js'
 import { sql as audit } from './migrations/0002-audit.js'
 import { sql as checkpoints } from './migrations/0003-checkpoints.js'
 import { sql as breaks } from './migrations/0004-breaks.js'
+import { sql as people } from './migrations/0005-people.js'
 
 export interface Migration {
   readonly version: number
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: 'audit', sql: audit },
   { version: 3, name: 'checkpoints', sql: checkpoints },
   { version: 4, name: 'breaks', sql: breaks },
+  { version: 5, name: 'people', sql: people },
 ]

@@ -7,6 +7,7 @@ import { ROUTES, type Route, type RouteName } from '../protocol.js'
 import { type Asked, CLOCK_MS, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
 import { append, evidence, heads } from './audit.js'
 import { join, leave, self } from './membership.js'
+import { people } from './people.js'
 import { GatewayRefusal } from './refusal.js'
 import type { Handler } from './request.js'
 
@@ -15,6 +16,7 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   join,
   leave,
   machine: self,
+  people,
   heads,
   append,
   evidence,

@@ -1,8 +1,8 @@
 // Machines that join, leave and ask about themselves.
 
+import { isSignedBy, publicKeyFrom } from '../../files/ed25519.js'
 import { fieldsOf, type Reader, text } from '../../files/fields.js'
 import { secretDigest } from '../join-token.js'
-import { isSignedBy, publicKeyFrom } from '../keys.js'
 import { type JoinAnswer, type JoinRequest, joinText, MACHINE_NAME, type MachineAnswer } from '../protocol.js'
 import { GatewayRefusal } from './refusal.js'
 import { type Handler, read } from './request.js'

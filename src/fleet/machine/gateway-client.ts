@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import type { KeyPair } from '../keys.js'
+import type { KeyPair } from '../../files/ed25519.js'
 import { REFUSED, type RefusedCode, ROUTES, type RouteName } from '../protocol.js'
 import { SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
 

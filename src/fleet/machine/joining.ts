@@ -1,9 +1,9 @@
 // Joining a fleet with a token, and leaving it.
 
 import { existsSync } from 'node:fs'
+import { newKeyPair, signatureOf } from '../../files/ed25519.js'
 import type { FleetPlace } from '../../files/fleet-places.js'
 import type { JoinToken } from '../join-token.js'
-import { newKeyPair, signatureOf } from '../keys.js'
 import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
 import { GatewayClient } from './gateway-client.js'
 import { type Member, removeMember, writeMember } from './membership.js'

@@ -1,34 +1,20 @@
-// This machine's membership of a fleet: which gateway, which machine it is there, and its key.
+// This machine as a member of a fleet: its marker and its own key.
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { fieldsOf, optional, text } from '../../files/fields.js'
+import { type KeyPair, keyPairFrom, pemOf } from '../../files/ed25519.js'
+import { contentOf, type Membership, readMembership, unusable } from '../../files/fleet-marker.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { makePrivate } from '../../files/folder.js'
-import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
-import { lstatIfThere } from '../../files/if-there.js'
-import { placeWhole, readOwn, readPlain, removeIfThere } from '../../files/plain-file.js'
-import { checkRootOwned, writeRootOwned } from '../../files/root-owned.js'
-import { type KeyPair, keyPairFrom, pemOf, publicKeyFrom } from '../keys.js'
-
-export interface Membership {
-  /** The address of the gateway. */
-  readonly url: string
-  /** The certificates of its authority in PEM form, if the system does not know it. */
-  readonly ca?: string
-  readonly machine: string
-  readonly name: string
-  /** The public key of the fleet, base64url. */
-  readonly rootKey: string
-}
+import { FIRST_FORMAT } from '../../files/format.js'
+import { placeWhole, removeIfThere } from '../../files/plain-file.js'
+import { writeRootOwned } from '../../files/root-owned.js'
 
 export interface Member extends Membership {
   readonly key: KeyPair
   readonly place: FleetPlace
 }
-
-const MAX_BYTES = 1024 * 1024
 
 /** Undefined if this machine is in no fleet. Throws if it is in one and the files cannot be used. */
 export function readMember(place: FleetPlace | undefined = fleetPlace()): Member | undefined {
@@ -40,44 +26,6 @@ export function readMember(place: FleetPlace | undefined = fleetPlace()): Member
   } catch (error) {
     throw unusable(place.key, textOf(error))
   }
-}
-
-/** Without the key, which a user of the machine may not be allowed to read. */
-export function readMembership(place: FleetPlace | undefined = fleetPlace()): Membership | undefined {
-  if (!place || !lstatIfThere(place.marker)) return undefined
-  const content = contentOf(place.marker, place.binding)
-  try {
-    const fields = fieldsOf(JSON.parse(content), 'the file')
-    checkFormat(fields.format, place.marker)
-    const rootKey = text(fields.rootKey, 'rootKey')
-    if (!publicKeyFrom(rootKey)) throw new Error('is not valid: rootKey must be a public key')
-    return {
-      url: text(fields.url, 'url'),
-      ...optional('ca', fields.ca, text, 'the file'),
-      machine: text(fields.machine, 'machine'),
-      name: text(fields.name, 'name'),
-      rootKey,
-    }
-  } catch (error) {
-    throw unusable(place.marker, textOf(error))
-  }
-}
-
-function contentOf(path: string, isRoots: boolean): string {
-  let problem: string
-  try {
-    if (isRoots) checkRootOwned(path)
-    const read = isRoots ? readPlain(path, MAX_BYTES) : readOwn(path, MAX_BYTES)
-    if ('text' in read) return read.text
-    problem = read.problem
-  } catch (error) {
-    problem = textOf(error)
-  }
-  throw unusable(path, problem)
-}
-
-function unusable(path: string, problem: string): Error {
-  return new Error(`the membership of a fleet, ${path}, cannot be used: ${problem}; join the fleet again`)
 }
 
 /** `group` may read the key in a folder of root. Needs the rights of root there. */
@@ -99,6 +47,7 @@ export function writeMember(member: Omit<Member, 'place'>, place: FleetPlace, gr
 export function removeMember(place: FleetPlace): void {
   removeIfThere(place.marker)
   removeIfThere(place.key)
+  removeIfThere(place.people)
 }
 
 function writePrivate(path: string, content: string): void {

@@ -29,7 +29,7 @@ import {
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
-import { type Approver, readApprovers } from '../approvers.js'
+import { type Signers, signersOf } from '../approvers.js'
 import { isId, type Listed, projectMark, QuestionIndex, readId } from './question-index.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
@@ -106,7 +106,7 @@ export class FileApprovals implements Approvals {
     this.checkOutside(project)
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
-    const how = this.#approvers() && ({ needsPasskey: true } as const)
+    const how = this.#signers() && ({ needsPasskey: true } as const)
     const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {
@@ -141,9 +141,9 @@ export class FileApprovals implements Approvals {
     const answer = answerTo(pending, given, shelf.moment.now)
     if (!answer) return { status: 'not-offered', options: pending.question.options }
     const effect = effectOf(pending.question, answer.option)
-    const approvers = effect === 'deny' ? undefined : this.#approvers()
-    if (approvers)
-      return signed(pending, answer, approvers, shelf.moment.now).then(
+    const signers = effect === 'deny' ? undefined : this.#signers()
+    if (signers)
+      return signed(pending, answer, signers, shelf.moment.now).then(
         (one) => this.#addAnswer(pending, one, shelf),
         (error) => ({ status: 'not-signed', why: textOf(error) }),
       )
@@ -161,8 +161,8 @@ export class FileApprovals implements Approvals {
 
   take(question: Question): MaybePromise<Taken | undefined> {
     const shelf = this.#shelf()
-    const approvers = this.#approvers()
-    if (approvers) return this.#takeSigned(question, shelf, approvers)
+    const signers = this.#signers()
+    if (signers) return this.#takeSigned(question, shelf, signers)
     for (const one of this.#answers(question, shelf)) {
       const taken = takenFrom(one, shelf)
       if (taken) return taken
@@ -170,27 +170,19 @@ export class FileApprovals implements Approvals {
     return undefined
   }
 
-  async #takeSigned(
-    question: Question,
-    shelf: Shelf,
-    approvers: readonly Approver[],
-  ): Promise<Taken | undefined> {
+  async #takeSigned(question: Question, shelf: Shelf, signers: Signers): Promise<Taken | undefined> {
     for (const one of this.#answers(question, shelf)) {
-      const isSigned = await this.#isSigned(one, approvers, shelf.moment.now)
+      const isSigned = await this.#isSigned(one, signers, shelf.moment.now)
       const taken = isSigned ? takenFrom(one, shelf) : undefined
       if (taken) return taken
     }
     return undefined
   }
 
-  async #isSigned(
-    { pending, answer }: Answered,
-    approvers: readonly Approver[],
-    now: number,
-  ): Promise<boolean> {
+  async #isSigned({ pending, answer }: Answered, signers: Signers, now: number): Promise<boolean> {
     if (effectOf(pending.question, answer.option) === 'deny') return true
     try {
-      await signed(pending, answer, approvers, now)
+      await signed(pending, answer, signers, now)
       return true
     } catch (error) {
       this.#place.onTrouble(`the answer to ${pending.id} does not count: ${textOf(error)}`)
@@ -209,8 +201,9 @@ export class FileApprovals implements Approvals {
   }
 
   /** Undefined if people allow by typing. */
-  #approvers(): readonly Approver[] | undefined {
-    return this.#answersOwnQuestions ? undefined : readApprovers(this.#approversFile)
+  #signers(): Signers | undefined {
+    if (this.#answersOwnQuestions) return undefined
+    return signersOf({ approversFile: this.#approversFile, dataDir: this.#place.dataDir })
   }
 
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
@@ -352,7 +345,7 @@ function takenFrom({ pending, answer }: Answered, shelf: Shelf): Taken | undefin
 async function signed(
   pending: Pending,
   answer: GivenAnswer,
-  approvers: readonly Approver[],
+  { approvers, machine }: Signers,
   now: number,
 ): Promise<GivenAnswer> {
   const { signature, option } = answer
@@ -362,9 +355,14 @@ async function signed(
   if (effectOf(pending.question, option) === 'always')
     throw new Error('a passkey allows one call at a time, so nothing can be allowed always on this machine')
   if (!signature)
-    throw new Error('only a passkey may allow calls on this machine; type carabiner open, and allow it there')
+    throw new Error(
+      machine === undefined
+        ? 'only a passkey may allow calls on this machine; type carabiner open, and allow it there'
+        : 'only the people of the fleet may allow calls on this machine, and they sign what they allow',
+    )
   const { challengeOf, signerOf } = await import('./signature.js')
-  const { name } = await signerOf(signature, challengeOf(pending, option, signature.nonce), approvers)
+  const challenge = challengeOf(pending, { option, nonce: signature.nonce, machine })
+  const { name } = await signerOf(signature, challenge, approvers)
   return { ...answer, by: name }
 }
 

@@ -162,8 +162,15 @@ const given: Reader<GivenAnswer> = (value, where) => {
   }
 }
 
-const signature: Reader<Signature> = (value, where) => {
+export const signature: Reader<Signature> = (value, where) => {
   const fields = fieldsOf(value, where)
+  if (fields.kind === 'ed25519')
+    return {
+      kind: 'ed25519',
+      id: text(fields.id, `${where}.id`),
+      signature: text(fields.signature, `${where}.signature`),
+      nonce: text(fields.nonce, `${where}.nonce`),
+    }
   return {
     id: text(fields.id, `${where}.id`),
     authenticatorData: text(fields.authenticatorData, `${where}.authenticatorData`),

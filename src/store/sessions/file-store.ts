@@ -17,7 +17,7 @@ import { isOver, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import { readApprovers } from '../approvers.js'
+import { signersOf } from '../approvers.js'
 import type { Sessions } from '../sessions.js'
 import { type StoredGrant, storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
@@ -239,7 +239,8 @@ export class FileStore implements Sessions {
 
   /** A passkey allows one call at a time, and no grant has the signature of one. */
   #needsPasskey(): boolean {
-    return !this.#answersOwnQuestions && readApprovers(this.#approversFile) !== undefined
+    if (this.#answersOwnQuestions) return false
+    return signersOf({ approversFile: this.#approversFile, dataDir: this.#dataDir }) !== undefined
   }
 
   #genuine(grants: readonly StoredGrant[]): readonly StoredGrant[] {

@@ -1,4 +1,4 @@
-// Ed25519 keys: of machines, which sign requests, and of a fleet, which signs checkpoints. Public ones are 32 bytes.
+// Ed25519 keys: of machines and people, who sign requests and answers, and of a fleet, which signs lists and checkpoints. Public ones are 32 bytes.
 
 import {
   createPrivateKey,
@@ -21,18 +21,25 @@ export function newKeyPair(): KeyPair {
   return pairOf(generateKeyPairSync('ed25519').privateKey)
 }
 
-/** PKCS#8 in PEM form, as openssl writes it. */
-export function pemOf({ privateKey }: KeyPair): string {
-  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+/** PKCS#8 in PEM form, as openssl writes it. With a passphrase, nobody can use it without. */
+export function pemOf({ privateKey }: KeyPair, passphrase = ''): string {
+  const plain = { type: 'pkcs8', format: 'pem' } as const
+  return String(
+    privateKey.export(passphrase === '' ? plain : { ...plain, cipher: 'aes-256-cbc', passphrase }),
+  )
 }
 
 /** Throws if it is not a private Ed25519 key in PEM form. */
-export function keyPairFrom(pem: string): KeyPair {
+export function keyPairFrom(pem: string, passphrase = ''): KeyPair {
   let privateKey: KeyObject
   try {
-    privateKey = createPrivateKey(pem)
+    privateKey = createPrivateKey({ key: pem, format: 'pem', passphrase })
   } catch (error) {
-    throw new Error('is not a private key in PEM form', { cause: error })
+    const isLocked = pem.includes('ENCRYPTED')
+    throw new Error(
+      isLocked ? 'needs its passphrase, and this is not it' : 'is not a private key in PEM form',
+      { cause: error },
+    )
   }
   if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('is not an Ed25519 key')
   return pairOf(privateKey)

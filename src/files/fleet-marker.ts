@@ -1,0 +1,62 @@
+// The marker of a machine that is in a fleet: which gateway, which machine it is there, and the public key of the fleet.
+
+import { textOf } from '../core/base/errors.js'
+import { publicKeyFrom } from './ed25519.js'
+import { fieldsOf, optional, text } from './fields.js'
+import { type FleetPlace, fleetPlace } from './fleet-places.js'
+import { checkFormat } from './format.js'
+import { lstatIfThere } from './if-there.js'
+import { readOwn, readPlain } from './plain-file.js'
+import { checkRootOwned } from './root-owned.js'
+
+export interface Membership {
+  /** The address of the gateway. */
+  readonly url: string
+  /** The certificates of its authority in PEM form, if the system does not know it. */
+  readonly ca?: string
+  readonly machine: string
+  readonly name: string
+  /** The public key of the fleet, base64url. */
+  readonly rootKey: string
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/** Without the key, which a user of the machine may not be allowed to read. */
+export function readMembership(place: FleetPlace | undefined = fleetPlace()): Membership | undefined {
+  if (!place || !lstatIfThere(place.marker)) return undefined
+  const content = contentOf(place.marker, place.binding)
+  try {
+    const fields = fieldsOf(JSON.parse(content), 'the file')
+    checkFormat(fields.format, place.marker)
+    const rootKey = text(fields.rootKey, 'rootKey')
+    if (!publicKeyFrom(rootKey)) throw new Error('is not valid: rootKey must be a public key')
+    return {
+      url: text(fields.url, 'url'),
+      ...optional('ca', fields.ca, text, 'the file'),
+      machine: text(fields.machine, 'machine'),
+      name: text(fields.name, 'name'),
+      rootKey,
+    }
+  } catch (error) {
+    throw unusable(place.marker, textOf(error))
+  }
+}
+
+/** Throws if somebody else could have written it. */
+export function contentOf(path: string, isRoots: boolean): string {
+  let problem: string
+  try {
+    if (isRoots) checkRootOwned(path)
+    const read = isRoots ? readPlain(path, MAX_BYTES) : readOwn(path, MAX_BYTES)
+    if ('text' in read) return read.text
+    problem = read.problem
+  } catch (error) {
+    problem = textOf(error)
+  }
+  throw unusable(path, problem)
+}
+
+export function unusable(path: string, problem: string): Error {
+  return new Error(`the membership of a fleet, ${path}, cannot be used: ${problem}; join the fleet again`)
+}

@@ -1,0 +1,26 @@
+// The list of people in the database. Who reads it checks its signature.
+
+import type { SignedPeople } from '../../store/people.js'
+import type { Database } from './connection.js'
+
+/** The newest list. Undefined if nobody has written one. */
+export async function newestPeople(database: Database): Promise<SignedPeople | undefined> {
+  const [row] = await database.rows<{ list: string; signature: string }>(
+    'select list, signature from fleet.people order by version desc limit 1',
+  )
+  return row
+}
+
+/** Returns false if somebody else has written this version. */
+export async function addPeople(
+  database: Database,
+  version: number,
+  { list, signature }: SignedPeople,
+): Promise<boolean> {
+  const rows = await database.rows(
+    `insert into fleet.people (org, version, list, signature) values (fleet.own_org(), $1, $2, $3)
+      on conflict do nothing returning version`,
+    [version, list, signature],
+  )
+  return rows.length === 1
+}

@@ -1,0 +1,178 @@
+// The people of a fleet: their roles and keys, as a list with a version that the key of the fleet signs.
+
+import { textOf } from '../core/base/errors.js'
+import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../files/ed25519.js'
+import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../files/fields.js'
+import { type FleetPlace, userPlace } from '../files/fleet-places.js'
+import { checkFormat, FIRST_FORMAT } from '../files/format.js'
+import { readIfThere } from '../files/plain-file.js'
+
+export const ROLES = ['viewer', 'approver', 'admin'] as const
+/** A viewer sees questions and records, an approver also answers, an admin also looks after machines. */
+export type Role = (typeof ROLES)[number]
+
+/** A passkey, which signs on one page only, or an Ed25519 key. Binary fields are base64url. */
+export type PersonKey =
+  | {
+      readonly kind: 'passkey'
+      readonly id: string
+      /** In COSE form. */
+      readonly publicKey: string
+      readonly rpId: string
+      /** The page: `https://fleet.example:8443`. */
+      readonly origin: string
+    }
+  | { readonly kind: 'ed25519'; readonly publicKey: string }
+
+export interface Person {
+  readonly name: string
+  readonly role: Role
+  readonly keys: readonly PersonKey[]
+}
+
+export interface People {
+  /** Each list replaces the one before it, in full. */
+  readonly version: number
+  readonly people: readonly Person[]
+}
+
+/** The list as its signer wrote it. */
+export interface SignedPeople {
+  readonly list: string
+  /** By the key of the fleet, base64url. */
+  readonly signature: string
+}
+
+/** Keeps the signature of a list from being one of anything else. */
+const PREFIX = 'carabiner-fleet-people-v1\n'
+const MAX_BYTES = 1024 * 1024
+
+export function signedPeople({ version, people }: People, rootKey: KeyPair): SignedPeople {
+  const list = JSON.stringify({ format: FIRST_FORMAT, version, people })
+  checkedList(list)
+  return { list, signature: signatureOf(rootKey, PREFIX + list).toString('base64url') }
+}
+
+/** Throws unless the key of the fleet signed it. */
+export function peopleIn({ list, signature }: SignedPeople, rootKey: Buffer): People {
+  if (!isSignedBy(rootKey, PREFIX + list, Buffer.from(signature, 'base64url')))
+    throw new Error('is not signed by the key of the fleet')
+  return checkedList(list)
+}
+
+function checkedList(list: string): People {
+  const fields = fieldsOf(JSON.parse(list), 'the list')
+  checkFormat(fields.format, 'the list of people')
+  const people = listOf(person)(fields.people, 'people')
+  for (const [what, all] of [
+    ['name', people.map((one) => one.name)],
+    ['key', people.flatMap(({ keys }) => keys.map(keyId))],
+  ] as const)
+    if (new Set(all).size < all.length) throw new Error(`is not valid: two people have the same ${what}`)
+  return { version: count(fields.version, 'version'), people }
+}
+
+/** What an answer names its key by. */
+export function keyId(key: PersonKey): string {
+  return key.kind === 'passkey' ? key.id : key.publicKey
+}
+
+// ---- on a machine ---------------------------------------------------------------------------------------------
+
+/**
+ * The newest list on this machine. Throws if there is none, or none that counts. The user's copy is the one that is kept
+ * up to date; root's copy is the oldest that can still count, whatever an agent does to the other.
+ */
+export function readPeople(place: FleetPlace, rootKey: string, dataDir?: string): People {
+  let newest: People | undefined
+  let problem = 'is missing'
+  for (const path of peoplePaths(place, dataDir)) {
+    const read = readIfThere(path, MAX_BYTES)
+    if (!read) continue
+    try {
+      if ('problem' in read) throw new Error(read.problem)
+      const people = peopleIn(signed(JSON.parse(read.text), 'the file'), Buffer.from(rootKey, 'base64url'))
+      if (!newest || people.version > newest.version) newest = people
+    } catch (error) {
+      problem = `${path} cannot be used: it ${textOf(error)}`
+    }
+  }
+  if (newest) return newest
+  throw new Error(
+    `the list of people who may allow calls in this fleet ${problem}; no call is allowed until carabiner fleet ship has fetched it (an administrator writes it: carabiner fleet people add)`,
+  )
+}
+
+/** Where a list may be on this machine. */
+export function peoplePaths(place: FleetPlace, dataDir?: string): readonly string[] {
+  return [...new Set([userPlace(dataDir).people, place.people])]
+}
+
+// ---- fields ---------------------------------------------------------------------------------------------------
+
+const LONGEST_NAME = 100
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u
+const BASE64URL = /^[\w-]+$/
+
+export const name: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (NAME.test(read) && read.length <= LONGEST_NAME) return read
+  throw new Error(`${where} must be a name of at most ${LONGEST_NAME} letters, digits and . _ @ + -`)
+}
+
+export const encoded: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (BASE64URL.test(read)) return read
+  throw new Error(`${where} must be base64url`)
+}
+
+export const personKey: Reader<PersonKey> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const kind = oneOf('passkey', 'ed25519')(fields.kind, `${where}.kind`)
+  const publicKey = encoded(fields.publicKey, `${where}.publicKey`)
+  if (kind === 'ed25519') {
+    if (publicKeyFrom(publicKey)) return { kind, publicKey }
+    throw new Error(`${where}.publicKey must be an Ed25519 key of 32 bytes`)
+  }
+  const origin = text(fields.origin, `${where}.origin`)
+  const rpId = text(fields.rpId, `${where}.rpId`)
+  const host = URL.canParse(origin) && new URL(origin).origin === origin ? new URL(origin).hostname : ''
+  if (host !== rpId && !host.endsWith(`.${rpId}`))
+    throw new Error(`${where}.rpId must be the host of ${where}.origin, which must be the address of a page`)
+  return { kind, id: encoded(fields.id, `${where}.id`), publicKey, rpId, origin }
+}
+
+const person: Reader<Person> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    name: name(fields.name, `${where}.name`),
+    role: oneOf(...ROLES)(fields.role, `${where}.role`),
+    keys: listOf(personKey)(fields.keys, `${where}.keys`),
+  }
+}
+
+export const signed: Reader<SignedPeople> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    list: text(fields.list, `${where}.list`),
+    signature: encoded(fields.signature, `${where}.signature`),
+  }
+}
+
+// ---- from a person to the administrator -----------------------------------------------------------------------
+
+/** One word to type: a new key, for `carabiner fleet people add`. */
+export function personCode(key: PersonKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url')
+}
+
+/** Throws for anything that `personCode` did not make. */
+export function readPersonCode(code: string): PersonKey {
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(code, 'base64url').toString())
+  } catch {
+    throw new Error('is not the code of a key')
+  }
+  return personKey(value, 'the code')
+}

@@ -1,0 +1,221 @@
+// On a machine in a fleet, only people on the signed list allow, each answer signed for this machine.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type KeyPair, keyPairFrom, newKeyPair, pemOf } from '../../src/files/ed25519.js'
+import { userPlace } from '../../src/files/fleet-places.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
+import type { KeySignature, Pending } from '../../src/store/approvals.js'
+import {
+  type People,
+  type Person,
+  personCode,
+  type Role,
+  readPeople,
+  readPersonCode,
+  signedPeople,
+} from '../../src/store/people.js'
+import { madeQuestion } from './made-question.js'
+import { ownFolder } from './own-folder.js'
+import { passkey } from './passkey.js'
+
+const MACHINE = '11111111-2222-4333-8444-555555555555'
+const ORIGIN = 'https://fleet.example:8443'
+const project = '/somewhere/project'
+const question = madeQuestion()
+const root = newKeyPair()
+
+function person(name: string, key: KeyPair, role: Role = 'approver'): Person {
+  return { name, role, keys: [{ kind: 'ed25519', publicKey: key.publicKey.toString('base64url') }] }
+}
+
+/** A machine in a fleet, and a question in its queue. */
+function machine(people?: People, signer = root) {
+  const folder = ownFolder()
+  const [stateDir, dataDir] = [join(folder, 'state'), join(folder, 'data')]
+  const place = userPlace(dataDir)
+  mkdirSync(dirname(place.marker), { recursive: true, mode: 0o700 })
+  const rootKey = root.publicKey.toString('base64url')
+  const marker = { format: 1, url: 'https://fleet.example', machine: MACHINE, name: 'm', rootKey }
+  writeFileSync(place.marker, JSON.stringify(marker), { mode: 0o600 })
+  const write = (list: People, by = signer) =>
+    writeFileSync(place.people, JSON.stringify(signedPeople(list, by)), { mode: 0o600 })
+  if (people) write(people)
+  const troubles: string[] = []
+  const approversFile = join(folder, 'none')
+  const places = { stateDir, dataDir, approversFile, onTrouble: (text: string) => void troubles.push(text) }
+  return { place, write, troubles, dataDir, rootKey, queue: new FileApprovals(places) }
+}
+
+function sign(
+  key: KeyPair,
+  pending: Pending,
+  option = 'Allow',
+  on: string | undefined = MACHINE,
+): KeySignature {
+  return signedWith(key, challengeOf(pending, { option, nonce: 'n1', machine: on }), 'n1')
+}
+
+describe('a list of people', () => {
+  it('counts with the signature of the fleet, and the newest copy counts', () => {
+    const [ann, ben] = [newKeyPair(), newKeyPair()]
+    const at = machine({ version: 2, people: [person('ann', ann)] })
+    expect(readPeople(at.place, at.rootKey, at.dataDir).version).toBe(2)
+    // A copy of root's, as it was when the machine joined: an older one does not count beside it.
+    const roots = { ...at.place, people: join(at.dataDir, 'root-people.json') }
+    const newer = { version: 3, people: [person('ben', ben)] }
+    writeFileSync(roots.people, JSON.stringify(signedPeople(newer, root)))
+    expect(readPeople(roots, at.rootKey, at.dataDir)).toEqual(newer)
+    rmSync(at.place.people)
+    expect(readPeople(roots, at.rootKey, at.dataDir)).toEqual(newer)
+  })
+
+  it('does not count with another signature, or when it was changed', () => {
+    const list = { version: 1, people: [person('ann', newKeyPair())] }
+    const stranger = machine(list, newKeyPair())
+    expect(() => readPeople(stranger.place, stranger.rootKey, stranger.dataDir)).toThrow(
+      /not signed by the key of the fleet; no call is allowed/,
+    )
+    const at = machine()
+    const signed = signedPeople(list, root)
+    writeFileSync(
+      at.place.people,
+      JSON.stringify({ ...signed, list: signed.list.replace('approver', 'admin') }),
+    )
+    expect(() => readPeople(at.place, at.rootKey, at.dataDir)).toThrow(/not signed by the key of the fleet/)
+  })
+
+  it.each([
+    ['two people with one key', (key: KeyPair) => [person('ann', key), person('ben', key)], /the same key/],
+    [
+      'two people of one name',
+      (key: KeyPair) => [person('ann', key), person('ann', newKeyPair())],
+      /the same name/,
+    ],
+    ['a name with control characters', (key: KeyPair) => [person('a\u001b[2J', key)], /must be a name/],
+    ['no role', (key: KeyPair) => [{ ...person('ann', key), role: 'owner' as Role }], /must be viewer or/],
+    [
+      'a passkey of another host',
+      () => [
+        {
+          ...person('ann', newKeyPair()),
+          keys: [{ kind: 'passkey' as const, id: 'x', publicKey: 'x', rpId: 'evil.example', origin: ORIGIN }],
+        },
+      ],
+      /rpId must be the host/,
+    ],
+  ])('is not signed with %s', (_, people, why) => {
+    expect(() => signedPeople({ version: 1, people: people(newKeyPair()) }, root)).toThrow(why)
+  })
+
+  it('takes a key from its code, and nothing else', () => {
+    const [key] = person('ann', newKeyPair()).keys
+    if (!key) throw new Error('no key')
+    expect(readPersonCode(personCode(key))).toEqual(key)
+    for (const code of ['', 'x', Buffer.from('{"kind":"ed25519","publicKey":"AA"}').toString('base64url')])
+      expect(() => readPersonCode(code)).toThrow(/is not the code of a key|must be/)
+  })
+})
+
+describe('on a machine in a fleet', () => {
+  it('an Ed25519 key on the list allows, once, under the name on the list', async () => {
+    const ann = newKeyPair()
+    const { queue } = machine({ version: 1, people: [person('ann', ann)] })
+    const pending = queue.raise(question, { project })
+    const given = { option: 'Allow', by: 'somebody', signature: sign(ann, pending) }
+    expect(await queue.answer(pending.id, given)).toMatchObject({ status: 'answered', answer: { by: 'ann' } })
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+    expect(await queue.take(question)).toBeUndefined()
+  })
+
+  it('a passkey allows on the page that it is bound to, and on no other', async () => {
+    const ann = passkey('ann')
+    const { id, publicKey } = ann.approver
+    const keys = [{ kind: 'passkey' as const, id, publicKey, rpId: 'fleet.example', origin: ORIGIN }]
+    const { queue } = machine({ version: 1, people: [{ name: 'ann', role: 'admin', keys }] })
+    const pending = queue.raise(question, { project })
+    const signed = (changes: object) =>
+      queue.answer(pending.id, {
+        option: 'Allow',
+        by: 'x',
+        signature: ann.sign(pending, 'Allow', { machine: MACHINE, ...changes }),
+      })
+    for (const changes of [
+      {},
+      { origin: 'https://evil.example:8443', host: 'fleet.example' },
+      { origin: 'https://fleet.example:9443', host: 'fleet.example' },
+      { origin: ORIGIN, host: 'carabiner.localhost' },
+      { origin: ORIGIN, host: 'fleet.example', machine: 'another' },
+    ])
+      expect(await signed(changes)).toMatchObject({ status: 'not-signed' })
+    expect(await signed({ origin: ORIGIN, host: 'fleet.example' })).toMatchObject({ status: 'answered' })
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+  })
+
+  it('nothing is allowed by typing, nor without a list that counts', async () => {
+    const ann = newKeyPair()
+    const at = machine({ version: 1, people: [person('ann', ann)] })
+    const { id } = at.queue.raise(question, { project })
+    expect(await at.queue.answer(id, { decision: 'allow', by: 'ann' })).toEqual({
+      status: 'not-signed',
+      why: expect.stringMatching(/only the people of the fleet may allow/),
+    })
+    rmSync(at.place.people)
+    expect(() => at.queue.answer(id, { decision: 'allow', by: 'ann' })).toThrow(/no call is allowed until/)
+    expect(() => at.queue.take(question)).toThrow(/no call is allowed until/)
+    expect(at.queue.answer(id, { decision: 'deny', by: 'anybody' })).toMatchObject({ status: 'answered' })
+  })
+
+  const ann = newKeyPair()
+  const FORGED: Readonly<Record<string, (pending: Pending) => KeySignature>> = {
+    'by a stranger': (pending) => sign(newKeyPair(), pending),
+    'by a stranger under a known key': (pending) => ({
+      ...sign(newKeyPair(), pending),
+      id: ann.publicKey.toString('base64url'),
+    }),
+    'for another option': (pending) => sign(ann, pending, 'Deny'),
+    'for another machine': (pending) => sign(ann, pending, 'Allow', 'another'),
+    'for no machine': (pending) =>
+      signedWith(ann, challengeOf(pending, { option: 'Allow', nonce: 'n1' }), 'n1'),
+    'for another question': (pending) => sign(ann, { ...pending, id: 'aaaa-aaaa' }),
+    'for another project': (pending) => sign(ann, { ...pending, project: '/elsewhere' }),
+    'for another time': (pending) => sign(ann, { ...pending, expires: '2099-01-01T00:00:00.000Z' }),
+    'for another session': (pending) =>
+      sign(ann, { ...pending, question: { ...pending.question, session: 'other' } }),
+    'with another nonce': (pending) => ({ ...sign(ann, pending), nonce: 'n2' }),
+    'that is empty': (pending) => ({ ...sign(ann, pending), signature: '' }),
+  }
+
+  it.for(Object.entries(FORGED))('a signature %s does not allow', async ([, forged]) => {
+    const at = machine({ version: 1, people: [person('ann', ann)] })
+    const pending = at.queue.raise(question, { project })
+    const given = { option: 'Allow', by: 'ann', signature: forged(pending) }
+    expect(await at.queue.answer(pending.id, given)).toMatchObject({ status: 'not-signed' })
+    expect(await at.queue.take(question)).toBeUndefined()
+  })
+
+  it('a viewer does not allow, nor does somebody who was removed after they signed', async () => {
+    const viewer = machine({ version: 1, people: [person('ann', ann, 'viewer')] })
+    const shown = viewer.queue.raise(question, { project })
+    const given = { option: 'Allow', by: 'ann', signature: sign(ann, shown) }
+    expect(await viewer.queue.answer(shown.id, given)).toMatchObject({ status: 'not-signed' })
+
+    const at = machine({ version: 1, people: [person('ann', ann)] })
+    const pending = at.queue.raise(question, { project })
+    const signed = { option: 'Allow', by: 'ann', signature: sign(ann, pending) }
+    expect(await at.queue.answer(pending.id, signed)).toMatchObject({ status: 'answered' })
+    at.write({ version: 2, people: [] })
+    expect(await at.queue.take(question)).toBeUndefined()
+    expect(at.troubles.join()).toMatch(/not on the list of approvers/)
+  })
+})
+
+it('a key with a passphrase is of no use without it', () => {
+  const key = newKeyPair()
+  const pem = pemOf(key, 'correct horse')
+  expect(keyPairFrom(pem, 'correct horse').publicKey).toEqual(key.publicKey)
+  expect(() => keyPairFrom(pem)).toThrow(/needs its passphrase/)
+  expect(() => keyPairFrom(pem, 'wrong')).toThrow(/needs its passphrase/)
+})

@@ -1,0 +1,123 @@
+// The list of people on its way from the administrator through database and gateway to a machine.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newKeyPair } from '../../src/files/ed25519.js'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { addPeople, newestPeople } from '../../src/fleet/database/people.js'
+import { gateway } from '../../src/fleet/gateway/gateway.js'
+import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { clientOf, leaveFleet } from '../../src/fleet/machine/joining.js'
+import type { Member } from '../../src/fleet/machine/membership.js'
+import { fetchPeople } from '../../src/fleet/machine/people.js'
+import { signersOf } from '../../src/store/approvers.js'
+import { type People, signedPeople } from '../../src/store/people.js'
+import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+describe.runIf(hasPostgres)('people of a fleet', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let database: Database
+  let admin: Database
+  let listening: Listening
+  let folder: string
+  let made = 0
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-people-'))
+    server = await Postgres.start()
+  })
+  beforeEach(async () => {
+    await listening?.close()
+    await database?.close()
+    await admin?.close()
+    fleet = await madeFleet(server)
+    database = await opened(fleet.gateway)
+    admin = await opened(fleet.admin)
+    listening = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database }))
+  })
+  afterAll(async () => {
+    await listening?.close()
+    await database?.close()
+    await admin?.close()
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const list = (version: number, ...names: readonly string[]): People => ({
+    version,
+    people: names.map((name) => ({
+      name,
+      role: 'approver' as const,
+      keys: [{ kind: 'ed25519' as const, publicKey: newKeyPair().publicKey.toString('base64url') }],
+    })),
+  })
+  const write = (people: People, key = ROOT) => addPeople(admin, people.version, signedPeople(people, key))
+  const machine = async () => {
+    const home = join(folder, `home-${made++}`)
+    const member: Member = await joined(fleet, listening.url, home, `m${made}`)
+    const fetch = async () => {
+      const client = clientOf(member)
+      return fetchPeople(client, member, home).finally(() => client.close())
+    }
+    return { member, home, fetch }
+  }
+  const namesOf = (home: string) =>
+    signersOf({ dataDir: home, approversFile: '/none' })?.approvers.map(({ name }) => name)
+
+  it('reach a machine, and each new list replaces the one before', async () => {
+    const { home, fetch, member } = await machine()
+    expect(await fetch()).toBeUndefined()
+    expect(() => namesOf(home)).toThrow(/is missing; no call is allowed/)
+    await write(list(1, 'ann', 'ben'))
+    await fetch()
+    expect(namesOf(home)).toEqual(['ann', 'ben'])
+    expect(signersOf({ dataDir: home, approversFile: '/none' })?.machine).toBe(member.machine)
+    await write(list(2, 'ben'))
+    await fetch()
+    expect(namesOf(home)).toEqual(['ben'])
+  })
+
+  it('are written one version at a time, by an administrator alone', async () => {
+    expect(await write(list(1, 'ann'))).toBe(true)
+    expect(await write(list(1, 'eve'))).toBe(false)
+    expect((await newestPeople(database))?.list).toContain('ann')
+    await expect(addPeople(database, 2, signedPeople(list(2, 'eve'), ROOT))).rejects.toThrow(
+      /permission denied/,
+    )
+    const other = await opened(fleet.admin, 'other')
+    expect(await newestPeople(other)).toBeUndefined()
+    await other.close()
+  })
+
+  const forged = JSON.stringify({ format: 1, ...list(3, 'eve') })
+  it.each([
+    [
+      'forges a list',
+      `insert into fleet.people (org, version, list, signature) select org, 3, '${forged}', signature from fleet.people where version = 2`,
+      /not signed by the key of the fleet/,
+    ],
+    ['puts an older list back', 'delete from fleet.people where version = 2', /has version 1 .* has had 2/],
+    ['removes every list', 'delete from fleet.people', /has version 0 .* has had 2/],
+  ])('stay as they were when an administrator of the database %s', async (_, attack, why) => {
+    const { home, fetch } = await machine()
+    await write(list(1, 'ann', 'gone'))
+    await write(list(2, 'ann'))
+    await fetch()
+    await run(fleet.owner, [attack])
+    await expect(fetch()).rejects.toThrow(why)
+    expect(namesOf(home)).toEqual(['ann'])
+  })
+
+  it('are forgotten by a machine that leaves', async () => {
+    const { member, fetch } = await machine()
+    await write(list(1, 'ann'))
+    await fetch()
+    expect(existsSync(member.place.people)).toBe(true)
+    await leaveFleet(member)
+    expect(existsSync(member.place.people)).toBe(false)
+  })
+})

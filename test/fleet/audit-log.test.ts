@@ -115,10 +115,10 @@ describe.runIf(hasPostgres)('what was shipped', () => {
     const home = newHome()
     const log = (await organisation(home))()
     await fc.assert(
-      fc.asyncProperty(fc.array(ENTRIES, { minLength: 1, maxLength: 20 }), (entries) =>
+      fc.asyncProperty(fc.array(ENTRIES, { minLength: 1, maxLength: 60 }), (entries) =>
         log.append(entries as unknown as Writable[]),
       ),
-      { numRuns: runs(100), ...seeded(27) },
+      { numRuns: runs(30), ...seeded(27) },
     )
     expect(lines(await shippedLines())).toEqual(lines(localText(log.local.place)))
 

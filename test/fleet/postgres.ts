@@ -100,6 +100,11 @@ export class Postgres {
     }
   }
 
+  /** Its socket is in here, for programs that have another network. */
+  get socketFolder(): string {
+    return this.#folder ?? ''
+  }
+
   get #data(): string {
     return join(this.#folder ?? '', 'data')
   }

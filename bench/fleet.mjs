@@ -160,13 +160,13 @@ class Copying {
   }
 }
 
-const COLUMNS = 'seq, org, at, received, kind, event, tool, verdict, session, hash, line'
+const COLUMNS = 'seq, org, at, received, kind, verdict, session, hash, line'
 
 function rowsOf(batch, org) {
   const lines = batch.toString().trimEnd().split('\n')
   const rows = lines.map((line) => {
-    const { seq, time, kind, event, tool, action, session, hash } = JSON.parse(line)
-    const cells = [seq, org, time, time, kind, event, tool, action, session, `\\x${hash}`, line]
+    const { seq, time, kind, action, session, hash } = JSON.parse(line)
+    const cells = [seq, org, time, time, kind, action, session, `\\x${hash}`, line]
     return cells.map((cell) => String(cell).replaceAll('\\', '\\\\')).join('\t')
   })
   return `${rows.join('\n')}\n`

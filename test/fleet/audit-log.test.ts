@@ -1,4 +1,4 @@
-// What was shipped reads like the log that it came from: the contract of AuditLog, and every byte.
+// What was shipped reads like the log that it came from: the contract of AuditLog, and every search.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,8 +11,8 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { joinFleet } from '../../src/fleet/machine/joining.js'
-import { DECISIONS, KINDS } from '../../src/store/audit/filter.js'
-import type { Writable } from '../../src/store/audit-log.js'
+import { DECISIONS, type FilterOptions, filterOf, KINDS } from '../../src/store/audit/filter.js'
+import type { StoredEntry, Writable } from '../../src/store/audit-log.js'
 import { runs, seeded } from '../property/runs.js'
 import { contract } from '../store/contracts/audit-log.js'
 import { type Fleet, madeFleet, madeToken, opened } from './fleet-scene.js'
@@ -111,16 +111,44 @@ describe.runIf(hasPostgres)('what was shipped', () => {
     },
     { requiredKeys: ['kind', 'time'] },
   )
-  it('has every byte of the local log, whatever the records say', async () => {
+  const ISO_TIMES = fc
+    .integer({ min: -1, max: 21 })
+    .map((minute) => new Date(Date.UTC(2026, 10, 18, 6, minute)).toISOString())
+  const QUERIES: fc.Arbitrary<FilterOptions> = fc.record(
+    {
+      session: TEXTS,
+      hook: TEXTS,
+      tool: TEXTS,
+      decision: fc.constantFrom(...DECISIONS),
+      kind: fc.constantFrom(...KINDS),
+      event: fc.constantFrom('PreToolUse', 'Stop'),
+      since: ISO_TIMES,
+      until: ISO_TIMES,
+    },
+    { requiredKeys: [] },
+  )
+
+  it('has every byte of the local log, and answers every search as that log does', async () => {
     const home = newHome()
     const log = (await organisation(home))()
     await fc.assert(
-      fc.asyncProperty(fc.array(ENTRIES, { minLength: 1, maxLength: 60 }), (entries) =>
-        log.append(entries as unknown as Writable[]),
+      fc.asyncProperty(
+        fc.array(ENTRIES, { minLength: 1, maxLength: 20 }),
+        fc.array(QUERIES, { minLength: 1, maxLength: 4 }),
+        async (entries, queries) => {
+          await log.append(entries as unknown as Writable[])
+          for (const query of queries) {
+            const here: StoredEntry[] = []
+            for await (const entry of log.local.entries({ filter: filterOf(query) })) here.push(entry)
+            const there = await log.search(query)
+            expect(there.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(here.map(({ seq }) => seq))
+          }
+        },
       ),
-      { numRuns: runs(30), ...seeded(27) },
+      { numRuns: runs(40), ...seeded(27) },
     )
     expect(lines(await shippedLines())).toEqual(lines(localText(log.local.place)))
+    expect(await log.verify()).toMatchObject({ ok: true, problems: [] })
 
     async function shippedLines(): Promise<string> {
       const rows = await run(fleet.owner, [

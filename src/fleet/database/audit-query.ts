@@ -31,12 +31,14 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
   const filter = filterOf(query, now)
   const values: unknown[] = []
   const value = (one: unknown) => `$${values.push(one)}`
+  // PostgreSQL has no NUL in its texts, so no column has one either.
+  const words = (one: string) => (one.includes('\0') ? 'null' : value(one))
   const tests = ['r.org = fleet.own_org()']
   const { machine, session, kind, decision, hook, since, until } = query
-  if (machine !== undefined) tests.push(`m.name = ${value(machine)}`)
+  if (machine !== undefined) tests.push(`m.name = ${words(machine)}`)
   // What the columns do not say about a record, the filter finds in its line.
   const narrow = (test: string) => tests.push(`(${test} or r.kind = 'unreadable')`)
-  if (session !== undefined) narrow(`left(r.session, 200) = left(${value(session)}, 200)`)
+  if (session !== undefined) narrow(`left(r.session, 200) = left(${words(session)}, 200)`)
   if (kind !== undefined) narrow(`r.kind = ${value(kind)}`)
   const verdict = decision === undefined ? undefined : namedDecision(decision)
   if (verdict !== undefined) narrow(`left(r.verdict, 40) = ${value(verdict)}`)

@@ -1,7 +1,7 @@
 // The folders for Carabiner's own files. They are never in a project.
 
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join, resolve, sep } from 'node:path'
 import { callerNow } from '../core/base/caller.js'
 import { callerEnv, callerPath } from './caller.js'
 
@@ -67,6 +67,12 @@ export function userHome(): string {
   // homedir() does the same, but loading its module takes longer than all of this.
   const home = (process.platform !== 'win32' && callerEnv().HOME) || homedir()
   return isAbsolute(home) ? home : (registeredHome() ?? resolve('/'))
+}
+
+/** With ~ for the home folder. */
+export function withTilde(path: string): string {
+  const home = resolve(userHome())
+  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 }
 
 /**

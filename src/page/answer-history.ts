@@ -1,10 +1,12 @@
 // Who answered what: the answers on record, each with the question and the call that it is about.
 
+import { isObject } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import type { FireEntry, ShownEntry } from '../store/audit/entry-words.js'
 import { isFire, toneOf } from '../store/audit/entry-words.js'
 import type { EntryFilter, StoredEntry } from '../store/audit-log.js'
-import { block, rowOf } from './row.js'
+import { ANSWERED, rowOf } from './row.js'
+import { block } from './shown-text.js'
 import type { AnswerView } from './view/approvals.js'
 
 type AnswerEntry = Extract<ShownEntry, { readonly kind: 'approval' }>
@@ -26,14 +28,25 @@ export function answersAmong(entries: readonly ShownEntry[]): readonly AnswerVie
   const asked = entries.filter(isAsked)
   const given = entries.filter((entry): entry is AnswerEntry => entry.kind === 'approval')
   return entries.flatMap((entry): readonly AnswerView[] => {
-    if (entry.kind === 'approval') return [ofAnswer(entry, asked)]
-    if (entry.kind === 'revoked') return [ofRevoked(entry)]
-    return isAsked(entry) ? ofCall(entry, given) : []
+    try {
+      if (entry.kind === 'approval') return [ofAnswer(entry, asked)]
+      if (entry.kind === 'revoked') return [ofRevoked(entry)]
+      return isAsked(entry) ? ofCall(entry, given) : []
+    } catch {
+      return [ofDamaged(entry)]
+    }
   })
 }
 
+/** Another program may have written the entry. */
 function isAsked(entry: ShownEntry): entry is AskedEntry {
-  return isFire(entry) && entry.approval !== undefined
+  return isFire(entry) && isObject(entry.approval) && isObject(entry.approval.question)
+}
+
+/** Shown, so that no answer is missing; its record has the rest. */
+function ofDamaged(entry: ShownEntry): AnswerView {
+  const { seq, kind, time, gist } = rowOf(entry)
+  return { seq, kind, time, said: 'damaged', tone: 'bad', by: 'nobody knows who', how: '', gist, asks: [] }
 }
 
 /** An answer through the queue: the call was asked about before, and is made again after it. */
@@ -43,7 +56,7 @@ function ofAnswer(entry: AnswerEntry, asked: readonly AskedEntry[]): AnswerView 
   const use = about.findLast((call) => isUse(call, entry))
   return {
     ...basis(entry, about[0]),
-    said: SAID[decision] ?? visible(decision),
+    said: ANSWERED[decision] ?? visible(decision),
     by: visible(by),
     how: through === undefined ? '' : (HOW[through] ?? visible(String(through))),
     ...(entry.tool !== undefined && { tool: visible(entry.tool) }),
@@ -51,12 +64,6 @@ function ofAnswer(entry: AnswerEntry, asked: readonly AskedEntry[]): AnswerView 
     ...(reason !== undefined && { reason: block(reason) }),
     ...(use && { used: use.time }),
   }
-}
-
-const SAID: Readonly<Record<string, string>> = {
-  allow: 'allowed once',
-  always: 'always allowed',
-  deny: 'denied',
 }
 
 const HOW: Readonly<Record<string, string>> = {
@@ -96,7 +103,7 @@ function ofCall(entry: AskedEntry, given: readonly AnswerEntry[]): readonly Answ
   return [
     {
       ...basis(entry, entry),
-      said: SAID[isAlways ? 'always' : decision] ?? visible(decision),
+      said: ANSWERED[isAlways ? 'always' : decision] ?? visible(decision),
       by: answer.by === 'default' ? 'nobody' : visible(answer.by),
       how:
         option !== undefined

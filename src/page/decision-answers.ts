@@ -4,7 +4,7 @@ import { visible } from '../core/base/text.js'
 import type { Grant } from '../core/verdict/approval.js'
 import type { Sessions } from '../store/sessions.js'
 import { type Answers, NotAnswered, textIn } from './answers.js'
-import { block, shortened } from './row.js'
+import { block, path } from './shown-text.js'
 import type { PageTrace } from './trace.js'
 import type { GrantsView, GrantView, HistoryOfAnswers } from './view/approvals.js'
 
@@ -43,7 +43,7 @@ function grantView({ id, hook, event, tool, cwd, about = '', by, created, expire
     what: visible(tool || event),
     about: block(about),
     hook: visible(hook.replace(/^(?:user|project|named):(.*):[0-9a-f]{16}$/s, '$1')),
-    folder: visible(shortened(cwd)),
+    folder: path(cwd),
     ...(by !== undefined && { by: visible(by) }),
     since: created,
     ...(expires !== undefined && { until: expires }),

@@ -9,7 +9,8 @@ import { enrolmentCode, localPasskeys, readEnrolment } from '../store/approvers.
 import { type Answers, NotAnswered, textIn } from './answers.js'
 import { OpenOnce } from './open-once.js'
 import { passkeysView, signatureIn, signersIn } from './passkeys.js'
-import { block, fieldsOf, shortened } from './row.js'
+import { fieldsOf } from './row.js'
+import { block, path } from './shown-text.js'
 import type { QuestionsView, QuestionView } from './view/approvals.js'
 import type { ActDoneView, ChallengeView } from './view/passkeys.js'
 
@@ -114,13 +115,12 @@ function questionView({ id, question, project, expires }: Pending): QuestionView
       ...(reason !== undefined && reason !== prompt && { reason: block(reason) }),
     })),
     event: visible(event),
-    project: visible(shortened(project)),
+    project: path(project),
     session: visible(session),
     call: fieldsOf(call),
     expires,
     digest,
     ...(optionFor(question, 'allow') !== undefined && { allow: `carabiner approvals allow ${id}` }),
-    deny: `carabiner approvals deny ${id}`,
   }
 }
 

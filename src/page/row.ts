@@ -1,9 +1,9 @@
 // An audit entry as the page shows it: a row in a list, and everything about it when it is opened. Every text is visible.
 
-import { visible, visibleLines } from '../core/base/text.js'
+import { visible } from '../core/base/text.js'
 import { actionRow, isAction } from '../core/events/actions.js'
 import type { AuditedHook } from '../core/session/audit-record.js'
-import { userHome } from '../files/homes.js'
+import { withTilde } from '../files/homes.js'
 import {
   changeWords,
   type FireEntry,
@@ -15,9 +15,9 @@ import {
 } from '../store/audit/entry-words.js'
 import { gistOf } from '../store/audit-calls/kept-call.js'
 import type { StoredEntry } from '../store/audit-log.js'
+import { block, line, path } from './shown-text.js'
 import type { Details, NotRun, RanHook, Row } from './view/row.js'
 
-const LONGEST_GIST = 300
 const LONGEST_REASON = 500
 
 /** Never throws: another program may have written the entry. */
@@ -69,7 +69,7 @@ function fireRow(entry: FireEntry & ShownEntry): Row {
     of: hooks.length,
     failed: hooks.filter(({ status }) => status === 'failed').length,
     ms,
-    missed: unguarded.map(({ hook, why }) => visible(`${shortened(hook)}: ${missedWords(why)}`)),
+    missed: unguarded.map(({ hook, why }) => visible(`${withTilde(hook)}: ${missedWords(why)}`)),
     hooks: hooks.map(({ name }) => visible(name)),
   }
 }
@@ -86,7 +86,7 @@ function otherRow(entry: Exclude<ShownEntry, FireEntry>): Row {
     ...text('session'),
     gist: line(otherGist(entry)),
     verdict: visible(word),
-    said: OTHER_WORDS[word] ?? visible(word),
+    said: (entry.kind === 'approval' ? ANSWERED[word] : undefined) ?? saidOf(word),
     tone: toneOf(entry),
     ...text('reason'),
   }
@@ -113,12 +113,16 @@ function otherGist(entry: Exclude<ShownEntry, FireEntry>): string {
   }
 }
 
+/** What a person said to a question. */
+export const ANSWERED: Readonly<Record<string, string>> = {
+  allow: 'allowed once',
+  always: 'always allowed',
+  deny: 'denied',
+}
+
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   modify: 'changed',
   aborted: 'interrupted',
-  allow: 'allowed',
-  always: 'always allowed',
-  deny: 'denied',
   bypass: 'bypassed',
 }
 
@@ -128,22 +132,29 @@ function saidOf(verdict: string): string {
 
 // ---- everything about it --------------------------------------------------------------------------------------
 
+/** Never throws: another program may have written the entry. */
 export function detailsOf(entry: ShownEntry): Details {
   const row = rowOf(entry)
-  const { hash, prev } = entry
+  if (isFire(entry) && row.verdict !== 'damaged')
+    try {
+      return fireDetails(entry, row)
+    } catch {}
   const none = { ranHooks: [], notRun: [], changes: [], injections: [], failures: [], notes: [], asked: [] }
-  if (!isFire(entry) || row.verdict === 'damaged')
-    return { ...row, ...none, hash, prev, call: recordFields(entry) }
-  const { hooks, kept, injections, diagnostics, approval, digest } = entry
+  return { ...row, ...none, prev: String(entry.prev), call: recordFields(entry) }
+}
+
+function fireDetails(entry: FireEntry & ShownEntry, row: Row): Details {
+  const { hooks, kept, injections, diagnostics, approval, digest, reason } = entry
   const answer = approval?.answer
   return {
     ...row,
+    ...(reason !== undefined && { reason: block(reason) }),
     ranHooks: hooks.filter(hasRun).map(ranHook),
     notRun: grouped(hooks.filter((hook) => !hasRun(hook))),
     ...(kept && { call: fieldsOf(kept.call), exact: kept.exact, ...inputOf(kept.call.tool_input) }),
-    changes: (kept?.changes ?? []).map(({ hook, path, before, after }) => ({
+    changes: (kept?.changes ?? []).map(({ hook, path: where, before, after }) => ({
       hook: visible(hook),
-      path: visible(path),
+      path: visible(where),
       ...(before !== undefined && { before: textFor(before) }),
       ...(after !== undefined && { after: textFor(after) }),
     })),
@@ -160,13 +171,12 @@ export function detailsOf(entry: ShownEntry): Details {
     ...(approval && {
       answer: block(
         answer
-          ? `${OTHER_WORDS[answer.decision] ?? answer.decision} by ${answer.by}${answer.reason === undefined ? '' : `: ${answer.reason}`}`
+          ? `${answer.decision === 'deny' ? 'denied' : 'allowed'} by ${answer.by}${answer.reason === undefined ? '' : `: ${answer.reason}`}`
           : 'nobody answered',
       ),
     }),
     digest,
-    hash,
-    prev,
+    prev: entry.prev,
   }
 }
 
@@ -202,7 +212,7 @@ function ranHook(hook: AuditedHook): RanHook {
   return {
     name: visible(name),
     kind: visible(kind),
-    source: visible(shortened(source)),
+    source: path(source),
     at,
     ms,
     did,
@@ -258,20 +268,4 @@ export function fieldsOf(call: object): readonly { readonly name: string; readon
 
 function textFor(value: unknown): string {
   return block(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-/** The home folder as ~. */
-export function shortened(path: string): string {
-  const home = userHome()
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
-}
-
-/** Several lines, in which every character is seen. */
-export function block(text: string): string {
-  return visibleLines(text).join('\n')
-}
-
-function line(text: string, longest = LONGEST_GIST): string {
-  const flat = visible(text.replace(/[ \t\r\n]+/g, ' ').trim())
-  return flat.length > longest ? `${flat.slice(0, longest - 1)}…` : flat
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import { CATALOGUE } from '../core/events/catalogue.js'
 import type { FireEntry } from '../store/audit/entry-words.js'
@@ -87,31 +88,31 @@ function verifyView({ ok, records, last, problems, problemCount, notes }: Verifi
 
 const SHOWN_SHADOWS = 20
 
-/** By the rule or hook that would have acted. */
+/** By the rule or hook that would have acted. Another program may have written the entries. */
 function shadowsView(entries: readonly FireEntry[]): ShadowsView {
-  const groups = new Map<string, { seq: number; time: string; tool: string; text: string }[]>()
-  for (const { seq, time, tool = '', diagnostics } of entries)
-    for (const { code, hook = '', text } of diagnostics) {
-      if (code !== 'shadow') continue
+  const groups = new Map<string, ShadowsView['results'][number]['newest'][number][]>()
+  for (const { seq, time, tool, diagnostics } of entries)
+    for (const { code, hook, text } of diagnostics.filter(isObject)) {
+      if (code !== 'shadow' || typeof text !== 'string') continue
       const [, rule] = /\bthe rule (\S+) is in shadow mode/.exec(text) ?? []
-      const name = rule === undefined ? hook : `${hook} ${rule}`
+      const name = [shownText(hook), rule && visible(rule)].filter(Boolean).join(' ')
       const group = groups.get(name) ?? []
-      group.push({ seq, time, tool, text: text.replace(/^.*?would /, 'would ') })
+      const said = visible(text.replace(/^.*?would /, 'would '))
+      group.push({ seq, time: visible(time), tool: shownText(tool), text: said })
       groups.set(name, group)
     }
   return {
     results: [...groups].map(([name, all]) => ({
-      name: visible(name),
+      name,
       count: all.length,
-      newest: all.slice(0, SHOWN_SHADOWS).map(({ seq, time, tool, text }) => ({
-        seq,
-        time: visible(time),
-        tool: visible(tool),
-        text: visible(text),
-      })),
+      newest: all.slice(0, SHOWN_SHADOWS),
     })),
     isCut: entries.length >= MOST_SHADOWS,
   }
+}
+
+function shownText(value: unknown): string {
+  return typeof value === 'string' ? visible(value) : ''
 }
 
 function filtersIn(query: URLSearchParams): FilterOptions {

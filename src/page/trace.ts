@@ -106,7 +106,7 @@ export class PageTrace {
     const filter: EntryFilter = (entry) =>
       'diagnostics' in entry &&
       Array.isArray(entry.diagnostics) &&
-      entry.diagnostics.some(({ code }) => code === 'shadow')
+      entry.diagnostics.some((one) => one?.code === 'shadow')
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit }))
       if (isFire(entry)) found.push(entry)
     return found

@@ -39,8 +39,10 @@ describe('the own page', () => {
   it('answers on both loopback addresses, and nowhere else', async () => {
     const request = `GET / HTTP/1.1\r\nHost: carabiner.localhost:${served.port}\r\nConnection: close\r\n\r\n`
     expect(replyIn(await exchange(served.port, request, '127.0.0.1')).status).toBe(401)
-    const six = await exchange(served.port, request, '::1').catch((error) => error.code)
-    expect(['EADDRNOTAVAIL', 'ECONNREFUSED', 401]).toContain(six.code ?? replyIn(six).status)
+    const six: string = await exchange(served.port, request, '::1').catch((error) => error.code)
+    // Only a machine without IPv6 has nobody there.
+    const isMissing = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(six)
+    expect(isMissing ? 401 : replyIn(six).status).toBe(401)
     const other = await exchange(served.port, request, '127.0.0.2').catch((error) => error.code)
     expect(other).toBe('ECONNREFUSED')
   })

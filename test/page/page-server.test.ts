@@ -121,6 +121,39 @@ describe('an entry', () => {
   })
 })
 
+describe('an entry in full', () => {
+  it('has the whole reason, line by line, and the reason of each hook that ran or did not', async () => {
+    const reason = `first\n${'x'.repeat(2000)}\nlast`
+    const common = { name: 'gate', kind: 'command', source: '/h', ms: 1 } as const
+    const entry = {
+      kind: 'fire' as const,
+      time: new Date().toISOString(),
+      session: 's',
+      event: 'PreToolUse',
+      digest: 'd',
+      action: 'deny',
+      reason,
+      hooks: [
+        { ...common, status: 'ran', action: 'deny', reason },
+        { ...common, status: 'skipped', why: 'matcher', detail: 'matcher "Write" does not match' },
+      ],
+      injections: [],
+      diagnostics: [],
+      ms: 1,
+    }
+    await fileAuditLog({ projectDir: project.folder }).append([entry])
+    served = await servePage(project)
+    const { ask } = await asker()
+    const { rows } = JSON.parse((await ask('api/rows')).body)
+    expect(rows[0].reason.length).toBe(500)
+    expect(JSON.parse((await ask('api/entry?seq=1')).body)).toMatchObject({
+      reason,
+      ranHooks: [{ reason }],
+      notRun: [{ hooks: [{ name: 'gate', detail: 'matcher "Write" does not match' }] }],
+    })
+  })
+})
+
 describe('the record', () => {
   it('is whole, and says so', async () => {
     await shopDay(project)

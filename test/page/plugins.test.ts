@@ -159,10 +159,13 @@ describe('a switch', () => {
 
   it('is refused for a body that makes no sense', async () => {
     if (isRoot) writeApprovers([passkey('ann').approver], approversFile(project))
-    const wrong = [{ to: 'up' }, { where: '/' }, { for: 'ever' }, { for: 1 }, { plugin: null }, { from: 'x' }]
+    const wrong = [{ to: 'up' }, { where: '/' }, { for: 'ever' }, { for: '0h' }, { for: 1 }, { plugin: null }]
+    const status = async (act: object) => (await ask('POST', 'api/act/challenge', act)).status
+    const refused = isRoot ? 400 : 403
     for (const more of wrong)
-      expect((await ask('POST', 'api/act/challenge', offFor('bash-guard', more))).status).not.toBe(200)
-    expect((await ask('POST', 'api/act/challenge', offFor('nobody'))).status).not.toBe(200)
+      expect([more, await status(offFor('bash-guard', more))]).toEqual([more, refused])
+    for (const act of [offFor('bash-guard', { from: 'x' }), offFor('nobody')])
+      expect(await status(act)).toBe(isRoot ? 409 : 403)
   })
 })
 
@@ -199,13 +202,20 @@ describe.runIf(isRoot)('with a passkey', () => {
     const write = (name: string, text: string) => writeFileSync(join(source, name), text)
     mkdirSync(source)
     const command = 'sh "${' + 'CLAUDE_PLUGIN_ROOT}/stop.sh"'
-    write('hooks.json', JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }))
+    write(
+      'hooks.json',
+      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command, timeout: 9 }] }] } }),
+    )
     write('stop.sh', 'exit 0\n')
     expect((await project.call(['install', source, '--yes'])).code).toBe(0)
     write('stop.sh', 'exit 0 # two\n')
     const looked = (await ask('POST', 'api/updates', {})).answer as UpdatesView
     const [update] = looked.plugins
     expect(update).toMatchObject({ name: 'stopper', where: 'user', state: 'outdated' })
+    // The hooks that the digest covers are shown, whether they changed or not.
+    expect(update?.hooks).toEqual([
+      { name: expect.any(String), on: 'Stop', command: `${command}\nwith timeout 9` },
+    ])
     expect(update?.differences.flatMap(({ diff }) => diff)).toContain('+exit 0 # two')
     const asked = { what: 'update', name: 'stopper', where: 'user', digest: update?.digest }
     const installed = () => readFileSync(join(project.home, '.amplifier/hooks/stopper/stop.sh'), 'utf8')

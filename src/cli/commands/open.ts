@@ -4,31 +4,18 @@ import { dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
-import { actAnswers } from '../../page/act-answers.js'
 import { readAssets } from '../../page/assets.js'
-import { decisionAnswers } from '../../page/decision-answers.js'
 import { PortTaken } from '../../page/listener.js'
 import { openPage, type Page } from '../../page/page-server.js'
-import { questionAnswers } from '../../page/question-answers.js'
-import { PageTrace } from '../../page/trace.js'
-import { traceAnswers } from '../../page/trace-answers.js'
-import { approvalsIn, fileCalls, fileStores } from '../../store/file-stores.js'
-import { record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, secondsOf } from '../command.js'
 import { Interruption } from '../interruption.js'
-import { actsIn } from '../open/acts.js'
-import { agentAnswers } from '../open/agent-answers.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
-import { commandAnswers } from '../open/command-answers.js'
-import { playgroundAnswers } from '../open/playground-answers.js'
-import { pluginAnswers } from '../open/plugin-answers.js'
+import { pageAnswers } from '../open/page-answers.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
-import { auditOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
-import { version } from '../version.js'
 
 const IDLE_SECONDS = 1800
 
@@ -69,37 +56,12 @@ export const command: Command<typeof OPTIONS> = {
     const port = portOf(options.port)
     const idleMs = (secondsOf('idle', options.idle) ?? IDLE_SECONDS) * 1000
     const project = projectFolder(options)
-    const log = auditOf(project)
     const onProblem = (text: string) => void output.complain([plainText(`carabiner open: ${text}`)])
-    const trace = new PageTrace(log, () => fileCalls({ projectDir: project }), onProblem)
     const interruption = new Interruption(signal)
     const ending = new Ending(interruption.signal)
     const page = await opened({
       assets: assetsBeside(process.argv[1] ?? ''),
-      trace,
-      answers: {
-        'GET api/about': async () => ({ project: shortPath(project), folder: project, version }),
-        ...traceAnswers(trace),
-        ...commandAnswers(commands, project),
-        ...questionAnswers({
-          queue: () => approvalsIn({ onTrouble: onProblem }),
-          record: (pending, answer) => recordAnswer(pending, answer, 'page'),
-          by: userName(),
-        }),
-        ...pluginAnswers(commands, project),
-        ...playgroundAnswers(project, { onProblem }),
-        ...actAnswers({
-          acts: actsIn(commands, project),
-          record: (entry) => record(project, [entry]),
-          by: userName(),
-        }),
-        ...decisionAnswers({
-          trace,
-          grants: (onTrouble) => fileStores({ projectDir: project, onTrouble }).sessions,
-          record: (grant) => recordRevoked(project, [grant], userName()),
-        }),
-        ...agentAnswers(project),
-      },
+      ...pageAnswers({ commands, project, by: userName(), onProblem }),
       ...(port !== undefined && { port }),
       idleMs,
       onEnd: (why) => ending.end(why === 'idle' ? 'Nobody looks at the page any more.' : ''),

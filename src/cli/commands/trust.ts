@@ -16,7 +16,7 @@ import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { checkPerson } from '../person.js'
 import { changeScreen, reviewScreen, type Screen, type Shown } from '../plugins/print-review.js'
-import { findUnits, pageScreen, show, type Units } from '../plugins/review.js'
+import { findUnits, hooksData, pageScreen, show, type Units } from '../plugins/review.js'
 import { canShowChange, differenceData } from '../plugins/review-changes.js'
 import { counted, nextLines, noticeLines, placeOf, projectLine } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
@@ -329,12 +329,9 @@ async function document(
   return units.every(({ state }) => state === 'trusted') ? exitOf({ expectations }) : EXIT.failed
 }
 
-function unitData(
-  { unit, passthrough, review, risks, problems }: Shown,
-  store: Units['store'],
-  isFull: boolean,
-) {
-  const { name, kind, path, hooks } = unit
+function unitData(shown: Shown, store: Units['store'], isFull: boolean) {
+  const { unit, review, risks, problems } = shown
+  const { name, kind, path } = unit
   const standing = store.standingOf(unit)
   const files = (list: NonNullable<Shown['review']>['files'] = []) =>
     list.map((file) => ({
@@ -352,10 +349,7 @@ function unitData(
     state: standing.state,
     ...(standing.state !== 'trusted' && { why: standing.why }),
     digest: review?.digest ?? null,
-    hooks: hooks.map((hook, i) => ({
-      ...hook,
-      ...(passthrough[i]?.length && { envPassthrough: passthrough[i] }),
-    })),
+    hooks: hooksData(shown),
     files: files(review?.files),
     scripts: files(review?.scripts),
     absent: review?.absent ?? [],

@@ -1,14 +1,15 @@
 // What the page shows of agents: which of them ask Carabiner, what keeps them from it, and when that was last proven.
 
+import { visible } from '../../core/base/text.js'
 import { choicesOf } from '../../hosts/entries.js'
 import type { KnownHost } from '../../hosts/hosts.js'
 import { agentFiles, ownIn, type Registration, registrationsIn } from '../../hosts/registrations.js'
 import { SETUP_HOSTS } from '../../hosts/setups.js'
 import type { Answers } from '../../page/answers.js'
+import { block, place, path as shownPath } from '../../page/shown-text.js'
 import type { AgentView } from '../../page/view/agents.js'
 import { agentsOf, PROOF_HOSTS } from '../../verify/agents.js'
 import { gather } from '../doctor/facts.js'
-import { shortPath } from '../print/lines.js'
 import { type ProofState, proofStates } from '../proof-state.js'
 import { sourcesOf } from '../sources.js'
 
@@ -48,13 +49,13 @@ function viewOf(host: KnownHost, { registrations, proof, program }: Known): Agen
   return {
     name: host.name,
     title: host.title,
-    ...(program !== undefined && { program: shortPath(program) }),
+    ...(program !== undefined && { program: shownPath(program) }),
     asks: registrations.flatMap(asksOf),
     problems: problems.map(({ severity, text, file, line, fix }) => ({
       isBroken: severity === 'broken',
-      text,
-      ...(file !== undefined && { place: `${shortPath(file)}${line === undefined ? '' : `:${line}`}` }),
-      ...(fix !== undefined && { fix }),
+      text: block(text),
+      ...(file !== undefined && { place: place(file, line) }),
+      ...(fix !== undefined && { fix: block(fix) }),
     })),
     ...(proof && { proof: proofOf(proof) }),
     ...(next !== undefined && { next }),
@@ -62,7 +63,14 @@ function viewOf(host: KnownHost, { registrations, proof, program }: Known): Agen
 }
 
 function proofOf({ at, ok, quick, held, version, stale }: ProofState): AgentView['proof'] {
-  return { at, ok, quick, held, stale, ...(version !== undefined && { version }) }
+  return {
+    at: visible(at),
+    ok,
+    quick,
+    held,
+    stale: stale.map(block),
+    ...(version !== undefined && { version: visible(version) }),
+  }
 }
 
 function asksOf({ files, isProject }: Registration): AgentView['asks'] {
@@ -71,9 +79,9 @@ function asksOf({ files, isProject }: Registration): AgentView['asks'] {
     const pack = choicesOf(own.filter(({ call }) => call === 'hook').map(({ name }) => name))
     const isEngine = own.some(({ call }) => call === 'fire')
     return {
-      file: shortPath(path),
+      file: shownPath(path),
       isProject,
-      what: [...(isEngine ? ['your hooks and rules'] : []), ...pack],
+      what: [...(isEngine ? ['your hooks and rules'] : []), ...pack.map(visible)],
     }
   })
 }

@@ -6,10 +6,12 @@ import { visible } from '../../core/base/text.js'
 import { CATALOGUE } from '../../core/events/catalogue.js'
 import { type Answers, NotAnswered, textIn } from '../../page/answers.js'
 import { passkeysView } from '../../page/passkeys.js'
-import { block, shortened } from '../../page/row.js'
+import { block, place, path as shownPath } from '../../page/shown-text.js'
 import type { DoctorView } from '../../page/view/doctor.js'
 import type { TrustView, UnitFilesView, UnitView } from '../../page/view/trust.js'
 import type { WhyHookView, WhyView } from '../../page/view/why.js'
+import { RISK_KINDS } from '../../trust/risk-rules.js'
+import type { RiskNote } from '../../trust/risks.js'
 import type { UnitHook } from '../../trust/unit.js'
 import type { Commands } from '../command.js'
 import { examine } from '../doctor/examine.js'
@@ -107,11 +109,7 @@ function doctorView({ ok, checked, findings }: DoctorDocument): DoctorView {
           ...(wanted && { button: REPAIR_NAMES[wanted.kind] }),
           severity,
           code: visible(code),
-          place: visible(
-            [file && `${shortened(file)}${line === undefined ? '' : `:${line}`}`, hook]
-              .filter(Boolean)
-              .join(' '),
-          ),
+          place: [place(file, line), visible(hook ?? '')].filter(Boolean).join(' '),
           text: block(text),
           fix: block(fix),
         })),
@@ -147,11 +145,7 @@ function whyView({ event, candidates, forecast }: WhyDocument): WhyView {
       terms: [standing, matcher ? `for ${matcher}` : undefined]
         .flatMap((one) => (one ? [visible(one)] : []))
         .join(', '),
-      place: visible(
-        origin.file === undefined
-          ? origin.source
-          : `${shortened(origin.file)}${origin.line === undefined ? '' : `:${origin.line}`}`,
-      ),
+      place: origin.file === undefined ? visible(origin.source) : place(origin.file, origin.line),
     })),
     forecast: [deny && `If a hook denies: ${deny}.`, ask && `Questions: ${ask}.`].flatMap((one) =>
       one ? [block(one)] : [],
@@ -162,22 +156,26 @@ function whyView({ event, candidates, forecast }: WhyDocument): WhyView {
 // ---- trust ----------------------------------------------------------------------------------------------------
 
 interface TrustDocument {
-  readonly units: readonly {
+  readonly units: readonly (ContentDocument & {
     readonly name: string
     readonly path: string
     readonly state: string
     readonly why?: string
     readonly digest: string | null
-    readonly hooks: readonly (UnitHook & { readonly envPassthrough?: readonly string[] })[]
-    readonly risks: readonly { readonly where: string; readonly line?: number; readonly text: string }[]
-    readonly differences: readonly { readonly text: string; readonly diff?: readonly string[] }[]
     readonly programs: Readonly<Record<string, string>>
     readonly problems: readonly string[]
     readonly unchecked: string | null
     readonly files: readonly FileDocument[]
     readonly scripts: readonly FileDocument[]
-  }[]
+  })[]
   readonly expectations: readonly { readonly why: string; readonly repair: string }[]
+}
+
+/** What a person reads before they agree to it. */
+export interface ContentDocument {
+  readonly hooks: readonly (UnitHook & { readonly envPassthrough?: readonly string[] })[]
+  readonly risks: readonly RiskNote[]
+  readonly differences: readonly { readonly text: string; readonly diff?: readonly string[] }[]
 }
 
 interface FileDocument {
@@ -192,7 +190,7 @@ function filesView(units: TrustDocument['units'], id: string): UnitFilesView {
   const files = [...unit.files, ...unit.scripts]
   return {
     files: files.map(({ path, size, text }) => ({
-      path: visible(shortened(path)),
+      path: shownPath(path),
       size,
       ...(text !== undefined && { text: block(text) }),
     })),
@@ -201,12 +199,9 @@ function filesView(units: TrustDocument['units'], id: string): UnitFilesView {
 
 function trustView({ units, expectations }: TrustDocument): Omit<TrustView, 'passkeys'> {
   const waiting = units.filter(({ state }) => state !== 'trusted')
-  // The worst first: what was changed after somebody trusted it, then by the number of risks.
-  const weight = ({ state, risks }: (typeof units)[number]) =>
-    (state === 'modified' ? 1000 : 0) + risks.length
   return {
     trusted: units.length - waiting.length,
-    waiting: waiting.toSorted((a, b) => weight(b) - weight(a)).map(unitView),
+    waiting: waiting.toSorted(worstFirst).map(unitView),
     gone: expectations.map(({ why, repair }) => ({ why: block(why), repair: block(repair) })),
   }
 }
@@ -228,23 +223,42 @@ function unitView(unit: TrustDocument['units'][number]): UnitView {
   return {
     id: path,
     name: visible(name),
-    path: visible(shortened(path)),
+    path: shownPath(path),
     state: visible(state),
     why: block(why),
     ...(digest !== null && { digest }),
-    hooks: hooks.map((hook) => ({
-      name: visible(hook.name),
-      on: `${visible([hook.event, hook.matcher].filter(Boolean).join(' '))}${wayOf(hook)}`,
-      // All that the digest covers: whoever signs it has read it here.
-      command: [...commandLines(hook), ...termLines(hook, hook.envPassthrough ?? [])].join('\n'),
-    })),
-    risks: risks.map(({ where, line, text }) => ({
-      where: visible(`${shortened(where)}${line === undefined ? '' : `:${line}`}`),
-      text: block(text),
-    })),
-    differences: differences.map(({ text, diff = [] }) => ({ text: block(text), diff: diff.map(visible) })),
+    ...contentView({ hooks, risks, differences }),
     programs: Object.entries(programs).map(([program, place]) => `${visible(program)}: ${visible(place)}`),
     canTrust: digest !== null && problems.length === 0,
     problems: [...problems.map(block), ...(unchecked === null ? [] : [block(unchecked)])],
   }
+}
+
+/** All that the digest covers: whoever signs it has read it here. */
+export function contentView({
+  hooks,
+  risks,
+  differences,
+}: ContentDocument): Pick<UnitView, 'hooks' | 'risks' | 'differences'> {
+  return {
+    hooks: hooks.map((hook) => ({
+      name: visible(hook.name),
+      on: `${visible([hook.event, hook.matcher].filter(Boolean).join(' '))}${wayOf(hook)}`,
+      command: [...commandLines(hook), ...termLines(hook, hook.envPassthrough ?? [])].join('\n'),
+    })),
+    risks: risks.map(({ where, line, text }) => ({ where: place(where, line), text: block(text) })),
+    differences: differences.map(({ text, diff = [] }) => ({ text: block(text), diff: diff.map(visible) })),
+  }
+}
+
+/** What changed after somebody trusted it, then by the worst of its risks, then by their number. */
+function worstFirst(a: TrustDocument['units'][number], b: TrustDocument['units'][number]): number {
+  const changed = Number(b.state === 'modified') - Number(a.state === 'modified')
+  return changed || worstOf(a) - worstOf(b) || b.risks.length - a.risks.length
+}
+
+/** Risks come with the worst first. */
+function worstOf({ risks }: ContentDocument): number {
+  const [first] = risks
+  return first ? RISK_KINDS.indexOf(first.kind) : RISK_KINDS.length
 }

@@ -13,7 +13,7 @@ import { under } from '../../files/json-text.js'
 import { changesIn } from '../../pack/pre-tool-use/guard-rules.js'
 import type { Answers } from '../../page/answers.js'
 import { passkeysView } from '../../page/passkeys.js'
-import { block, shortened } from '../../page/row.js'
+import { block, place, path as shownPath } from '../../page/shown-text.js'
 import type {
   GroupView,
   PluginHookView,
@@ -163,7 +163,7 @@ function hookView(ones: readonly Startable[], around: Around): PluginHookView {
     name: visible(name),
     on: visible([[...new Set(events)].join(', '), matcher].filter(Boolean).join(' ')),
     command: isRules ? '' : block(command),
-    place: visible(file === undefined ? source : `${shortened(file)}${line === undefined ? '' : `:${line}`}`),
+    place: file === undefined ? visible(source) : place(file, line),
     standing: mode === undefined ? standing : 'in shadow mode',
     tone: standing === 'ready' && mode === undefined ? 'good' : TONES.has(standing) ? 'bad' : 'open',
     why: block(
@@ -203,21 +203,22 @@ function placesIn(path: string, { preset }: Rules): (id: string) => string {
   const ids = Array.isArray(list) ? list.map((rule) => (isObject(rule) ? rule.id : undefined)) : []
   return (id) => {
     const at = ids.indexOf(id)
-    if (at < 0 || typeof found !== 'object') return `preset ${preset ?? ''}`.trim()
-    return `${shortened(path)}:${found.json.lineOf(under(under(null, 'rules'), at))}`
+    if (at < 0 || typeof found !== 'object') return visible(`preset ${preset ?? ''}`.trim())
+    return place(path, found.json.lineOf(under(under(null, 'rules'), at)))
   }
 }
 
 interface RuleTerms {
+  /** As it is shown. */
   readonly place: string
   readonly now: number
   readonly onlyDenies: boolean
 }
 
-function ruleView(rule: Rule, { place, now, onlyDenies }: RuleTerms): RuleView {
+function ruleView(rule: Rule, { place: where, now, onlyDenies }: RuleTerms): RuleView {
   return {
     id: visible(rule.id),
-    place: visible(place),
+    place: where,
     about: visible(aboutRule(rule)),
     follows: visible(thenOfRule(rule)),
     state: stateOf(rule, now, onlyDenies),
@@ -249,7 +250,7 @@ async function packViews(pack: readonly PackHook[], around: Around): Promise<rea
         name: visible(name),
         on: visible(event),
         command: '',
-        place: visible(`${shortened(file)}:${line}`),
+        place: place(file, line),
         standing: 'ready',
         tone: 'good' as const,
         why: '',
@@ -266,6 +267,6 @@ async function guardViews({ project, now }: Around): Promise<readonly RuleView[]
   const changed = new Set(own.map(({ id }) => id))
   const { all } = rulesInForce({ rules: own }, { project, home: userHome() }, guardRules())
   return [...unique(all), ...own.filter(({ off }) => off)].map((rule) =>
-    ruleView(rule, { place: changed.has(rule.id) ? shortened(file) : GUARD, now, onlyDenies: false }),
+    ruleView(rule, { place: changed.has(rule.id) ? shownPath(file) : GUARD, now, onlyDenies: false }),
   )
 }

@@ -1,6 +1,8 @@
 // Switching on the page, with the same switches as `carabiner disable` and `carabiner enable`.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
+import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import type { ListedHook } from '../../hooks.js'
 import type { PreparedAct } from '../../page/act-answers.js'
 import { NotAnswered, textIn } from '../../page/answers.js'
@@ -33,7 +35,7 @@ export async function switchAct(project: string, body: unknown): Promise<Prepare
   const target = switchTargets(await listedHooks(sourcesOf(project))).find(isMeant)
   if (!target) throw new NotAnswered(409, 'There is no such plugin or hook any more')
   const now = Date.now()
-  const until = length === '' ? undefined : new Date(now + lengthOf(length)).toISOString()
+  const until = length === '' ? undefined : new Date(now + msIn(length)).toISOString()
   const isShadow = to === 'shadow'
   return {
     signed: { what: 'switch', to, target: { ...target }, project: key ?? null, until: until ?? null },
@@ -55,6 +57,14 @@ export async function switchAct(project: string, body: unknown): Promise<Prepare
         ...(until !== undefined && { until }),
       }
     },
+  }
+}
+
+function msIn(length: string): number {
+  try {
+    return lengthOf(length)
+  } catch (error) {
+    throw new NotAnswered(400, visible(textOf(error)))
   }
 }
 

@@ -1,12 +1,13 @@
 // Updating a plugin on the page: looking for updates as `carabiner update --check`, and replacing with exactly what was shown.
 
 import { visible } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { PreparedAct } from '../../page/act-answers.js'
 import { NotAnswered, textIn } from '../../page/answers.js'
-import { block, shortened } from '../../page/row.js'
+import { block } from '../../page/shown-text.js'
 import type { UpdateView } from '../../page/view/plugins.js'
 import type { Commands } from '../command.js'
-import { documentOf } from './command-answers.js'
+import { type ContentDocument, contentView, documentOf } from './command-answers.js'
 
 interface UpdateDocument {
   readonly plugins: readonly {
@@ -21,9 +22,10 @@ interface UpdateDocument {
     readonly review?: {
       readonly digest: string | null
       readonly problems: readonly string[]
-      readonly risks: readonly { readonly where: string; readonly line?: number; readonly text: string }[]
+      readonly hooks: ContentDocument['hooks']
+      readonly risks: ContentDocument['risks']
     }
-    readonly differences?: readonly { readonly text: string; readonly diff?: readonly string[] }[]
+    readonly differences?: ContentDocument['differences']
   }[]
 }
 
@@ -55,12 +57,8 @@ function updateView(one: UpdateDocument['plugins'][number]): UpdateView {
             .join(' '),
     ),
     ...(isReady && review.digest !== null && { digest: review.digest }),
-    risks: (review?.risks ?? []).map(({ where: at, line, text }) => ({
-      where: visible(`${shortened(at)}${line === undefined ? '' : `:${line}`}`),
-      text: block(text),
-    })),
-    differences: differences.map(({ text, diff = [] }) => ({ text: block(text), diff: diff.map(visible) })),
-    command: `carabiner update ${name} --${where}`,
+    ...contentView({ hooks: review?.hooks ?? [], risks: review?.risks ?? [], differences }),
+    command: `carabiner update ${shellQuoted(visible(name))} --${where}`,
   }
 }
 

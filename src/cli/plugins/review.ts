@@ -190,10 +190,11 @@ export async function printReview(
 }
 
 /** For programs. */
-export function reviewData({ unit, review, risks, problems }: Shown) {
+export function reviewData(shown: Shown) {
+  const { review, risks, problems } = shown
   return {
     digest: review?.digest ?? null,
-    hooks: unit.hooks,
+    hooks: hooksData(shown),
     files: (review?.files ?? []).map((file) => ({
       path: file.path,
       size: file.size,
@@ -204,6 +205,14 @@ export function reviewData({ unit, review, risks, problems }: Shown) {
     risks,
     problems,
   }
+}
+
+/** Hooks with the variables that they get in addition. */
+export function hooksData({ unit, passthrough }: Shown) {
+  return unit.hooks.map((hook, i) => ({
+    ...hook,
+    ...(passthrough[i]?.length && { envPassthrough: passthrough[i] }),
+  }))
 }
 
 /** True, or why it is not trusted: then it is installed, but blocked. */

@@ -1,10 +1,10 @@
 // Text that all commands print in the same way: durations, paths, diagnostics, columns.
 
-import { relative, resolve, sep } from 'node:path'
+import { relative, sep } from 'node:path'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { callerPath } from '../../files/caller.js'
-import { userHome } from '../../files/homes.js'
+import { withTilde } from '../../files/homes.js'
 import type { Remark } from '../../plugins/migrate/movable-hooks.js'
 import type { Untrusted } from '../../trust/unit.js'
 import { type Places, projectOf } from '../sources.js'
@@ -53,8 +53,7 @@ export function indented(text: string, by: number): readonly string[] {
 export function shortPath(path: string): string {
   const here = fromHere(path)
   if (here !== '.' && here !== path && here !== '..' && !here.startsWith(`..${sep}`)) return here
-  const home = resolve(userHome())
-  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
+  return withTilde(path)
 }
 
 /** Relative to the current directory, and never like an option. */

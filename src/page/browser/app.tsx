@@ -103,9 +103,7 @@ function Foot({ about, connection, onHelp }: FootProps) {
       <p class={connection} role="status">
         <span class="dot" /> {STATES[connection]}
       </p>
-      <p class="dim" title={about?.folder}>
-        {about ? `${about.project}, this machine only` : ''}
-      </p>
+      <p class="dim">{about ? `${about.project}, this machine only` : ''}</p>
       <p class="acts">
         <button type="button" class="quiet" onClick={onHelp}>
           Keys <kbd>?</kbd>

@@ -97,7 +97,11 @@ export function Audit({ route }: ScreenProps) {
       {found?.rows.length === 0 && <p class="nothing">No entry matches.</p>}
       {found && found.rows.length > 0 && <RowList rows={found.rows} open={open} onOpen={onOpen} />}
       {found?.more && (
-        <button type="button" class="more" onClick={() => void more()}>
+        <button
+          type="button"
+          class="more"
+          onClick={() => void more().catch((error: Error) => setProblem(error.message))}
+        >
           Show older entries
         </button>
       )}

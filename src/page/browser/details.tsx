@@ -98,7 +98,13 @@ export function DetailsBody({ details }: { readonly details: Details }) {
             {details.notRun.map(({ why, hooks }) => (
               <div key={why}>
                 <dt>{why}</dt>
-                <dd>{hooks.map(({ name }) => name).join(', ')}</dd>
+                <dd>
+                  {hooks.map(({ name, detail }, i) => (
+                    <p key={`${i} ${name}`}>
+                      {name} {detail !== undefined && <span class="dim">{detail}</span>}
+                    </p>
+                  ))}
+                </dd>
               </div>
             ))}
           </dl>
@@ -160,7 +166,9 @@ function Axis({ hooks, ms }: { readonly hooks: readonly RanHook[]; readonly ms: 
             <td class="ms">{duration(hook.ms)}</td>
             <td class="did">
               {hook.did}
-              {hook.detail !== undefined && <small>{hook.detail}</small>}
+              {[hook.reason, hook.detail].map(
+                (text, part) => text !== undefined && <small key={part}>{text}</small>,
+              )}
             </td>
           </tr>
         ))}

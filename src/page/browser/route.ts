@@ -14,8 +14,17 @@ export function routeNow(): Route {
   const [screen = '', item = ''] = path.split('/')
   return {
     screen: screen === '' ? 'live' : screen,
-    item: decodeURIComponent(item),
+    item: decoded(item),
     query: new URLSearchParams(query),
+  }
+}
+
+/** A person may have typed it. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

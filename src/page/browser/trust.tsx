@@ -9,6 +9,7 @@ import { DiffLines } from './diff.js'
 import { counted } from './format.js'
 import { Risks } from './risks.js'
 import { Typed } from './typed.js'
+import { UnitHooks } from './unit-hooks.js'
 
 export function Trust() {
   const [turn, setTurn] = useState(0)
@@ -70,14 +71,7 @@ function Unit({ unit, passkeys, onDone }: UnitProps) {
         </figure>
       ))}
       <dl class="fields">
-        {hooks.map((hook) => (
-          <div key={hook.name}>
-            <dt>{hook.on === '' ? hook.name : hook.on}</dt>
-            <dd>
-              <pre>{hook.command === '' ? hook.name : hook.command}</pre>
-            </dd>
-          </div>
-        ))}
+        <UnitHooks hooks={hooks} />
         {programs.map((program) => (
           <div key={program}>
             <dt>program</dt>

@@ -6,6 +6,7 @@ import { Act } from './act.js'
 import { tell } from './ask.js'
 import { DiffLines } from './diff.js'
 import { Risks } from './risks.js'
+import { UnitHooks } from './unit-hooks.js'
 
 export function Updates({ onDone }: { readonly onDone: (text: string) => void }) {
   const [view, setView] = useState<UpdatesView>()
@@ -34,7 +35,7 @@ export function Updates({ onDone }: { readonly onDone: (text: string) => void })
       )}
       {view?.plugins.length === 0 && <p class="dim">Carabiner installed no plugins.</p>}
       <ul class="cards">
-        {view?.plugins.map(({ name, where, state, text, digest, risks, differences, command }) => (
+        {view?.plugins.map(({ name, where, state, text, digest, hooks, risks, differences, command }) => (
           <li key={`${where} ${name}`}>
             <article class="card" aria-label={name}>
               <h3>
@@ -48,6 +49,11 @@ export function Updates({ onDone }: { readonly onDone: (text: string) => void })
                   {one.diff.length > 0 && <DiffLines lines={one.diff} />}
                 </figure>
               ))}
+              {hooks.length > 0 && (
+                <dl class="fields">
+                  <UnitHooks hooks={hooks} />
+                </dl>
+              )}
               {digest !== undefined && (
                 <Act
                   label="Update to exactly this"

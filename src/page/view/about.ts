@@ -2,6 +2,5 @@
 
 export interface About {
   readonly project: string
-  readonly folder: string
   readonly version: string
 }

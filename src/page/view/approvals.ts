@@ -15,9 +15,8 @@ export interface QuestionView {
   readonly expires: string
   /** The digest of the call that the answer is bound to. */
   readonly digest: string
-  /** The commands that answer it. */
+  /** The command that allows it; absent if the hooks offer no allow. */
   readonly allow?: string
-  readonly deny: string
 }
 
 export interface QuestionsView {

@@ -88,6 +88,8 @@ export interface UpdateView {
   /** `from 1.0.0 to 1.1.0`, or why it could not be fetched. */
   readonly text: string
   readonly digest?: string
+  /** All of them as they would be, whether they change or not. */
+  readonly hooks: UnitView['hooks']
   readonly risks: UnitView['risks']
   readonly differences: UnitView['differences']
   readonly command: string

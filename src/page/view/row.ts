@@ -69,7 +69,6 @@ export interface Details extends Row {
   readonly asked: readonly string[]
   readonly answer?: string
   readonly digest?: string
-  readonly hash: string
   readonly prev: string
 }
 

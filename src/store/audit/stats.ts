@@ -1,5 +1,6 @@
 // Statistics of each hook over any number of entries, in bounded memory.
 
+import { isObject } from '../../core/base/json.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { Entry } from '../audit-log.js'
 
@@ -88,10 +89,14 @@ export async function statsOf(
   const tallies = new Map<string, Tally>()
   for await (const entry of entries) {
     if (entry.kind !== 'fire' && entry.kind !== 'late') continue
-    for (const hook of Array.isArray(entry.hooks) ? entry.hooks : [])
-      tallyOf(tallies, hook).add(hook, entry.time)
+    for (const hook of hooksIn(entry)) tallyOf(tallies, hook).add(hook, entry.time)
   }
   return [...tallies.values()].map((tally) => tally.stats())
+}
+
+/** Another program may have written the entry. */
+function hooksIn({ hooks }: { readonly hooks: readonly AuditedHook[] }): readonly AuditedHook[] {
+  return Array.isArray(hooks) ? hooks.filter((hook): hook is AuditedHook => isObject(hook)) : []
 }
 
 function tallyOf(tallies: Map<string, Tally>, { name, source }: AuditedHook): Tally {
@@ -132,10 +137,11 @@ export async function historyOf(
   for await (const entry of entries) {
     if (entry.kind !== 'fire' && entry.kind !== 'late') continue
     const at = Date.parse(entry.time)
-    start ??= Math.min(at, to)
-    const part = Math.floor(((at - start) / Math.max(1, to - start)) * parts)
+    if (!Number.isNaN(at)) start ??= Math.min(at, to)
+    const part = Math.floor(((at - (start ?? to)) / Math.max(1, to - (start ?? to))) * parts)
+    // Undefined for an entry without a valid time.
     const tallies = inParts[Math.min(parts - 1, Math.max(0, part))]
-    for (const hook of Array.isArray(entry.hooks) ? entry.hooks : []) {
+    for (const hook of hooksIn(entry)) {
       tallyOf(all, hook).add(hook, entry.time)
       if (tallies) tallyOf(tallies, hook).add(hook, entry.time)
     }

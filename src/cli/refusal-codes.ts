@@ -96,6 +96,10 @@ export const REFUSAL_CODES = {
     means: 'The gateway of the fleet was reached, and refused.',
     todo: 'Do what the message says: a token works once, and a machine that left has to join again.',
   },
+  FLEET_UNSHIPPED: {
+    means: 'The machine would leave its fleet, which does not have all its records yet.',
+    todo: 'Type carabiner fleet ship, or leave with --anyway.',
+  },
   UNKNOWN_TOKEN: {
     means: 'There is no token with this id.',
     todo: 'Type carabiner fleet token list: it shows them.',

@@ -24,9 +24,9 @@ export const ROUTES = {
   leave: { method: 'POST', path: '/v1/leave', signed: true, most: KIB },
   machine: { method: 'GET', path: '/v1/machine', signed: true, most: 0 },
   people: { method: 'GET', path: '/v1/people', signed: true, most: 0 },
-  heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: 256 * KIB },
+  heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: KIB },
   append: { method: 'POST', path: '/v1/audit/append', signed: true, most: LONGEST_LINE + 64 * KIB },
-  evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 256 * KIB },
+  evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 4 * KIB },
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof ROUTES
@@ -83,8 +83,11 @@ export interface PeopleAnswer {
   readonly people?: SignedPeople
 }
 
+/** Asks about all logs whose id begins with `home`, a page after another. */
 export interface HeadsRequest {
-  readonly logs: readonly string[]
+  readonly home: string
+  /** The last log of the page before. */
+  readonly after?: string
 }
 
 /** The newest epoch of a log that the gateway has. */
@@ -92,12 +95,17 @@ export interface ChainHead extends Link {
   readonly epoch: number
 }
 
+/** In the order of the logs' ids. */
 export interface HeadsAnswer {
-  readonly heads: Readonly<Record<string, ChainHead>>
+  readonly heads: readonly (ChainHead & {
+    readonly log: string
+    /** Whether the machine has told already that it no longer has this log. */
+    readonly told: boolean
+  })[]
 }
 
-/** The most logs that are asked about at once. */
-export const MOST_LOGS = 1000
+/** The size of a page of heads. */
+export const MOST_HEADS = 1000
 /** The size of a batch, unless a single line is longer. */
 export const BATCH = { lines: 1000, bytes: 1024 * KIB } as const
 
@@ -115,11 +123,24 @@ export interface EvidenceRequest {
   readonly epoch: number
   readonly kind: Break
   readonly seq: number
-  /** The hash that the machine remembers or has, and the one that the gateway said. */
+  /** The hash that the gateway has at this place, and the one that the machine has. */
   readonly held?: string
   readonly sent?: string
 }
 
+export interface EvidenceAnswer {
+  /** Whether the gateway did not know it yet. */
+  readonly news: boolean
+}
+
+/** What the ids of all logs of one user of a machine begin with. */
+export const HOME_ID = /^[0-9a-f]{16}$/
+
 export const LOG_ID = /^[0-9a-f]{32}$/
 export const MACHINE_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Only there a gateway and a machine may speak without TLS. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}

@@ -1,6 +1,6 @@
 // The gateway: who may speak to it, joining, leaving, and what it takes.
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,6 +20,8 @@ import { type Fleet, joined, madeFleet, madeLines, madeToken, opened } from './f
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 const LOG = 'a'.repeat(32)
+/** What the ids of the logs of its user begin with. */
+const HOME = 'a'.repeat(16)
 
 describe.runIf(hasPostgres)('the gateway', () => {
   let server: Postgres
@@ -116,6 +118,23 @@ describe.runIf(hasPostgres)('the gateway', () => {
       await expect(join('free')).resolves.toMatchObject({ name: 'free' })
     })
 
+    it('is answered again when the answer was lost, also if the machine was retired in between', async () => {
+      const [token, place] = [await madeToken(fleet), userPlace(home())]
+      const options = { url: listening.url, name: 'lost-answer', place }
+      const first = await joinFleet({ ...options, token })
+      unlinkSync(place.marker)
+      expect(await joinFleet({ ...options, token })).toMatchObject({ machine: first.machine, key: first.key })
+      unlinkSync(place.marker)
+      await run(fleet.admin, [
+        `select fleet.enter('acme')`,
+        `select fleet.retire_machine('${first.machine}')`,
+      ])
+      const again = await joinFleet({ ...options, token: await madeToken(fleet) })
+      expect(again.machine).not.toBe(first.machine)
+      expect(readMember(place)?.key.publicKey).toEqual(again.key.publicKey)
+      expect(again.key.publicKey).not.toEqual(first.key.publicKey)
+    })
+
     it('with a key needs the key: nobody joins in the name of another', async () => {
       const token = await madeToken(fleet)
       const key = newKeyPair().publicKey.toString('base64url')
@@ -157,7 +176,7 @@ describe.runIf(hasPostgres)('the gateway', () => {
 
     it('counts only for its own bytes, route, query and machine', async () => {
       const [one, other] = [await member(), await member()]
-      const body = JSON.stringify({ logs: [LOG] })
+      const body = JSON.stringify({ home: HOME })
       const good = header(one, 'heads', body)
       expect(await raw('heads', good, body)).toEqual([200, undefined])
       const denied = [403, 'UNKNOWN_MACHINE']
@@ -208,8 +227,12 @@ describe.runIf(hasPostgres)('the gateway', () => {
       const lines = madeLines([{ session: 'a' }, { session: 'b' }])
       expect(await append(one, `${lines.text}\n`)).toEqual({ status: 'added', ...lines.last })
       const client = clientOf(one)
-      const body = { logs: [LOG, 'b'.repeat(32)] }
-      expect(await client.ask('heads', { body })).toEqual({ heads: { [LOG]: { epoch: 1, ...lines.last } } })
+      const heads = (home: string, after?: string) => client.ask('heads', { body: { home, after } })
+      const head = { log: LOG, epoch: 1, ...lines.last, told: false }
+      expect(await heads(HOME)).toEqual({ heads: [head] })
+      expect(await heads('b'.repeat(16))).toEqual({ heads: [] })
+      expect(await heads(HOME, LOG)).toEqual({ heads: [] })
+      for (const home of ['', 'a', '%'.repeat(16)]) await expect(heads(home)).rejects.toThrow('The request')
       client.close()
     })
 

@@ -5,9 +5,9 @@ import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 import { type FleetQuery, searchRecords } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
+import { headsOf, logId } from '../../src/fleet/machine/log-folders.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
-import { logId, ship } from '../../src/fleet/machine/shipper.js'
-import type { HeadsAnswer } from '../../src/fleet/protocol.js'
+import { ship } from '../../src/fleet/machine/shipper.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import type {
   AuditLog,
@@ -99,11 +99,11 @@ export class ShippedLog {
 
   /** What the gateway tells the machine. */
   async #head(): Promise<Link | undefined> {
-    const log = logId(this.local.place)
-    const client = clientOf(this.#options.member)
+    const { member, dataDir } = this.#options
+    const client = clientOf(member)
     try {
-      const { heads } = await client.ask<HeadsAnswer>('heads', { body: { logs: [log] } })
-      return heads[log]
+      const head = (await headsOf(client, dataDir)).get(logId(this.local.place))
+      return head && linkOf(head)
     } finally {
       client.close()
     }

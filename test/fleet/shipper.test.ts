@@ -1,6 +1,18 @@
 // Shipping: in order, once, across restarts and days offline; forks, gaps, cuts and a server that forgot are told.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -8,12 +20,15 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
-import { clientOf } from '../../src/fleet/machine/joining.js'
+import { clientOf, leaveFleet } from '../../src/fleet/machine/joining.js'
+import { logId } from '../../src/fleet/machine/log-folders.js'
+import type { LogBreak } from '../../src/fleet/machine/log-shipping.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
-import { type LogBreak, ship } from '../../src/fleet/machine/shipper.js'
+import { ship } from '../../src/fleet/machine/shipper.js'
+import type { RouteName } from '../../src/fleet/protocol.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
-import { readShipped } from '../../src/store/audit/shipped.js'
-import { type Fleet, joined, madeFleet, opened } from './fleet-scene.js'
+import { readShipped, removableUpTo } from '../../src/store/audit/shipped.js'
+import { type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 const time = '2026-11-18T06:00:00.000Z'
@@ -87,6 +102,24 @@ describe.runIf(hasPostgres)('shipping', () => {
       return rows.map(({ epoch, what }) => `${epoch}:${what}`)
     }
 
+    /** The log as it is now, to be put back later, as from a backup. */
+    backup(): () => void {
+      const data = join(this.home, 'data')
+      const kept = join(this.home, 'backup')
+      const isLogs = (path: string) => !/\/(?:owner\.|lock)/.test(path)
+      for (const part of ['audit', 'state'])
+        cpSync(join(data, part), join(kept, part), { recursive: true, filter: isLogs })
+      return () => {
+        const shipped = readFileSync(join(this.log.place, 'shipped.json'))
+        this.log.close()
+        for (const part of ['audit', 'state']) {
+          rmSync(join(data, part), { recursive: true })
+          cpSync(join(kept, part), join(data, part), { recursive: true })
+        }
+        writeFileSync(join(this.log.place, 'shipped.json'), shipped)
+      }
+    }
+
     async evidence(): Promise<unknown[]> {
       const sql = `select kind from fleet.evidence where machine = '${this.member.machine}' order by evidence`
       return (await run(fleet.owner, [sql])).map(({ kind }) => kind)
@@ -100,7 +133,7 @@ describe.runIf(hasPostgres)('shipping', () => {
 
   it('sends what is new, in order and once, and notes how far', async () => {
     const one = await Machine.make()
-    expect(await one.ship()).toEqual({ logs: 0, records: 0, breaks: [] })
+    expect(await one.ship()).toEqual({ isBusy: false, logs: 0, records: 0, breaks: [], failures: [] })
     one.write('a', 'b')
     expect(await one.ship()).toMatchObject({ logs: 1, records: 2 })
     expect(await one.ship()).toMatchObject({ logs: 1, records: 0 })
@@ -138,7 +171,8 @@ describe.runIf(hasPostgres)('shipping', () => {
     await one.ship()
     unlinkSync(join(one.log.place, 'shipped.json'))
     one.write('c')
-    await Promise.all([one.ship(), one.ship(), one.ship()])
+    const reports = await Promise.all([one.ship(), one.ship(), one.ship()])
+    expect(reports.filter(({ isBusy }) => isBusy)).toHaveLength(2)
     expect(await one.there()).toEqual(['1:a', '1:b', '1:c'])
     expect(await one.evidence()).toEqual([])
   })
@@ -188,6 +222,88 @@ describe.runIf(hasPostgres)('shipping', () => {
     expect(await one.log.verify()).toMatchObject({ ok: true })
   })
 
+  it('sends what a log without its head still has', async () => {
+    const one = await Machine.make()
+    one.write('a', 'b')
+    one.log.close()
+    unlinkSync(join(one.log.place, 'head.json'))
+    expect(await one.ship()).toMatchObject({ records: 2, breaks: [] })
+  })
+
+  it('sends a line that is longer than a batch by itself', async () => {
+    const one = await Machine.make()
+    one.write('a', 'x'.repeat(900_000), 'y'.repeat(8 * 1024 * 1024 - 2000), 'b')
+    expect(await one.ship()).toMatchObject({ records: 4, failures: [] })
+  })
+
+  it('sends the other logs when one cannot be shipped, and notes why', async () => {
+    const [one, projectDir] = [await Machine.make(), join(folder, 'other-project')]
+    one.write('a')
+    mkdirSync(projectDir)
+    const other = new FileAuditLog({ projectDir, dataDir: join(one.home, 'data') })
+    other.append([{ kind: 'fire', time }])
+    const [first = '', second = ''] = [one.log.place, other.place].sort()
+    const segment = join(first, '00000001.jsonl')
+    renameSync(segment, join(first, 'moved'))
+    mkdirSync(segment)
+    const report = await one.ship()
+    expect(report).toMatchObject({ records: 1, failures: [{ folder: first }] })
+    expect(readShipped(first)).toMatchObject({
+      seq: 0,
+      failure: expect.stringContaining('not a regular file'),
+    })
+    expect(readShipped(second)).toMatchObject({ seq: 1 })
+    rmdirSync(segment)
+    renameSync(join(first, 'moved'), segment)
+    expect(await one.ship()).toMatchObject({ records: 1, failures: [] })
+    expect(readShipped(first)?.failure).toBeUndefined()
+  })
+
+  it.each([
+    ['an answer that says nothing', {}],
+    ['an answer of another kind', { status: 'thanks', seq: 2, hash: 'x' }],
+    ['fewer records', { status: 'added', seq: 1, hash: 'x' }],
+    ['another record', { status: 'known', seq: 2, hash: 'f'.repeat(64) }],
+  ])('does not take %s for an acknowledgement', async (_, answer) => {
+    const one = await Machine.make()
+    one.write('a', 'b')
+    const real = clientOf(one.member)
+    const ask = (name: RouteName, options: object) => (name === 'append' ? answer : real.ask(name, options))
+    const report = await one.ship({ ask, close: () => real.close() } as unknown as GatewayClient)
+    expect(report).toMatchObject({ records: 0, failures: [{ why: expect.stringContaining('acknowledge') }] })
+    expect(readShipped(one.log.place)?.seq).toBe(0)
+  })
+
+  it('notes how far in place, so that a full disk does not matter', async () => {
+    const one = await Machine.make()
+    const file = join(one.log.place, 'shipped.json')
+    one.write('a')
+    writeFileSync(`${file}.tmp`, 'left by a process that was killed')
+    await one.ship()
+    const { ino } = statSync(file)
+    one.write('b')
+    await one.ship()
+    expect(statSync(file).ino).toBe(ino)
+    expect(readShipped(one.log.place)).toMatchObject({ seq: 2 })
+    expect(readdirSync(one.log.place).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  it('keeps on disk what another membership shipped, until this one has it too', async () => {
+    const one = await Machine.make({ maxSegmentBytes: 2000, maxBytes: 6000 })
+    for (let i = 0; i < 30; i++) one.write(`s${i}`)
+    await one.ship()
+    expect(removableUpTo(one.log.place)).toBe(30)
+    await leaveFleet(one.member)
+    expect(removableUpTo(one.log.place)).toBe(Infinity)
+    const again = await joined(fleet, listening.url, join(one.home, 'data'), 'joined-again')
+    expect(removableUpTo(one.log.place)).toBe(0)
+    const client = clientOf(again)
+    const report = await ship({ client, machine: again.machine, dataDir: join(one.home, 'data') })
+    client.close()
+    expect(report).toMatchObject({ records: 30, breaks: [] })
+    expect(removableUpTo(one.log.place)).toBe(30)
+  })
+
   describe('tells, keeps as evidence on both sides, and goes on in a new chain:', () => {
     const broken = async (one: Machine, kind: string) => {
       const report = await one.ship()
@@ -212,7 +328,7 @@ describe.runIf(hasPostgres)('shipping', () => {
       expect(await one.there()).toEqual(['1:a', '1:b', '2:x', '2:y', '2:z'])
     })
 
-    it('a log whose end was cut off', async () => {
+    it('a log that is shorter and ends with another record', async () => {
       const one = await Machine.make()
       one.write('a', 'b', 'c')
       await one.ship()
@@ -222,8 +338,93 @@ describe.runIf(hasPostgres)('shipping', () => {
       one.log.close()
       one.write('x')
       writeFileSync(join(one.log.place, 'shipped.json'), JSON.stringify({ format: 1, ...kept }))
-      await broken(one, 'cut')
+      await one.ship()
+      expect(one.told).toMatchObject([{ kind: 'fork', seq: 3 }])
       expect(await one.there()).toEqual(['1:a', '1:b', '1:c', '2:x'])
+    })
+
+    it('a log whose end was cut off, without sending the rest again', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      const putBack = one.backup()
+      one.write('c', 'd')
+      await one.ship()
+      putBack()
+      await broken(one, 'cut')
+      expect(await one.there()).toEqual(['1:a', '1:b', '1:c', '1:d'])
+      one.write('e')
+      expect(await one.ship()).toMatchObject({ records: 1, breaks: [] })
+      expect(await one.there()).toEqual(['1:a', '1:b', '1:c', '1:d', '2:e'])
+    })
+
+    it('a log whose folder is gone, once', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      await one.ship()
+      rmSync(one.log.place, { recursive: true })
+      expect((await one.ship()).breaks).toEqual([{ log: logId(one.log.place), kind: 'cut', seq: 2 }])
+      expect(await one.evidence()).toEqual(['cut'])
+      expect(await one.ship()).toMatchObject({ breaks: [] })
+      mkdirSync(one.log.place)
+      await one.ship()
+      expect(await one.evidence()).toEqual(['cut'])
+    })
+
+    it('a chain that somebody else began with the key of this machine, and goes on where it was', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      await one.ship()
+      const log = logId(one.log.place)
+      const client = clientOf(one.member)
+      const stranger = madeLines([{ session: 'x' }], { seq: 500, hash: 'a'.repeat(64) })
+      const append = () =>
+        client.ask('append', { query: `log=${log}&epoch=2`, body: Buffer.from(`${stranger.text}\n`) })
+      await expect(append()).rejects.toThrow('no chain 2')
+      await client.ask('evidence', { body: { log, epoch: 1, kind: 'fork', seq: 2 } })
+      await append()
+      client.close()
+      one.write('c')
+      const report = await one.ship()
+      expect(report).toMatchObject({ records: 1, breaks: [{ kind: 'fork', seq: 501 }] })
+      expect(await one.there()).toEqual(['1:a', '1:b', '2:x', '3:c'])
+      const [row] = await run(fleet.owner, [
+        `select held, sent from fleet.evidence where machine = '${one.member.machine}' and epoch = 2`,
+      ])
+      expect(row).toEqual({ held: stranger.last.hash, sent: expect.not.stringMatching(stranger.last.hash) })
+    })
+
+    it('a record that the server replaced behind the back of this machine', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b')
+      await one.ship()
+      await run(fleet.owner, [
+        `update fleet.chain set hash = decode('${'ab'.repeat(32)}', 'hex') where machine = '${one.member.machine}'`,
+      ])
+      expect(await one.ship()).toMatchObject({ breaks: [{ kind: 'fork', seq: 2 }] })
+    })
+
+    it('a first record that was changed before it was shipped', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b', 'c')
+      writeFileSync(one.segment, readFileSync(one.segment, 'utf8').replace('"session":"a"', '"session":"x"'))
+      await broken(one, 'damaged')
+      expect(await one.there()).toEqual(['1:b', '1:c'])
+    })
+
+    it('first records that were removed before they were shipped', async () => {
+      const one = await Machine.make({ maxSegmentBytes: 2000 })
+      for (let i = 0; i < 30; i++) one.write(`s${i}`)
+      unlinkSync(one.segment)
+      await broken(one, 'gap')
+      expect((await one.there()).at(-1)).toBe('1:s29')
+    })
+
+    it('an older segment whose last line is only a part, and sends what follows', async () => {
+      const one = await Machine.make({ maxSegmentBytes: 2000 })
+      for (let i = 0; i < 30; i++) one.write(`s${i}`)
+      writeFileSync(one.segment, readFileSync(one.segment, 'utf8').slice(0, -20))
+      await broken(one, 'damaged')
+      expect((await one.there()).at(-1)).toBe('2:s29')
     })
 
     it('records that were lost before they were shipped', async () => {

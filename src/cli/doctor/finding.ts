@@ -64,6 +64,8 @@ export const FINDING_CODES = [
   'slow',
   'audit-broken',
   'audit-unwitnessed',
+  'fleet-key',
+  'fleet-failed',
   'fleet-history',
   // folders
   'folder-unusable',

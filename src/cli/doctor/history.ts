@@ -11,7 +11,6 @@ import type { AuditedHook } from '../../core/session/audit-record.js'
 import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { ifThere } from '../../files/if-there.js'
 import type { ListedHook } from '../../hooks.js'
-import { readShipped } from '../../store/audit/shipped.js'
 import { type HookStats, statsOf } from '../../store/audit/stats.js'
 import type { AuditLog, Problem, StoredEntry } from '../../store/audit-log.js'
 import { fileAuditLog } from '../../store/file-stores.js'
@@ -24,6 +23,7 @@ import { takenBy } from '../why/matching.js'
 import { todoOf } from './configuration.js'
 import { type Facts, written } from './facts.js'
 import { at, type Checked, type Finding } from './finding.js'
+import { fleetFindings } from './fleet.js'
 import { scriptFiles } from './scripts.js'
 
 type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
@@ -45,7 +45,7 @@ export async function history(facts: Facts): Promise<Checked> {
     what: `${counted(all.length, 'event')} on record`,
     findings: [
       ...(await damage(audit, facts)),
-      ...unlikeFleet(audit),
+      ...fleetFindings(audit.place),
       ...wantedHooks(facts).flatMap((hook) =>
         ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
       ),
@@ -245,21 +245,6 @@ async function damage(audit: AuditLog, { sources }: Facts): Promise<readonly Fin
       ...(problem.line > 0 && { line: problem.line }),
       text: `the audit was changed or damaged: ${problem.what}`,
       fix: typed(['audit', 'verify'], sourcesOf(project)),
-    },
-  ]
-}
-
-/** The fleet has another history of this log. */
-function unlikeFleet(audit: AuditLog): readonly Finding[] {
-  const last = readShipped(audit.place)?.breaks.at(-1)
-  if (!last) return []
-  return [
-    {
-      severity: 'warning',
-      code: 'fleet-history',
-      file: audit.place,
-      text: `the fleet has another history of this log (${visible(last.kind)} at record ${last.seq}, noticed ${localTime(last.time)})`,
-      fix: 'carabiner fleet status   # says what differs; your administrator sees both histories',
     },
   ]
 }

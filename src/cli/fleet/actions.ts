@@ -74,7 +74,7 @@ export const ACTIONS = {
   },
   join: {
     words: 1,
-    options: ['token', 'name', 'ca', 'user'],
+    options: ['token', 'name', 'ca', 'user', 'group'],
     isPersonal: true,
     load: () => import('./join.js'),
   },

@@ -6,12 +6,11 @@ import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
 import { fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
-import { isLoopback } from '../../fleet/gateway/listener.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
-import { MACHINE_NAME } from '../../fleet/protocol.js'
+import { isLoopback, MACHINE_NAME } from '../../fleet/protocol.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
@@ -33,7 +32,9 @@ export async function run({ options, words: [address], output }: Given): Promise
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
       hint: 'carabiner fleet leave leaves it.',
     })
-  const group = groupOf()
+  const group = place.binding ? groupOf(options.group) : undefined
+  if (options.group !== undefined && !place.binding)
+    throw usage('--group is for root: without it, only you can read the key')
   const member = await asked(() =>
     joinFleet({
       url,
@@ -56,6 +57,12 @@ export async function run({ options, words: [address], output }: Given): Promise
     approvers.length > 0
       ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
       : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
+    ...(place.binding && group === undefined
+      ? [
+          `  ${paint.yellow('only root can read the key, so records of other users are not shipped')}`,
+          REGROUP,
+        ]
+      : []),
   ])
 }
 
@@ -91,8 +98,18 @@ function certificates(file: string): string {
   }
 }
 
-/** The group of whoever typed sudo: their programs have to sign with the key. */
-function groupOf(): number | undefined {
-  const { SUDO_GID: group = '' } = callerEnv()
-  return /^\d{1,10}$/.test(group) ? Number(group) : undefined
+const REGROUP = `  chgrp GROUP ${ROOT_PLACE.key} && chmod 640 ${ROOT_PLACE.key} lets a group ship`
+
+/** Given, or the group of whoever typed sudo: their programs have to sign with the key. */
+function groupOf(given: string | undefined): number | undefined {
+  const { SUDO_GID = '' } = callerEnv()
+  const group = given ?? SUDO_GID
+  if (/^\d{1,10}$/.test(group)) return Number(group)
+  if (given === undefined) return undefined
+  const row = readFileSync('/etc/group', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === given)
+  if (row?.[2] !== undefined) return Number(row[2])
+  throw usage(`--group: there is no group ${JSON.stringify(given)} in /etc/group; give its number`)
 }

@@ -36,7 +36,15 @@ export const OPTIONS = {
   },
   user: { type: 'boolean', help: 'join: only for this user, who can undo it: advisory.' },
   follow: { type: 'boolean', short: 'f', help: 'ship: go on as records are written.' },
-  anyway: { type: 'boolean', help: 'leave: also if the gateway cannot be told.' },
+  group: {
+    type: 'string',
+    value: 'GROUP',
+    help: 'join: the group that ships with the key of root.',
+  },
+  anyway: {
+    type: 'boolean',
+    help: 'leave: also untold, or without all records.',
+  },
   lines: { type: 'string', short: 'n', value: 'N', help: 'audit: how many entries; default: 20.' },
   machine: { type: 'string', value: 'NAME', help: 'audit: only this machine.' },
   session: { type: 'string', value: 'ID', help: 'audit: only this session.' },

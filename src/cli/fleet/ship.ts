@@ -6,8 +6,9 @@ import { visible } from '../../core/base/text.js'
 import { dataHome } from '../../files/homes.js'
 import { Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
+import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
-import { type LogBreak, type ShipReport, ship } from '../../fleet/machine/shipper.js'
+import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
@@ -29,8 +30,15 @@ const WHY: Readonly<Record<Break, (seq: number) => string>> = {
 }
 
 /** One line for a person. */
-export function breakText({ folder, kind, seq }: LogBreak): string {
+export function breakText({ log, folder, kind, seq }: LogBreak): string {
+  if (folder === undefined)
+    return `a log is gone here that the fleet has: ${log.slice(-8)}, up to record ${seq}`
   return `the log in ${shortPath(folder)} ${WHY[kind](seq)}`
+}
+
+/** One line for a person. */
+export function failureText({ folder, why }: LogFailure): string {
+  return `the log in ${shortPath(folder)} could not be shipped: ${why}`
 }
 
 export async function run({ options, output, signal }: Given): Promise<number> {
@@ -46,11 +54,9 @@ async function once(output: Output): Promise<number> {
       await learnPeople()
       return ship(options)
     })
-    return await output.result(
-      report,
-      () => [reportLine(report)],
-      report.breaks.length === 0 ? EXIT.ok : EXIT.failed,
-    )
+    await tellFailures(report, output)
+    const isWell = report.breaks.length + report.failures.length === 0
+    return await output.result(report, () => [reportLine(report)], isWell ? EXIT.ok : EXIT.failed)
   } finally {
     client.close()
   }
@@ -76,7 +82,12 @@ function prepared(output: Output) {
   return { client, learnPeople, options: { client, machine: member.machine, dataDir: dataHome(), onBreak } }
 }
 
-function reportLine({ logs, records, breaks }: ShipReport): string {
+async function tellFailures({ failures }: ShipReport, output: Output): Promise<void> {
+  for (const one of failures) await output.complain([`carabiner: ${visible(failureText(one))}`])
+}
+
+function reportLine({ isBusy, logs, records, breaks }: ShipReport): string {
+  if (isBusy) return 'another process ships the records of this user now'
   const rest = breaks.length === 0 ? '' : `; the history broke in ${counted(breaks.length, 'place')}`
   return `${counted(records, 'record')} of ${counted(logs, 'log')} shipped${rest}`
 }
@@ -92,7 +103,8 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
         await learnPeople()
         const report = await ship({ ...options, signal })
         if (report.records > 0) await output.print([reportLine(report)])
-        pause = EVERY_MS
+        await tellFailures(report, output)
+        pause = report.failures.length === 0 ? EVERY_MS : Math.min(pause * 2, MOST_MS)
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error
         pause = Math.min(pause * 2, MOST_MS)

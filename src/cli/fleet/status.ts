@@ -5,23 +5,24 @@ import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { fleetPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
+import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
-import { type LogBreak, logFolders, logId } from '../../fleet/machine/shipper.js'
-import { type Break, type HeadsAnswer, type MachineAnswer, MOST_LOGS } from '../../fleet/protocol.js'
+import type { LogBreak } from '../../fleet/machine/log-shipping.js'
+import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
 import { ADVISORY } from './join.js'
-import { breakText } from './ship.js'
+import { breakText, failureText } from './ship.js'
 
 interface Contact {
   readonly reached: boolean
   readonly why?: string
   /** How often the gateway has noticed that the history of this machine broke. */
   readonly evidence?: number
-  readonly heads?: HeadsAnswer['heads']
+  readonly heads?: ReadonlyMap<string, ChainHead>
 }
 
 /** A log here, and how far it is there. */
@@ -33,6 +34,8 @@ interface LogState {
   readonly time?: string
   /** The last record that the gateway says it has. */
   readonly there?: number
+  /** Why it could not be shipped when that was tried last. */
+  readonly failure?: string
   readonly breaks: readonly LogBreak[]
 }
 
@@ -48,8 +51,7 @@ export async function run({ output }: Given): Promise<number> {
   const contact = await contactOf(() =>
     withGateway(member, async (client) => {
       const { evidence } = await client.ask<MachineAnswer>('machine')
-      const logs = folders.slice(0, MOST_LOGS).map(logId)
-      return { evidence, ...(await client.ask<HeadsAnswer>('heads', { body: { logs } })) }
+      return { evidence, heads: await headsOf(client, dataHome()) }
     }),
   )
   const logs = folders.map((folder) => stateOf(folder, machine, contact))
@@ -79,14 +81,16 @@ async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<
 function stateOf(folder: string, machine: string, { heads }: Contact): LogState {
   const read = readShipped(folder)
   const shipped = read?.machine === machine ? read : undefined
-  const there = heads?.[logId(folder)]?.seq
+  const log = logId(folder)
+  const there = heads?.get(log)?.seq
   return {
     folder,
     written: localEnd(folder)?.seq ?? 0,
     shipped: shipped?.seq ?? 0,
     ...(shipped && { time: shipped.time }),
     ...(there !== undefined && { there }),
-    breaks: (shipped?.breaks ?? []).map(({ kind, seq }) => ({ folder, kind: kind as Break, seq })),
+    ...(shipped?.failure !== undefined && { failure: shipped.failure }),
+    breaks: (shipped?.breaks ?? []).map(({ kind, seq }) => ({ log, folder, kind: kind as Break, seq })),
   }
 }
 
@@ -99,6 +103,11 @@ function logLines(logs: readonly LogState[], paint: Paint): readonly string[] {
     .at(-1)
   return [
     `  ${counted(logs.length, 'log')}: ${waiting === 0 ? 'everything is shipped' : `${counted(waiting, 'record')} not shipped yet`}${last === undefined ? '' : `; last shipped ${localTime(last)}`}`,
+    ...logs.flatMap(({ folder, failure }) =>
+      failure === undefined
+        ? []
+        : `  ${paint.red('not shipped')}: ${visible(failureText({ folder, why: failure }))}`,
+    ),
     ...logs
       .flatMap(({ breaks }) => breaks)
       .map((one) => `  ${paint.red('broken')}: ${visible(breakText(one))}`),

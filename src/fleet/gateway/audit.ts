@@ -1,15 +1,18 @@
 // Records that machines ship: every hash of every line is checked here, before the database puts them behind a head.
 
 import { isUtf8 } from 'node:buffer'
-import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { count, fieldsOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
 import {
   type AppendAnswer,
   BREAKS,
+  type EvidenceAnswer,
   type EvidenceRequest,
   type HeadsAnswer,
+  type HeadsRequest,
+  HOME_ID,
   LOG_ID,
-  MOST_LOGS,
+  MOST_HEADS,
 } from '../protocol.js'
 import { GatewayRefusal } from './refusal.js'
 import { type GatewayRequest, type Handler, read } from './request.js'
@@ -20,22 +23,36 @@ const logId: Reader<string> = (value, where) => {
   throw new Error(`is not valid: ${where} must be the id of a log`)
 }
 
-export const heads: Handler = async (request): Promise<HeadsAnswer> => {
-  const logs = read(request, (value, where) => listOf(logId)(fieldsOf(value, where).logs, `${where}.logs`))
-  if (logs.length > MOST_LOGS)
-    throw new GatewayRefusal('INVALID', `The request names more than ${MOST_LOGS} logs`)
-  const { database, machine } = request
-  const rows = await database.rows<{ log: string; epoch: number; seq: string; hash: string }>(
-    `select distinct on (log) log, epoch, seq, encode(hash, 'hex') as hash from fleet.chain
-      where org = fleet.own_org() and machine = $1 and log = any($2) order by log, epoch desc`,
-    [machine, logs],
-  )
-  await database.rows('select fleet.saw($1)', [machine])
+const homeId: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (HOME_ID.test(read)) return read
+  throw new Error(`is not valid: ${where} must be the beginning of ids of logs`)
+}
+
+const headsRequest: Reader<HeadsRequest> = (value, where) => {
+  const fields = fieldsOf(value, where)
   return {
-    heads: Object.fromEntries(
-      rows.map(({ log, epoch, seq, hash }) => [log, { epoch, seq: Number(seq), hash }]),
-    ),
+    home: homeId(fields.home, `${where}.home`),
+    ...optional('after', fields.after, logId, where),
   }
+}
+
+export const heads: Handler = async (request): Promise<HeadsAnswer> => {
+  const { home, after = '' } = read(request, headsRequest)
+  const { database, machine } = request
+  const rows = await database.rows<HeadRow>('select * from fleet.heads_of($1, $2, $3, $4)', [
+    ...[machine, home, after, MOST_HEADS],
+  ])
+  await database.rows('select fleet.saw($1)', [machine])
+  return { heads: rows.map((row) => ({ ...row, seq: Number(row.seq) })) }
+}
+
+interface HeadRow {
+  readonly log: string
+  readonly epoch: number
+  readonly seq: string
+  readonly hash: string
+  readonly told: boolean
 }
 
 /** A log begins again when its history breaks. Two machines that use one key break it again and again. */
@@ -129,11 +146,12 @@ const evidenceRequest: Reader<EvidenceRequest> = (value, where) => {
 }
 
 /** What a machine has noticed about the history that this side has. */
-export const evidence: Handler = async (request) => {
+export const evidence: Handler = async (request): Promise<EvidenceAnswer> => {
   const { log, epoch, kind, seq, held, sent } = read(request, evidenceRequest)
   const { database, machine } = request
-  await database.rows('select fleet.note_evidence($1, $2, $3, $4, $5, $6, $7, null)', [
-    ...[machine, log, epoch, kind, seq, held ?? null, sent ?? null],
-  ])
-  return {}
+  const [row] = await database.rows<{ news: boolean }>(
+    'select fleet.note_evidence($1, $2, $3, $4, $5, $6, $7, null) as news',
+    [machine, log, epoch, kind, seq, held ?? null, sent ?? null],
+  )
+  return { news: row?.news === true }
 }

@@ -3,6 +3,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { isIP } from 'node:net'
+import { isLoopback } from '../protocol.js'
 
 export interface ListenOptions {
   readonly host: string
@@ -31,10 +32,6 @@ export async function listen(
   const given = await bound(server, host, port)
   const name = isIP(host) === 6 ? `[${host}]` : host
   return { url: `${tls ? 'https' : 'http'}://${name}:${given}`, close: () => closed(server) }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
 function bound(server: Server, host: string, port: number): Promise<number> {

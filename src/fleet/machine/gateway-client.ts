@@ -37,7 +37,12 @@ export class Refusal extends Error {
 
 /** The gateway was not reached, or cannot answer now: later it may. */
 export class Unreachable extends Error {
-  override readonly name = 'Unreachable'
+  override readonly name: string = 'Unreachable'
+}
+
+/** The gateway was reached, and cannot do this now. It may still do something else. */
+export class Unavailable extends Unreachable {
+  override readonly name = 'Unavailable'
 }
 
 const TIMEOUT_MS = 30_000
@@ -59,7 +64,8 @@ export class GatewayClient {
     const { url, ca } = options
     const keep = { keepAlive: true, maxSockets: 1 }
     this.#agent = url.startsWith('https:')
-      ? new SecureAgent({ ...keep, ...(ca !== undefined && { ca }) })
+      ? // Whatever the environment of an agent says: without this check, anybody could be the gateway.
+        new SecureAgent({ ...keep, rejectUnauthorized: true, ...(ca !== undefined && { ca }) })
       : new Agent(keep)
   }
 
@@ -167,6 +173,6 @@ function refusalOf(document: unknown, status: number): Error {
   const { code, message, time } = error
   if (typeof code !== 'string' || !Object.hasOwn(REFUSED, code))
     return new Unreachable(`the answer (status ${status}) is not one of a gateway; check its address`)
-  if (code === 'UNAVAILABLE') return new Unreachable(String(message))
+  if (code === 'UNAVAILABLE') return new Unavailable(String(message))
   return new Refusal(code as RefusedCode, String(message), typeof time === 'number' ? time : undefined)
 }

@@ -1,12 +1,12 @@
 // Joining a fleet with a token, and leaving it.
 
 import { existsSync } from 'node:fs'
-import { newKeyPair, signatureOf } from '../../files/ed25519.js'
+import { type KeyPair, newKeyPair, signatureOf } from '../../files/ed25519.js'
 import type { FleetPlace } from '../../files/fleet-places.js'
 import type { JoinToken } from '../join-token.js'
 import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
-import { GatewayClient } from './gateway-client.js'
-import { type Member, removeMember, writeMember } from './membership.js'
+import { GatewayClient, Refusal } from './gateway-client.js'
+import { keyAt, type Member, removeMember, writeKey, writeMembership } from './membership.js'
 
 export interface JoinOptions {
   readonly url: string
@@ -22,20 +22,31 @@ export interface JoinOptions {
 export async function joinFleet({ url, token, name, ca, place, group }: JoinOptions): Promise<Member> {
   if (existsSync(place.marker))
     throw new Error(`this machine is in a fleet already (${place.marker}); leave it first`)
-  const key = newKeyPair()
-  const asked = { token: token.id, name, key: key.publicKey.toString('base64url') }
-  const signature = signatureOf(key, joinText(asked)).toString('base64url')
-  const body: JoinRequest = { ...asked, secret: token.secret, signature }
   const client = new GatewayClient({ url, ...(ca !== undefined && { ca }) })
   try {
-    const { machine } = await client.ask<JoinAnswer>('join', { body })
+    // The key comes first: if the answer is lost, the same key with the same token gets the same one.
+    let key = keyAt(place) ?? newKeyPair()
+    writeKey(key, place, group)
+    const asked = () => client.ask<JoinAnswer>('join', { body: requestOf(token, name, key) })
+    const { machine } = await asked().catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'KEY_USED') throw error
+      key = newKeyPair()
+      writeKey(key, place, group)
+      return asked()
+    })
     const rootKey = token.rootKey.toString('base64url')
-    const member = { url, ...(ca !== undefined && { ca }), machine, name, rootKey, key }
-    writeMember(member, place, group)
-    return { ...member, place }
+    const membership = { url, ...(ca !== undefined && { ca }), machine, name, rootKey }
+    writeMembership(membership, place)
+    return { ...membership, key, place }
   } finally {
     client.close()
   }
+}
+
+function requestOf(token: JoinToken, name: string, key: KeyPair): JoinRequest {
+  const asked = { token: token.id, name, key: key.publicKey.toString('base64url') }
+  const signature = signatureOf(key, joinText(asked)).toString('base64url')
+  return { ...asked, secret: token.secret, signature }
 }
 
 export function clientOf(member: Member, now?: () => number): GatewayClient {

@@ -4,7 +4,15 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
 import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
 import { readHead, usable } from '../../store/audit/head.js'
-import { firstMarkOf, linesFrom, openPlain, segmentPath, segmentsIn } from '../../store/audit/segments.js'
+import { entryOf } from '../../store/audit/read.js'
+import {
+  firstMarkOf,
+  linesFrom,
+  openPlain,
+  segmentPath,
+  segmentsIn,
+  tailOf,
+} from '../../store/audit/segments.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Break } from '../protocol.js'
 
@@ -13,17 +21,26 @@ export type LogLine =
   | { readonly bytes: Buffer; readonly mark: Mark }
   | { readonly damaged: true; readonly seq: number }
 
-/** The last record of the log that its writers acknowledged. Undefined if there is none, or nobody can tell. */
+/** The last record of the log that its writers acknowledged; if they no longer say, the last one. Undefined if there is none. */
 export function localEnd(folder: string): Link | undefined {
-  const head = usable(readHead(folder))
-  return head && head.seq > 0 ? { seq: head.seq, hash: head.hash } : undefined
+  const { seq, hash } = usable(readHead(folder)) ?? lastMarkIn(folder) ?? { seq: 0, hash: '' }
+  return seq > 0 ? { seq, hash } : undefined
+}
+
+function lastMarkIn(folder: string): Mark | undefined {
+  for (const number of segmentsIn(folder).toReversed()) {
+    const mark = tailOf(segmentPath(folder, number))?.mark
+    if (mark) return mark
+  }
+  return undefined
 }
 
 /** Why the log does not go on after this record, which the fleet has last. Undefined if it does. */
 export function breakAfter(folder: string, after: Link, end: Link): Break | undefined {
+  if (end.seq < after.seq) return 'cut'
+  if (end.seq === after.seq) return end.hash === after.hash ? undefined : 'fork'
   const [oldest] = segmentsIn(folder)
   const first = oldest === undefined ? undefined : firstMarkOf(segmentPath(folder, oldest))
-  if (end.seq < after.seq) return 'cut'
   if (!first || first.seq > after.seq + 1) return 'gap'
   if (first.seq === after.seq + 1) return first.prev === after.hash ? undefined : 'fork'
   for (const line of linesAfter(folder, after.seq - 1)) {
@@ -36,6 +53,7 @@ export function breakAfter(folder: string, after: Link, end: Link): Break | unde
 /** Whole lines after this number, in order. The bytes are valid until the next one is read. */
 export function* linesAfter(folder: string, seq: number): Generator<LogLine> {
   const numbers = segmentsIn(folder)
+  const newest = numbers.at(-1)
   const start = numbers.findLastIndex((number) => {
     const first = firstMarkOf(segmentPath(folder, number))
     return first !== undefined && first.seq <= seq + 1
@@ -46,16 +64,17 @@ export function* linesAfter(folder: string, seq: number): Generator<LogLine> {
     if (!file) continue
     try {
       for (const { bytes, whole } of linesFrom(file.fd)) {
-        // Still being written.
-        if (!whole) return
-        const mark = recordIn(bytes)
+        // Only a line at the very end can still be being written.
+        if (!whole && number === newest) return
+        const mark = whole ? markOf(bytes) : undefined
         if (mark && mark.seq <= seq) {
           last = mark.seq
           continue
         }
-        if (!mark && last < seq) continue
-        yield mark ? { bytes, mark } : { damaged: true, seq: last + 1 }
-        if (mark) last = mark.seq
+        const isRecord = mark !== undefined && isSendable(bytes, mark)
+        if (!isRecord && last < seq) continue
+        yield isRecord ? { bytes, mark } : { damaged: true, seq: last + 1 }
+        if (isRecord) last = mark.seq
       }
     } finally {
       closeSync(file.fd)
@@ -64,7 +83,27 @@ export function* linesAfter(folder: string, seq: number): Generator<LogLine> {
 }
 
 /** The gateway takes nothing else. */
-function recordIn(line: Buffer): Mark | undefined {
-  const mark = markOf(line)
-  return mark && isIntact(line, mark) && isUtf8(line) && !line.includes(0) ? mark : undefined
+function isSendable(line: Buffer, mark: Mark): boolean {
+  return isIntact(line, mark) && isUtf8(line) && !line.includes(0)
+}
+
+/** Whether the log itself says that the records before its first one were removed to save space. */
+export function isPrunedBefore(folder: string, first: Mark): boolean {
+  for (const line of linesAfter(folder, 0)) {
+    if ('damaged' in line || !line.bytes.includes('"kind":"pruned"')) continue
+    const entry = entryOf(line.bytes)
+    if (entry?.kind === 'pruned' && prunes(entry, { seq: first.seq - 1, hash: first.prev })) return true
+  }
+  return false
+}
+
+interface Pruned {
+  readonly first: number
+  readonly last: number
+  readonly lastHash: string
+}
+
+/** Whether everything up to this record was removed. The removal may have been interrupted. */
+export function prunes({ first, last, lastHash }: Pruned, upTo: Link): boolean {
+  return (last === upTo.seq && lastHash === upTo.hash) || (last > upTo.seq && first <= upTo.seq + 1)
 }

@@ -28,20 +28,27 @@ export function readMember(place: FleetPlace | undefined = fleetPlace()): Member
   }
 }
 
-/** `group` may read the key in a folder of root. Needs the rights of root there. */
-export function writeMember(member: Omit<Member, 'place'>, place: FleetPlace, group?: number): void {
-  const { key, url, ca, machine, name, rootKey } = member
-  const membership: Membership = { url, ...(ca !== undefined && { ca }), machine, name, rootKey }
-  const content = `${JSON.stringify({ format: FIRST_FORMAT, ...membership }, null, 2)}\n`
-  // The marker comes last: with it, the machine is a member.
-  if (place.binding) {
-    writeRootOwned(place.key, pemOf(key), group === undefined ? { mode: 0o600 } : { mode: 0o640, group })
-    writeRootOwned(place.marker, content)
-    return
+/** A key that is there, of somebody who tried to join before. Undefined if there is none, or none that can be used. */
+export function keyAt({ key, binding }: FleetPlace): KeyPair | undefined {
+  try {
+    return keyPairFrom(contentOf(key, binding))
+  } catch {
+    return undefined
   }
-  makePrivate(dirname(place.marker))
-  writePrivate(place.key, pemOf(key))
-  writePrivate(place.marker, content)
+}
+
+/** `group` may read the key in a folder of root. Needs the rights of root there. */
+export function writeKey(key: KeyPair, { key: path, binding }: FleetPlace, group?: number): void {
+  if (binding)
+    writeRootOwned(path, pemOf(key), group === undefined ? { mode: 0o600 } : { mode: 0o640, group })
+  else writePrivate(path, pemOf(key))
+}
+
+/** After the key: with the marker, the machine is a member. */
+export function writeMembership(membership: Membership, { marker, binding }: FleetPlace): void {
+  const content = `${JSON.stringify({ format: FIRST_FORMAT, ...membership }, null, 2)}\n`
+  if (binding) writeRootOwned(marker, content)
+  else writePrivate(marker, content)
 }
 
 export function removeMember(place: FleetPlace): void {
@@ -51,6 +58,7 @@ export function removeMember(place: FleetPlace): void {
 }
 
 function writePrivate(path: string, content: string): void {
+  makePrivate(dirname(path))
   placeWhole(path, (draft) => {
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
     chmodSync(draft, 0o600)

@@ -1,0 +1,68 @@
+// What doctor finds about the fleet of this machine, from its files alone.
+
+import { accessSync, constants } from 'node:fs'
+import { visible } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
+import { fleetPlace } from '../../files/fleet-places.js'
+import { ownShipped } from '../../store/audit/shipped.js'
+import type { Finding } from './finding.js'
+
+/** `folder`: of the audit log. */
+export function fleetFindings(folder: string): readonly Finding[] {
+  return [...keyFindings(), ...shippingFindings(folder)]
+}
+
+/** Without the key, nothing of this user is shipped. */
+function keyFindings(): readonly Finding[] {
+  const place = fleetPlace()
+  if (!place || canRead(place.key)) return []
+  return [
+    {
+      severity: 'broken',
+      code: 'fleet-key',
+      file: place.key,
+      text: 'this machine is in a fleet, but you cannot read its key: your records are not shipped',
+      fix: place.binding
+        ? `sudo chgrp GROUP ${place.key} && sudo chmod 640 ${place.key}   # a group of everybody whose records count`
+        : 'carabiner fleet leave --anyway   # then join again',
+    },
+  ]
+}
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function shippingFindings(folder: string): readonly Finding[] {
+  const shipped = ownShipped(folder)
+  const last = shipped?.breaks.at(-1)
+  return [
+    ...(shipped?.failure === undefined
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'fleet-failed',
+            file: folder,
+            text: `this log could not be shipped to the fleet (${localTime(shipped.time)}): ${visible(shipped.failure)}`,
+            fix: 'carabiner fleet ship   # tries again',
+          } as const,
+        ]),
+    ...(last === undefined
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'fleet-history',
+            file: folder,
+            text: `the fleet has another history of this log (${visible(last.kind)} at record ${last.seq}, noticed ${localTime(last.time)})`,
+            fix: 'carabiner fleet status   # says what differs; your administrator sees both histories',
+          } as const,
+        ]),
+  ]
+}

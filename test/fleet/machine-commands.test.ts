@@ -1,0 +1,119 @@
+// Commands on a machine of a fleet: leaving it, its status, and what doctor says about it.
+
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { gateway } from '../../src/fleet/gateway/gateway.js'
+import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { type Member, readMember } from '../../src/fleet/machine/membership.js'
+import { FileAuditLog } from '../../src/store/audit/file-audit.js'
+import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
+import { Project, withProgram } from '../cli/program.js'
+import { type Fleet, joined, madeFleet, opened } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+withProgram()
+
+describe.runIf(hasPostgres)('on a machine of a fleet', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let database: Database
+  let listening: Listening
+  let project: Project
+  let member: Member
+  let log: FileAuditLog
+  let made = 0
+
+  beforeAll(async () => {
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    database = await opened(fleet.gateway)
+    listening = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database }))
+  })
+  afterAll(async () => {
+    await listening?.close()
+    await database?.close()
+    server?.stop()
+  })
+  beforeEach(async () => {
+    project = new Project()
+    member = await joined(fleet, listening.url, data(), `commands-${made++}`)
+    log = new FileAuditLog({ projectDir: project.folder, dataDir: data() })
+    log.append([{ kind: 'fire', time: '2026-11-18T06:00:00.000Z' }])
+  })
+  afterEach(() => project.remove())
+
+  const data = () => join(project.home, 'data')
+  const type = (...args: string[]) => project.call(args, { env: { CARABINER_HOME: data() } })
+  const findings = async () => {
+    const { findings } = JSON.parse((await type('doctor', '--json')).stdout) as {
+      findings: { code: string }[]
+    }
+    return findings.map(({ code }) => code)
+  }
+  const records = async () => {
+    const [row] = await run(fleet.owner, [
+      `select count(*)::int as count from fleet.record r join fleet.chain c using (chain) where c.machine = '${member.machine}'`,
+    ])
+    return row?.count
+  }
+  /** Until `repair` is called, the log cannot be read. */
+  const unreadable = () => {
+    log.close()
+    const segment = join(log.place, '00000001.jsonl')
+    renameSync(segment, `${segment}.moved`)
+    mkdirSync(segment)
+    return () => {
+      rmSync(segment, { recursive: true })
+      renameSync(`${segment}.moved`, segment)
+    }
+  }
+
+  it('leave ships first', async () => {
+    const { code, stdout } = await type('fleet', 'leave')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('this machine is no longer in the fleet')])
+    expect(stdout).not.toContain('does not have')
+    expect(await records()).toBe(1)
+    expect(readMember(member.place)).toBeUndefined()
+  })
+
+  it('leave refuses while the fleet does not have every record, unless with --anyway', async () => {
+    const repair = unreadable()
+    const { code, stderr } = await type('fleet', 'leave')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('does not have 1 record of this machine yet')])
+    expect(readMember(member.place)).toBeDefined()
+    const anyway = await type('fleet', 'leave', '--anyway')
+    expect(anyway).toMatchObject({ code: 0, stdout: expect.stringContaining('does not have 1 record of it') })
+    expect(readMember(member.place)).toBeUndefined()
+    repair()
+  })
+
+  it('status and doctor say which log could not be shipped', async () => {
+    const repair = unreadable()
+    expect(await type('fleet', 'ship')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('could not be shipped') },
+    })
+    repair()
+    expect((await type('fleet', 'status')).stdout).toMatch(/not shipped: the log in .* could not be shipped/)
+    expect(await findings()).toContain('fleet-failed')
+    expect(await type('fleet', 'ship')).toMatchObject({ code: 0 })
+    expect((await type('fleet', 'status')).stdout).toContain('everything is shipped')
+    expect(await findings()).not.toContain('fleet-failed')
+  })
+
+  it('doctor says if the history broke, but not what a former membership saw', async () => {
+    await type('fleet', 'ship')
+    const shipped = readShipped(log.place) ?? expect.unreachable()
+    const breaks = [{ kind: 'fork', seq: 1, time: shipped.time }]
+    writeShipped(log.place, { ...shipped, breaks })
+    expect(await findings()).toContain('fleet-history')
+    writeShipped(log.place, { ...shipped, breaks, machine: 'another one' })
+    expect(await findings()).not.toContain('fleet-history')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('doctor says if the key cannot be read', async () => {
+    chmodSync(member.place.key, 0o000)
+    expect(await findings()).toContain('fleet-key')
+  })
+})

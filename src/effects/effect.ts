@@ -43,6 +43,8 @@ export type Effect = Common &
         readonly place: Place
         /** Only its owner or its permissions change. */
         readonly rights?: boolean
+        /** Only its layout changes, because a formatter writes it. */
+        readonly layout?: boolean
         /** It is a folder, and files arrive in it. If their names are known, each is an effect of its own. */
         readonly into?: 'known' | 'unknown'
         /** Only this entry of the file changes. */

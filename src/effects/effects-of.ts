@@ -176,7 +176,10 @@ function settingsAmong(
     const places = effect.kind === 'move' ? [effect.place, { ...effect.to, deep: true }] : [effect.place]
     // What an entry of a file decides is an effect of its own.
     if (effect.kind === 'write' && effect.entry !== undefined) continue
-    const isInto = effect.kind === 'write' && effect.into === 'known'
+    const isLayout = effect.kind === 'write' && effect.layout === true
+    const isInto = isLayout || (effect.kind === 'write' && effect.into === 'known')
+    // A formatter that is given a folder or a pattern changes no setting in it.
+    if (isLayout && effect.place.wild) continue
     for (const given of places) {
       // The files that arrive in a folder are effects of their own.
       const place = isInto ? { ...given, deep: false } : given
@@ -187,7 +190,7 @@ function settingsAmong(
         kind: 'setting',
         owner,
         place,
-        sure: owner !== 'git' && isSure(effect, place),
+        sure: owner !== 'git' && !isLayout && isSure(effect, place),
         by: effect.by,
         ...(effect.guess ? { guess: true } : {}),
         ...(effect.launched ? { launched: true } : {}),

@@ -246,7 +246,7 @@ function withWords(draft: Draft, by: string): Effect {
 function saysMore(draft: Extract<Draft, { readonly kind: 'read' | 'write' | 'delete' }>): boolean {
   if (draft.code) return true
   if (draft.kind === 'read') return draft.links !== undefined
-  return draft.kind === 'write' && (draft.rights ?? draft.into ?? draft.entry) !== undefined
+  return draft.kind === 'write' && (draft.rights ?? draft.layout ?? draft.into ?? draft.entry) !== undefined
 }
 
 /** Of each word that may be the verb. */

@@ -155,6 +155,7 @@ const ROWS: { readonly [K in EffectKind]: EffectKindRow<Of<K>> } = {
     fields: {
       ...PLACE_FIELDS,
       rights: ['flag', ({ rights }) => rights === true],
+      layout: ['flag', ({ layout }) => layout === true],
       into: [['known', 'unknown'], ({ into }) => into],
     },
   },

@@ -79,6 +79,21 @@ describe('a folder holds what must not be lost', () => {
   })
 })
 
+describe('a formatter', () => {
+  it.each(['prettier --write .', "prettier --write '**/*.json'", 'black .', 'biome format --write'])(
+    'changes the layout, and no setting of a folder that it is given: %s',
+    async (command) => {
+      expect(await only('write', command)).toMatchObject([{ layout: true }])
+      expect(await only('setting', command)).toEqual([])
+    },
+  )
+
+  it('changes a setting that it is given', async () => {
+    const settings = await only('setting', 'prettier --write .claude/settings.json')
+    expect(settings).toContainEqual(expect.objectContaining({ owner: 'claude-code' }))
+  })
+})
+
 describe('what happens to a branch', () => {
   it.each<[string, string, string | undefined]>([
     ['git commit -m x', 'adds', 'main'],

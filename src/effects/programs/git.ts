@@ -122,14 +122,15 @@ const VERBS = new Map<string, (args: readonly string[]) => Verb>(
     rebase: (args) =>
       has(args, /^--(?:abort)$/)
         ? { loses: 'work' }
-        : has(args, /^--(?:continue|skip|quit|edit-todo|show-current-patch)$/)
+        : has(args, /^--(?:continue|quit|edit-todo|show-current-patch)$/)
           ? NOTHING
-          : has(args, REWRITING)
+          : // The commit that is skipped is gone.
+            has(args, REWRITING) || has(args, /^--skip$/)
             ? { loses: 'history' }
             : NOTHING, // Bringing one's own commits onto another branch keeps all of them.
     merge: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-    am: (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
-    'cherry-pick': (args) => (has(args, /^--abort$/) ? { loses: 'work' } : NOTHING),
+    am: (args) => (has(args, /^--(?:abort|skip)$/) ? { loses: 'work' } : NOTHING),
+    'cherry-pick': (args) => (has(args, /^--(?:abort|skip)$/) ? { loses: 'work' } : NOTHING),
     // A rebase of commits that nobody else has is daily work.
     pull: (args) => (has(args, FORCE) ? { loses: 'history', force: true } : NOTHING),
     commit: (args) => (has(args, /^--amend$/) ? { loses: 'history' } : NOTHING),
@@ -220,14 +221,17 @@ function filesOf(use: Use, verb: string, args: readonly string[], loses: Losses)
   // Words before `--` name a commit.
   const end = verb === 'checkout' ? args.indexOf('--') : -1
   const commits = new Set(end < 0 ? [] : args.slice(0, end))
-  return gitEffects(use.call)
-    .filter(({ target, isMissing }) => !commits.has(target.text) && !(isMissing && isAlone(use)))
-    .flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
-      use.places(target, deep, folders).map((place): Draft => {
-        if (deed === 'move') return { kind: 'move', place, to: place }
-        return { kind: deed === 'delete' ? 'delete' : 'write', place }
-      }),
-    )
+  const changed = gitEffects(use.call).filter(
+    ({ target, isMissing }) => !commits.has(target.text) && !(isMissing && isAlone(use)),
+  )
+  const arrived = changed.find(({ deed }) => deed === 'write')
+  const [to] = arrived ? use.places(arrived.target, arrived.deep, gitFolders(use.call)) : []
+  return changed.flatMap(({ deed, target, deep, folders = gitFolders(use.call) }) =>
+    use.places(target, deep, folders).map((place): Draft => {
+      if (deed === 'move') return { kind: 'move', place, to: to ?? place }
+      return { kind: deed === 'delete' ? 'delete' : 'write', place }
+    }),
+  )
 }
 
 function readsOf(use: Use, verb: string, args: readonly string[]): readonly Draft[] {

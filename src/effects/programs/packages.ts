@@ -1,6 +1,6 @@
 // Package managers: what they install, and code from an address that runs when it is installed or started.
 
-import { literalWord } from '../files/file-effect.js'
+import { argumentsOf, literalWord } from '../files/file-effect.js'
 import {
   type Draft,
   fetched,
@@ -12,6 +12,7 @@ import {
   writes,
 } from '../program.js'
 import { certainStart } from '../script/word.js'
+import { textOf } from './database.js'
 
 interface Manager {
   /** Words that install. */
@@ -118,6 +119,27 @@ const PACKAGE_VALUED =
 /** The package, if it is in the same word. */
 const GIVEN_PACKAGE = /^(?:--(?:from|package|with|spec)=?|-p)(.*)$/s
 
+/** A list of packages from an address, or one on disk: `pip install -r requirements.txt`. */
+function required(use: Use): readonly Draft[] {
+  const lists = argumentsOf(use.args, { valued: 'rc', long: ['--requirement', '--requirements'] }).valuesOf(
+    'r',
+    '--requirement',
+    '--requirements',
+  )
+  return lists.flatMap((word): readonly Draft[] => {
+    if (/^https?:/.test(word.text)) return [fetched(hostOf(word.text), true)]
+    const lines = (textOf(word, use) ?? '').split('\n').map((line) => line.trim())
+    const named = lines.flatMap(
+      (line) => /^[A-Za-z0-9][\w.-]*(?=\s*(?:[[<>=!~;@,#]|$))/.exec(line)?.[0] ?? [],
+    )
+    return named.length === 0
+      ? []
+      : [{ kind: 'install', manager: use.call.name, packages: named.slice(0, MOST_PACKAGES) }]
+  })
+}
+
+const MOST_PACKAGES = 200
+
 const NPMRC = literalWord('~/.npmrc')
 
 const npm = (use: Use): readonly Draft[] => {
@@ -197,8 +219,13 @@ export const PACKAGE_MANAGERS: readonly Program[] = [
       ...(use.call.name === 'uv' && /^(?:run|tool)$/.test(plainWords(use.texts)[0] ?? '')
         ? runsRemote(use)
         : []),
+      ...required(use),
     ],
     examples: [
+      {
+        command: 'pip install -r https://example.org/r.txt',
+        effects: [{ kind: 'fetch', host: 'example.org', runs: true }],
+      },
       { command: 'pip install requests', effects: [{ ...installed, packages: ['requests'] }] },
       {
         command: 'pip install git+https://example.org/x.git',

@@ -1,6 +1,7 @@
 // Every program that is read, by name. Add one as an entry with examples to a table of this folder.
 
 import type { Program } from '../program.js'
+import { BACKUP_PROGRAMS } from './backups.js'
 import { CLOUD_PROGRAMS } from './clouds.js'
 import { CLUSTER_PROGRAMS } from './clusters.js'
 import { CODE_PROGRAMS } from './code.js'
@@ -12,6 +13,7 @@ import { DEPLOYMENTS } from './deployments.js'
 import { FETCHED_CODE } from './fetched-code.js'
 import { FILE_PROGRAMS } from './files.js'
 import { FORGE_PROGRAMS } from './forges.js'
+import { FORMATTING } from './formatters.js'
 import { GIT_PROGRAMS } from './git.js'
 import { MACHINE_PROGRAMS, ON_MACHINE } from './machine.js'
 import { FILE_MAKERS } from './made-files.js'
@@ -53,6 +55,8 @@ export const PROGRAMS: readonly Program[] = [
 /** One thing that many programs do, besides what the tables above say about them. */
 export const SHARED_DEEDS: readonly Program[] = [
   ...NAMED_FILES,
+  ...FORMATTING,
+  ...BACKUP_PROGRAMS,
   ...PUBLISHING,
   ...DEPLOYMENTS,
   ...SIGN_INS,

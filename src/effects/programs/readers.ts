@@ -1,7 +1,8 @@
 // Programs that read the files that they are given.
 
-import { argumentsOf, literalWord } from '../files/file-effect.js'
+import { type Arguments, argumentsOf, inFolder, literalWord } from '../files/file-effect.js'
 import { shapeOf } from '../files/option-shapes.js'
+import { canBe } from '../paths/path-overlap.js'
 import {
   type Draft,
   hostOf,
@@ -15,7 +16,8 @@ import {
   writes,
 } from '../program.js'
 import type { Call, Script } from '../script/shell-script.js'
-import type { Word } from '../script/word.js'
+import { isWild, type Word, withText } from '../script/word.js'
+import { alternativesOf } from '../shell/patterns.js'
 import { fileChanges } from './files.js'
 import { sourcesOfInput } from './sources.js'
 
@@ -48,20 +50,58 @@ const behindFirst =
   (use: Use) => {
     const { operands, has, valuesOf } = argumentsOf(use.args, shapeOf(use.call.name))
     const isGiven = has(letters, ...long)
+    const isSed = /^g?sed$/.test(use.call.name)
     const isDeep = /^(?:rg|ag|ack)$/.test(use.call.name) || has('rR', '--recursive')
     const files = isGiven ? operands : operands.slice(1)
     // Without files, it searches the current folder.
     const isHere = isDeep && files.length === 0 && use.call.readsFrom.length === 0
+    const searched = isHere ? [literalWord('.')] : files
+    const filters = isDeep ? filtersOf(use.call.name, valuesOf) : []
     return [
-      ...reads(use, isHere ? [literalWord('.')] : files, isDeep),
+      ...(filters.length === 0
+        ? reads(use, searched, isDeep)
+        : searched.flatMap((word) => readsLike(use, word, filters))),
       ...reads(use, letters.includes('f') ? valuesOf('f', '--file', '--from-file') : []),
-      ...(use.call.name === 'sed'
+      ...(isSed
         ? reads(use, filesInSed(isGiven ? valuesOf('e', '--expression') : operands.slice(0, 1)))
         : []),
       ...inPlace(use, files),
+      ...(isSed && runsLines(isGiven ? valuesOf('e', '--expression') : operands.slice(0, 1))
+        ? [{ kind: 'unknown', why: 'sed runs lines of its input as commands' } as const]
+        : []),
       ...fileChanges(use),
     ]
   }
+
+/** Patterns for the only files that are searched: `rg -g '*.ts'`, `grep -r --include=.env`. */
+function filtersOf(name: string, valuesOf: Arguments['valuesOf']): readonly Word[] {
+  const given = name === 'rg' ? valuesOf('g', '--glob', '--iglob') : valuesOf('', '--include')
+  if (!given.every(({ known }) => known)) return []
+  return given.flatMap((word) =>
+    word.text.startsWith('!')
+      ? []
+      : (alternativesOf(word.text) ?? ['*'])
+          .filter((text) => !/[{}]/.test(text))
+          .map((text) => withText(word, text)),
+  )
+}
+
+/** A filter with a slash starts at the folder, and others count in every folder. A file itself is searched as it is. */
+function readsLike(use: Use, folder: Word, filters: readonly Word[]): readonly Draft[] {
+  if (/[^./]\.\w+$|^\.[\w.-]+$/.test(folder.text) && !isWild(folder)) return reads(use, [folder], true)
+  return filters.flatMap(({ text }) => {
+    const below = text.replace(/^\/+/, '')
+    const path = below.includes('/') ? below : `**/${below}`
+    const like = { ...inFolder(folder, path), glob: true }
+    // To these programs, a star also matches names that begin with a dot.
+    const hidden = HIDDEN.filter((name) => canBe(below, name, true, true)).map((name) =>
+      inFolder(folder, name),
+    )
+    return [...reads(use, [like]), ...reads(use, /^[*?.]*$/.test(below) ? [] : hidden)]
+  })
+}
+
+const HIDDEN = ['.env', '.env.local', '.env.production', '.npmrc', '.netrc', '.envrc']
 
 /** `yq -i` and `awk -i inplace` write the files that they read. */
 function inPlace(use: Use, files: readonly Word[]): readonly Draft[] {
@@ -85,6 +125,19 @@ function filesInSed(scripts: readonly Word[]): readonly Word[] {
     ),
   )
 }
+
+/** `1e`, `s/a/b/e`: what runs is the line itself. */
+function runsLines(scripts: readonly Word[]): boolean {
+  return scripts.some(
+    ({ text }) =>
+      text.length < LONGEST_SED &&
+      (/(?:^|[;{}\n\d$/])\s{0,20}e\s{0,20}(?:$|[;}\n])/.test(text) || RUNS_RESULT.test(text)),
+  )
+}
+
+const LONGEST_SED = 5000
+const RUNS_RESULT =
+  /(?:^|[;{}\n\d$/])\s{0,20}s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gpimIM\d]*e[gpimIM\d]*\s*(?:$|[;}\n])/s
 
 const prints = ({ call, texts }: Use): Draft[] => {
   const words = texts.flatMap((text) => [...text.matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name))
@@ -226,6 +279,22 @@ export const READERS: readonly Program[] = [
     examples: [
       { command: 'grep -n KEY .env', effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }] },
       { command: 'grep -r KEY', effects: [{ kind: 'read', place: { path: '/home/dev/app', deep: true } }] },
+      {
+        command: "rg -g '*.{ts,tsx}' key src",
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/src/**/*.tsx', wild: true } }],
+      },
+      {
+        command: 'grep -r --include=.env KEY',
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/**/.env' } }],
+      },
+      {
+        command: "grep -r --include='*env' KEY .",
+        effects: [{ kind: 'read', place: { path: '/home/dev/app/.env' } }],
+      },
+      {
+        command: "rg KEY -g '!dist'",
+        effects: [{ kind: 'read', place: { path: '/home/dev/app', deep: true } }],
+      },
       { command: 'rg password /etc', effects: [{ kind: 'read', place: { path: '/etc', deep: true } }] },
     ],
   },

@@ -70,6 +70,7 @@ const HANDERS: Readonly<Record<string, Hander>> = {
   ffsend: { verbs: /^(?:upload|up|u)(?: |$)/ },
   transfer: { host: 'transfer.sh' },
   'transfer.sh': { host: 'transfer.sh' },
+  'transfer-sh': { host: 'transfer.sh' },
   '0x0': { host: '0x0.st' },
   onionshare: {},
   'onionshare-cli': {},

@@ -9,8 +9,12 @@ export function sqlEffects(given: string): readonly Draft[] {
   if (given.length > LONGEST)
     return [{ kind: 'unknown', why: 'its statements are too long to read', unparsed: true }]
   // A client's own command, such as `\c app`, ends with its line.
-  const text = withoutTexts(given).replace(/^[ \t]*\\(?!copy\b)[^\n]*$/gim, '')
-  return text.split(';').flatMap((statement) =>
+  const blocks = blocksIn(given)
+  const text = withoutTexts(blocks.length > 0 ? given.replace(BLOCK, ' ') : given).replace(
+    /^[ \t]*\\(?!copy\b)[^\n]*$/gim,
+    '',
+  )
+  const own = text.split(';').flatMap((statement) =>
     statementEffects(
       statement
         .trim()
@@ -18,13 +22,64 @@ export function sqlEffects(given: string): readonly Draft[] {
         .replace(/^\\(?=copy)/i, ''),
     ),
   )
+  return blocks.length > 0 ? [...own, ...blocks.flatMap(blockEffects)] : own
 }
+
+// ---- blocks -----------------------------------------------------------------------------------------------------
+
+/** `DO $$ … $$`, `DO LANGUAGE plpgsql $x$ … $x$`. */
+const BLOCK = /\bdo\s+(?:language\s+\w+\s+)?(?:(\$\w*\$)(.*?)\1|'((?:[^']|'')*)')/gis
+
+function blocksIn(text: string): readonly string[] {
+  return [...text.matchAll(BLOCK)].map(([, , body, quoted]) => body ?? (quoted ?? '').replaceAll("''", "'"))
+}
+
+/** Words of a block before a statement. */
+const BEFORE =
+  /^\s*(?:begin\b|declare\b|else\b|exception\b|(?:if|elsif|when)\b.{0,500}?\bthen\b|(?:for|foreach|while)\b.{0,500}?\bloop\b|loop\b|<<\w+>>)/is
+
+/** Everything that the statements of the block do. `EXECUTE` runs a text. */
+function blockEffects(body: string): readonly Draft[] {
+  const run = [...body.matchAll(/\bexecute\b[^;']*'((?:[^']|'')*)'/gi)].map(([, text = '']) =>
+    text.replaceAll("''", "'"),
+  )
+  const isOpen = [...body.matchAll(/\bexecute\b([^;]*)/gi)].some(([, rest = '']) => !rest.includes("'"))
+  const statements = withoutTexts(body)
+    .split(';')
+    .map((statement) => {
+      let rest = statement
+      for (let i = 0; i < MOST_BEFORE && BEFORE.test(rest); i++) rest = rest.replace(BEFORE, '')
+      return rest
+    })
+  return [
+    database('DO', isOpen),
+    ...statements.flatMap((one) => sqlEffects(one)),
+    ...run.flatMap((one) => sqlEffects(one)),
+  ]
+}
+
+const MOST_BEFORE = 20
 
 /** Without comments, and with empty strings. By hand, because a pattern would search the rest for every quote. */
 function withoutTexts(text: string): string {
   let found = ''
+  let opened = 0
   for (let i = 0; i < text.length; i++) {
+    // MySQL and MariaDB run what is in such a comment.
+    const run = text[i] === '/' ? /^\/\*M?!\d*/.exec(text.slice(i, i + 12)) : null
+    if (run) {
+      found += ' '
+      i += run[0].length - 1
+      opened++
+      continue
+    }
     const two = text.slice(i, i + 2)
+    if (opened > 0 && two === '*/') {
+      found += ' '
+      i++
+      opened--
+      continue
+    }
     const end = two === '--' ? '\n' : two === '/*' ? '*/' : text[i] === "'" ? "'" : undefined
     if (end === undefined) {
       found += text[i]

@@ -54,11 +54,13 @@ export function hiddenScripts(script: Script, home?: string): readonly HiddenScr
     else if (SSH.test(call.name)) add(runBySsh(texts(call)), call.folders)
     else if (SED.test(call.name)) add(texts(call).flatMap(runBySed), call.folders)
     else if (/^(?:bsd|g)?tar$/.test(call.name)) add(runByTar(texts(call)), call.folders)
-    else if (STRING_RUNNERS.test(call.name))
+    else if (STRING_RUNNERS.test(call.name)) {
+      if (MAKE.test(call.name)) add(texts(call).flatMap(shellOfMake), call.folders)
       add(
         texts(call).filter((text) => /\s/.test(text)),
         call.folders,
       )
+    }
   }
   return [...found].map(([line, folders]) => ({ line, folders }))
 }
@@ -79,6 +81,15 @@ function runBySsh(words: readonly string[]): readonly string[] {
       ? []
       : [found.replace(/^["'](.*)["']$/s, '$1')]
   })
+}
+
+const MAKE = /^g?make$/
+const SHELL = /^(?:\/(?:usr\/)?(?:local\/)?bin\/)?(?:env\s+)?(?:ba|da|z|k)?sh(?:\s+-[a-z]+)*$/
+
+/** `make SHELL='rm -r x'`: make starts this with every line. */
+function shellOfMake(word: string): readonly string[] {
+  const [, line = ''] = /^SHELL\s*:{0,3}=\s*(.*)$/s.exec(word) ?? []
+  return line === '' || SHELL.test(line) ? [] : [line]
 }
 
 const RUN_BY_SED = /(?:^|[;{}\n\d$/])\s*e\s+([^\n]+)/

@@ -199,6 +199,7 @@ describe('lines in words', () => {
 script -q /dev/null rm -rf ..
 npx trash-cli ..
 npx rimraf@5 ..
+make SHELL='rm -rf ..'
 cmake -E remove_directory ..
 FCEDIT='rm -rf ..' fc
 scp h:settings.json .claude/
@@ -214,7 +215,6 @@ expect -c 'system rm -rf ..'
 capsh -- -c 'rm -rf ..'
 sg root 'rm -rf ..'
 sg root -c 'rm -rf ..'
-make SHELL='rm -rf ..'
 go generate -run 'rm -rf ..'
 go test -exec 'rm -rf ..' ./...
 go build -toolexec 'rm -rf ..' ./...

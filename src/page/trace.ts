@@ -97,7 +97,8 @@ export class PageTrace {
     const found: StoredEntry[] = []
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: MOST_ANSWERS }))
       found.push(entry)
-    return { answers: answersAmong(await this.#with(found, withCalls)), days: ANSWER_DAYS }
+    const answers = answersAmong(await this.#with(found, withCalls))
+    return { answers, isCut: found.length >= MOST_ANSWERS, days: ANSWER_DAYS }
   }
 
   /** The newest entries in which something in shadow mode would have acted. */

@@ -105,12 +105,15 @@ describe('an event fired in a copy', () => {
   it('keeps switches, and leaves out links that lead out of the project', async () => {
     await project.call(['disable', 'bash-guard'])
     symlinkSync(project.home, project.path('out'))
+    mkdirSync(project.path('a/b'), { recursive: true })
+    symlinkSync('../..', project.path('a/b/c'))
+    symlinkSync('c/../home', project.path('a/b/out'))
     const { details, notes } = (await play('PreToolUse', bash('rm -rf ~/*'))).answer as PlayedView
     expect(details.said).toBe('went on')
     expect(details.notRun.find(({ why }) => why === 'switched off')?.hooks).toMatchObject([
       { name: 'bash-guard:PreToolUse#1' },
     ])
-    expect(notes.join()).toContain('1 link that')
+    expect(notes.join()).toContain('2 links that')
   })
 })
 

@@ -77,9 +77,12 @@ const DAY: readonly (readonly [event: string, payload: object])[] = [
   ['Stop', {}],
 ]
 
-export async function shopDay(project: Project, session = 's-91c4'): Promise<void> {
-  for (const [event, payload] of DAY)
-    await project.call(['fire', event], { input: { session_id: session, ...payload } })
+/** `before`: called before each event, with its number. */
+export async function shopDay(project: Project, before?: (i: number) => void): Promise<void> {
+  for (const [i, [event, payload]] of DAY.entries()) {
+    before?.(i)
+    await project.call(['fire', event], { input: { session_id: 's-91c4', ...payload } })
+  }
 }
 
 /** Fires one more event, in the process of the test. */

@@ -10,6 +10,7 @@ import { block, place, path as shownPath } from '../../page/shown-text.js'
 import type { DoctorView } from '../../page/view/doctor.js'
 import type { TrustView, UnitFilesView, UnitView } from '../../page/view/trust.js'
 import type { WhyHookView, WhyView } from '../../page/view/why.js'
+import type { Expectation } from '../../trust/expectation.js'
 import { RISK_KINDS } from '../../trust/risk-rules.js'
 import type { RiskNote } from '../../trust/risks.js'
 import type { UnitHook } from '../../trust/unit.js'
@@ -167,8 +168,9 @@ interface TrustDocument {
     readonly unchecked: string | null
     readonly files: readonly FileDocument[]
     readonly scripts: readonly FileDocument[]
+    readonly missing: readonly string[]
   })[]
-  readonly expectations: readonly { readonly why: string; readonly repair: string }[]
+  readonly expectations: readonly Pick<Expectation, 'unit' | 'guardedBy' | 'why' | 'repair'>[]
 }
 
 /** What a person reads before they agree to it. */
@@ -182,6 +184,8 @@ interface FileDocument {
   readonly path: string
   readonly size: number
   readonly text?: string
+  readonly link?: string
+  readonly executable: boolean
 }
 
 function filesView(units: TrustDocument['units'], id: string): UnitFilesView {
@@ -189,11 +193,14 @@ function filesView(units: TrustDocument['units'], id: string): UnitFilesView {
   if (!unit) throw new NotAnswered(404, 'This is not in the project any more. Load this screen again.')
   const files = [...unit.files, ...unit.scripts]
   return {
-    files: files.map(({ path, size, text }) => ({
+    files: files.map(({ path, size, text, link, executable }) => ({
       path: shownPath(path),
       size,
       ...(text !== undefined && { text: block(text) }),
+      ...(link !== undefined && { link: shownPath(link) }),
+      isExecutable: executable,
     })),
+    missing: unit.missing.map(visible),
   }
 }
 
@@ -202,7 +209,13 @@ function trustView({ units, expectations }: TrustDocument): Omit<TrustView, 'pas
   return {
     trusted: units.length - waiting.length,
     waiting: waiting.toSorted(worstFirst).map(unitView),
-    gone: expectations.map(({ why, repair }) => ({ why: block(why), repair: block(repair) })),
+    gone: expectations.map(({ unit, guardedBy, why, repair }) => ({
+      id: unit.path,
+      name: visible(unit.name),
+      guardedBy,
+      why: block(why),
+      repair: block(repair),
+    })),
   }
 }
 

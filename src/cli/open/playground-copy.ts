@@ -147,7 +147,11 @@ export class PlaygroundCopy {
   }
 }
 
+/** A `..` after a name may leave a folder that is a link itself, so such a target counts as outside. */
 async function isInside(link: string, project: string): Promise<boolean> {
   const target = await readlink(link)
-  return !target.startsWith('/') && isWithin(resolve(dirname(link), target), project)
+  const parts = target.split('/').filter((part) => part !== '' && part !== '.')
+  const first = parts.findIndex((part) => part !== '..')
+  if (target.startsWith('/') || (first >= 0 && parts.includes('..', first))) return false
+  return isWithin(resolve(dirname(link), target), project)
 }

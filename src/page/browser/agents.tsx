@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { AgentView } from '../view/agents.js'
 import { ask } from './ask.js'
 import { counted, day } from './format.js'
+import { Typed } from './typed.js'
 
 export function Agents() {
   const [agents, setAgents] = useState<readonly AgentView[]>()
@@ -63,11 +64,7 @@ function Agent({ agent }: { readonly agent: AgentView }) {
         </p>
       ))}
       {proof && <Proof proof={proof} />}
-      {next !== undefined && (
-        <p>
-          Type <code>{next}</code>
-        </p>
-      )}
+      {next !== undefined && <Typed label="Next, type" command={next} />}
     </li>
   )
 }
@@ -87,7 +84,7 @@ function Proof({ proof }: { readonly proof: NonNullable<AgentView['proof']> }) {
   return (
     <p class="dim">
       {quick ? 'Quick proof' : 'Proof'}
-      {of} {day(at) || 'today'}: {counted(held, 'promise')} held
+      {of}, {day(at) || 'today'}: {counted(held, 'promise')} held
       {stale.length > 0 && `. Since then ${stale.join(', ')}`}
     </p>
   )

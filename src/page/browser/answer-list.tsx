@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { AnswerView, HistoryOfAnswers } from '../view/approvals.js'
 import { useAsked } from './asked.js'
-import { clock, day, moment } from './format.js'
+import { clock, counted, day, moment } from './format.js'
 import { addressOf } from './route.js'
 import { Search } from './search.js'
 import { areIn } from './words.js'
@@ -44,8 +44,8 @@ export function AnswerList({ turn }: { readonly turn: number }) {
       )}
       {value && (
         <p class="dim">
-          The last {value.days} days. <a href={addressOf('audit', '', 'kind=approval')}>Audit</a> has all of
-          them.
+          The last {value.days} days{value.isCut && `, the newest ${counted(value.answers.length, 'answer')}`}
+          . <a href={addressOf('audit', '', 'kind=approval')}>Audit</a> goes back further.
         </p>
       )}
     </section>

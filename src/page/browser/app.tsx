@@ -3,17 +3,13 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { About } from '../view/about.js'
-import type { QuestionsView } from '../view/approvals.js'
 import { ask, tell } from './ask.js'
 import type { Connection, Feed } from './feed.js'
-import { usePolled } from './poll.js'
 import { addressOf, useRoute } from './route.js'
 import { stepRow } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
 import { SCREENS, type Screen } from './screens.js'
-
-/** How often to look for open questions. */
-const WAITING_MS = 2000
+import { badgeOf, type Standing, useStanding } from './standing.js'
 
 export function App({ feed }: { readonly feed: Feed }) {
   const route = useRoute()
@@ -27,7 +23,7 @@ export function App({ feed }: { readonly feed: Feed }) {
   useEffect(() => {
     document.title = `${screen.title}${about ? ` · ${about.project}` : ''} · Carabiner`
   }, [screen, about])
-  const waiting = usePolled<QuestionsView>('api/questions', WAITING_MS).value?.questions.length ?? 0
+  const standing = useStanding(screen.name)
   const help = useRef<HTMLDialogElement>(null)
   useKeys(() => help.current?.showModal())
   return (
@@ -43,12 +39,7 @@ export function App({ feed }: { readonly feed: Feed }) {
               <a href={addressOf(name)} aria-current={name === screen.name ? 'page' : undefined}>
                 <Icon path={icon} />
                 {title}
-                {name === 'approvals' && waiting > 0 && (
-                  <span class="count">
-                    {waiting}
-                    <span class="unseen"> open</span>
-                  </span>
-                )}
+                <Badge screen={name} standing={standing} />
               </a>
             </li>
           ))}
@@ -61,15 +52,26 @@ export function App({ feed }: { readonly feed: Feed }) {
             {feed.problem || 'The page has ended. Type carabiner open in a terminal to start it again.'}
           </p>
         )}
-        <Shown screen={screen} feed={feed} route={route} />
+        <Shown screen={screen} feed={feed} route={route} standing={standing} />
       </main>
       <Keys dialog={help} />
     </div>
   )
 }
 
+function Badge({ screen, standing }: { readonly screen: string; readonly standing: Standing }) {
+  const [count, of] = badgeOf(screen, standing)
+  if (count === 0) return null
+  return (
+    <span class="count">
+      {count}
+      <span class="unseen"> {of}</span>
+    </span>
+  )
+}
+
 /** Loads the screen when it is first shown. */
-function Shown({ screen, feed, route }: ScreenProps & { readonly screen: Screen }) {
+function Shown({ screen, feed, route, standing }: ScreenProps & { readonly screen: Screen }) {
   const [loaded, setLoaded] = useState<{ readonly of: Screen; readonly view: ComponentType<ScreenProps> }>()
   const [problem, setProblem] = useState('')
   useEffect(() => {
@@ -81,7 +83,7 @@ function Shown({ screen, feed, route }: ScreenProps & { readonly screen: Screen 
   if (problem !== '') return <p class="banner">{problem}</p>
   if (loaded?.of !== screen) return null
   const View = loaded.view
-  return <View feed={feed} route={route} />
+  return <View feed={feed} route={route} standing={standing} />
 }
 
 const STATES: Readonly<Record<Connection, string>> = {
@@ -179,8 +181,8 @@ function useKeys(onHelp: () => void): void {
 function pressed(key: string, onHelp: () => void): boolean {
   const screen = SCREENS[Number(key) - 1]
   if (screen) location.hash = addressOf(screen.name)
-  else if (key === 'j' || key === 'ArrowDown') stepRow(1)
-  else if (key === 'k' || key === 'ArrowUp') stepRow(-1)
+  else if (key === 'j') stepRow(1)
+  else if (key === 'k') stepRow(-1)
   else if (key === '/') document.querySelector<HTMLInputElement>('input[type=search]')?.focus()
   else if (key === 'Escape') document.querySelector<HTMLButtonElement>('.row.expanded .head')?.click()
   else if (key === 'a') location.hash = addressOf('approvals')

@@ -5,18 +5,19 @@ import type { FiltersView } from '../view/audit.js'
 import type { Rows } from '../view/row.js'
 import { ask } from './ask.js'
 import { useAsked } from './asked.js'
+import { today } from './format.js'
 import { HookTable } from './hook-table.js'
 import { addressOf, replaceRoute } from './route.js'
-import { RowList } from './row-list.js'
+import { OpenElsewhere, RowList } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
 import { Verify } from './verify.js'
 
 const PAGE_ROWS = 200
 
 /** Questions that people have, as filters. */
-const QUESTIONS: readonly (readonly [name: string, query: Readonly<Record<string, string>>])[] = [
+const questions = (): readonly (readonly [name: string, query: Readonly<Record<string, string>>])[] => [
   ['Everything', {}],
-  ['Denied today', { decision: 'deny', since: '1d' }],
+  ['Denied today', { decision: 'deny', since: today() }],
   ['Answered by a person', { kind: 'approval' }],
   ['Asked', { decision: 'ask' }],
   ['Changed', { decision: 'modify' }],
@@ -95,6 +96,7 @@ export function Audit({ route }: ScreenProps) {
         <p class="banner">Some lines of the log cannot be read. Check the record to see which.</p>
       )}
       {found?.rows.length === 0 && <p class="nothing">No entry matches.</p>}
+      {found && <OpenElsewhere rows={found.rows} open={open} onOpen={onOpen} />}
       {found && found.rows.length > 0 && <RowList rows={found.rows} open={open} onOpen={onOpen} />}
       {found?.more && (
         <button
@@ -122,7 +124,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <fieldset class="views">
         <legend class="unseen">Questions</legend>
-        {QUESTIONS.map(([name, wanted]) => (
+        {questions().map(([name, wanted]) => (
           <button
             key={name}
             type="button"

@@ -200,6 +200,7 @@ function Call({ details: { call, exact, kind } }: { readonly details: Details })
 
 function Footer({ details }: { readonly details: Details }) {
   const { seq, digest, prev, turn, session, kind, event, tool = '', input = '' } = details
+  const asked = new URLSearchParams({ event, tool, input }).toString()
   const parts = [
     digest && `call ${digest.slice(0, 12)}…`,
     `record ${seq}`,
@@ -213,9 +214,9 @@ function Footer({ details }: { readonly details: Details }) {
       {kind === 'fire' && (
         <>
           {' · '}
-          <a href={addressOf('why', '', new URLSearchParams({ event, tool, input }).toString())}>
-            Why did a hook not run?
-          </a>
+          <a href={addressOf('why', '', asked)}>Why did a hook not run?</a>
+          {' · '}
+          <a href={addressOf('playground', '', asked)}>Try it again in a copy</a>
         </>
       )}
     </p>

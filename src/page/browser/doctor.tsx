@@ -4,6 +4,8 @@ import { useState } from 'preact/hooks'
 import type { DoctorView, FindingView } from '../view/doctor.js'
 import { tell } from './ask.js'
 import { useAsked } from './asked.js'
+import { Place } from './place.js'
+import { isCommand, Typed } from './typed.js'
 
 const TONES: Readonly<Record<FindingView['severity'], string>> = { broken: 'bad', warning: 'open', note: '' }
 
@@ -46,10 +48,13 @@ export function Doctor() {
               <li class="card" key={`${finding.code} ${finding.place} ${finding.text}`}>
                 <p>
                   <span class={`chip ${TONES[finding.severity]}`}>{finding.severity}</span>{' '}
-                  <code>{finding.code}</code> <span class="dim">{finding.place}</span>
+                  <code>{finding.code}</code>{' '}
+                  <span class="dim">
+                    <Place at={finding.place} />
+                  </span>
                 </p>
                 <p class="said">{finding.text}</p>
-                <p class="said fix">{finding.fix}</p>
+                <Advice fix={finding.fix} />
                 {finding.button !== undefined && (
                   <Fix finding={finding} label={finding.button} onDone={onDone} />
                 )}
@@ -71,6 +76,18 @@ export function Doctor() {
           </dl>
         </section>
       )}
+    </>
+  )
+}
+
+/** A command to copy, with what it does; or a sentence. */
+function Advice({ fix }: { readonly fix: string }) {
+  const [command = '', ...notes] = fix.split(/\s+# /)
+  if (!isCommand(command) || command.includes('\n')) return <p class="said fix">{fix}</p>
+  return (
+    <>
+      <Typed label="" command={command} />
+      {notes.length > 0 && <p class="dim said">{notes.join(' ')}</p>}
     </>
   )
 }

@@ -18,6 +18,16 @@ export function day(time: string): string {
   return date.toDateString() === new Date().toDateString() ? '' : DAY.format(date)
 }
 
+/** The last midnight, as filters take it. */
+export function today(): string {
+  const [year, month, date] = [new Date().getFullYear(), new Date().getMonth() + 1, new Date().getDate()]
+  return `${year}-${padded(month)}-${padded(date)}T00:00`
+}
+
+function padded(value: number): string {
+  return String(value).padStart(2, '0')
+}
+
 /** `14:03:12`, and the day unless it is today. */
 export function moment(time: string): string {
   return [day(time), clock(time)].filter(Boolean).join(' ')

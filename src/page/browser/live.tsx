@@ -5,9 +5,10 @@ import type { Row } from '../view/row.js'
 import { counted, duration, median } from './format.js'
 import { Ribbon } from './ribbon.js'
 import { addressOf, replaceRoute } from './route.js'
-import { RowList } from './row-list.js'
+import { OpenElsewhere, RowList } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
 import { Search } from './search.js'
+import { Side } from './side.js'
 import { areIn } from './words.js'
 
 const VIEWS = ['Everything', 'Decisions', 'Did not run'] as const
@@ -19,7 +20,7 @@ const IS_SHOWN: Readonly<Record<View, (row: Row) => boolean>> = {
   'Did not run': ({ ran, of, missed }) => missed.length > 0 || ran < of,
 }
 
-export function Live({ feed, route }: ScreenProps) {
+export function Live({ feed, route, standing }: ScreenProps) {
   const [rows, setRows] = useState(feed.rows)
   const [view, setView] = useState<View>('Everything')
   const [words, setWords] = useState('')
@@ -37,32 +38,36 @@ export function Live({ feed, route }: ScreenProps) {
     [query],
   )
   return (
-    <>
-      <header class="top">
-        <div class="title">
-          <h1>Live</h1>
-          <SessionChoice rows={rows} session={session} />
+    <div class="aside">
+      <div>
+        <header class="top">
+          <div class="title">
+            <h1>Live</h1>
+            <SessionChoice rows={rows} session={session} />
+          </div>
+          <Ribbon rows={ofSession} open={open} onOpen={onOpen} />
+          <Figures rows={ofSession} />
+        </header>
+        <div class="tools">
+          <fieldset class="views">
+            <legend class="unseen">Rows</legend>
+            {VIEWS.map((name) => (
+              <button key={name} type="button" aria-pressed={name === view} onClick={() => setView(name)}>
+                {name}
+              </button>
+            ))}
+          </fieldset>
+          <Search label="Find a call, hook or reason" words={words} onWords={setWords} />
         </div>
-        <Ribbon rows={ofSession} open={open} onOpen={onOpen} />
-        <Figures rows={ofSession} />
-      </header>
-      <div class="tools">
-        <fieldset class="views">
-          <legend class="unseen">Rows</legend>
-          {VIEWS.map((name) => (
-            <button key={name} type="button" aria-pressed={name === view} onClick={() => setView(name)}>
-              {name}
-            </button>
-          ))}
-        </fieldset>
-        <Search label="Find a call, hook or reason" words={words} onWords={setWords} />
+        {feed.connection !== 'connecting' && <OpenElsewhere rows={rows} open={open} onOpen={onOpen} />}
+        {shown.length > 0 ? (
+          <RowList rows={shown} open={open} onOpen={onOpen} />
+        ) : (
+          <Nothing isEmpty={rows.length === 0} isLoading={feed.connection === 'connecting'} />
+        )}
       </div>
-      {shown.length > 0 ? (
-        <RowList rows={shown} open={open} onOpen={onOpen} />
-      ) : (
-        <Nothing isEmpty={rows.length === 0} isLoading={feed.connection === 'connecting'} />
-      )}
-    </>
+      <Side standing={standing} />
+    </div>
   )
 }
 

@@ -1,9 +1,12 @@
 // Playground: an event of one's own, fired in a copy of the project, and what hooks do about it.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { EventHelpView, PayloadProblemView, PlayedView } from '../view/playground.js'
+import type { Details } from '../view/row.js'
 import { tell } from './ask.js'
 import { useAsked } from './asked.js'
+import { CallChoice } from './call-choice.js'
 import { DetailsBody } from './details.js'
 import { duration } from './format.js'
 import type { ScreenProps } from './screen-props.js'
@@ -11,15 +14,25 @@ import type { ScreenProps } from './screen-props.js'
 /** After the last key, before the payload is checked. */
 const CHECK_MS = 300
 
-export function Playground({ route }: ScreenProps) {
-  const [event, setEvent] = useState(route.query.get('event') ?? 'PreToolUse')
-  const [tool, setTool] = useState(route.query.get('tool') ?? 'Bash')
-  const [payload, setPayload] = useState('')
+export function Playground({ feed, route }: ScreenProps) {
+  const given = Object.fromEntries(route.query) as Readonly<Record<string, string>>
+  const [event, setEvent] = useState(given.event || 'PreToolUse')
+  const [tool, setTool] = useState(given.tool || 'Bash')
+  const begun = !given.input ? '' : payloadOf({ tool, input: given.input })
+  const [payload, setPayload] = useState(begun)
+  // What somebody typed is theirs: another event or tool does not replace it.
+  const [isOwn, setIsOwn] = useState(begun !== '')
   const help = useAsked<EventHelpView>('api/playground', { event, tool }).value
   const events = useAsked<{ readonly events: readonly string[] }>('api/events').value?.events ?? [event]
   useEffect(() => {
-    if (help) setPayload(help.example)
-  }, [help])
+    if (help && !isOwn) setPayload(help.example)
+  }, [help, isOwn])
+  const choose = (call: Details) => {
+    setEvent(call.event)
+    if (call.tool !== undefined) setTool(call.tool)
+    setPayload(payloadOf(call))
+    setIsOwn(true)
+  }
   return (
     <>
       <header class="top">
@@ -58,21 +71,55 @@ export function Playground({ route }: ScreenProps) {
               </datalist>
             </label>
           )}
+          <CallChoice feed={feed} onChoose={choose} />
         </div>
       </form>
-      <Editor event={event} payload={payload} setPayload={setPayload} />
-      {help && <Help help={help} />}
+      <Editor
+        event={event}
+        payload={payload}
+        setPayload={(text) => {
+          setPayload(text)
+          setIsOwn(true)
+        }}
+        example={help?.example}
+        onExample={() => setIsOwn(false)}
+      >
+        {help && <Help help={help} />}
+      </Editor>
     </>
   )
+}
+
+/** The payload of a call on record: its tool with the input, or the fields of an event without a tool. */
+function payloadOf({ tool, input, call = [] }: Pick<Details, 'tool' | 'input' | 'call'>): string {
+  const fields =
+    tool === undefined
+      ? Object.fromEntries(call.map(({ name, value }) => [name, value]))
+      : { tool_name: tool, tool_input: inputOf(input) }
+  return JSON.stringify(fields, null, 2)
+}
+
+/** Empty if it was too long to keep, or is not JSON. */
+function inputOf(input = '{}'): unknown {
+  try {
+    return JSON.parse(input)
+  } catch {
+    return {}
+  }
 }
 
 interface EditorProps {
   readonly event: string
   readonly payload: string
   readonly setPayload: (text: string) => void
+  /** A payload to begin with. */
+  readonly example: string | undefined
+  readonly onExample: () => void
+  /** Shown beside the editor until there is a result. */
+  readonly children: ComponentChildren
 }
 
-function Editor({ event, payload, setPayload }: EditorProps) {
+function Editor({ event, payload, setPayload, example, onExample, children }: EditorProps) {
   const [problems, setProblems] = useState<readonly PayloadProblemView[]>([])
   const [played, setPlayed] = useState<PlayedView>()
   const [problem, setProblem] = useState('')
@@ -101,7 +148,7 @@ function Editor({ event, payload, setPayload }: EditorProps) {
       .finally(() => setIsBusy(false))
   }
   return (
-    <>
+    <div class="bench">
       <form class="editor" onSubmit={fire}>
         <label for="payload">Payload, as JSON</label>
         <textarea
@@ -125,18 +172,26 @@ function Editor({ event, payload, setPayload }: EditorProps) {
           ))}
         </ul>
         <p>
-          <button type="submit" disabled={isBusy || problems.length > 0}>
+          <button type="submit" class="primary" disabled={isBusy || problems.length > 0}>
             {isBusy ? 'Firing …' : 'Fire in a copy'}
-          </button>
+          </button>{' '}
+          {example !== undefined && payload !== example && (
+            <button type="button" class="quiet" onClick={onExample}>
+              Begin with the example
+            </button>
+          )}
         </p>
       </form>
-      {problem !== '' && (
-        <p class="banner" role="alert">
-          {problem}
-        </p>
-      )}
-      {played && <Played played={played} />}
-    </>
+      <div>
+        {problem !== '' && (
+          <p class="banner" role="alert">
+            {problem}
+          </p>
+        )}
+        {played && <Played played={played} />}
+        {children}
+      </div>
+    </div>
   )
 }
 

@@ -57,16 +57,14 @@ function Group({ group, passkeys, onDone }: With & { readonly group: GroupView }
   const { name, from, origin, target, switched, hooks } = group
   return (
     <article class="card" aria-label={name}>
-      <p class="kicker">
-        <span class="dim">{from}</span>
-        <span class="dim">{origin}</span>
-      </p>
-      <h2>{name}</h2>
+      <header class="plugin">
+        <h2>{name}</h2>
+        <p class="dim">
+          {from} · {origin}
+        </p>
+      </header>
       {target && switched && (
         <Switched target={target} switched={switched} passkeys={passkeys} onDone={onDone} />
-      )}
-      {target && !switched && (
-        <Switches title={`all of ${name}`} target={target} passkeys={passkeys} onDone={onDone} />
       )}
       <ul class="rows">
         {hooks.map((hook) => (
@@ -75,6 +73,9 @@ function Group({ group, passkeys, onDone }: With & { readonly group: GroupView }
           </li>
         ))}
       </ul>
+      {target && !switched && (
+        <Switches title={`all of ${name}`} target={target} passkeys={passkeys} onDone={onDone} />
+      )}
     </article>
   )
 }

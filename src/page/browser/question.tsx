@@ -22,7 +22,7 @@ export function Question({ question, passkeys, onDone }: QuestionProps) {
   return (
     <article class="card waiting" aria-labelledby={title}>
       <p class="kicker">
-        <span>Waiting for you</span>
+        <span class="dotted">Waiting for you</span>
         <Left expires={expires} />
       </p>
       <h2 id={title}>{asks[0]?.prompt ?? 'A hook asks'}</h2>

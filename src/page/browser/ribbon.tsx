@@ -3,9 +3,9 @@
 import type { Row } from '../view/row.js'
 import { counted } from './format.js'
 
-const MOST_BARS = 64
+const MOST_BARS = 40
 const HEIGHT = 34
-const [WIDTH, GAP] = [5, 2]
+const [WIDTH, GAP] = [9, 2]
 
 interface Props {
   readonly rows: readonly Row[]
@@ -21,20 +21,20 @@ export function Ribbon({ rows, open, onOpen }: Props) {
   return (
     <svg
       class="ribbon"
-      viewBox={`0 0 ${MOST_BARS * (WIDTH + GAP)} ${HEIGHT}`}
+      viewBox={`0 0 ${Math.max(1, bars.length) * (WIDTH + GAP)} ${HEIGHT}`}
+      width={bars.length * (WIDTH + GAP)}
       role="img"
       aria-label={label}
-      preserveAspectRatio="xMaxYMax meet"
+      preserveAspectRatio="xMinYMax slice"
     >
       {bars.map(({ seq, ms = 0, tone }, i) => {
         const height = heightOf(ms)
-        const x = (MOST_BARS - bars.length + i) * (WIDTH + GAP)
         return (
           // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the mouse; the rows below are buttons
           <rect
             key={seq}
             class={`${tone}${seq === open ? ' expanded' : ''}`}
-            x={x}
+            x={i * (WIDTH + GAP)}
             y={HEIGHT - height}
             width={WIDTH}
             height={height}

@@ -2,7 +2,8 @@
 
 import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Row } from '../view/row.js'
+import type { Details, Row } from '../view/row.js'
+import { useAsked } from './asked.js'
 import { DetailsView } from './details.js'
 import { clock, day, duration } from './format.js'
 
@@ -49,6 +50,26 @@ export function RowList({ rows, open, onOpen }: ListProps) {
         </button>
       )}
     </>
+  )
+}
+
+interface OlderProps extends ListProps {
+  readonly open: number
+}
+
+/** The open entry if it is not among the rows: a link may lead to any entry of the record. */
+export function OpenElsewhere({ rows, open, onOpen }: ListProps) {
+  if (open === undefined || Number.isNaN(open) || rows.some(({ seq }) => seq === open)) return null
+  return <Older key={open} rows={rows} open={open} onOpen={onOpen} />
+}
+
+function Older({ open, onOpen }: OlderProps) {
+  const { value, problem } = useAsked<Details>('api/entry', { seq: String(open) })
+  return (
+    <section class="older" aria-label={`Entry ${open}`}>
+      {problem !== undefined && <p class="banner">{problem}</p>}
+      {value && <RowList rows={[value]} open={open} onOpen={onOpen} />}
+    </section>
   )
 }
 

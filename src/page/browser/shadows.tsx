@@ -28,7 +28,7 @@ export function Shadows() {
               <ul class="details nexts">
                 {newest.map(({ seq, time, tool, text }) => (
                   <li key={`${seq} ${text}`}>
-                    <a href={addressOf('live', String(seq))}>
+                    <a href={addressOf('audit', String(seq))}>
                       {day(time)} {clock(time)} {tool}
                     </a>{' '}
                     {text}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { PasskeysView } from '../view/passkeys.js'
-import type { TrustView, UnitFilesView, UnitView } from '../view/trust.js'
+import type { GoneView, TrustView, UnitFilesView, UnitView } from '../view/trust.js'
 import { Act } from './act.js'
 import { useAsked } from './asked.js'
 import { DiffLines } from './diff.js'
@@ -25,22 +25,38 @@ export function Trust() {
         <div class="title">
           <h1>Trust</h1>
         </div>
-        {value && <p class="dim">{counted(value.trusted, 'trusted source')}</p>}
+        {value && value.waiting.length > 0 && (
+          <p class="dim">
+            {value.waiting.length} to review{value.waiting.length > 1 && ', the worst first'}
+          </p>
+        )}
       </header>
       {problem !== undefined && <p class="banner">{problem}</p>}
       <p class="done" role="status">
         {done}
       </p>
-      {value?.gone.map(({ why, repair }) => (
-        <p class="banner" key={why}>
-          {why} {repair}
+      {value?.gone
+        .filter(({ id }) => value.waiting.every((unit) => unit.id !== id))
+        .map(({ why, repair }) => (
+          <p class="banner" key={why}>
+            {why} {repair}
+          </p>
+        ))}
+      {value?.waiting.length === 0 && (
+        <p class="nothing">
+          Nothing waits for a review.
+          {value.trusted > 0 && ` ${counted(value.trusted, 'source')} of this project may run.`}
         </p>
-      ))}
-      {value?.waiting.length === 0 && <p class="nothing">Nothing waits for a review.</p>}
+      )}
       <ol class="cards">
         {value?.waiting.map((unit) => (
           <li key={`${unit.path} ${unit.digest}`}>
-            <Unit unit={unit} passkeys={value.passkeys} onDone={onDone} />
+            <Unit
+              unit={unit}
+              gone={value.gone.find(({ id }) => id === unit.id)}
+              passkeys={value.passkeys}
+              onDone={onDone}
+            />
           </li>
         ))}
       </ol>
@@ -50,19 +66,29 @@ export function Trust() {
 
 interface UnitProps {
   readonly unit: UnitView
+  /** What guards its calls meanwhile, if it was trusted before. */
+  readonly gone: GoneView | undefined
   readonly passkeys: PasskeysView
   readonly onDone: (text: string) => void
 }
 
-function Unit({ unit, passkeys, onDone }: UnitProps) {
+/** What happens while nobody has looked at the change. */
+const MEANWHILE: Readonly<Record<GoneView['guardedBy'], string>> = {
+  copy: 'The version that you trusted still runs; this one does not.',
+  closed: 'Until you decide, every call that it would judge is refused.',
+  nothing: 'It does not run: calls go on without it.',
+}
+
+function Unit({ unit, gone, passkeys, onDone }: UnitProps) {
   const { id, name, path, state, why, hooks, risks, differences, programs, problems, digest } = unit
   return (
     <article class="card" aria-label={name}>
       <p class="kicker">
-        <span>{state === 'modified' ? 'Changed since you trusted it: this version does not run' : why}</span>
+        <span class="dotted">{state === 'modified' ? 'Changed since you trusted it' : why}</span>
         <code class="dim">{path}</code>
       </p>
       <h2>{name}</h2>
+      {state === 'modified' && <p>{gone ? MEANWHILE[gone.guardedBy] : 'This version does not run.'}</p>}
       <Risks risks={risks} />
       {differences.map(({ text, diff }) => (
         <figure key={text}>
@@ -117,13 +143,24 @@ function Files({ id }: { readonly id: string }) {
     <details class="files" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>Read every file</summary>
       {problem !== undefined && <p class="bad">{problem}</p>}
-      {value?.files.map(({ path, text, size }) => (
+      {value?.missing.map((path) => (
+        <p class="bad" key={path}>
+          {path} is not in PATH.
+        </p>
+      ))}
+      {value?.files.map(({ path, text, size, link, isExecutable }) => (
         <figure key={path}>
           <figcaption>
-            {path} <span class="dim">{counted(size, 'byte')}</span>
+            {path}{' '}
+            <span class="dim">
+              {link === undefined ? counted(size, 'byte') : `a link to ${link}`}
+              {isExecutable && ', executable'}
+            </span>
           </figcaption>
-          {text === undefined ? (
-            <p class="dim">This is no text.</p>
+          {link !== undefined ? null : text === undefined ? (
+            <p class="dim">
+              It cannot be shown: it is not text, or is too large. The digest covers its exact bytes.
+            </p>
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
             <pre class="text" tabIndex={0}>

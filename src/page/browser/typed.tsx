@@ -2,6 +2,11 @@
 
 import { useState } from 'preact/hooks'
 
+/** Whether a line of advice is a command, and not a sentence. */
+export function isCommand(line: string): boolean {
+  return /^(?:carabiner|chmod|echo|sudo|npm) /.test(line)
+}
+
 export function Typed({ label, command }: { readonly label: string; readonly command: string }) {
   const [isCopied, setIsCopied] = useState(false)
   const copy = () =>
@@ -11,7 +16,7 @@ export function Typed({ label, command }: { readonly label: string; readonly com
     )
   return (
     <p class="typed">
-      <span>{label}</span> <code>{command}</code>
+      {label !== '' && <span>{label}</span>} <code>{command}</code>
       <button type="button" class="quiet" onClick={copy}>
         {isCopied ? 'Copied' : 'Copy'}
       </button>

@@ -5,8 +5,9 @@ import type { VerifyPart, VerifyView } from '../view/audit.js'
 import { askInParts } from './ask.js'
 import { counted } from './format.js'
 
-/** Undefined before the first check. Leaving the screen ends the check. */
-export function Verify() {
+/** Leaving the screen ends the check. `isShort`: where there is little room. */
+export function Verify({ isShort = false }: { readonly isShort?: boolean }) {
+  /** Undefined before the first check. */
   const [state, setState] = useState<VerifyPart>()
   const [work, setWork] = useState<AbortController>()
   useEffect(() => () => work?.abort(), [work])
@@ -34,15 +35,17 @@ export function Verify() {
       )}
       {!state && <p class="dim">Each entry holds the hash of the one before.</p>}
       {state && 'problem' in state && <p class="bad">{state.problem}</p>}
-      {state && 'result' in state && <Result verified={state.result} />}
+      {state && 'result' in state && <Result verified={state.result} isShort={isShort} />}
     </section>
   )
 }
 
 function Result({
   verified: { ok, records, last, problems, more, notes },
+  isShort,
 }: {
   readonly verified: VerifyView
+  readonly isShort: boolean
 }) {
   return (
     <div>
@@ -61,7 +64,12 @@ function Result({
           {note}
         </p>
       ))}
-      {ok && last && (
+      {ok && last && isShort && (
+        <p class="dim">
+          head <code>{`${last.seq}:${last.hash.slice(0, 16)}…`}</code>
+        </p>
+      )}
+      {ok && last && !isShort && (
         <p class="dim">
           Save this elsewhere, to notice if the whole log is replaced:{' '}
           <code>{`${last.seq}:${last.hash}`}</code>

@@ -3,10 +3,13 @@
 import { useState } from 'preact/hooks'
 import type { WhyHookView, WhyView } from '../view/why.js'
 import { useAsked } from './asked.js'
+import { CallChoice } from './call-choice.js'
+import { Place } from './place.js'
 import { addressOf, replaceRoute } from './route.js'
 import type { ScreenProps } from './screen-props.js'
+import { isCommand, Typed } from './typed.js'
 
-export function Why({ route }: ScreenProps) {
+export function Why({ feed, route }: ScreenProps) {
   const query = { event: 'PreToolUse', ...Object.fromEntries(route.query) }
   const { value, problem } = useAsked<WhyView>('api/why', query)
   const events = useAsked<{ readonly events: readonly string[] }>('api/events').value?.events ?? [query.event]
@@ -24,6 +27,13 @@ export function Why({ route }: ScreenProps) {
         </div>
       </header>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <CallChoice
+          feed={feed}
+          onChoose={({ event, tool = '', input = '' }) => {
+            const given = Object.entries({ event, tool, input }).filter(([, text]) => text !== '')
+            replaceRoute(addressOf('why', '', new URLSearchParams(given).toString()))
+          }}
+        />
         <div class="fieldrow">
           <label>
             Event
@@ -116,9 +126,11 @@ function HookList({
           >
             <b>{name}</b>
             <span>{reason === '' ? terms : reason}</span>
-            <span class="dim">{place}</span>
+            <span class="dim">
+              <Place at={place} />
+            </span>
           </button>
-          {open === name && <OneHook name={name} terms={terms} runs={runs} query={query} />}
+          {open === name && <OneHook name={name} reason={reason} terms={terms} runs={runs} query={query} />}
         </li>
       ))}
     </ol>
@@ -127,25 +139,29 @@ function HookList({
 
 interface OneProps {
   readonly name: string
+  /** Why it would not run, as its row says. */
+  readonly reason: string
   readonly terms: string
   readonly runs: boolean
   readonly query: HooksProps['query']
 }
 
-function OneHook({ name, terms, runs, query }: OneProps) {
+function OneHook({ name, reason, terms, runs, query }: OneProps) {
   const { value, problem } = useAsked<WhyHookView>('api/why/hook', { ...query, hook: name })
   return (
     <div class="details">
       {problem !== undefined && <p class="bad">{problem}</p>}
-      {value && <p class="said">{value.text}</p>}
+      {value && !value.text.endsWith(reason) && <p class="said">{value.text}</p>}
       <p class="dim">{terms}</p>
       {value && value.next.length > 0 && (
         <section class="part">
           <h2>{runs ? 'What to do next' : 'What would have to differ'}</h2>
           <ul class="nexts">
-            {value.next.map((line) => (
-              <li key={line}>{/^carabiner |^echo /.test(line) ? <code>{line}</code> : line}</li>
-            ))}
+            {value.next
+              .toSorted((a, b) => Number(isCommand(a)) - Number(isCommand(b)))
+              .map((line) => (
+                <li key={line}>{isCommand(line) ? <Typed label="" command={line} /> : line}</li>
+              ))}
           </ul>
         </section>
       )}

@@ -69,6 +69,8 @@ export interface AnswerView {
 export interface HistoryOfAnswers {
   /** The newest first. */
   readonly answers: readonly AnswerView[]
+  /** Only the newest are here. */
+  readonly isCut: boolean
   /** Days that it goes back. */
   readonly days: number
 }

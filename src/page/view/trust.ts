@@ -22,7 +22,17 @@ export interface UnitView {
 
 /** Everything that a trust would cover, to read before it. */
 export interface UnitFilesView {
-  readonly files: readonly { readonly path: string; readonly text?: string; readonly size: number }[]
+  readonly files: readonly {
+    readonly path: string
+    /** Absent for a link, and for a file that is not text or too large to show. */
+    readonly text?: string
+    readonly size: number
+    /** Where a link leads. */
+    readonly link?: string
+    readonly isExecutable: boolean
+  }[]
+  /** Programs that it names and that are not in PATH. */
+  readonly missing: readonly string[]
 }
 
 export interface TrustView {
@@ -31,5 +41,15 @@ export interface TrustView {
   /** The worst first. */
   readonly waiting: readonly UnitView[]
   /** What was trusted and is not there as expected. */
-  readonly gone: readonly { readonly why: string; readonly repair: string }[]
+  readonly gone: readonly GoneView[]
+}
+
+export interface GoneView {
+  /** Of the unit, which may also wait for a review. */
+  readonly id: string
+  readonly name: string
+  /** What guards its calls now: the version that was trusted, a refusal of each call, or nothing. */
+  readonly guardedBy: 'copy' | 'closed' | 'nothing'
+  readonly why: string
+  readonly repair: string
 }

@@ -300,6 +300,7 @@ describe('a file that is not there', () => {
 const ON_THE_NETWORK = [
   'cli/audit-export.ts',
   'fleet/gateway/listener.ts',
+  'fleet/gateway/webhook.ts',
   'fleet/machine/gateway-client.ts',
   'plugins/sources/archive.ts',
   'plugins/sources/foreign-source.ts',

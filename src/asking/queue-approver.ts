@@ -104,8 +104,10 @@ function replyOf({ option, reason, by, proof }: Taken): Reply {
   }
 }
 
-function howToAnswer({ id, expires, needsPasskey }: Raised, toPerson: boolean): string {
-  if (needsPasskey)
+function howToAnswer({ id, expires, needs }: Raised, toPerson: boolean): string {
+  if (needs === 'fleet')
+    return `A person of the fleet must approve this, and they are asked: carabiner fleet answer ${id} allow (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
+  if (needs === 'passkey')
     return `A person must approve this with a passkey. ${toPerson ? 'Type' : 'Ask the user to type in their own terminal'}: carabiner open (or carabiner approvals deny ${id} --reason "…"). Then try the same call again. The question is open until ${clockTime(expires)}.`
   if (toPerson)
     return `Nobody has answered yet. Type: carabiner approvals allow ${id} (or deny ${id} --reason "…"), then fire again. The question is open until ${clockTime(expires)}.`

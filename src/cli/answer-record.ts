@@ -52,7 +52,7 @@ export function entryOf({ question }: Pending, given: GivenAnswer, place: Place 
     digest,
     decision: effectOf(question, given.option),
     by,
-    through: signature ? 'passkey' : place,
+    through: signature ? (signature.kind === 'ed25519' ? 'key' : 'passkey') : place,
     ...(reason !== undefined && { reason }),
   }
 }

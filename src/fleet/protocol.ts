@@ -1,5 +1,6 @@
 // What machines and the gateway say to each other: the routes, their limits, the shapes of requests and answers.
 
+import type { Pending, Signature } from '../store/approvals.js'
 import { LONGEST_LINE } from '../store/audit/chain.js'
 import type { Link } from '../store/audit-log.js'
 import type { SignedPeople } from '../store/people.js'
@@ -7,8 +8,9 @@ import type { SignedPeople } from '../store/people.js'
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Whether the request has the signature of a machine. */
+  /** Whether the request has the signature of its sender: a machine, or a person for a route of theirs. */
   readonly signed: boolean
+  readonly person?: true
   /** The most bytes of a request. */
   readonly most: number
 }
@@ -27,6 +29,11 @@ export const ROUTES = {
   heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: KIB },
   append: { method: 'POST', path: '/v1/audit/append', signed: true, most: LONGEST_LINE + 64 * KIB },
   evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 4 * KIB },
+  ask: { method: 'POST', path: '/v1/approvals/ask', signed: true, most: 4 * 1024 * KIB },
+  sync: { method: 'POST', path: '/v1/approvals/sync', signed: true, most: 256 * KIB },
+  settle: { method: 'POST', path: '/v1/approvals/settle', signed: true, most: 256 * KIB },
+  questions: { method: 'GET', path: '/v1/approvals/questions', signed: true, person: true, most: 0 },
+  answer: { method: 'POST', path: '/v1/approvals/answer', signed: true, person: true, most: 64 * KIB },
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof ROUTES
@@ -42,6 +49,7 @@ export const REFUSED = {
   UNSIGNED: 401,
   CLOCK: 401,
   UNKNOWN_MACHINE: 403,
+  UNKNOWN_PERSON: 403,
   TOKEN: 403,
   UNKNOWN_ROUTE: 404,
   NAME_TAKEN: 409,
@@ -136,6 +144,63 @@ export interface EvidenceAnswer {
 /** What the ids of all logs of one user of a machine begin with. */
 export const HOME_ID = /^[0-9a-f]{16}$/
 
+/** How a question got to the gateway. `taken`: another machine has a question with this id. */
+export interface AskAnswer {
+  readonly status: 'asked' | 'known' | 'taken'
+}
+
+/** The longest time that `sync` waits for news. */
+export const MOST_WAIT_S = 25
+
+export interface SyncRequest {
+  /** The open questions of the machine, and how many answers it has seen of each. */
+  readonly waiting: Readonly<Record<string, number>>
+}
+
+export interface SyncAnswer {
+  /** Questions that the gateway has not. */
+  readonly missing: readonly string[]
+  /** Questions that the gateway has, that the machine does not wait for, and that are not settled. */
+  readonly unsettled: readonly string[]
+  readonly answers: readonly FleetAnswer[]
+}
+
+export interface FleetAnswer {
+  readonly id: string
+  readonly place: number
+  readonly by: string
+  readonly option: string
+  readonly reason?: string
+  readonly signature?: Signature
+}
+
+export const SETTLED = ['used', 'denied', 'expired'] as const
+
+export interface SettleRequest {
+  readonly settled: readonly {
+    readonly id: string
+    readonly how: (typeof SETTLED)[number]
+    readonly by?: string
+  }[]
+}
+
+/** A question of a machine, for people. */
+export interface FleetQuestion {
+  readonly id: string
+  readonly machine: string
+  /** The name of the machine. */
+  readonly name: string
+  readonly pending: Pending
+  /** How many people have to allow it, and how many have. */
+  readonly people: number
+  readonly allowed: number
+}
+
+export interface QuestionsAnswer {
+  readonly questions: readonly FleetQuestion[]
+}
+
+export const QUESTION_ID = /^[0-9a-z]{4}-[0-9a-z]{4}$/
 export const LOG_ID = /^[0-9a-f]{32}$/
 export const MACHINE_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

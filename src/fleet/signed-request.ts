@@ -1,4 +1,4 @@
-// The signature of a machine on a request: which machine, when, and every byte of what it asks.
+// The signature of a machine or a person on a request: who, when, and every byte of what they ask.
 
 /*
  * Signatures and not client certificates: a gateway often stands behind something that ends TLS; a machine that left is a
@@ -12,7 +12,8 @@ import { UUID } from './protocol.js'
 
 export const SIGNATURE_HEADER = 'authorization'
 const SCHEME = 'Carabiner-Fleet'
-const FORM = /^Carabiner-Fleet machine=([0-9a-f-]{36}), time=(\d{1,15}), signature=([\w-]{86})$/
+const FORM =
+  /^Carabiner-Fleet (?:machine=([0-9a-f-]{36})|person=([\w-]{43})), time=(\d{1,15}), signature=([\w-]{86})$/
 
 /** How far the clock of a machine may be off. A machine that is told the time asks again. */
 export const CLOCK_MS = 300_000
@@ -25,33 +26,45 @@ export interface Asked {
 }
 
 export interface Claim {
+  /** Empty for a person. */
   readonly machine: string
+  /** The public key of a person, base64url. */
+  readonly person?: string
   /** Milliseconds since 1970. */
   readonly time: number
   readonly signature: Buffer
 }
 
-function textOf({ method, path, body }: Asked, { machine, time }: Pick<Claim, 'machine' | 'time'>): string {
-  return ['carabiner-fleet-request-v1', method, path, machine, time, hash('sha256', body)].join('\n')
+type Who = Pick<Claim, 'machine' | 'person'>
+
+function textOf({ method, path, body }: Asked, { machine, person }: Who, time: number): string {
+  const who = person === undefined ? machine : `person:${person}`
+  return ['carabiner-fleet-request-v1', method, path, who, time, hash('sha256', body)].join('\n')
+}
+
+/** Who signs: a machine, or, without its id, the person who has the key. */
+export interface Sender {
+  readonly machine?: string
+  readonly key: KeyPair
 }
 
 /** The value of the header. */
-export function signedHeader(
-  asked: Asked,
-  who: { readonly machine: string; readonly key: KeyPair },
-  time: number,
-): string {
-  const signature = signatureOf(who.key, textOf(asked, { machine: who.machine, time }))
-  return `${SCHEME} machine=${who.machine}, time=${time}, signature=${signature.toString('base64url')}`
+export function signedHeader(asked: Asked, { machine, key }: Sender, time: number): string {
+  const person = key.publicKey.toString('base64url')
+  const who: Who = machine === undefined ? { machine: '', person } : { machine }
+  const signature = signatureOf(key, textOf(asked, who, time)).toString('base64url')
+  const name = machine === undefined ? `person=${person}` : `machine=${machine}`
+  return `${SCHEME} ${name}, time=${time}, signature=${signature}`
 }
 
 /** Undefined if the header is missing or has another form. It says nothing about who really sent it. */
 export function claimIn(header: string | undefined): Claim | undefined {
-  const [, machine, time, signature] = FORM.exec(header ?? '') ?? []
-  if (!machine || !time || !signature || !UUID.test(machine)) return undefined
-  return { machine, time: Number(time), signature: Buffer.from(signature, 'base64url') }
+  const [, machine = '', person, time, signature] = FORM.exec(header ?? '') ?? []
+  if (!time || !signature || (person === undefined && !UUID.test(machine))) return undefined
+  const who = { machine, ...(person !== undefined && { person }) }
+  return { ...who, time: Number(time), signature: Buffer.from(signature, 'base64url') }
 }
 
 export function isSigned(asked: Asked, claim: Claim, publicKey: Buffer): boolean {
-  return isSignedBy(publicKey, textOf(asked, claim), claim.signature)
+  return isSignedBy(publicKey, textOf(asked, claim, claim.time), claim.signature)
 }

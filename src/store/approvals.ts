@@ -69,8 +69,8 @@ export interface Pending {
 export interface Raised extends Pending {
   /** False if the same question was already open. */
   readonly isNew: boolean
-  /** Only a passkey can allow it. */
-  readonly needsPasskey?: true
+  /** Only a signature allows it: by a passkey on this machine, or by the people of its fleet, who are asked. */
+  readonly needs?: 'passkey' | 'fleet'
 }
 
 /** How a person answers: with an offered option, or with the effect it should have. */

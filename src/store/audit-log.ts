@@ -130,7 +130,7 @@ export interface ApprovalEntry {
   readonly decision: string
   readonly by: string
   /** How they answered. A passkey also proves who it was; the others do not. */
-  readonly through?: 'terminal' | 'page' | 'passkey'
+  readonly through?: 'terminal' | 'page' | 'passkey' | 'key'
   readonly reason?: string
   readonly project?: string
 }

@@ -40,6 +40,8 @@ const LOOSENING: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['checkpoint'],
     ['people', 'add', 'x', 'x'],
     ['key'],
+    ['answer', 'x', 'allow'],
+    ['approvals'],
   ],
   hook: [['stop', '--unlock']],
   install: [['x', '--yes']],

@@ -15,7 +15,7 @@ export const command: Command<typeof OPTIONS> = {
   completes: [ACTION_NAMES],
   about:
     'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, audit searches their records, audit verify checks them against a signed checkpoint. ' +
-    'On a machine: join, leave, ship (sends its records; sessions do so when they end), status (the default). For a person who answers: key makes a key. carabiner docs fleet shows them in order.',
+    'On a machine: join, leave, ship (sends its records and questions, and fetches answers; sessions do so by themselves), status (the default). For a person who answers: key makes a key, approvals lists the questions of all machines, answer ID allow (or deny) signs an answer. carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'done'],

@@ -78,6 +78,7 @@ async function askQueue(
   const approver = queueApprover({
     queue,
     project,
+    onRaised: () => void import('../ship-soon.js').then(({ askFleetSoon }) => askFleetSoon()),
     ...(wait !== undefined && { wait }),
     ...(waitUntil !== undefined && { waitUntil }),
     ...(onWaiting && { onWaiting }),

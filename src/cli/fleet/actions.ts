@@ -15,6 +15,7 @@ interface ActionRow {
 }
 
 const DATABASE = ['database', 'org'] as const
+const PERSON = ['gateway', 'ca', 'key'] as const
 const FILTERS = [
   'lines',
   'machine',
@@ -37,7 +38,7 @@ export const ACTIONS = {
   },
   serve: {
     words: 0,
-    options: [...DATABASE, 'host', 'port', 'cert', 'cert-key'],
+    options: [...DATABASE, 'host', 'port', 'cert', 'cert-key', 'webhook', 'page'],
     isPersonal: true,
     load: () => import('./serve.js'),
   },
@@ -79,7 +80,14 @@ export const ACTIONS = {
     load: () => import('./join.js'),
   },
   leave: { words: 0, options: ['anyway'], isPersonal: true, load: () => import('./leave.js') },
-  ship: { words: 0, options: ['follow'], isPersonal: false, load: () => import('./ship.js') },
+  approvals: { words: 0, options: [...PERSON], isPersonal: true, load: () => import('./approvals.js') },
+  answer: {
+    words: 2,
+    options: [...PERSON, 'reason', 'yes'],
+    isPersonal: true,
+    load: () => import('./answer.js'),
+  },
+  ship: { words: 0, options: ['follow', 'questions'], isPersonal: false, load: () => import('./ship.js') },
   status: { words: 0, options: [], isPersonal: false, load: () => import('./status.js') },
 } as const satisfies Readonly<Record<string, ActionRow>>
 

@@ -1,22 +1,27 @@
-// `fleet ship`: sends the records of this machine to its gateway, once or as they are written.
+// `fleet ship`: sends records and open questions of this machine to its gateway, and fetches answers, once or all the time.
 
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
-import { dataHome } from '../../files/homes.js'
+import { dataHome, stateHome } from '../../files/homes.js'
 import { Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
+import { beginWatching, isAnybodyWatching } from '../../store/approvals/waiting.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { counted, shortPath } from '../print/lines.js'
 import { EXIT, usage } from '../refusal.js'
+import { mirrorsFolder } from '../ship-soon.js'
 import { asked, type Given, memberOf } from './action.js'
+import { openMirror } from './mirror.js'
 
 const EVERY_MS = 5000
+/** For new questions, while none is open. */
+const LOOK_EVERY_MS = 1000
 /** While the gateway does not answer. */
 const MOST_MS = 60_000
 
@@ -44,6 +49,7 @@ export function failureText({ folder, why }: LogFailure): string {
 export async function run({ options, output, signal }: Given): Promise<number> {
   if (options.follow && output.json)
     throw usage('--json prints one document, and --follow has no end: use one or the other')
+  if (options.questions) return questioned(output, signal)
   return options.follow ? followed(output, signal) : once(output)
 }
 
@@ -52,7 +58,11 @@ async function once(output: Output): Promise<number> {
   try {
     const report = await asked(async () => {
       await learnPeople()
-      return ship(options)
+      const shipped = await ship(options)
+      const mirror = await openMirror(client, learnPeople, output)
+      // The second time, there may be answers to what was sent the first time, and uses of those.
+      if ((await mirror.exchange(0)) > 0) await mirror.exchange(0)
+      return shipped
     })
     await tellFailures(report, output)
     const isWell = report.breaks.length + report.failures.length === 0
@@ -96,10 +106,15 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
   const interruption = new Interruption(caller)
   const { signal } = interruption
   const { client, options, learnPeople } = prepared(output)
+  let failed: unknown
+  const mirroring = mirrored(output, signal).catch((error: unknown) => {
+    failed = error
+  })
   let pause = EVERY_MS
   try {
     while (!signal.aborted) {
       try {
+        if (failed) throw failed
         await learnPeople()
         const report = await ship({ ...options, signal })
         if (report.records > 0) await output.print([reportLine(report)])
@@ -112,8 +127,48 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
       }
       await setTimeout(pause, undefined, { signal }).catch(() => {})
     }
+    await mirroring
   } finally {
     client.close()
+    interruption.end(true)
+  }
+  return EXIT.ok
+}
+
+/** Shows questions to the fleet as they are asked, until the signal is aborted. Has a connection of its own, on which it waits. */
+async function mirrored(output: Output, signal: AbortSignal): Promise<void> {
+  const { client, learnPeople } = prepared(output)
+  const mirror = await openMirror(client, learnPeople, output)
+  try {
+    for (let isBusy = true; !signal.aborted; isBusy = await mirror.isBusy()) {
+      if (isBusy) await mirror.run(signal, (error) => waited(error, signal))
+      await setTimeout(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+    }
+  } finally {
+    client.close()
+  }
+}
+
+/** Only what may be better later is waited for. */
+async function waited(error: unknown, signal: AbortSignal): Promise<void> {
+  if (!(error instanceof Unreachable)) throw error
+  await setTimeout(EVERY_MS, undefined, { signal }).catch(() => {})
+}
+
+/** Stays as long as questions are open. One such process is enough. */
+async function questioned(output: Output, caller: AbortSignal | undefined): Promise<number> {
+  const folder = mirrorsFolder(stateHome())
+  if (isAnybodyWatching(folder)) return EXIT.ok
+  const watching = beginWatching(folder)
+  const interruption = new Interruption(caller)
+  const { signal } = interruption
+  const { client, learnPeople } = prepared(output)
+  try {
+    const mirror = await openMirror(client, learnPeople, output)
+    await asked(() => mirror.run(signal, (error) => waited(error, signal)))
+  } finally {
+    client.close()
+    await watching.end()
     interruption.end(true)
   }
   return EXIT.ok

@@ -1,5 +1,6 @@
 // Connections to the database of a fleet. The package pg is loaded here, and only when one is opened.
 
+import { setTimeout } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { textOf } from '../../core/base/errors.js'
 
@@ -14,6 +15,9 @@ export interface DatabaseOptions {
   readonly connections?: number
   readonly onLost?: (error: Error) => void
 }
+
+/** Before a lost connection is made again. */
+const AGAIN_MS = 500
 
 /** The database, seen by one organisation. */
 export class Database {
@@ -40,6 +44,35 @@ export class Database {
     } catch (error) {
       client.release(true)
       throw error
+    }
+  }
+
+  /**
+   * Calls `heard` for each notification until the signal is aborted, on a connection of its own. A lost connection is made
+   * again, and then `heard` is called without anything: something may have been missed.
+   */
+  async listen(
+    channel: string,
+    heard: (payload: string | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const client = await this.#pool.connect()
+        const lost = new Promise<void>((resolve) => {
+          client.on('error', () => resolve())
+          client.on('end', () => resolve())
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+        client.on('notification', ({ payload }) => heard(payload ?? ''))
+        await client.query(`listen ${channel}`)
+        heard(undefined)
+        await lost
+        client.release(true)
+      } catch {
+        // The database is away. Whoever waits looks at the rows when their time is up.
+      }
+      if (!signal.aborted) await setTimeout(AGAIN_MS, undefined, { signal }).catch(() => {})
     }
   }
 

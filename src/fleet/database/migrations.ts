@@ -5,6 +5,7 @@ import { sql as audit } from './migrations/0002-audit.js'
 import { sql as checkpoints } from './migrations/0003-checkpoints.js'
 import { sql as breaks } from './migrations/0004-breaks.js'
 import { sql as people } from './migrations/0005-people.js'
+import { sql as approvals } from './migrations/0006-approvals.js'
 
 export interface Migration {
   readonly version: number
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'checkpoints', sql: checkpoints },
   { version: 4, name: 'breaks', sql: breaks },
   { version: 5, name: 'people', sql: people },
+  { version: 6, name: 'approvals', sql: approvals },
 ]

@@ -2,14 +2,17 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { textOf } from '../../core/base/errors.js'
+import type { Person } from '../../store/people.js'
 import type { Database } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
-import { type Asked, CLOCK_MS, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
+import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
+import { answer, ask, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
+import { Bells } from './bells.js'
 import { join, leave, self } from './membership.js'
 import { people } from './people.js'
 import { GatewayRefusal } from './refusal.js'
-import type { Handler } from './request.js'
+import type { GatewayRequest, Handler } from './request.js'
 
 /** What the gateway does for each route. */
 const HANDLERS: Readonly<Record<RouteName, Handler>> = {
@@ -20,19 +23,33 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   heads,
   append,
   evidence,
+  ask,
+  sync,
+  settle: settleQuestions,
+  questions,
+  answer,
 }
 
 export interface GatewayOptions {
   readonly database: Database
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number
+  /** Wakes requests that wait. Without one that listens, they look when their time is up. */
+  readonly bells?: Bells
   /** Told what could not be done because of this side: a database that does not answer, a bug. */
   readonly onTrouble?: (text: string) => void
 }
 
-export function gateway({ database, now = Date.now, onTrouble = () => {} }: GatewayOptions): RequestListener {
+export function gateway({
+  database,
+  now = Date.now,
+  bells = new Bells(),
+  onTrouble = () => {},
+}: GatewayOptions): RequestListener {
   return (request, response) => {
-    void answered(request, database, now)
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    void answered(request, { database, now, bells, gone: gone.signal })
       .catch((error: unknown) => {
         const refusal = refusalOf(error)
         if (refusal.code === 'UNAVAILABLE') onTrouble(`${request.method} ${request.url}: ${textOf(error)}`)
@@ -43,18 +60,20 @@ export function gateway({ database, now = Date.now, onTrouble = () => {} }: Gate
   }
 }
 
+type Around = Pick<GatewayRequest, 'database' | 'bells' | 'gone'> & { readonly now: () => number }
+
 async function answered(
   request: IncomingMessage,
-  database: Database,
-  now: () => number,
+  { now, ...around }: Around,
 ): Promise<{ readonly status: number; readonly document: unknown }> {
   const { method = '', url: path = '' } = request
   const url = new URL(path, 'http://gateway')
   const name = routeOf(method, url.pathname)
   const route: Route = ROUTES[name]
   const asked = { method, path, body: await bodyOf(request, route.most) }
-  const machine = route.signed ? await senderOf(asked, request, database, now) : ''
-  const document = await HANDLERS[name]({ database, machine, query: url.searchParams, body: asked.body })
+  const { database } = around
+  const sender = route.signed ? await senderOf(asked, request, route, database, now) : { machine: '' }
+  const document = await HANDLERS[name]({ ...around, ...sender, query: url.searchParams, body: asked.body })
   return { status: 200, document }
 }
 
@@ -66,27 +85,55 @@ function routeOf(method: string, path: string): RouteName {
   throw new GatewayRefusal('UNKNOWN_ROUTE', 'There is no such route; update the older of the two sides')
 }
 
-/** Throws unless the request has the signature of a machine of this fleet. */
+/** Throws unless the request has the signature of a machine of this fleet, or of a person for a route of theirs. */
 async function senderOf(
   asked: Asked,
   { headers }: IncomingMessage,
+  { person: isForPeople }: Route,
   database: Database,
   now: () => number,
-): Promise<string> {
+): Promise<Pick<GatewayRequest, 'machine' | 'person'>> {
   const claim = claimIn(headers[SIGNATURE_HEADER])
-  if (!claim) throw new GatewayRefusal('UNSIGNED', 'The request has no signature of a machine')
+  if (!claim || (isForPeople === true) !== (claim.person !== undefined))
+    throw new GatewayRefusal(
+      'UNSIGNED',
+      `The request has no signature of a ${isForPeople ? 'person' : 'machine'}`,
+    )
+  const sender =
+    claim.person === undefined
+      ? await machineOf(asked, claim, database)
+      : await personOf(asked, claim, claim.person, database)
+  // After the signature: only somebody of the fleet learns the time to sign for.
+  const time = now()
+  if (Math.abs(time - claim.time) > CLOCK_MS)
+    throw new GatewayRefusal('CLOCK', 'The clock of the machine is wrong', time)
+  return sender
+}
+
+async function machineOf(asked: Asked, claim: Claim, database: Database): Promise<{ machine: string }> {
   const [row] = await database.rows<{ key: Buffer; retired: Date | null }>(
-    'select key, retired from fleet.machine where org = fleet.own_org() and machine = $1',
+    'select key, retired from fleet.machine where machine = $1',
     [claim.machine],
   )
   if (!row || !isSigned(asked, claim, row.key))
     throw new GatewayRefusal('UNKNOWN_MACHINE', 'The signature is not one of a machine of this fleet')
   if (row.retired) throw new GatewayRefusal('UNKNOWN_MACHINE', 'This machine has left the fleet')
-  // After the signature: only a machine of the fleet learns the time to sign for.
-  const time = now()
-  if (Math.abs(time - claim.time) > CLOCK_MS)
-    throw new GatewayRefusal('CLOCK', 'The clock of the machine is wrong', time)
-  return claim.machine
+  return { machine: claim.machine }
+}
+
+async function personOf(
+  asked: Asked,
+  claim: Claim,
+  key: string,
+  database: Database,
+): Promise<{ machine: string; person: Person }> {
+  const person = await personWith(database, key)
+  if (!person || !isSigned(asked, claim, Buffer.from(key, 'base64url')))
+    throw new GatewayRefusal(
+      'UNKNOWN_PERSON',
+      'The signature is not one of a person on the list of this fleet',
+    )
+  return { machine: '', person }
 }
 
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer> {

@@ -2,13 +2,20 @@
 
 import { textOf } from '../../core/base/errors.js'
 import type { Reader } from '../../files/fields.js'
+import type { Person } from '../../store/people.js'
 import type { Database } from '../database/connection.js'
+import type { Bells } from './bells.js'
 import { GatewayRefusal } from './refusal.js'
 
 export interface GatewayRequest {
   readonly database: Database
   /** The machine that signed it; empty for a route without a signature. */
   readonly machine: string
+  /** The person who signed it, for a route of people. */
+  readonly person?: Person
+  readonly bells: Bells
+  /** Aborted when the sender has gone, or the gateway stops. */
+  readonly gone: AbortSignal
   readonly query: URLSearchParams
   readonly body: Buffer
 }

@@ -4,14 +4,8 @@ import { Agent, type ClientRequest, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import type { KeyPair } from '../../files/ed25519.js'
 import { REFUSED, type RefusedCode, ROUTES, type RouteName } from '../protocol.js'
-import { SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
-
-export interface Sender {
-  readonly machine: string
-  readonly key: KeyPair
-}
+import { type Sender, SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
 
 export interface GatewayClientOptions {
   readonly url: string
@@ -53,6 +47,14 @@ interface Answer {
   readonly body: Buffer
 }
 
+interface Exchange {
+  readonly path: string
+  readonly method: string
+  readonly body: Buffer
+  readonly signature: string | undefined
+  readonly signal: AbortSignal | undefined
+}
+
 export class GatewayClient {
   readonly #options: GatewayClientOptions
   readonly #agent: Agent
@@ -72,17 +74,17 @@ export class GatewayClient {
   /** Throws Unreachable or Refusal. `query` is added to the path; a body that is no Buffer is sent as JSON. */
   async ask<T>(
     name: RouteName,
-    { query = '', body }: { query?: string; body?: Buffer | object } = {},
+    { query = '', body, signal }: { query?: string; body?: Buffer | object; signal?: AbortSignal } = {},
   ): Promise<T> {
     const bytes =
       body === undefined ? Buffer.alloc(0) : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
     try {
-      return await this.#ask<T>(name, query, bytes)
+      return await this.#ask<T>(name, query, bytes, signal)
     } catch (error) {
       // Our clock is wrong. The gateway, which TLS has shown to be ours, says the time.
       if (!(error instanceof Refusal) || error.time === undefined) throw error
       this.#aheadMs = error.time - this.#now()
-      return this.#ask<T>(name, query, bytes)
+      return this.#ask<T>(name, query, bytes, signal)
     }
   }
 
@@ -94,7 +96,7 @@ export class GatewayClient {
     return (this.#options.now ?? Date.now)()
   }
 
-  async #ask<T>(name: RouteName, query: string, body: Buffer): Promise<T> {
+  async #ask<T>(name: RouteName, query: string, body: Buffer, signal?: AbortSignal): Promise<T> {
     const { method, path: route, signed } = ROUTES[name]
     const { url, sender } = this.#options
     const base = url.endsWith('/') ? url.slice(0, -1) : url
@@ -109,24 +111,20 @@ export class GatewayClient {
             Math.round(this.#now() + this.#aheadMs),
           )
         : undefined
-    const answer = await this.#exchange(address, path, method, body, signature)
+    const answer = await this.#exchange(address, { path, method, body, signature, signal })
     const document = parsed(answer)
     if (answer.status === 200) return document as T
     throw refusalOf(document, answer.status)
   }
 
-  async #exchange(
-    address: URL,
-    path: string,
-    method: string,
-    body: Buffer,
-    signature: string | undefined,
-  ): Promise<Answer> {
+  async #exchange(address: URL, { path, method, body, signature, signal }: Exchange): Promise<Answer> {
     const make = address.protocol === 'https:' ? secureRequest : plainRequest
     const request = make({
       ...{ hostname: address.hostname.replace(/^\[|\]$/g, ''), port: address.port, path, method },
       agent: this.#agent,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: signal
+        ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+        : AbortSignal.timeout(TIMEOUT_MS),
       headers: {
         ...{ 'content-type': 'application/octet-stream', 'content-length': body.length },
         ...(signature !== undefined && { [SIGNATURE_HEADER]: signature }),

@@ -106,7 +106,10 @@ export class FileApprovals implements Approvals {
     this.checkOutside(project)
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
-    const how = this.#signers() && ({ needsPasskey: true } as const)
+    const signers = this.#signers()
+    const how = signers && {
+      needs: signers.machine === undefined ? ('passkey' as const) : ('fleet' as const),
+    }
     const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {

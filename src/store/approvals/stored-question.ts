@@ -74,7 +74,7 @@ function checked(content: string, path: string, seal: Seal): Pending {
     throw new Error('is not in a Carabiner format')
   if (!seal.isGenuine('question', file.pending as Data, file.seal))
     throw new Error('was changed since it was asked, or was not asked by Carabiner (its seal is wrong)')
-  const read = pending(file.pending, 'the question')
+  const read = readPending(file.pending, 'the question')
   if (read.id !== basename(dirname(path))) throw new Error('is in the folder of another question')
   return read
 }
@@ -87,7 +87,8 @@ export function parsed(content: string): { readonly [key: string]: unknown } {
   throw new Error('is not valid JSON')
 }
 
-const pending: Reader<Pending> = (value, where) => {
+/** Also of a question that another machine asked. */
+export const readPending: Reader<Pending> = (value, where) => {
   const fields = fieldsOf(value, where)
   const raisedBy = fieldsOf(fields.raisedBy, `${where}.raisedBy`)
   return {

@@ -1,0 +1,32 @@
+// `fleet approvals`: the questions of all machines that wait for an answer.
+
+import { callLine } from '../../asking/question-text.js'
+import { visible, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
+import type { FleetQuestion } from '../../fleet/protocol.js'
+import { fitted } from '../print/fit.js'
+import { nextLines } from '../print/lines.js'
+import type { Given } from './action.js'
+import { questionsAt, withPerson } from './person-client.js'
+
+export async function run({ options, output }: Given): Promise<number> {
+  const questions = await withPerson(options, questionsAt)
+  return output.result({ questions }, (paint) =>
+    questions.length === 0
+      ? ['no machine asks anything']
+      : [
+          ...questions.flatMap(questionLines),
+          ...nextLines([`carabiner fleet answer ${questions[0]?.id} allow`], paint),
+        ],
+  )
+}
+
+function questionLines({ id, name, pending, people, allowed }: FleetQuestion): readonly string[] {
+  const { question, project, expires } = pending
+  const more = people > 1 ? `, ${allowed} of ${people} have allowed it` : ''
+  return fitted([
+    `${id}  ${visibleName(name)}  ${visible(project)}  until ${localTime(expires)}${more}`,
+    `  ${visible(callLine(question.call))}`,
+    ...question.asks.map(({ hook, prompt }) => `  ${visibleName(hook)}: ${visible(prompt)}`),
+  ])
+}

@@ -1,0 +1,26 @@
+// The mirror of this machine's open questions, with the queue and the records of its user.
+
+import { visible } from '../../core/base/text.js'
+import type { GatewayClient } from '../../fleet/machine/gateway-client.js'
+import { Mirror } from '../../fleet/machine/mirror.js'
+import { approvalsIn } from '../../store/file-stores.js'
+import { recordAnswer } from '../answer-record.js'
+import type { Output } from '../output.js'
+
+export async function openMirror(
+  client: GatewayClient,
+  learnPeople: () => Promise<unknown>,
+  output: Output,
+): Promise<Mirror> {
+  const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
+  return new Mirror({
+    client,
+    learnPeople,
+    queue: await approvalsIn({ onTrouble }),
+    onTrouble,
+    onAnswer: async (pending, answer) => {
+      const problem = await recordAnswer(pending, answer)
+      if (problem !== undefined) onTrouble(problem)
+    },
+  })
+}

@@ -1,0 +1,60 @@
+// Wakes requests that wait: PostgreSQL rings when rows were added, and every waiter looks again.
+
+import { CHANNEL } from '../database/approvals.js'
+import type { Database } from '../database/connection.js'
+
+export class Bells {
+  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #askedListeners = new Set<(id: string) => void>()
+
+  /** Until the signal is aborted. A connection that is lost is made again, and then everybody looks. */
+  async listen(database: Database, org: number, signal: AbortSignal): Promise<void> {
+    await database.listen(CHANNEL, (payload) => this.#heard(payload, org), signal)
+  }
+
+  /** Called with the id of each new question. */
+  onAsked(listener: (id: string) => void): void {
+    this.#askedListeners.add(listener)
+  }
+
+  #heard(payload: string | undefined, org: number): void {
+    if (payload === undefined) {
+      for (const machine of [...this.#waiting.keys()]) this.ring(machine)
+      return
+    }
+    const [theirOrg, what, which = ''] = payload.split(' ')
+    if (Number(theirOrg) !== org) return
+    if (what === 'answered') this.ring(which)
+    else for (const listener of this.#askedListeners) listener(which)
+  }
+
+  ring(machine: string): void {
+    const waiters = this.#waiting.get(machine) ?? []
+    this.#waiting.delete(machine)
+    for (const wake of waiters) wake()
+  }
+
+  /** Begins now, so that a ring before `rung` is not missed. */
+  waiter(machine: string): { rung(ms: number, signal: AbortSignal): Promise<void>; end(): void } {
+    let wake = () => {}
+    const rang = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    const waiters = this.#waiting.get(machine) ?? new Set()
+    this.#waiting.set(machine, waiters.add(wake))
+    return {
+      rung: async (ms, signal) => {
+        const timer = setTimeout(wake, ms)
+        signal.addEventListener('abort', wake, { once: true })
+        await rang
+        clearTimeout(timer)
+        signal.removeEventListener('abort', wake)
+      },
+      end: () => {
+        const left = this.#waiting.get(machine)
+        left?.delete(wake)
+        if (left?.size === 0) this.#waiting.delete(machine)
+      },
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// Shows the open questions of this machine to the people of its fleet, and brings their answers into the queue, which checks them.
+
+import { textOf } from '../../core/base/errors.js'
+import { effectOf } from '../../core/verdict/approval.js'
+import { challengeOf, signerOf } from '../../store/approvals/signature.js'
+import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
+import { signersOf } from '../../store/approvers.js'
+import {
+  type AskAnswer,
+  type FleetAnswer,
+  MOST_WAIT_S,
+  type SettleRequest,
+  type SyncAnswer,
+} from '../protocol.js'
+import type { GatewayClient } from './gateway-client.js'
+
+export interface MirrorOptions {
+  readonly client: GatewayClient
+  /** The queue of this machine. It is the truth, and checks every answer. */
+  readonly queue: Approvals
+  /** Fetches the list of people: whoever was removed a moment ago must not allow. */
+  readonly learnPeople: () => Promise<unknown>
+  /** Default `dataHome()`. */
+  readonly dataDir?: string
+  /** Puts an answer that counts on record. */
+  readonly onAnswer?: (pending: Pending, answer: GivenAnswer) => Promise<void>
+  /** Told why an answer does not count. */
+  readonly onTrouble?: (text: string) => void
+}
+
+/** More places than any question has: no answer is wanted. */
+const HELD = 1_000_000
+const LOOK_EVERY_MS = 500
+
+export class Mirror {
+  readonly #options: MirrorOptions
+  /** How many answers of the fleet this process has seen of each question. */
+  readonly #seen = new Map<string, number>()
+  /** Questions that wait for nothing but their use. */
+  readonly #held = new Set<string>()
+  /** Questions that the gateway does not take. They can be answered here. */
+  readonly #refused = new Set<string>()
+
+  constructor(options: MirrorOptions) {
+    this.#options = options
+  }
+
+  /** Sends and fetches everything once; waits up to `seconds` for news if there is none. Returns how many questions are open. */
+  async exchange(seconds: number, signal?: AbortSignal): Promise<number> {
+    const { client } = this.#options
+    const open = await this.#open()
+    const waiting = Object.fromEntries([
+      ...[...this.#held].map((id) => [id, HELD] as const),
+      ...open.map(({ id }) => [id, this.#seen.get(id) ?? 0] as const),
+    ])
+    const { missing, answers, unsettled } = await client.ask<SyncAnswer>('sync', {
+      query: `wait=${Math.min(seconds, MOST_WAIT_S)}`,
+      body: { waiting },
+      ...(signal && { signal }),
+    })
+    for (const pending of open) if (missing.includes(pending.id)) await this.#send(pending)
+    if (answers.length > 0) await this.#learnPeople()
+    for (const answer of answers) await this.#apply(answer)
+    await this.#settle([...unsettled, ...this.#held])
+    return (await this.#open()).length
+  }
+
+  /** Whether there is anything to tell the fleet. Asks only the queue. */
+  async isBusy(): Promise<boolean> {
+    if ((await this.#open()).length > 0) return true
+    for (const id of this.#held) if (await this.#settled(id)) return true
+    return false
+  }
+
+  /** Goes on until no question is open. `pause` waits while the gateway does not answer. */
+  async run(signal: AbortSignal, pause: (error: unknown) => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      const news = new AbortController()
+      const looking = setInterval(() => void this.#look(news), LOOK_EVERY_MS)
+      try {
+        this.#shown = new Set((await this.#open()).map(({ id }) => id))
+        const seconds = this.#shown.size === 0 ? 0 : MOST_WAIT_S
+        if ((await this.exchange(seconds, AbortSignal.any([signal, news.signal]))) === 0) return
+      } catch (error) {
+        if (!news.signal.aborted && !signal.aborted) await pause(error)
+      } finally {
+        clearInterval(looking)
+      }
+    }
+  }
+
+  #shown: ReadonlySet<string> = new Set()
+
+  /** A new question does not wait for the answers to others. */
+  async #look(news: AbortController): Promise<void> {
+    const open = await this.#open()
+    if (open.length !== this.#shown.size || open.some(({ id }) => !this.#shown.has(id))) news.abort()
+  }
+
+  async #open(): Promise<readonly Pending[]> {
+    const open = await this.#options.queue.open()
+    return open.filter(({ id, answersOwnQuestions }) => !answersOwnQuestions && !this.#refused.has(id))
+  }
+
+  async #send(pending: Pending): Promise<void> {
+    const { status } = await this.#options.client.ask<AskAnswer>('ask', { body: pending })
+    // It was missing a moment ago: the gateway holds it for settled, or another machine has its id.
+    if (status === 'asked') return
+    this.#refused.add(pending.id)
+    this.#trouble(`the fleet cannot answer ${pending.id}; answer it on this machine`)
+  }
+
+  async #learnPeople(): Promise<void> {
+    try {
+      await this.#options.learnPeople()
+    } catch (error) {
+      this.#trouble(textOf(error))
+    }
+  }
+
+  async #apply(answer: FleetAnswer): Promise<void> {
+    const { id, place, option, by, reason, signature } = answer
+    const found = await this.#options.queue.get(id)
+    if (found.status !== 'open' || found.pending.id !== id) return
+    const { pending } = found
+    try {
+      const isDeny = effectOf(pending.question, option) === 'deny'
+      const result = await this.#options.queue.answer(id, {
+        option,
+        by: isDeny ? await this.#denier(pending, answer) : by,
+        ...(reason !== undefined && { reason }),
+        ...(signature && { signature }),
+      })
+      if (result.status === 'answered') await this.#options.onAnswer?.(result.pending, result.answer)
+      else this.#trouble(`the answer of ${by} to ${id} does not count: ${whyNot(result)}`)
+    } catch (error) {
+      this.#trouble(`the answer of ${by} to ${id} does not count: ${textOf(error)}`)
+    }
+    this.#seen.set(id, place)
+  }
+
+  /** A deny always counts, but nobody is named who did not sign it. */
+  async #denier(pending: Pending, { option, by, signature }: FleetAnswer): Promise<string> {
+    try {
+      const { approvers = [], machine } = signersOf({ dataDir: this.#options.dataDir }) ?? {}
+      if (!signature) return `${by} (not signed)`
+      const challenge = challengeOf(pending, { option, nonce: signature.nonce, machine })
+      return (await signerOf(signature, challenge, approvers)).name
+    } catch {
+      return `${by} (not signed)`
+    }
+  }
+
+  async #settle(ids: readonly string[]): Promise<void> {
+    const settled: SettleRequest['settled'][number][] = []
+    for (const id of new Set(ids)) {
+      const how = await this.#settled(id)
+      if (how) settled.push({ id, ...how })
+      if (how) this.#held.delete(id)
+      else this.#held.add(id)
+    }
+    if (settled.length > 0) await this.#options.client.ask('settle', { body: { settled } })
+  }
+
+  /** Undefined as long as its answer may still be used. */
+  async #settled(id: string): Promise<Omit<SettleRequest['settled'][number], 'id'> | undefined> {
+    const found = await this.#options.queue.get(id)
+    // Another user of this machine may have asked what is unknown here.
+    if (found.status === 'open' || found.status === 'unknown' || found.status === 'ambiguous')
+      return undefined
+    if (found.status === 'expired') return { how: 'expired' }
+    const { by = '', option = '' } = found.answer ?? {}
+    if (found.status === 'used') return { how: 'used', by }
+    return effectOf(found.pending.question, option) === 'deny' ? { how: 'denied', by } : undefined
+  }
+
+  #trouble(text: string): void {
+    this.#options.onTrouble?.(text)
+  }
+}
+
+function whyNot(result: Exclude<AnswerResult, { readonly status: 'answered' }>): string {
+  switch (result.status) {
+    case 'too-late':
+      return `${result.answer.by} was faster`
+    case 'not-signed':
+      return result.why
+    case 'expired':
+      return 'the question has expired'
+    case 'not-offered':
+      return 'the question does not offer it'
+    case 'unknown':
+      return 'there is no such question any more'
+  }
+}

@@ -1,0 +1,384 @@
+// Approvals anywhere: a question of one machine, answered by people elsewhere, and what neither gateway nor database can forge.
+
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
+import { openQuestions } from '../../src/fleet/database/approvals.js'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { addPeople } from '../../src/fleet/database/people.js'
+import { Bells } from '../../src/fleet/gateway/bells.js'
+import { gateway } from '../../src/fleet/gateway/gateway.js'
+import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { webhook } from '../../src/fleet/gateway/webhook.js'
+import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { clientOf } from '../../src/fleet/machine/joining.js'
+import { Mirror } from '../../src/fleet/machine/mirror.js'
+import { fetchPeople } from '../../src/fleet/machine/people.js'
+import type { QuestionsAnswer } from '../../src/fleet/protocol.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
+import { type Person, type Role, signedPeople } from '../../src/store/people.js'
+import { madeQuestion } from '../approvals/made-question.js'
+import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+const project = '/somewhere/project'
+
+describe.runIf(hasPostgres)('approvals of a fleet', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let database: Database
+  let admin: Database
+  let listening: Listening
+  let folder: string
+  let version = 0
+  let made = 0
+  const over = new AbortController()
+  const [ann, ben, eve] = [newKeyPair(), newKeyPair(), newKeyPair()]
+
+  const person = (name: string, key: KeyPair, role: Role = 'approver'): Person => ({
+    name,
+    role,
+    keys: [{ kind: 'ed25519', publicKey: key.publicKey.toString('base64url') }],
+  })
+  const write = async (...people: readonly Person[]) => {
+    version++
+    expect(await addPeople(admin, version, signedPeople({ version, people }, ROOT))).toBe(true)
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-approvals-'))
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    database = await opened(fleet.gateway)
+    admin = await opened(fleet.admin)
+    const bells = new Bells()
+    void bells.listen(database, 1, over.signal)
+    listening = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database, bells }))
+    await write(person('ann', ann), person('ben', ben), person('vic', eve, 'viewer'))
+  })
+  afterAll(async () => {
+    over.abort()
+    await listening?.close()
+    await database?.close()
+    await admin?.close()
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function machine(clock: { now: number } = { now: 0 }) {
+    const home = join(folder, `home-${made++}`)
+    const member = await joined(fleet, listening.url, home, `m${made}`)
+    const client = clientOf(member)
+    const troubles: string[] = []
+    const records: string[] = []
+    const onTrouble = (text: string) => void troubles.push(text)
+    const queue = new FileApprovals({
+      stateDir: join(home, 'state'),
+      dataDir: home,
+      approversFile: join(home, 'none'),
+      now: () => Date.now() + clock.now,
+      onTrouble,
+    })
+    const learnPeople = () => fetchPeople(client, member, home)
+    await learnPeople()
+    const onAnswer = async (_: unknown, { by, option }: { by: string; option: string }) =>
+      void records.push(`${by}: ${option}`)
+    const mirror = new Mirror({ client, queue, learnPeople, dataDir: home, onAnswer, onTrouble })
+    const raise = (session: string) => {
+      const question = madeQuestion({ session })
+      return { question, pending: queue.raise(question, { project }) }
+    }
+    return { member, mirror, queue, troubles, records, raise, clock, client }
+  }
+
+  const as = (key: KeyPair) => new GatewayClient({ url: listening.url, sender: { key } })
+  /** What a person does: reads the question from the gateway, signs it, and sends the answer. */
+  async function answered(key: KeyPair, id: string, option = 'Allow', changes: object = {}) {
+    const client = as(key)
+    try {
+      const { questions } = await client.ask<QuestionsAnswer>('questions')
+      const found = questions.find((one) => one.id === id)
+      if (!found) return { status: 'not-open' }
+      const nonce = 'n1'
+      const challenge = challengeOf(found.pending, { option, nonce, machine: found.machine })
+      const body = { id, option, signature: signedWith(key, challenge, nonce), ...changes }
+      return await client.ask<{ status: string }>('answer', { body })
+    } finally {
+      client.close()
+    }
+  }
+  const rows = (table: string, id: string) =>
+    run(fleet.owner, [`select * from fleet.${table} where id = '${id}'`])
+
+  it('reach people, and their signed allow is used once and reported', async () => {
+    const { mirror, queue, raise, records, member } = await machine()
+    const { question, pending } = raise('flow')
+    expect(await mirror.exchange(0)).toBe(1)
+    expect(await openQuestions(database)).toContainEqual(
+      expect.objectContaining({ id: pending.id, machine: member.machine, people: 1, allowed: 0 }),
+    )
+    expect(await queue.take(question)).toBeUndefined()
+    expect(await answered(ann, pending.id)).toEqual({ status: 'answered' })
+    expect(await answered(ben, pending.id, 'Deny')).toEqual({ status: 'not-open' })
+    expect(await mirror.exchange(0)).toBe(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+    expect(await queue.take(question)).toBeUndefined()
+    expect(records).toEqual(['ann: Allow'])
+    await mirror.exchange(0)
+    expect(await rows('settled', pending.id)).toMatchObject([{ how: 'used', by_name: 'ann' }])
+  })
+
+  it('wake a machine that waits, for an answer and for a new question', async () => {
+    const { mirror, queue, raise } = await machine()
+    const first = raise('waiting-1')
+    const running = mirror.run(over.signal, async (error) => Promise.reject(error))
+    await until(async () => (await rows('question', first.pending.id)).length === 1)
+    const second = raise('waiting-2')
+    await until(async () => (await rows('question', second.pending.id)).length === 1)
+    const began = performance.now()
+    expect(await answered(ann, first.pending.id)).toEqual({ status: 'answered' })
+    expect(await answered(ben, second.pending.id, 'Deny')).toEqual({ status: 'answered' })
+    await running
+    // A wait lasts 25 s if nothing wakes it.
+    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(await queue.take(first.question)).toMatchObject({ decision: 'allow' })
+    expect(await queue.take(second.question)).toMatchObject({ decision: 'deny', by: 'ben' })
+  })
+
+  it('count once: the first of many answers, and it is the one that the machine uses', async () => {
+    const { mirror, queue, raise } = await machine()
+    const { question, pending } = raise('race')
+    await mirror.exchange(0)
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => answered(i % 2 ? ann : ben, pending.id, i % 2 ? 'Allow' : 'Deny')),
+    )
+    const won = new Set(results.flatMap(({ status }, i) => (status === 'answered' ? [i % 2] : [])))
+    expect(won.size).toBe(1)
+    await mirror.exchange(0)
+    const taken = await queue.take(question)
+    expect(taken?.decision).toBe(won.has(1) ? 'allow' : 'deny')
+    expect(await rows('answer', pending.id)).toHaveLength(1)
+  })
+
+  it('are open to nobody else: viewers see, strangers and machines do not, and neither answers', async () => {
+    const { mirror, raise, client } = await machine()
+    const { pending } = raise('roles')
+    await mirror.exchange(0)
+    await expect(answered(eve, pending.id)).rejects.toThrow('Only an approver may answer')
+    await expect(answered(newKeyPair(), pending.id)).rejects.toThrow('not one of a person on the list')
+    await expect(client.ask('questions')).rejects.toThrow('no signature of a person')
+    const other = as(ann)
+    await expect(other.ask('sync', { body: { waiting: {} } })).rejects.toThrow('no signature of a machine')
+    other.close()
+    const body = { id: pending.id, option: 'Allow' }
+    const unsigned = as(ann)
+    await expect(unsigned.ask('answer', { body })).rejects.toThrow('needs the signature of an approver')
+    unsigned.close()
+    for (const option of ['Deny', 'Allow']) {
+      const forged = { signature: signedWith(ben, 'another challenge', 'n1') }
+      await expect(answered(ann, pending.id, option, forged)).rejects.toThrow('does not count')
+    }
+    expect(await rows('answer', pending.id)).toEqual([])
+  })
+
+  it('of one machine are never given to another', async () => {
+    const [one, two] = [await machine(), await machine()]
+    const { pending } = one.raise('mine')
+    await one.mirror.exchange(0)
+    expect(await two.client.ask('sync', { body: { waiting: { [pending.id]: 0 } } })).toEqual({
+      missing: [pending.id],
+      unsettled: [],
+      answers: [],
+    })
+    expect(await two.client.ask('ask', { body: pending })).toEqual({ status: 'taken' })
+    await two.client.ask('settle', { body: { settled: [{ id: pending.id, how: 'used' }] } })
+    expect(await rows('settled', pending.id)).toEqual([])
+  })
+
+  it('expire into a deny: a later answer is refused everywhere, and that is reported', async () => {
+    const clock = { now: 0 }
+    const { mirror, queue, raise } = await machine(clock)
+    const { question, pending } = raise('late')
+    await mirror.exchange(0)
+    expect(await answered(ann, pending.id)).toEqual({ status: 'answered' })
+    clock.now = 3_600_001
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toBeUndefined()
+    await mirror.exchange(0)
+    expect(await rows('settled', pending.id)).toMatchObject([{ how: 'expired' }])
+  })
+
+  it('stay unanswered while the gateway is away, and catch up when it is back', async () => {
+    const { mirror, queue, raise } = await machine()
+    const { question, pending } = raise('offline')
+    const { url } = listening
+    await listening.close()
+    await expect(mirror.exchange(0)).rejects.toThrow(/cannot be reached/)
+    expect(await queue.take(question)).toBeUndefined()
+    listening = await listen({ host: '127.0.0.1', port: Number(new URL(url).port) }, gateway({ database }))
+    await mirror.exchange(0)
+    await answered(ann, pending.id)
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+  })
+
+  it('are told to a webhook once, signed, without the call, however many gateways there are', async () => {
+    const messages: { readonly text: string; readonly signature: unknown }[] = []
+    const chat = createServer((request, response) => {
+      request.setEncoding('utf8')
+      let text = ''
+      request.on('data', (part: string) => {
+        text += part
+      })
+      request.on('end', () => {
+        messages.push({ text, signature: request.headers['x-carabiner-signature'] })
+        response.end()
+      })
+    })
+    await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
+    const { port } = chat.address() as AddressInfo
+    const troubles: string[] = []
+    const tell = webhook(database, {
+      url: `http://127.0.0.1:${port}/`,
+      secret: 's3cret',
+      page: 'https://fleet.example',
+      onTrouble: (text) => void troubles.push(text),
+    })
+    const { mirror, raise } = await machine()
+    const { pending } = raise('webhook')
+    await mirror.exchange(0)
+    for (let i = 0; i < 5; i++) tell(pending.id)
+    await until(async () => messages.length > 0)
+    expect(await rows('told', pending.id)).toHaveLength(1)
+    const [{ text, signature } = { text: '', signature: '' }, ...more] = messages
+    expect(more).toEqual([])
+    expect(signature).toBe(`sha256=${createHmac('sha256', 's3cret').update(text).digest('hex')}`)
+    expect(JSON.parse(text)).toMatchObject({
+      id: pending.id,
+      text: expect.stringMatching(/^m\d+ asks about Bash \(guard\): https:\/\/fleet\.example\//),
+    })
+    expect(text).not.toContain('make deploy')
+    expect(troubles).toEqual([])
+    await new Promise((resolve) => chat.close(resolve))
+  })
+
+  describe('forged by a gateway or an administrator of the database', () => {
+    const insert = (id: string, by: string, option: string, signature: object | undefined) =>
+      run(fleet.owner, [
+        `insert into fleet.answer (org, id, place, by_name, option, allows, signature) values ((select org from fleet.question where id = '${id}'), '${id}', 1, '${by}', '${option}', ${option === 'Allow'}, ${signature ? `'${JSON.stringify(signature)}'` : 'null'})`,
+      ])
+    type At = Awaited<ReturnType<typeof machine>>
+    type Raised = ReturnType<At['raise']>
+    const signature = (
+      key: KeyPair,
+      { pending }: Raised,
+      on: string,
+      option = 'Allow',
+      changes: object = {},
+    ) => signedWith(key, challengeOf({ ...pending, ...changes }, { option, nonce: 'n1', machine: on }), 'n1')
+
+    const FORGED: Readonly<Record<string, (at: At, raised: Raised) => Promise<object | undefined>>> = {
+      'without a signature': async () => undefined,
+      'with the signature of a stranger': async (at, raised) =>
+        signature(newKeyPair(), raised, at.member.machine),
+      'with the signature of a viewer': async (at, raised) => signature(eve, raised, at.member.machine),
+      'with the signature of a deny': async (at, raised) => signature(ann, raised, at.member.machine, 'Deny'),
+      'with a signature for another machine': async (_, raised) =>
+        signature(ann, raised, '11111111-2222-4333-8444-555555555555'),
+      'with a signature for another question': async (at, raised) => {
+        const other = at.raise('other')
+        return signature(ann, raised, at.member.machine, 'Allow', { id: other.pending.id })
+      },
+      'with a signature for another call': async (at, raised) => {
+        const question = madeQuestion({
+          session: 'forged',
+          call: { tool_name: 'Bash', tool_input: { command: 'ls' } },
+        })
+        return signature(ann, raised, at.member.machine, 'Allow', { question })
+      },
+      'with a signature for a longer time': async (at, raised) =>
+        signature(ann, raised, at.member.machine, 'Allow', { expires: '2099-01-01T00:00:00.000Z' }),
+    }
+
+    it.for(Object.entries(FORGED))('an allow %s does not count', async ([, forged]) => {
+      const at = await machine()
+      const raised = at.raise('forged')
+      await at.mirror.exchange(0)
+      await insert(raised.pending.id, 'ann', 'Allow', await forged(at, raised))
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(raised.question)).toBeUndefined()
+      expect(at.queue.open().map(({ id }) => id)).toContain(raised.pending.id)
+      expect(at.troubles.join()).toMatch(/the answer of ann to .* does not count/)
+    })
+
+    it('the allow of somebody who was removed does not count, also if an older list comes back', async () => {
+      const at = await machine()
+      const raised = at.raise('removed')
+      await at.mirror.exchange(0)
+      expect(await answered(ann, raised.pending.id)).toEqual({ status: 'answered' })
+      await write(person('ben', ben), person('vic', eve, 'viewer'))
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(raised.question)).toBeUndefined()
+      await run(fleet.owner, [`delete from fleet.people where version = ${version}`])
+      const again = at.raise('removed-again')
+      await at.mirror.exchange(0)
+      expect(await answered(ann, again.pending.id)).toEqual({ status: 'answered' })
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(again.question)).toBeUndefined()
+      expect(at.troubles.join()).toMatch(/somebody removed the newer ones/)
+      version--
+      await write(person('ann', ann), person('ben', ben), person('vic', eve, 'viewer'))
+    })
+
+    it('an answer that was used does not count again', async () => {
+      const at = await machine()
+      const first = at.raise('replay')
+      await at.mirror.exchange(0)
+      await answered(ann, first.pending.id)
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(first.question)).toMatchObject({ decision: 'allow' })
+      const [row] = await rows('answer', first.pending.id)
+      await run(fleet.owner, [`delete from fleet.settled where id = '${first.pending.id}'`])
+      const second = at.raise('replay')
+      expect(second.pending.id).not.toBe(first.pending.id)
+      await at.mirror.exchange(0)
+      await insert(second.pending.id, 'ann', 'Allow', JSON.parse(String(row?.signature)))
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(second.question)).toBeUndefined()
+    })
+
+    it('a deny counts, but names nobody who did not sign it', async () => {
+      const at = await machine()
+      const raised = at.raise('deny')
+      await at.mirror.exchange(0)
+      await insert(raised.pending.id, 'ann', 'Deny', undefined)
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(raised.question)).toMatchObject({ decision: 'deny', by: 'ann (not signed)' })
+    })
+
+    it('a question that looks different to people is not allowed by their answer', async () => {
+      const at = await machine()
+      const raised = at.raise('shown')
+      await at.mirror.exchange(0)
+      const harmless = madeQuestion({
+        session: 'shown',
+        call: { tool_name: 'Bash', tool_input: { command: 'ls' } },
+      })
+      const body = JSON.stringify({ ...raised.pending, question: harmless })
+      await run(fleet.owner, [`update fleet.question set body = '${body}' where id = '${raised.pending.id}'`])
+      expect(await answered(ann, raised.pending.id)).toEqual({ status: 'answered' })
+      await at.mirror.exchange(0)
+      expect(await at.queue.take(raised.question)).toBeUndefined()
+    })
+  })
+})
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -18,7 +18,7 @@ import { plainText } from './core/base/text.js'
 import { isClosing } from './core/events/actions.js'
 import type { HookResult } from './core/events/result.js'
 import { isGuard } from './core/hooks/gate.js'
-import type { Hook } from './core/hooks/hook.js'
+import { type Hook, needsTrust } from './core/hooks/hook.js'
 import type { Message } from './core/hooks/outcome.js'
 import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
@@ -37,7 +37,7 @@ import type { Untrusted } from './trust/unit.js'
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources
-  /** `enforce` runs a project's hooks only if the user trusted them. */
+  /** `enforce` runs a project's hooks only if the user trusted them. A company's policy enforces it. */
   readonly trust: 'enforce' | 'all'
   /** A file of digests that are trusted without asking the user. */
   readonly preTrusted?: string | undefined
@@ -70,7 +70,7 @@ export class Configuration {
   readonly #reported: Diagnostic[] = []
 
   /** If absent, everything may run. */
-  readonly #gate: TrustGate | undefined
+  #gate: TrustGate | undefined
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
@@ -106,6 +106,7 @@ export class Configuration {
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {
+    if (config.merge.hasCompany) this.#gate ??= new TrustGate(storeOf(this.#options))
     const settled = await this.#settled(config)
     await this.#loadRunners(settled)
     const make = [...this.#runners.values()].reduce<() => InForce>(
@@ -214,7 +215,7 @@ export class Configuration {
         hooks.push(hook)
       }
     }
-    const diagnostics = [...config.diagnostics, ...this.#powerless(hooks)]
+    const diagnostics = [...config.diagnostics, ...this.#powerless(hooks), ...this.#refusedTrust(config)]
     return { config, hooks, diagnostics, expectations }
   }
 
@@ -232,7 +233,7 @@ export class Configuration {
   /** Checks again just before the start, because files outside a copy can change after the plan was made. */
   #guarded(hook: Hook, spec: ConfiguredHook, surroundings: Surroundings): Hook {
     const gate = this.#gate
-    if (!gate || hook.origin.scope === 'user') return hook
+    if (!gate || !needsTrust(hook.origin.scope)) return hook
     const fromCopy = this.#fromCopy(hook, spec)
     const isReviewed = gate.contentOf(spec) !== undefined
     const run: Hook['run'] = (event, context) => {
@@ -328,8 +329,15 @@ export class Configuration {
   #staysOn(hook: Hook, spec: ConfiguredHook): boolean {
     const { scope } = spec.disabled ?? {}
     return (
-      (scope === 'project' || scope === 'named') && isGuard(hook) && this.#gate?.contentOf(spec) !== undefined
+      scope !== undefined && needsTrust(scope) && isGuard(hook) && this.#gate?.contentOf(spec) !== undefined
     )
+  }
+
+  #refusedTrust({ merge }: LoadedConfig): readonly Diagnostic[] {
+    if (!merge.hasCompany || this.#options.trust !== 'all') return []
+    const text =
+      'this machine has a policy of its company, so hooks of the project run only if they are trusted'
+    return [{ code: 'setting-ignored', text }]
   }
 
   #powerless(hooks: readonly Hook[]): readonly Diagnostic[] {

@@ -22,6 +22,7 @@ import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
 import { callerEnv, callerPath } from './files/caller.js'
+import { COMPANY_FOLDER, type CompanyFolder, companyPolicy } from './files/company-folder.js'
 import { userHome } from './files/homes.js'
 import { statIfThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
@@ -101,6 +102,11 @@ function isGlobal(value: unknown): boolean {
 
 /** All options are optional. An unknown one is refused, because a misspelt `approver` would never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
+  return hooksUnder(COMPANY_FOLDER, options)
+}
+
+/** Hooks on a machine that has its company's policy, if any, in this folder. */
+export async function hooksUnder(company: CompanyFolder, options: HooksOptions): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
   const { trust = 'enforce', watch, globals = true, display } = options
   const settings = isObject(options.settings) ? withoutSession(options.settings) : options.settings
@@ -109,7 +115,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const given = embedderSettings(settings)
   const { store } = options
   const settingsNow = () => configuration?.settings ?? given
-  const sources = sourcesOf({ ...options, ...(settings && { settings }) })
+  const sources = sourcesOf({ ...options, ...(settings && { settings }) }, company)
   const shared: Shared = {
     programs: new Programs(),
     handedOn: new HandedOn(store?.folderOf?.bind(store)),
@@ -153,18 +159,23 @@ function checkProject(projectDir: string | undefined): void {
 }
 
 /** Undefined if no file is to be read. */
-function sourcesOf({
-  projectDir,
-  workFolders = [],
-  plugins,
-  configs,
-  home = userHome(),
-  settings,
-  settingsTighten,
-  trust,
-}: HooksOptions): ConfigSources | undefined {
-  if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
+function sourcesOf(
+  {
+    projectDir,
+    workFolders = [],
+    plugins,
+    configs,
+    home = userHome(),
+    settings,
+    settingsTighten,
+    trust,
+  }: HooksOptions,
+  company: CompanyFolder,
+): ConfigSources | undefined {
+  const hasFiles = projectDir !== undefined || plugins?.length || configs?.length
+  if (!hasFiles && !companyPolicy(company)) return undefined
   return {
+    company,
     ...(projectDir !== undefined && { projectDir: callerPath(projectDir), homeDir: home }),
     // Trusting everything in a project does not include its parent folders.
     ...(projectDir !== undefined &&

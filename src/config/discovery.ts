@@ -1,11 +1,13 @@
-// Finds the places that may hold hooks: the user's files, the project's, and named ones, in configuration order.
+// Finds the places that may hold hooks: the company's files, the user's, the project's, and named ones, in configuration order.
 
 import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
+import { needsTrust } from '../core/hooks/hook.js'
 import { callerPath } from '../files/caller.js'
+import { type CompanyFolder, type CompanyPolicy, companyPolicy } from '../files/company-folder.js'
 import { readableNames } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { isThere, noteContent, noted, noteFailure } from '../files/looks.js'
@@ -22,6 +24,8 @@ import { type PluginSources, readPluginFolder } from './plugin-folder.js'
 import { rulesDocument, rulesShape } from './rules-document.js'
 
 export interface ConfigSources {
+  /** Holds the company's policy, if this machine has one. */
+  readonly company?: CompanyFolder
   /** Absolute; without it no project file is read. */
   readonly projectDir?: string
   /**
@@ -56,6 +60,8 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   const documents: HookDocument[] = []
   const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
     documents.push(...attempt(path, notes, () => find(callerPath(path))))
+  const company = sources.company && companyPolicy(sources.company)
+  if (company) look(company.folder, () => ofCompany(company, search))
   const home = typeof homeDir === 'string' && !isAbsolute(homeDir) ? noHome(homeDir, notes) : homeDir
   if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
@@ -143,16 +149,35 @@ export function rulesFileOf(base: string): string {
 }
 
 function inBase(base: string, scope: Owner['scope'], search: Search): readonly HookDocument[] {
-  const { files, sources } = search
-  const hooksDir = hooksDirOf(base)
-  const place = { projectDir: projectDirOf(sources) ?? resolve(base), hooksDir }
+  const place = { projectDir: projectDirOf(search.sources) ?? resolve(base), hooksDir: hooksDirOf(base) }
   const owner: Owner = { scope, source: scope, realm: 'settings', place }
+  return inFolder(join(resolve(base), '.amplifier'), owner, search)
+}
+
+/** A policy that nobody can rely on counts as rules that cannot be read. */
+function ofCompany({ folder, problem }: CompanyPolicy, search: Search): readonly HookDocument[] {
+  const place = { projectDir: projectDirOf(search.sources) ?? folder, hooksDir: join(folder, 'hooks') }
+  // A realm of its own: the same hook of a user, who may switch it off, must not stand for it.
+  const owner: Owner = { scope: 'company', source: 'company', realm: 'company', place }
+  if (problem === undefined) return inFolder(folder, owner, search)
+  const text = `the company’s policy cannot be relied on: ${problem}`
+  search.notes.add('config-invalid', text, { path: folder, line: 1 }, { todo: TO_OWN })
+  return documentsOf(rulesDocument(owner, folder, 'broken'))
+}
+
+const TO_OWN = 'As root, give the folder to root, and let nobody else write to it.'
+
+/** `folder` is laid out like `.amplifier`. */
+function inFolder(folder: string, owner: Owner, search: Search): readonly HookDocument[] {
+  const { files, sources } = search
+  const { scope } = owner
+  const { hooksDir } = owner.place
   const documents: HookDocument[] = []
-  const root = files.read(rootFileOf(base), hooksShape)
+  const root = files.read(join(hooksDir, 'hooks.json'), hooksShape)
   if (typeof root === 'object') documents.push({ owner, role: 'root', file: root, at: null })
-  const settings = files.read(settingsFileOf(base), hooksShape)
+  const settings = files.read(join(folder, 'settings.json'), hooksShape)
   if (typeof settings === 'object') documents.push({ owner, role: 'settings', file: settings, at: null })
-  const rules = rulesFileOf(base)
+  const rules = join(folder, 'rules.json')
   documents.push(...documentsOf(rulesDocument(owner, rules, files.read(rules, rulesShape))))
   const names = pluginNames(hooksDir, search)
   if (names.length === 0) return documents
@@ -208,7 +233,7 @@ function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefine
 /** A project's plugin must not find the data of a plugin with the same name that belongs to the user or another project. */
 export function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
   const projectDir = projectDirOf(sources)
-  const owner = scope === 'user' ? 'user' : `project-${digest(projectDir ?? '').slice(0, 16)}`
+  const owner = needsTrust(scope) ? `project-${digest(projectDir ?? '').slice(0, 16)}` : scope
   const dataDir = join(resolve(sources.dataDir ?? dataHome()), 'plugin-data', owner)
   return { scope, projectDir, dataDir }
 }

@@ -2,7 +2,9 @@
 
 import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
+import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
+import { companyPolicy } from '../files/company-folder.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { realOf } from '../files/within.js'
@@ -27,7 +29,7 @@ import { configureRules } from './rules-document.js'
 export type { ConfigSources }
 
 export interface LoadedConfig {
-  /** In configuration order: the user's, the project's, explicit files, explicit plugins. Disabled ones too. */
+  /** In configuration order: the company's, the user's, the project's, explicit files, explicit plugins. Disabled ones too. */
   readonly specs: readonly ConfiguredHook[]
   readonly settings: MergedSettings
   /** The effect of the settings on the hooks of each scope. */
@@ -97,7 +99,7 @@ function readSources(
     // A project's switches apply to its own hooks, not to those of a project inside it.
     given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
-    if (document.owner.scope === 'user' || entries.length + processes.length + more <= MOST_HOOKS) {
+    if (!needsTrust(document.owner.scope) || entries.length + processes.length + more <= MOST_HOOKS) {
       for (const entry of contents.entries) entries.push(entry)
       for (const process of contents.processes) processes.push(process)
     } else if (more > 0) {
@@ -108,8 +110,9 @@ function readSources(
       )
     }
   }
-  const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => owner.scope === 'user')
-  const merge = mergeSettings(given, sources, userHasHooks, notes)
+  const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => !needsTrust(owner.scope))
+  const hasCompany = sources.company !== undefined && companyPolicy(sources.company) !== undefined
+  const merge = mergeSettings(given, { ...sources, hasCompany }, userHasHooks, notes)
   return { entries, processes, rules, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
 }
 
@@ -143,7 +146,7 @@ export async function loadDocuments(
   return [...(await configureRules(rules, making)), ...(await configureAll(entries, processes, making))]
 }
 
-/** Does not limit the user's own hooks. */
+/** Does not limit the hooks of the company and the user. */
 const MOST_HOOKS = 20_000
 
 const NOTHING: Contents = { entries: [], processes: [], settings: [] }

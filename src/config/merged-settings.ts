@@ -1,6 +1,7 @@
-// Merges the settings of all files: the user's first, then the project's, which may tighten but never loosen them.
+// Merges the settings of all files: the company's first, then the user's, then the project's. Each may tighten what comes
+// before it and never loosen it; without a company, the user decides.
 
-import { isObject } from '../core/base/json.js'
+import { isObject, type Json, sameJson } from '../core/base/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
 import { shown } from '../core/base/text.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
@@ -56,6 +57,8 @@ export interface GivenSetting {
 }
 
 export interface Merge {
+  /** Whether the company has a policy. */
+  readonly hasCompany: boolean
   readonly settings: MergedSettings
   /** Terms for the hooks of each scope. They differ because a project's settings must not make other gates fail. */
   readonly terms: Readonly<Record<Scope, Terms>>
@@ -92,7 +95,9 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
-interface GivenByEmbedder {
+interface GivenByOthers {
+  /** Whether the company has a policy, even without settings. */
+  readonly hasCompany?: boolean
   readonly settings?: Partial<MergedSettings>
   readonly settingsTighten?: boolean
 }
@@ -100,19 +105,25 @@ interface GivenByEmbedder {
 /** The embedder's settings override the user's files, unless they may only tighten them. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  { settings: wantedByEmbedder = {}, settingsTighten }: GivenByEmbedder,
+  { hasCompany = false, settings: wantedByEmbedder = {}, settingsTighten }: GivenByOthers,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
   const valid = given.flatMap((setting) => inOrder(setting, notes))
   const of = (wanted: Scope) => valid.filter(({ scope }) => scope === wanted)
-  const values: Record<string, unknown> = { ...DEFAULT_MERGED }
+  const values: Record<string, unknown> = { ...DEFAULT_MERGED, ...(hasCompany && { bypass: false }) }
   const off = new Map<Switch, Silence>()
-  for (const setting of of('user')) {
-    if (isSetting(setting.key)) values[setting.key] = setting.value
-    flip(off, setting, silenceOf(setting))
+  const decideBy = (settings: readonly GivenSetting[]) => {
+    for (const setting of settings) {
+      if (isSetting(setting.key)) values[setting.key] = setting.value
+      flip(off, setting, silenceOf(setting))
+    }
   }
-  const embedder = settingsTighten ? withoutLooser(wantedByEmbedder, values) : wantedByEmbedder
+  decideBy(of('company'))
+  const ofCompany = { values: { ...values }, off: off.get('enabled') ?? off.get('disableAllHooks') }
+  decideBy(hasCompany ? tighterThanCompany(of('user'), of('company'), values, notes) : of('user'))
+  const mayOnlyTighten = settingsTighten || hasCompany
+  const embedder = mayOnlyTighten ? withoutLooser(wantedByEmbedder, values) : wantedByEmbedder
   for (const key of Object.keys(embedder) as (keyof MergedSettings)[]) {
     if (embedder[key] === undefined) continue
     values[key] = embedder[key]
@@ -120,6 +131,7 @@ export function mergeSettings(
   }
   const everybody = off.get('enabled') ?? off.get('disableAllHooks')
   const disabled: Record<Scope, Silence | undefined> = {
+    company: ofCompany.off,
     user: everybody ?? off.get('allow_user_hooks'),
     named: everybody,
     project: everybody ?? off.get('allow_project_hooks'),
@@ -136,20 +148,26 @@ export function mergeSettings(
     }
   }
   const userValues = { ...values }
-  // Claude Code has no such limits, so in its files only explicitly set ones count.
-  const wanted = { ...Object.fromEntries(of('user').map(({ key, value }) => [key, value])), ...embedder }
-  const claude: TimeLimits = { usual: wanted.default_timeout, most: wanted.max_timeout ?? LONGEST }
+  const claude = claudeLimits([...of('company'), ...of('user')], embedder)
   tightenBy('project', ['project'])
   tightenBy('named', ['named', 'project'])
   return {
+    hasCompany,
     settings: values as unknown as MergedSettings,
     terms: {
+      company: termsOf(ofCompany.values, claudeLimits(of('company'))),
       user: termsOf(userValues, claude),
       named: termsOf(tightened(userValues, of('named')), claude),
       project: termsOf(values, claude),
     },
     disabled,
   }
+}
+
+/** Claude Code has no such limits, so in its files only explicitly set ones count. */
+function claudeLimits(settings: readonly GivenSetting[], embedder: Partial<MergedSettings> = {}): TimeLimits {
+  const wanted = { ...Object.fromEntries(settings.map(({ key, value }) => [key, value])), ...embedder }
+  return { usual: wanted.default_timeout, most: wanted.max_timeout ?? LONGEST }
 }
 
 // ---- checks ---------------------------------------------------------------------------------------------------
@@ -279,7 +297,7 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
 /** A project may not change it at all: more stops let an agent run on, fewer disarm the user's gates, and no audit hides calls. */
-const other = (wanted: unknown, now: unknown) => wanted !== now
+const other = (wanted: unknown, now: unknown) => !sameJson(wanted as Json, now as Json)
 /** From loose to tight. */
 const RECHECKS: readonly Recheck[] = ['skipped', 'final', 'all']
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
@@ -355,6 +373,29 @@ const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
   'allowed_http_urls',
   'http_allowed_env_vars',
 ])
+
+/** A scope has terms of its own, so the user's do not reach the company's hooks. */
+const OF_TERMS: ReadonlySet<string> = new Set<TightenedKey>(['default_timeout', 'max_timeout', 'env'])
+
+/** The user's settings that loosen nothing of the company's. The others are reported. */
+function tighterThanCompany(
+  settings: readonly GivenSetting[],
+  company: readonly GivenSetting[],
+  values: Readonly<Record<string, unknown>>,
+  notes: Notes,
+): readonly GivenSetting[] {
+  const isGiven = (key: string) => company.some((one) => one.key === key)
+  return settings.filter((setting) => {
+    const { key, value } = setting
+    const isLooser = isSwitch(key)
+      ? !isOff(setting) && isOff({ key, value: values[key] })
+      : (isGiven(key) || !OF_TERMS.has(key)) && LOOSER[key as TightenedKey](value, values[key])
+    if (!isLooser) return true
+    const text = `"${key}": ${shown(value)} would loosen the company’s policy, so ${shown(values[key])} stays in force`
+    notes.add('setting-ignored', text, setting, { todo: 'Remove it, or ask the people who keep the policy.' })
+    return false
+  })
+}
 
 function tightened(values: Readonly<Record<string, unknown>>, by: readonly GivenSetting[]): typeof values {
   const tighter = { ...values }

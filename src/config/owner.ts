@@ -1,14 +1,17 @@
-// Owners of hooks (the user, the project, a named file or plugin), and the names and ids of their hooks.
+// Owners of hooks (the company, the user, the project, a named file or plugin), and the names and ids of their hooks.
 
 import { plainText } from '../core/base/text.js'
 import type { Place } from '../runners/hook-spec.js'
 
-/** `named` needs trust like `project`, but a project's settings do not apply to it. */
-export type Scope = 'user' | 'project' | 'named'
+/**
+ * Nobody on the machine can loosen what the `company` says. `named` needs trust like `project`, but a project's settings
+ * do not apply to it.
+ */
+export type Scope = 'company' | 'user' | 'project' | 'named'
 
 export interface Owner {
   readonly scope: Scope
-  /** For people: a plugin's name, `user`, `project`, or the name of an explicit file. */
+  /** For people: a plugin's name, `company`, `user`, `project`, or the name of an explicit file. */
   readonly source: string
   readonly place: Place
   /** Identical hooks of one realm run once. All settings and root files share a realm; each plugin is one of its own. */

@@ -2,6 +2,7 @@
 
 import { sha256 } from '../core/base/digest.js'
 import { isObject } from '../core/base/json.js'
+import { needsTrust } from '../core/hooks/hook.js'
 import { JsonText } from '../files/json-text.js'
 import type { Rules } from '../rules/rule.js'
 import type { HookSpec } from '../runners/hook-spec.js'
@@ -74,7 +75,7 @@ export async function configureRules(
       making.notes.add('config-invalid', text, { path: file.path, line }, { todo })
       return configured(document, brokenBy(`${file.path}:${line}: ${text}.`), PRE_TOOL_USE, making)
     }
-    const isOwn = owner.scope === 'user' && owner.place.plugin === undefined
+    const isOwn = !needsTrust(owner.scope) && owner.place.plugin === undefined
     const { rules, problems } = readRules(file.value, {
       owner: isOwn ? 'user' : 'project',
       now: Date.now(),

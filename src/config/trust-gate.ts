@@ -3,7 +3,7 @@
 import { delimiter, dirname, relative, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
-import type { Hook } from '../core/hooks/hook.js'
+import { type Hook, needsTrust } from '../core/hooks/hook.js'
 import { kindRow } from '../core/hooks/kinds.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
@@ -155,7 +155,7 @@ export class TrustGate {
       parts.push(await this.#instead(keeper, [], config, sources))
     }
     if (only === undefined) parts.push(this.#unlisted(parts, projects[0] ?? '', config))
-    const own = config.specs.filter(({ hook }) => hook.origin.scope === 'user')
+    const own = config.specs.filter(({ hook }) => !needsTrust(hook.origin.scope))
     return {
       specs: [...own, ...parts.flatMap(({ specs }) => specs)],
       closed: parts.flatMap(({ closed }) => closed),

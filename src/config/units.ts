@@ -1,5 +1,6 @@
 // Groups hooks that are trusted together: the hooks of a plugin or skill form one unit, and so do those of a file.
 
+import { needsTrust } from '../core/hooks/hook.js'
 import { kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
@@ -10,7 +11,7 @@ type Units = ReadonlyMap<Unit, readonly ConfiguredHook[]>
 /** By the hooks, which nobody changes: a service uses the same ones for many calls. */
 const known = new WeakMap<readonly ConfiguredHook[], Units>()
 
-/** The units of these hooks, in order, each with its hooks. The user's own hooks belong to no unit. */
+/** The units of these hooks, in order, each with its hooks. The hooks of the company and the user belong to no unit. */
 export function unitsOf(specs: readonly ConfiguredHook[]): Units {
   const units = known.get(specs) ?? grouped(specs)
   known.set(specs, units)
@@ -20,7 +21,7 @@ export function unitsOf(specs: readonly ConfiguredHook[]): Units {
 function grouped(specs: readonly ConfiguredHook[]): Units {
   const groups = new Map<string, ConfiguredHook[]>()
   for (const spec of specs) {
-    if (spec.hook.origin.scope === 'user') continue
+    if (!needsTrust(spec.hook.origin.scope)) continue
     const { kind, path } = unitOf(spec)
     const group = groups.get(`${kind} ${path}`)
     if (group) group.push(spec)

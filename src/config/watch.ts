@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { ConfigFiles } from './config-file.js'
-import { type ConfigSources, discover, hooksDirOf } from './discovery.js'
+import { type ConfigSources, discover } from './discovery.js'
 import { Notes } from './notes.js'
 
 export interface ConfigWatch {
@@ -128,13 +128,13 @@ class Territory {
   readonly #paths = new Set<string>()
   readonly #hooksDirs: readonly string[]
 
-  constructor({ homeDir, projectDir, files = [], plugins = [] }: ConfigSources) {
+  constructor({ company, homeDir, projectDir, files = [], plugins = [] }: ConfigSources) {
     const bases = [homeDir, projectDir].filter((base) => base !== undefined).map((base) => resolve(base))
-    this.#hooksDirs = bases.map(hooksDirOf)
-    for (const base of bases) {
-      this.#take(join(hooksDirOf(base), 'hooks.json'), base)
-      for (const name of ['settings.json', 'rules.json']) this.#take(join(base, '.amplifier', name), base)
-    }
+    const folders = bases.map((base) => [join(base, '.amplifier'), base] as const)
+    if (company) folders.push([company.path, dirname(company.path)])
+    this.#hooksDirs = folders.map(([folder]) => join(folder, 'hooks'))
+    for (const [folder, from] of folders)
+      for (const name of WATCHED_FILES) this.#take(join(folder, name), from)
     for (const file of files.map((path) => resolve(path))) this.#take(file, dirname(file))
     for (const root of plugins.map((path) => resolve(path))) {
       for (const file of PLUGIN_FILES) this.#take(join(root, file), dirname(root))
@@ -160,6 +160,9 @@ class Territory {
     return root
   }
 }
+
+/** In a folder that is laid out like `.amplifier`. */
+const WATCHED_FILES = [join('hooks', 'hooks.json'), 'settings.json', 'rules.json']
 
 const PLUGIN_FILES = [
   'hooks.json',

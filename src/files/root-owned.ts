@@ -13,13 +13,16 @@ const BY_OTHERS = 0o022
 
 /** Throws unless root alone can change the file and the folder around it. */
 export function checkRootOwned(path: string): void {
-  for (const one of [dirname(path), path]) checkRootOnly(one)
+  for (const one of [dirname(path), path]) checkOwned(one)
 }
 
-function checkRootOnly(path: string): void {
-  const { uid, mode } = lstatSync(path)
-  if (uid !== ROOT) throw new Error(`${path} belongs to user ${uid}, not to root`)
-  if ((mode & BY_OTHERS) !== 0) throw new Error(`others than root may write to ${path}`)
+/** A link has the rights of what it leads to, so nobody can rely on one. */
+export function checkOwned(path: string, owner: number = ROOT): void {
+  const stats = lstatSync(path)
+  const name = owner === ROOT ? 'root' : `user ${owner}`
+  if (stats.uid !== owner) throw new Error(`${path} belongs to user ${stats.uid}, not to ${name}`)
+  if (stats.isSymbolicLink()) throw new Error(`${path} is a link`)
+  if ((stats.mode & BY_OTHERS) !== 0) throw new Error(`others than ${name} may write to ${path}`)
 }
 
 export interface RootFileOptions {

@@ -2,6 +2,7 @@
 
 import type { SettingFile } from '../effects/setting-places.js'
 import { backupPrefix, dataHome, stateHome } from '../files/homes.js'
+import { ROOT_FOLDER } from '../files/root-owned.js'
 import { HOSTS } from './hosts.js'
 
 /** Hooks and settings below any folder. A trailing slash means everything in it, a star means part of a name. */
@@ -34,6 +35,7 @@ const OF_GIT: readonly SettingFile[] = [
 
 /** Managed by an administrator. */
 const OF_SYSTEM: readonly SettingFile[] = [
+  ROOT_FOLDER,
   ...[
     '/etc/claude-code',
     '/etc/codex',

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { isObject } from '../core/base/json.js'
+import { COMPANY_FOLDER, companyPolicy } from '../files/company-folder.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { type ProjectEnv, switchedOffBy } from './deciding-variables.js'
@@ -23,6 +24,9 @@ export function bypassOf(
   const setBy = switchedOffBy(found)
   if (setBy !== undefined)
     return { on: false, message: `CARABINER_OFF=1 is set but has no effect: it may come from ${setBy}` }
+  const company = companyPolicy(COMPANY_FOLDER)
+  if (company && mayBypass(join(company.folder, 'settings.json'), false) !== true)
+    return { on: false, message: 'CARABINER_OFF=1 is set but has no effect: the company’s policy forbids it' }
   const file = join(home, '.amplifier', 'settings.json')
   switch (mayBypass(file)) {
     case true:
@@ -38,16 +42,16 @@ export function bypassOf(
 }
 
 /** Undefined if the file cannot be read: it may forbid the bypass. */
-function mayBypass(file: string): boolean | undefined {
+function mayBypass(file: string, usually = true): boolean | undefined {
   try {
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('problem' in found) return undefined
     const settings: unknown = JSON.parse(withoutComments(found.text.replace(/^\uFEFF/, '')))
     const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
-    return hooks.bypass !== false
+    return typeof hooks.bypass === 'boolean' ? hooks.bypass : hooks.bypass === undefined && usually
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' || code === 'ENOTDIR' ? true : undefined
+    return code === 'ENOENT' || code === 'ENOTDIR' ? usually : undefined
   }
 }
 

@@ -14,7 +14,7 @@ import { VersionedFile } from '../files/versioned-file.js'
 import { versionsIn } from '../files/versions.js'
 import { isBelow, isInProject, realOf } from '../files/within.js'
 
-/** The scopes whose hooks can be switched off. Hooks that a program registers are up to that program. */
+/** The scopes whose hooks can be switched off: not the company's, and hooks that a program registers are up to that program. */
 export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const
 type SwitchedScope = (typeof SWITCHED_SCOPES)[number]
 
@@ -161,7 +161,7 @@ function holdsIn({ project }: Switch, here: string | undefined): boolean {
 }
 
 function isAbout({ plugin, from, hook: one }: Switch, hook: Switchable): boolean {
-  return one ? one.ids.includes(hook.id) : plugin === hook.source && from === hook.scope
+  return from === hook.scope && (one ? one.ids.includes(hook.id) : plugin === hook.source)
 }
 
 function endOf({ until }: Switch): number {

@@ -9,6 +9,13 @@ describe('the files that guards depend on', () => {
     expect(settingFiles({ HOME: '/home/ann', PATH: '/usr/bin' })).toBe(first)
   })
 
+  it('are also those that root keeps for everybody', () => {
+    expect(settingFiles({ HOME: '/home/ann' })).toContainEqual({
+      owner: 'carabiner',
+      path: '/etc/carabiner/',
+    })
+  })
+
   it('follow a variable that moves them', () => {
     const usual = pathsOf({ HOME: '/home/ann' })
     const moved = pathsOf({ HOME: '/home/ann', CARABINER_HOME: '/srv/own', CLAUDE_CONFIG_DIR: '/srv/claude' })

@@ -1,11 +1,13 @@
 // `carabiner disable`: switches a plugin or one hook off, or puts it into shadow mode, here or everywhere, perhaps only for a while.
 
+import { visibleName } from '../../core/base/text.js'
 import { nameCarried } from '../../plugins/plugin-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import type { Command, Options } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import {
+  called,
   checkScope,
   lengthOf,
   oneCalled,
@@ -19,7 +21,7 @@ import {
 } from '../plugins/switch-target.js'
 import { fitted } from '../print/fit.js'
 import { columns, nextLines } from '../print/lines.js'
-import { usage } from '../refusal.js'
+import { Refusal, usage } from '../refusal.js'
 import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
@@ -99,7 +101,18 @@ export const command: Command<typeof OPTIONS> = {
 
 async function targetCalled(name: string, { project, hook, plugin, config }: Options<typeof OPTIONS>) {
   const listed = await listedHooks({ ...sourcesOf(project), plugin, config })
-  return oneCalled(switchTargets(listed), nameCarried(name, listed), hook)
+  const meant = nameCarried(name, listed)
+  const targets = switchTargets(listed)
+  const isCompanys = listed.some((one) => one.scope === 'company' && [one.source, one.name].includes(meant))
+  if (isCompanys && called(targets, meant, hook).length === 0)
+    throw new Refusal(
+      'UNKNOWN_PLUGIN',
+      `${visibleName(meant)} is part of the company’s policy, which nobody can switch off`,
+      {
+        hint: 'Ask the people who keep the policy.',
+      },
+    )
+  return oneCalled(targets, meant, hook)
 }
 
 /** Most switches keep something off. */

@@ -66,6 +66,7 @@ function standingOf({ state, scope, onlyDenies }: ListedHook, trustAll: boolean)
   if (onlyDenies) return 'untrusted'
   if (state !== 'ready') return state === 'disabled' ? 'switched off' : state
   if (scope === 'project' || scope === 'named') return trustAll ? '--trust-all' : 'trusted'
+  if (scope === 'company') return "the company's"
   return scope === 'user' ? 'yours' : "the program's own"
 }
 

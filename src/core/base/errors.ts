@@ -333,7 +333,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Correct the setting at the line that the diagnostic names.',
   },
   'setting-ignored': {
-    means: 'A project may tighten a setting, but not loosen it. This one was ignored.',
+    means:
+      'A project may tighten a setting, but not loosen it; nor may the user where the company has a policy. This one was ignored.',
     todo: 'Put it into your own settings, if you want it.',
   },
   bypassed: {

@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.js'
 /** A hook's origin, for people. */
 export interface Origin {
   /** `named`: a file or plugin that the embedder or the command line named. */
-  readonly scope: 'global' | 'host' | 'session' | 'user' | 'project' | 'named'
+  readonly scope: 'global' | 'host' | 'session' | 'company' | 'user' | 'project' | 'named'
   /** A plugin's or file's name; `code` for functions. */
   readonly source: string
   readonly file?: string
@@ -22,6 +22,11 @@ export interface Origin {
   readonly hash?: string
   /** For a hook from another agent's file: that agent, and its own name of the event. */
   readonly writtenFor?: { readonly agent: string; readonly event: string }
+}
+
+/** Whether a hook from there runs only after somebody reviewed it. */
+export function needsTrust(scope: Origin['scope']): boolean {
+  return scope === 'project' || scope === 'named'
 }
 
 export interface SessionInfo {

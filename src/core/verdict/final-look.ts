@@ -88,7 +88,7 @@ function ignoredParts(
 
 // ---- allows
 
-/** A project's hook cannot allow a call that the user's gate has not seen. */
+/** A project's hook cannot allow a call that the user's gate has not seen, nor can anybody's if the company's has not. */
 const SCOPE_RANKS: Readonly<Record<Origin['scope'], number>> = {
   project: 0,
   named: 1,
@@ -96,6 +96,7 @@ const SCOPE_RANKS: Readonly<Record<Origin['scope'], number>> = {
   session: 3,
   host: 3,
   global: 3,
+  company: 4,
 }
 
 /** An allow counts if it was given for the final call, and every gate of a higher scope has seen that call. */

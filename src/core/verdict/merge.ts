@@ -8,7 +8,7 @@ import { type Action, actionRow, endsChain, rankOf, type Verdict } from '../even
 import type { EventKind } from '../events/events.js'
 import type { HookResult } from '../events/result.js'
 import { isGate } from '../hooks/gate.js'
-import type { Hook } from '../hooks/hook.js'
+import { type Hook, needsTrust } from '../hooks/hook.js'
 import type { Injection, Message, Outcome, WantedInjection } from '../hooks/outcome.js'
 import { hasGoneOn, type Ran, verdictOf } from '../run/trace.js'
 import type { Asking } from './approval.js'
@@ -246,7 +246,7 @@ function isUnreviewed({ trace: { status, why } }: Ran): boolean {
 
 /** A gate of the project that was not asked might have refused what another of its hooks allows. */
 function isOfProject({ hook: { origin } }: Ran): boolean {
-  return origin.scope === 'project' || origin.scope === 'named'
+  return needsTrust(origin.scope)
 }
 
 function isRefused(kind: EventKind, ran: readonly Ran[]): boolean {

@@ -24,8 +24,8 @@ interface Asker {
 /** The folder for a session's files, if they must outlive this process. */
 type FolderOf = (session: string, make?: boolean) => string
 
-/** Variables from a project's hook never reach a user's hook. */
-const FILES = { user: 'user.env', others: 'others.env' } as const
+/** Variables reach later hooks of the same side and of those below it: a project's never reach the user's, nor those of the company. */
+const FILES = { company: 'company.env', user: 'user.env', others: 'others.env' } as const
 
 /** These name what a hook works on, and are ours alone. */
 const OURS = /^(?:AMPLIFIER_|CLAUDE_|PLUGIN_ROOT$)/
@@ -63,11 +63,13 @@ export class HandedOn {
     const { scope, projectDir } = asker
     const folder = session === undefined ? undefined : this.#folder(session)
     if (folder === undefined) return NOTHING
-    const user = { scope: 'user' } as const
-    const ofUser = variablesIn(join(folder, FILES.user), note, () => parentFor(user, projectDir))
+    const of = (side: keyof typeof FILES, writer: Pick<Asker, 'scope'>) =>
+      variablesIn(join(folder, FILES[side]), note, () => parentFor(writer, projectDir))
+    const ofCompany = of('company', { scope: 'company' })
+    if (sideOf(scope) === 'company') return ofCompany
+    const ofUser = { ...ofCompany, ...of('user', { scope: 'user' }) }
     if (sideOf(scope) === 'user') return ofUser
-    const ofOthers = variablesIn(join(folder, FILES.others), note, () => parentFor(asker, projectDir))
-    return { ...ofUser, ...ofOthers }
+    return { ...ofUser, ...of('others', asker) }
   }
 
   /** Reports the lines of a hook's file that cannot be passed on. */
@@ -126,7 +128,7 @@ const UNREAD: EnvFile = { variables: NOTHING, skipped: [] }
 const ABSENT: EnvFile = { variables: NOTHING, skipped: [] }
 
 function sideOf(scope: Origin['scope']): keyof typeof FILES {
-  return scope === 'user' ? 'user' : 'others'
+  return scope === 'company' || scope === 'user' ? scope : 'others'
 }
 
 /** `parent` returns the environment of the hook that wrote the file. */

@@ -4,7 +4,7 @@ import { HookError, textOf } from '../../core/base/errors.js'
 import { plainText, shown } from '../../core/base/text.js'
 import type { HookResult } from '../../core/events/result.js'
 import { isGuard } from '../../core/hooks/gate.js'
-import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
+import { type Hook, type HookContext, type HookEvent, needsTrust } from '../../core/hooks/hook.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import { isAsyncLine } from '../../systems/claude-code/stdout.js'
@@ -80,7 +80,7 @@ export function httpHook(
 
 /** A plugin or skill in the user's folder does not count, because somebody else wrote it. */
 function isUsersOwn({ hook, place }: HookSpec<HttpHandler>): boolean {
-  return hook.origin.scope === 'user' && place.plugin === undefined && place.skillDir === undefined
+  return !needsTrust(hook.origin.scope) && place.plugin === undefined && place.skillDir === undefined
 }
 
 const ALWAYS = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'carabiner' }

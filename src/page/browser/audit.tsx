@@ -156,6 +156,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
             <input
               type="search"
               value={query.get(key) ?? ''}
+              class={key === 'since' || key === 'until' ? 'time' : ''}
               placeholder={example}
               onChange={({ currentTarget }) => set(key, currentTarget.value.trim())}
             />

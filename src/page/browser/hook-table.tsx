@@ -8,12 +8,16 @@ import { duration } from './format.js'
 /** Filters that choose among a hook's runs. Others choose among outcomes, and would make every run a deny. */
 const COUNTED = ['since', 'until', 'event', 'tool', 'hook', 'session']
 
+/** So that the entries below are seen without scrolling. */
+const FIRST_SHOWN = 5
+
 /** `query`: the filters of the screen. */
 export function HookTable({ query }: { readonly query: string }) {
   const given = new URLSearchParams(query)
   const counted = Object.fromEntries([...given].filter(([key]) => COUNTED.includes(key)))
   const { value: history } = useAsked<HistoryView>('api/history', counted)
   const [open, setOpen] = useState('')
+  const [isWhole, setIsWhole] = useState(false)
   const wanted = given.get('hook') ?? ''
   const hooks = history?.hooks.filter(
     ({ name }) => wanted === '' || name === wanted || name.startsWith(`${wanted}:`),
@@ -41,7 +45,8 @@ export function HookTable({ query }: { readonly query: string }) {
           </thead>
           <tbody>
             {hooks
-              .toSorted((a, b) => b.runs - a.runs)
+              .toSorted(worstFirst)
+              .slice(0, isWhole ? hooks.length : FIRST_SHOWN)
               .map((one) => {
                 const key = `${one.name} ${one.source}`
                 return (
@@ -58,12 +63,25 @@ export function HookTable({ query }: { readonly query: string }) {
           </tbody>
         </table>
       </section>
+      {hooks.length > FIRST_SHOWN && (
+        <p>
+          <button type="button" onClick={() => setIsWhole(!isWhole)}>
+            {isWhole ? 'Show fewer hooks' : `Show all ${hooks.length} hooks`}
+          </button>
+        </p>
+      )}
       <p class="dim">
         {new Date(history.from).toLocaleString()} to {new Date(history.to).toLocaleString()}. Open a hook for
         its charts.
       </p>
     </section>
   )
+}
+
+/** Hooks that denied or failed, then by their runs. */
+function worstFirst(a: HookView, b: HookView): number {
+  const isBad = ({ denies, failures }: HookView) => Number(denies + failures > 0)
+  return isBad(b) - isBad(a) || b.runs - a.runs
 }
 
 interface RowProps {

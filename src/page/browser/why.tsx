@@ -88,7 +88,7 @@ function Hooks({ view: { hooks, forecast }, query }: HooksProps) {
       <section class="family">
         <h2>Would run</h2>
         {running.length === 0 && <p class="bad">No hook would run.</p>}
-        <HookList hooks={running} query={query} />
+        {running.length > 0 && <HookList hooks={running} query={query} />}
         {running.length > 0 &&
           forecast.map((line) => (
             <p key={line} class="dim said">

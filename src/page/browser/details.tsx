@@ -1,7 +1,7 @@
 // An opened row: what ran on one time axis, what changed, and what did not run, and why.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Details, RanHook, Row } from '../view/row.js'
+import type { Details, NotRun, Row } from '../view/row.js'
 import { ask } from './ask.js'
 import { CallFields } from './call-fields.js'
 import { Diff } from './diff.js'
@@ -56,7 +56,7 @@ export function DetailsBody({ details }: { readonly details: Details }) {
         </p>
       ))}
       {answer !== undefined && <p class="reason">{answer}</p>}
-      {details.ranHooks.length > 0 && <Axis hooks={details.ranHooks} ms={details.ms ?? 0} />}
+      {details.ranHooks.length > 0 && <Axis details={details} />}
       <Call details={details} />
       {details.changes.length > 0 && (
         <Part title="Changed">
@@ -99,9 +99,9 @@ export function DetailsBody({ details }: { readonly details: Details }) {
               <div key={why}>
                 <dt>{why}</dt>
                 <dd>
-                  {hooks.map(({ name, detail }, i) => (
-                    <p key={`${i} ${name}`}>
-                      {name} {detail !== undefined && <span class="dim">{detail}</span>}
+                  {[...byDetail(hooks)].map(([detail, names]) => (
+                    <p key={detail}>
+                      {names.join(', ')} <span class="dim">{detail}</span>
                     </p>
                   ))}
                 </dd>
@@ -133,7 +133,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 /** One bar a hook. Hooks that began together lie below each other. */
-function Axis({ hooks, ms }: { readonly hooks: readonly RanHook[]; readonly ms: number }) {
+function Axis({ details: { ranHooks: hooks, ms = 0, reason } }: { readonly details: Details }) {
   const end = Math.max(ms, ...hooks.map((hook) => hook.at + hook.ms), 0.001)
   const percent = (value: number) => `${((value / end) * 100).toFixed(2)}%`
   return (
@@ -166,9 +166,11 @@ function Axis({ hooks, ms }: { readonly hooks: readonly RanHook[]; readonly ms: 
             <td class="ms">{duration(hook.ms)}</td>
             <td class="did">
               {hook.did}
-              {[hook.reason, hook.detail].map(
-                (text, part) => text !== undefined && <small key={part}>{text}</small>,
-              )}
+              {[hook.reason, hook.detail]
+                .filter((text) => text !== undefined && text !== reason)
+                .map((text) => (
+                  <small key={text}>{text}</small>
+                ))}
             </td>
           </tr>
         ))}
@@ -177,13 +179,25 @@ function Axis({ hooks, ms }: { readonly hooks: readonly RanHook[]; readonly ms: 
   )
 }
 
+/** Names of hooks by what more is known about why they did not run. */
+function byDetail(hooks: NotRun['hooks']): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>()
+  for (const { name, detail = '' } of hooks) names.set(detail, [...(names.get(detail) ?? []), name])
+  return names
+}
+
 /** The plugin matters more than the rest of the name. */
 function HookName({ name }: { readonly name: string }) {
   const [plugin = '', ...rest] = name.split(':')
   return (
     <>
       {plugin}
-      {rest.length > 0 && <span class="dim">:{rest.join(':')}</span>}
+      {rest.length > 0 && (
+        <>
+          <wbr />
+          <span class="dim">:{rest.join(':')}</span>
+        </>
+      )}
     </>
   )
 }

@@ -10,6 +10,8 @@ export interface Place {
   readonly wild: boolean
   /** Whether everything below it is affected too. */
   readonly deep: boolean
+  /** What a pattern of a call that reads matches now. */
+  readonly files?: readonly string[]
   /** The folders that must not be lost, if it is one of them or contains one. Only where it is deleted, moved or changed. */
   readonly holds?: readonly Held[]
 }

@@ -6,6 +6,7 @@ import type { Effect, Place } from './effect.js'
 import { HeldFolders } from './held-folders.js'
 import { Links } from './links.js'
 import { throughMadeLinks } from './made-links.js'
+import { withMatchedFiles } from './matched-files.js'
 import { absolutePath } from './paths/absolute-path.js'
 import { ANYBODY, type Draft, NOT_GIT } from './program.js'
 import type { Surroundings } from './script-effects.js'
@@ -31,7 +32,8 @@ export async function effectsOf(use: ToolUse, context: EffectContext): Promise<r
   const followed = new Links(context, real).followed(known)
   const { projectDir, home } = context
   const held = new HeldFolders({ cwd: resolve(projectDir, context.cwd), projectDir, home }, real)
-  const read = (followed === first ? followed : distinct(followed)).map((one) => held.marked(one))
+  const marked = (followed === first ? followed : distinct(followed)).map((one) => held.marked(one))
+  const read = marked.some(isWildRead) ? marked.flatMap(withMatchedFiles) : marked
   const files = read.some(canBeSetting) ? (context.settings ?? []) : []
   const near = [context.cwd, projectDir, home]
   const settings = [...settingsAmong(read, files, near), ...unguarding(read, use)]
@@ -44,6 +46,10 @@ export async function effectsOf(use: ToolUse, context: EffectContext): Promise<r
         ...all,
         { kind: 'unknown', why: 'it has too many effects to list', unparsed: true, by: shownCall(use) },
       ]
+}
+
+function isWildRead(effect: Effect): boolean {
+  return effect.kind === 'read' && effect.place.wild
 }
 
 /** Only effects that are about the same thing are compared in full. */

@@ -1,6 +1,7 @@
 // The rules of one file, ready to judge: which of them a call's effects meet, and which words of the call do it.
 
 import type { Effect, EffectKind } from '../effects/effect.js'
+import { onMatchedFiles } from '../effects/matched-files.js'
 import { subjectsOf } from './effect-kinds.js'
 import { limitOf } from './limit.js'
 import type { Roots } from './path-pattern.js'
@@ -92,6 +93,7 @@ export function rulesInForce(
           if (effect.guess && rule.where?.guess !== true) continue
           hits.push(because === undefined ? { rule, effect } : uncertainHit(rule, effect, because))
         }
+        hits.push(...onFiles(effect, rules.filter(isNow), hits.slice(before)))
         if (effect.kind === 'move' && effect.place.known && effect.to.known)
           hits.push(...lostByMove(effect, rulesOf('delete').rules.filter(isNow)))
         if (isUnparsed(effect) && !hits.slice(before).some(decides))
@@ -105,6 +107,19 @@ export function rulesInForce(
         .map(({ rule }) => rule)
         .filter((rule) => isIn(rule, permissionMode, agent)),
   }
+}
+
+/** A pattern is never judged more mildly than a file that it matches. Rules that it has met already are left out. */
+function onFiles(effect: Effect, rules: readonly Compiled[], met: readonly Hit[]): readonly Hit[] {
+  const files = onMatchedFiles(effect)
+  if (files.length === 0) return []
+  return rules
+    .filter(({ rule }) => rule.then !== 'allow' && !met.some((hit) => hit.rule === rule))
+    .filter(({ rule }) => !effect.guess || rule.where?.guess === true)
+    .flatMap(({ rule, meets }) => {
+      const file = files.find((one) => meets(one, subjectsOf(one)))
+      return file ? [{ rule, effect: file }] : []
+    })
 }
 
 function isUnparsed(effect: Effect): boolean {

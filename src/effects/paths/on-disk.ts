@@ -37,19 +37,36 @@ export function treeOf(folder: string): readonly string[] {
 
 /** The links that a pattern matches, and the paths reached through them. */
 export function linksBy(pattern: string, dots: boolean): readonly string[] {
-  let paths: { readonly path: string; readonly linked: boolean }[] = [{ path: '', linked: false }]
+  return matchesOf(pattern, dots, MOST_PATHS)
+    .filter(({ linked }) => linked)
+    .map(({ path }) => path)
+}
+
+/** Everything that a pattern without `**` matches, and perhaps more. Undefined if that is more than `most`. */
+export function filesBy(pattern: string, most: number): readonly string[] | undefined {
+  const paths = matchesOf(pattern, false, most + 1)
+  return paths.length > most ? undefined : paths.map(({ path }) => path)
+}
+
+interface Match {
+  readonly path: string
+  readonly linked: boolean
+}
+
+function matchesOf(pattern: string, dots: boolean, most: number): readonly Match[] {
+  let paths: Match[] = [{ path: '', linked: false }]
   for (const part of pattern.split('/').filter((one) => one !== '' && one !== '.')) {
-    const next: typeof paths = []
+    const next: Match[] = []
     for (const { path, linked } of paths) {
       for (const name of isPattern(part) ? namesLike(part, `${path}/`, dots) : [part]) {
         const found = `${path}/${name}`
         const isLink = linked || (attempt(() => lstatSync(found).isSymbolicLink()) ?? false)
-        if (next.length < MOST_PATHS) next.push({ path: found, linked: isLink })
+        if (next.length < most) next.push({ path: found, linked: isLink })
       }
     }
     paths = next
   }
-  return paths.filter(({ linked }) => linked).map(({ path }) => path)
+  return paths
 }
 
 function namesLike(part: string, folder: string, dots: boolean): readonly string[] {

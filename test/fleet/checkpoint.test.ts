@@ -7,7 +7,16 @@ import { treeRoot } from '../../src/fleet/checkpoint/tree.js'
 import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 import { searchRecords } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
-import { addedMachine, type Fleet, type Lines, madeFleet, madeLines, ORG, opened } from './fleet-scene.js'
+import {
+  addedMachine,
+  type Fleet,
+  type Lines,
+  listingIn,
+  madeFleet,
+  madeLines,
+  ORG,
+  opened,
+} from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 describe('the tree', () => {
@@ -49,9 +58,10 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   })
   afterAll(() => server?.stop())
 
-  const append = async (machine: string, { first, prev, count, last, text }: Lines) => {
-    const sql = 'select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7)'
-    await databases[0]?.rows(sql, [machine, LOG, first, prev, count, last.hash, text])
+  const append = async (machine: string, lines: Lines) => {
+    const { first, prev, count, last, text } = lines
+    const sql = 'select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)'
+    await databases[0]?.rows(sql, [machine, LOG, first, prev, count, last.hash, text, listingIn(lines)])
   }
   const admin = () => databases[1] as Database
   const checkpoint = () =>

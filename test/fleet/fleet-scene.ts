@@ -6,9 +6,10 @@ import { userPlace } from '../../src/files/fleet-places.js'
 import { type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { type JoinToken, newToken, secretDigest } from '../../src/fleet/join-token.js'
+import { listingOf } from '../../src/fleet/listing.js'
 import { joinFleet } from '../../src/fleet/machine/joining.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
-import { chained, START, textOfEntry } from '../../src/store/audit/chain.js'
+import { chained, markOf, START, textOfEntry } from '../../src/store/audit/chain.js'
 import type { Link } from '../../src/store/audit-log.js'
 import { type Postgres, run } from './postgres.js'
 
@@ -85,6 +86,14 @@ export function rawLines(texts: readonly string[], before: Link = START): Lines 
     last,
     text: bytes.toString('utf8').slice(0, -1),
   }
+}
+
+/** How the gateway lists these lines. */
+export function listingIn({ text }: Pick<Lines, 'text'>): string {
+  const listing = text.split('\n').map((line) => {
+    return { ...listingOf(line), hash: markOf(Buffer.from(line))?.hash }
+  })
+  return JSON.stringify(listing)
 }
 
 /** A token for one machine, as `carabiner fleet token` makes it. */

@@ -1,9 +1,9 @@
 // Verifies what the database has: every byte of every record, and that everything in signed checkpoints is still there.
 
 import { textOf } from '../../core/base/errors.js'
-import { isObject } from '../../core/base/json.js'
 import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Client } from '../database/connection.js'
+import { listingOf, UNREADABLE } from '../listing.js'
 import { type Checkpoint, checkedCheckpoint, digestOf, type Leaf, leavesIn } from './checkpoint.js'
 
 export interface FleetVerification {
@@ -192,36 +192,10 @@ function* rowProblems(row: Row, before: { readonly seq: number; readonly hash: s
   if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }
 
-/** Times as the product writes them, which are listed as such. */
-const TIME = /^[12]\d{3}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
-
-/** Whether searches find the record by what it says, as fleet.append lists it. They read every unreadable one themselves. */
+/** Whether searches find the record by what it says. They read every unreadable one themselves. */
 function isListed(row: Row): boolean {
-  if (row.kind === 'unreadable') return true
-  const entry = entryIn(row.line)
-  if (!entry) return false
-  const { kind, action, decision, session } = entry
-  const verdict = [action, decision].find((one) => typeof one === 'string')
-  return (
-    row.kind === kind &&
-    row.verdict === (verdict ?? null) &&
-    row.session === (typeof session === 'string' ? session : null) &&
-    isListedAt(row, entry.time)
-  )
-}
-
-function isListedAt({ at, received }: Row, written: unknown): boolean {
-  const time = typeof written === 'string' && TIME.test(written) ? Date.parse(written) : Number.NaN
-  // A day that no month has is a time for us and not for PostgreSQL.
-  const isTime = !Number.isNaN(time) && new Date(time).toISOString() === written
-  return at.getTime() === (isTime ? time : received.getTime())
-}
-
-function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const entry: unknown = JSON.parse(line)
-    return isObject(entry) ? entry : undefined
-  } catch {
-    return undefined
-  }
+  if (row.kind === UNREADABLE) return true
+  const { at, kind, verdict, session } = listingOf(row.line)
+  const time = at === null ? row.received.getTime() : Date.parse(at)
+  return row.kind === kind && row.verdict === verdict && row.session === session && row.at.getTime() === time
 }

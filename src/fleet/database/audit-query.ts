@@ -2,6 +2,7 @@
 
 import { type FilterOptions, filterOf, namedDecision, timeOf } from '../../store/audit/filter.js'
 import type { StoredEntry } from '../../store/audit-log.js'
+import { UNREADABLE } from '../listing.js'
 import type { Database } from './connection.js'
 
 export interface FleetQuery extends FilterOptions {
@@ -37,7 +38,7 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
   const { machine, session, kind, decision, hook, since, until } = query
   if (machine !== undefined) tests.push(`m.name = ${words(machine)}`)
   // What the columns do not say about a record, the filter finds in its line.
-  const narrow = (test: string) => tests.push(`(${test} or r.kind = 'unreadable')`)
+  const narrow = (test: string) => tests.push(`(${test} or r.kind = '${UNREADABLE}')`)
   if (session !== undefined) narrow(`left(r.session, 200) = left(${words(session)}, 200)`)
   if (kind !== undefined) narrow(`r.kind = ${value(kind)}`)
   const verdict = decision === undefined ? undefined : namedDecision(decision)

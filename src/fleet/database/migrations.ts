@@ -6,6 +6,7 @@ import { sql as checkpoints } from './migrations/0003-checkpoints.js'
 import { sql as breaks } from './migrations/0004-breaks.js'
 import { sql as people } from './migrations/0005-people.js'
 import { sql as approvals } from './migrations/0006-approvals.js'
+import { sql as listing } from './migrations/0007-listing.js'
 
 export interface Migration {
   readonly version: number
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'breaks', sql: breaks },
   { version: 5, name: 'people', sql: people },
   { version: 6, name: 'approvals', sql: approvals },
+  { version: 7, name: 'listing', sql: listing },
 ]

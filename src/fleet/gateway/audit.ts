@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { count, fieldsOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
+import { type Listing, listingOf } from '../listing.js'
 import {
   type AppendAnswer,
   BREAKS,
@@ -75,11 +76,14 @@ function chainIn({ query }: GatewayRequest): { readonly log: string; readonly ep
 export const append: Handler = async (request): Promise<AppendAnswer> => {
   const { database, machine, body } = request
   const { log, epoch } = chainIn(request)
-  const { first, last, count } = checked(body)
-  const [row] = await database.rows<Appended>('select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8)', [
-    ...[machine, log, epoch, first.seq, first.prev, count, last.hash],
-    body.toString('utf8', 0, body.length - 1),
-  ])
+  const { first, last, listing } = checked(body)
+  const [row] = await database.rows<Appended>(
+    'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+    [
+      ...[machine, log, epoch, first.seq, first.prev, listing.length, last.hash],
+      ...[body.toString('utf8', 0, body.length - 1), JSON.stringify(listing)],
+    ],
+  )
   if (!row) throw new Error('the database did not answer')
   if (row.status === 'epoch')
     throw new GatewayRefusal('INVALID', `The log has no chain ${epoch} that could go on or begin now`)
@@ -97,7 +101,8 @@ const NEWLINE = 10
 interface Checked {
   readonly first: Mark
   readonly last: Mark
-  readonly count: number
+  /** One for each line. */
+  readonly listing: readonly (Listing & { readonly hash: string })[]
 }
 
 /** Throws unless the bytes are whole lines that follow each other, each with the right hash. */
@@ -107,24 +112,28 @@ function checked(body: Buffer): Checked {
     throw new GatewayRefusal('INVALID', 'The request is not lines of text')
   let first: Mark | undefined
   let last: Mark | undefined
-  let count = 0
-  for (let from = 0; from < body.length; count++) {
+  const listing: Checked['listing'][number][] = []
+  for (let from = 0; from < body.length; ) {
     const end = body.indexOf(NEWLINE, from)
     const line = body.subarray(from, end)
     const mark = markOf(line)
     if (!mark || !isIntact(line, mark))
-      throw new GatewayRefusal('INVALID', `Line ${count + 1} of the request was changed, or is not a record`)
+      throw new GatewayRefusal(
+        'INVALID',
+        `Line ${listing.length + 1} of the request was changed, or is not a record`,
+      )
     if (last && (mark.seq !== last.seq + 1 || mark.prev !== last.hash))
       throw new GatewayRefusal(
         'INVALID',
-        `Line ${count + 1} of the request does not follow the one before it`,
+        `Line ${listing.length + 1} of the request does not follow the one before it`,
       )
     first ??= mark
     last = mark
+    listing.push({ ...listingOf(line.toString('utf8')), hash: mark.hash })
     from = end + 1
   }
   if (!first || !last) throw new GatewayRefusal('INVALID', 'The request has no lines')
-  return { first, last, count }
+  return { first, last, listing }
 }
 
 const hash: Reader<string> = (value, where) => {

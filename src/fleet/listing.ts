@@ -1,0 +1,55 @@
+// How the database lists a record: the columns that searches go by, taken from its line.
+
+import { isObject } from '../core/base/json.js'
+
+/** `kind` is UNREADABLE for a line that does not fit into the columns. Searches read those lines themselves. */
+export interface Listing {
+  /** Null: when it arrived. */
+  readonly at: string | null
+  readonly kind: string
+  readonly verdict: string | null
+  readonly session: string | null
+}
+
+export const UNREADABLE = 'unreadable'
+
+export function listingOf(line: string): Listing {
+  const entry = entryIn(line)
+  if (!entry) return { at: null, kind: UNREADABLE, verdict: null, session: null }
+  const { kind, action, decision, session } = entry
+  const verdict = [action, decision].find((one) => typeof one === 'string')
+  // A record with both has two verdicts, and there is one column.
+  const isWhole = fits(kind) && !('action' in entry && 'decision' in entry) && !hasOdd(verdict, session)
+  return {
+    at: timeIn(entry),
+    kind: isWhole ? kind : UNREADABLE,
+    verdict: fits(verdict) ? verdict : null,
+    session: fits(session) ? session : null,
+  }
+}
+
+/** PostgreSQL has no NUL in its texts, and half a character cannot be sent. */
+function fits(value: unknown): value is string {
+  return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value)
+}
+
+function hasOdd(...values: readonly unknown[]): boolean {
+  return values.some((value) => typeof value === 'string' && !fits(value))
+}
+
+/** Only a time as every record of the product has it. PostgreSQL reads more than that, and some of it as another time. */
+function timeIn({ time }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof time !== 'string' || !/^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time)) return null
+  const read = new Date(time)
+  // A day that no month has is the next one for Date.
+  return !Number.isNaN(read.getTime()) && read.toISOString() === time ? time : null
+}
+
+function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    return isObject(entry) ? entry : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -12,7 +12,7 @@ const browser = (/** @type {string} */ name) =>
 export async function bundlePage(outdir) {
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
-  for (const name of ['index.html', 'icon.svg']) copyFileSync(browser(name), join(outdir, name))
+  copyFileSync(browser('index.html'), join(outdir, 'index.html'))
   await build({
     entryPoints: [browser('main.tsx'), browser('page.css')],
     outdir,

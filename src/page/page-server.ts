@@ -80,7 +80,7 @@ class PageServer implements Page {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idle)
-    this.#streams.end()
+    await this.#streams.end()
     await this.#listening?.close()
   }
 

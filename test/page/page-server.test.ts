@@ -273,6 +273,18 @@ describe('the stream', () => {
 })
 
 describe('the end', () => {
+  it('is told to every tab', async () => {
+    served = await servePage(project)
+    const { base, cookie } = await asker()
+    let closing: Promise<void> | undefined
+    const text = await readStream(served.port, `${base}api/stream`, { Cookie: cookie }, (part) => {
+      if (part.includes(': here')) closing ??= served.close()
+      return false
+    })
+    expect(text).toContain('event: end\ndata: {}\n\n')
+    await closing
+  })
+
   it('comes when somebody at the page says so', async () => {
     served = await servePage(project)
     const { ask } = await asker()

@@ -44,12 +44,22 @@ export function App({ feed }: { readonly feed: Feed }) {
             </li>
           ))}
         </ul>
-        <Foot about={about} connection={connection} onHelp={() => help.current?.showModal()} />
+        <Foot
+          about={about}
+          connection={connection}
+          onHelp={() => help.current?.showModal()}
+          onStop={() =>
+            void tell('api/stop').then(
+              () => feed.end(),
+              () => undefined,
+            )
+          }
+        />
       </nav>
       <main tabIndex={-1}>
-        {connection === 'ended' && (
+        {feed.problem !== '' && (
           <p class="banner" role="alert">
-            {feed.problem || 'The page has ended. Type carabiner open in a terminal to start it again.'}
+            {feed.problem}
           </p>
         )}
         <Shown screen={screen} feed={feed} route={route} standing={standing} />
@@ -75,6 +85,8 @@ function Shown({ screen, feed, route, standing }: ScreenProps & { readonly scree
   const [loaded, setLoaded] = useState<{ readonly of: Screen; readonly view: ComponentType<ScreenProps> }>()
   const [problem, setProblem] = useState('')
   useEffect(() => {
+    // Its file would come from whoever has the port now.
+    if (feed.connection === 'ended') return
     screen.load().then(
       (view) => setLoaded({ of: screen, view }),
       (error: Error) => setProblem(error.message),
@@ -97,9 +109,10 @@ interface FootProps {
   readonly about: About | undefined
   readonly connection: Connection
   readonly onHelp: () => void
+  readonly onStop: () => void
 }
 
-function Foot({ about, connection, onHelp }: FootProps) {
+function Foot({ about, connection, onHelp, onStop }: FootProps) {
   return (
     <div class="state">
       <p class={connection} role="status">
@@ -110,7 +123,7 @@ function Foot({ about, connection, onHelp }: FootProps) {
         <button type="button" class="quiet" onClick={onHelp}>
           Keys <kbd>?</kbd>
         </button>
-        <button type="button" class="quiet" onClick={() => void tell('api/stop').catch(() => undefined)}>
+        <button type="button" class="quiet" onClick={onStop}>
           Stop
         </button>
       </p>

@@ -3,20 +3,36 @@
 /** A problem that the page shows: what happened, in a sentence. */
 export class Problem extends Error {}
 
+/** Nobody answered. */
+export class Unreached extends Problem {}
+
+export const ENDED = 'The page has ended. Type carabiner open in a terminal to start it again.'
+
+let ended: string | undefined
+
+/** From now on nothing is sent: another program may have the port. */
+export function endAsking(why: string): void {
+  ended ??= why
+}
+
+function sent(path: string, init?: RequestInit): Promise<Response> {
+  return ended === undefined ? reached(fetch(path, init)) : Promise.reject(new Problem(ended))
+}
+
 export function ask<T>(path: string, query: Readonly<Record<string, string | number>> = {}): Promise<T> {
   const given = Object.entries(query).filter(([, value]) => value !== '')
   const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()
-  return answered(fetch(text === '' ? path : `${path}?${text}`))
+  return answered(sent(text === '' ? path : `${path}?${text}`))
 }
 
 export function tell<T>(path: string, body: unknown = {}): Promise<T> {
   const headers = { 'content-type': 'application/json' }
-  return answered(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }))
+  return answered(sent(path, { method: 'POST', headers, body: JSON.stringify(body) }))
 }
 
 /** Parts of an answer as they come. Aborting it ends the work of the server. */
 export async function* askInParts<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
-  const response = await reached(fetch(path, { signal }))
+  const response = await sent(path, { signal })
   if (!response.ok || !response.body) throw new Problem(await response.text())
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
@@ -32,12 +48,12 @@ export async function* askInParts<T>(path: string, signal: AbortSignal): AsyncGe
 
 function reached<T>(work: Promise<T>): Promise<T> {
   return work.catch(() => {
-    throw new Problem('The page has ended. Type carabiner open in a terminal to start it again.')
+    throw new Unreached(ENDED)
   })
 }
 
 async function answered<T>(request: Promise<Response>): Promise<T> {
-  const response = await reached(request)
+  const response = await request
   const isJson = response.headers.get('content-type') === 'application/json'
   const answer = isJson ? await response.json() : { problem: await response.text() }
   if (!response.ok) throw new Problem(answer.problem)

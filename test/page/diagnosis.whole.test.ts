@@ -1,9 +1,11 @@
 // Why not, Doctor and Agents in a real browser: what keeps a hook from doing what its file says.
 
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chromiumFile } from './chromium.js'
+import { pageQueue } from './served-page.js'
+import { fireBash } from './shop.js'
 import { withShopPage } from './shop-page.js'
 
 describe.skipIf(chromiumFile === undefined)('a hook that does not do what its file says', () => {
@@ -38,7 +40,7 @@ describe.skipIf(chromiumFile === undefined)('a hook that does not do what its fi
     expect(await page.inputValue('label:has-text("Input") input')).toBe('{"command":"rm -rf ~/*"}')
   })
 
-  it('Doctor: fixes what is safe to fix, by keyboard, and looks again', async () => {
+  it('Doctor: fixes by keyboard what only tightens, and shows the command for the rest', async () => {
     const { page, project } = shop
     const own = join(project.home, '.amplifier/hooks/own-check')
     mkdirSync(own, { recursive: true })
@@ -46,14 +48,27 @@ describe.skipIf(chromiumFile === undefined)('a hook that does not do what its fi
     writeFileSync(script, '#!/bin/sh\nexit 0\n', { mode: 0o600 })
     const entry = { matcher: 'Read', hooks: [{ type: 'command', command: `"${script}"` }] }
     writeFileSync(join(own, 'hooks.json'), JSON.stringify({ hooks: { PreToolUse: [entry] } }))
+    await fireBash(project, 'deploy preview')
+    const [pending] = pageQueue(project)
+      .open()
+      .filter(({ question }) => JSON.stringify(question.call).includes('deploy preview'))
+    await project.call(['approvals', 'allow', pending?.id ?? '', '--always'])
+    await fireBash(project, 'deploy preview')
+    const gate = join(project.home, '.amplifier/hooks/deploy-gate')
+    renameSync(gate, `${gate}.aside`)
     await shop.press('Doctor')
-    await page.waitForSelector('button:text("Make it executable")')
+    const button = 'button:text("Revoke the grant")'
+    await page.waitForSelector(button)
     expect(await shop.faults()).toEqual([])
-    await page.focus('button:text("Make it executable")')
+    const card = page.locator('.card:has-text("not-executable")')
+    expect(await card.textContent()).toContain('chmod +x')
+    expect(await card.locator('button').allTextContents()).toEqual(['Copy'])
+    await page.focus(button)
     await page.keyboard.press('Enter')
-    await page.waitForSelector('text=Fixed not-executable: made ')
-    await page.waitForSelector('button:text("Make it executable")', { state: 'detached' })
-    expect(statSync(script).mode & 0o777).toBe(0o700)
+    await page.waitForSelector('text=Fixed grant-stale: revoked the grant ')
+    await page.waitForSelector(button, { state: 'detached' })
+    expect(statSync(script).mode & 0o777).toBe(0o600)
+    renameSync(`${gate}.aside`, gate)
     rmSync(own, { recursive: true })
   })
 

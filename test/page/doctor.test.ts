@@ -1,4 +1,4 @@
-// Fixes on the page: only those that cannot loosen anything, only of what is found now.
+// Fixes on the page: only those that tighten, only of what is found now.
 
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -46,17 +46,16 @@ function ownScript(): string {
 }
 
 describe('a fix', () => {
-  it('makes a script of the user executable, for the user only, and the finding is gone', async () => {
+  it('that would let a program run has no button, and is refused', async () => {
     const script = ownScript()
     const finding = await found('not-executable')
-    expect(finding?.button).toBe('Make it executable')
+    expect(finding?.button).toBeUndefined()
+    expect(finding?.fix).toContain('chmod +x')
     expect(await fix(finding?.id)).toMatchObject({
-      status: 200,
-      answer: { done: expect.stringContaining('check.sh executable for you') },
+      status: 403,
+      answer: { problem: expect.stringContaining('carabiner doctor --fix') },
     })
-    expect(statSync(script).mode & 0o777).toBe(0o740)
-    expect(await found('not-executable')).toBeUndefined()
-    expect(await fix(finding?.id)).toMatchObject({ status: 409 })
+    expect(statSync(script).mode & 0o777).toBe(0o640)
   })
 
   it('revokes a grant of a hook that is gone', async () => {
@@ -69,6 +68,7 @@ describe('a fix', () => {
     expect(finding?.button).toBe('Revoke the grant')
     expect(await fix(finding?.id)).toMatchObject({ status: 200 })
     expect(await found('grant-stale')).toBeUndefined()
+    expect(await fix(finding?.id)).toMatchObject({ status: 409 })
   })
 
   it('is never offered for a script of the project, which is trusted with its mode', async () => {
@@ -77,10 +77,7 @@ describe('a fix', () => {
     const finding = await found('not-executable')
     expect(finding).toBeDefined()
     expect(finding?.button).toBeUndefined()
-    expect(await fix(finding?.id)).toMatchObject({
-      status: 409,
-      answer: { problem: 'This was not fixed: there is no safe fix for not-executable' },
-    })
+    expect(await fix(finding?.id)).toMatchObject({ status: 403 })
     expect(statSync(script).mode & 0o777).toBe(0o644)
   })
 
@@ -91,10 +88,7 @@ describe('a fix', () => {
     const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: `"${inside}"` }] }] }
     writeFileSync(join(dirname(script), 'hooks.json'), JSON.stringify({ hooks }))
     const finding = await found('not-executable')
-    expect(await fix(finding?.id)).toMatchObject({
-      status: 409,
-      answer: { problem: expect.stringContaining('belongs to the project') },
-    })
+    expect(await fix(finding?.id)).toMatchObject({ status: 403 })
     expect(statSync(inside).mode & 0o777).toBe(0o644)
   })
 

@@ -108,12 +108,13 @@ describe('an event fired in a copy', () => {
     mkdirSync(project.path('a/b'), { recursive: true })
     symlinkSync('../..', project.path('a/b/c'))
     symlinkSync('c/../home', project.path('a/b/out'))
+    symlinkSync(`${'../'.repeat(30)}${project.folder.slice(1)}/a`, project.path('a/back'))
     const { details, notes } = (await play('PreToolUse', bash('rm -rf ~/*'))).answer as PlayedView
     expect(details.said).toBe('went on')
     expect(details.notRun.find(({ why }) => why === 'switched off')?.hooks).toMatchObject([
       { name: 'bash-guard:PreToolUse#1' },
     ])
-    expect(notes.join()).toContain('2 links that')
+    expect(notes.join()).toContain('3 links that')
   })
 })
 

@@ -1,4 +1,4 @@
-// The fixes that `doctor --fix` and the page make themselves. None of them can loosen anything.
+// The fixes that `doctor --fix` makes itself, and the page, too, where a fix only tightens.
 
 import { chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from 'node:fs'
 import { PLAIN } from '../../files/plain-file.js'
@@ -9,11 +9,12 @@ import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
 import type { Finding, Repair } from './finding.js'
 
-/** What a button says. */
-export const REPAIR_NAMES: Readonly<Record<Repair['kind'], string>> = {
+/**
+ * What a button on the page says. A fix that is not here lets a program run or write, so a person types it: whoever has
+ * the cookie of the page need not be one.
+ */
+export const REPAIR_BUTTONS: Readonly<Partial<Record<Repair['kind'], string>>> = {
   'revoke-grant': 'Revoke the grant',
-  'make-executable': 'Make it executable',
-  'make-writable': 'Make it writable for me',
 }
 
 export interface Repaired {

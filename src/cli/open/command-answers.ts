@@ -18,12 +18,12 @@ import type { Commands } from '../command.js'
 import { examine } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import type { Finding } from '../doctor/finding.js'
-import { REPAIR_NAMES, repair } from '../doctor/repairs.js'
+import { REPAIR_BUTTONS, repair } from '../doctor/repairs.js'
 import { commandLines, termLines, wayOf } from '../plugins/review-rows.js'
 import { run } from '../program.js'
 import { sourcesOf } from '../sources.js'
 
-/** None of these commands changes anything, but for a fix that cannot loosen anything. `approversFile` defaults to the list of this machine. */
+/** None of these commands changes anything, but for a fix that only tightens. `approversFile` defaults to the list of this machine. */
 export function commandAnswers(commands: Commands, project: string, approversFile?: string): Answers {
   const said = <T>(...args: readonly string[]) =>
     documentOf<T>(commands, [...args, `--project=${project}`, '--json'])
@@ -35,6 +35,8 @@ export function commandAnswers(commands: Commands, project: string, approversFil
       // What is done comes from a new look, never from the page.
       const finding = families.flatMap(({ findings }) => findings).find((one) => findingId(one) === id)
       if (!finding) throw new NotAnswered(409, 'This is not so any more. Look again.')
+      if (buttonOf(finding) === undefined)
+        throw new NotAnswered(403, 'Only a person fixes this, in a terminal: carabiner doctor --fix')
       try {
         return { done: visible((await repair(finding, project)).text) }
       } catch (error) {
@@ -91,6 +93,10 @@ interface DoctorDocument {
   readonly findings: readonly (Finding & { readonly family: string })[]
 }
 
+function buttonOf({ repair: wanted }: Pick<Finding, 'repair'>): string | undefined {
+  return wanted && REPAIR_BUTTONS[wanted.kind]
+}
+
 /** The same for the same finding, however often one looks. */
 function findingId({ code, hook, file, line, repair: wanted }: Finding): string {
   return digest({ code, hook: hook ?? null, file: file ?? null, line: line ?? null, repair: { ...wanted } })
@@ -104,10 +110,10 @@ function doctorView({ ok, checked, findings }: DoctorDocument): DoctorView {
       what: visible(what),
       findings: findings
         .filter((one) => one.family === family)
-        .map((finding) => ({ ...finding, id: findingId(finding) }))
-        .map(({ id, severity, code, hook, text, fix, file, line, repair: wanted }) => ({
+        .map((finding) => ({ ...finding, id: findingId(finding), button: buttonOf(finding) }))
+        .map(({ id, button, severity, code, hook, text, fix, file, line }) => ({
           id,
-          ...(wanted && { button: REPAIR_NAMES[wanted.kind] }),
+          ...(button !== undefined && { button }),
           severity,
           code: visible(code),
           place: [place(file, line), visible(hook ?? '')].filter(Boolean).join(' '),

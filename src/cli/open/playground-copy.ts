@@ -3,7 +3,7 @@
 import { constants, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readlink, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { callerEnv } from '../../files/caller.js'
 import { isWithin } from '../../files/within.js'
 import { projectKey, SwitchStore } from '../../plugins/switches.js'
@@ -147,11 +147,15 @@ export class PlaygroundCopy {
   }
 }
 
-/** A `..` after a name may leave a folder that is a link itself, so such a target counts as outside. */
+/**
+ * A `..` after a name may leave a folder that is a link itself, so such a target counts as outside. So does a way out of the
+ * project and back in: from the copy it leads to the real one.
+ */
 async function isInside(link: string, project: string): Promise<boolean> {
   const target = await readlink(link)
   const parts = target.split('/').filter((part) => part !== '' && part !== '.')
-  const first = parts.findIndex((part) => part !== '..')
-  if (target.startsWith('/') || (first >= 0 && parts.includes('..', first))) return false
-  return isWithin(resolve(dirname(link), target), project)
+  const named = parts.findIndex((part) => part !== '..')
+  const ups = named < 0 ? parts.length : named
+  if (target.startsWith('/') || parts.includes('..', ups)) return false
+  return ups <= relative(project, dirname(link)).split(sep).filter(Boolean).length
 }

@@ -98,7 +98,7 @@ interface FixProps {
   readonly onDone: (text: string) => void
 }
 
-/** A fix that cannot loosen anything. */
+/** A fix that only tightens. */
 function Fix({ finding: { id, code }, label, onDone }: FixProps) {
   const [problem, setProblem] = useState('')
   const [isBusy, setIsBusy] = useState(false)

@@ -2,7 +2,7 @@
 
 export interface FindingView {
   readonly id: string
-  /** What a button says that fixes it; absent where only a person should. */
+  /** What a button says that fixes it; absent unless the fix only tightens. */
   readonly button?: string
   readonly severity: 'broken' | 'warning' | 'note'
   readonly code: string

@@ -25,6 +25,20 @@ const KUBECTL: readonly Row[] = [
   ],
 ]
 
+const PSQL: readonly Row[] = [
+  [
+    '*',
+    'cdfhLopUvFPRT',
+    '--command --dbname --file --host --log-file --output --port --username --set --variable --field-separator --pset --record-separator --table-attr',
+  ],
+]
+
+const MYSQL: readonly Row[] = [
+  ['*', 'ehuPDS', '--execute --host --user --port --database --socket --init-command'],
+]
+
+const FLY: readonly Row[] = [['*', 'ac', '--app --config --org --region']]
+
 /** The verb of a program, or all of them (`*`), its letters and its long options. Each always takes the next word. */
 export const VALUED_OPTIONS: Readonly<Record<string, readonly Row[]>> = {
   git: [
@@ -57,6 +71,44 @@ export const VALUED_OPTIONS: Readonly<Record<string, readonly Row[]>> = {
   kubectl: KUBECTL,
   oc: KUBECTL,
   k: KUBECTL,
+  glab: [
+    [
+      '*',
+      'R',
+      '--title --description --repo --label --assignee --milestone --source-branch --target-branch --notes --message',
+    ],
+  ],
+  hg: [
+    ['commit', 'mludIX', '--message --logfile --user --date --include --exclude'],
+    ['ci', 'mludIX', '--message --logfile --user --date --include --exclude'],
+    ['tag', 'mru', '--message --rev --user'],
+  ],
+  svn: [
+    ['commit', 'mF', '--message --file --username --password'],
+    ['ci', 'mF', '--message --file --username --password'],
+  ],
+  jj: [
+    ['describe', 'm', '--message'],
+    ['commit', 'm', '--message'],
+    ['new', 'm', '--message'],
+    ['squash', 'm', '--message'],
+  ],
+  psql: PSQL,
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  aws: [
+    [
+      '*',
+      '',
+      '--query --region --profile --output --description --message --subject --comment --message-body',
+    ],
+  ],
+  gcloud: [['*', '', '--project --zone --region --format --filter --description --account --configuration']],
+  az: [['*', 'ngo', '--name --resource-group --subscription --query --output --location']],
+  pulumi: [['*', 'sCm', '--stack --cwd --message --config-file']],
+  fly: FLY,
+  flyctl: FLY,
+  argocd: [['*', '', '--server --repo --revision --path --project --dest-namespace --app-namespace']],
   helm: [['*', 'nf', '--namespace --values --kube-context --set --set-string --version --description']],
 }
 

@@ -15,7 +15,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { bundlePage } from './page.mjs'
+import { bundleFleetPage, bundlePage } from './page.mjs'
 import { runOften } from './run-often.mjs'
 import { tablesOnly } from './without-examples.mjs'
 
@@ -78,6 +78,7 @@ export async function bundle(outdir, more = []) {
   }
   await Promise.all([
     bundlePage(join(outdir, 'page')),
+    bundleFleetPage(join(outdir, 'fleet-page')),
     build({
       ...program,
       format: 'cjs',

@@ -251,27 +251,32 @@ describe('an agent is one folder, and a row of each table of agents', () => {
 })
 
 describe('the page', () => {
-  it('is loaded by carabiner open alone', () => {
+  it('is loaded by carabiner open and carabiner fleet serve alone', () => {
     const users = imports.filter(
       (one) => one.specifier.startsWith('.') && /^(?:page|cli\/open)\//.test(target(one)),
     )
     const outside = users.map(({ file }) => file).filter((file) => !/^(?:page|cli\/open)\//.test(file))
-    expect([...new Set(outside)]).toEqual(['cli/commands/open.ts'])
+    expect([...new Set(outside)].sort()).toEqual([
+      'cli/commands/open.ts',
+      'cli/fleet/serve.ts',
+      'cli/page-files.ts',
+    ])
     const starters = imports.filter((one) => target(one).endsWith('/commands/open.js'))
     expect(starters).toEqual([{ file: 'cli/commands.ts', specifier: './commands/open.js' }])
   })
 
   it('takes only types and its own files into the browser', () => {
     const inBrowser = imports.filter(({ file }) => file.startsWith('page/browser/'))
-    const allowed = /^preact(?:\/hooks)?$|^\.\/[\w-]+\.js$|^\.\.\/view\/[\w-]+\.js$/
-    expect(inBrowser.filter(({ specifier }) => !allowed.test(specifier))).toEqual([])
+    const allowed = (one: Import) =>
+      /^preact(?:\/hooks)?$/.test(one.specifier) || /^page\/(?:browser|view)\//.test(target(one))
+    expect(inBrowser.filter((one) => !allowed(one))).toEqual([])
     const inViews = imports.filter(({ file }) => file.startsWith('page/view/'))
     expect(inViews.filter(({ specifier }) => !/^\.\/[\w-]+\.js$/.test(specifier))).toEqual([])
   })
 })
 
 describe('the fleet', () => {
-  const isFleet = (path: string) => /^(?:fleet|cli\/fleet)\//.test(path)
+  const isFleet = (path: string) => /^(?:fleet|cli\/fleet|page\/fleet)\//.test(path)
 
   it('is loaded by carabiner fleet alone', () => {
     const users = imports.filter((one) => one.specifier.startsWith('.') && isFleet(target(one)))
@@ -331,6 +336,7 @@ describe('no telemetry', () => {
     const local = [
       'page/browser/ask.ts',
       'page/browser/feed.ts',
+      'page/browser/fleet/live.ts',
       'page/listener.ts',
       'cli/resident/streams.ts',
       'runners/module/module-host.ts',

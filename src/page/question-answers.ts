@@ -105,7 +105,7 @@ async function openQuestion(queue: Approvals, id: string): Promise<Pending> {
   throw new NotAnswered(409, 'This question is not open any more')
 }
 
-function questionView({ id, question, project, expires }: Pending): QuestionView {
+export function questionView({ id, question, project, expires }: Pending): QuestionView {
   const { asks, event, session, call, digest } = question
   return {
     id,

@@ -21,6 +21,8 @@ export interface Fleet {
   /** Addresses of the database: as its owner, and as somebody with one of the roles. */
   readonly owner: string
   readonly gateway: string
+  /** A gateway with a page. */
+  readonly page: string
   readonly auditor: string
   readonly admin: string
 }
@@ -31,14 +33,21 @@ export async function madeFleet(server: Postgres): Promise<Fleet> {
   await withOwner(owner, migrate)
   const key = `'\\x${ROOT.publicKey.toString('hex')}'`
   await run(owner, [
-    ...['gateway', 'auditor', 'admin'].map(
+    ...['gateway', 'page', 'auditor', 'admin'].map(
       (role) =>
         `do $$ begin create role a_${role} login; exception when duplicate_object or unique_violation then null; end $$`,
     ),
+    'grant fleet_gateway, fleet_page to a_page',
     'grant fleet_gateway to a_gateway; grant fleet_auditor to a_auditor; grant fleet_admin to a_admin',
     `insert into fleet.org (name, root_key) values ('${ORG}', ${key}), ('other', ${key})`,
   ])
-  return { owner, gateway: as('a_gateway'), auditor: as('a_auditor'), admin: as('a_admin') }
+  return {
+    owner,
+    gateway: as('a_gateway'),
+    page: as('a_page'),
+    auditor: as('a_auditor'),
+    admin: as('a_admin'),
+  }
 }
 
 export function opened(url: string, org = ORG): Promise<Database> {

@@ -172,6 +172,28 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect((await type('carabiner fleet machines')).out).toMatch(/^bob +asked to leave/m)
     expect(await type('carabiner fleet machines retire bob')).toMatchObject({ code: 0 })
     expect((await type('carabiner fleet machines')).out).toMatch(/^bob +retired/m)
+
+    const granted = next('grant fleet_page').replace('to gateway', `to ${role}`)
+    const page = next('--page').replace(/^CARABINER_FLEET_DATABASE=\S+ /, 'exec ')
+    const refused = await type(`${page} --port 0`, 'admin', database)
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('may not serve the page') })
+    expect(await type(granted)).toMatchObject({ code: 0, out: expect.stringContaining('GRANT ROLE') })
+    gateway.kill('SIGTERM')
+    await once(gateway, 'exit')
+    gateway = spawn('sh', ['-c', `${page} --port 0`], {
+      cwd: folder,
+      env: { PATH, HOME, NO_COLOR, CARABINER_FLEET_DATABASE: database },
+    })
+    const [serving] = await once(gateway.stdout as NodeJS.ReadableStream, 'data')
+    expect(String(serving)).toContain('people find its page at https://fleet.example:8443')
+    const again = /https:\/\/0\.0\.0\.0:(\d+)/.exec(String(serving))?.[1]
+    const asked = `curl -s --cacert ca.pem`
+    const shown = await type(`${asked} -H 'Host: fleet.example:8443' https://localhost:${again}/`)
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('sign-in.js') })
+    const private_ = await type(
+      `${asked} -H 'Host: fleet.example:8443' https://localhost:${again}/api/machines`,
+    )
+    expect(private_.out).toContain('You are not signed in')
     expect(left).toEqual([])
   })
 })

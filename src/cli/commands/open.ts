@@ -1,10 +1,6 @@
 // `carabiner open`: a page on this machine that shows what hooks do, as it happens.
 
-import { dirname, join } from 'node:path'
-import { textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
-import { realOf } from '../../files/within.js'
-import { readAssets } from '../../page/assets.js'
 import { PortTaken } from '../../page/listener.js'
 import { openPage, type Page } from '../../page/page-server.js'
 import { type Command, secondsOf } from '../command.js'
@@ -12,6 +8,7 @@ import { Interruption } from '../interruption.js'
 import { hasBrowser, startBrowser } from '../open/browser.js'
 import { pageAnswers } from '../open/page-answers.js'
 import type { Output } from '../output.js'
+import { pageFiles } from '../page-files.js'
 import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -60,7 +57,7 @@ export const command: Command<typeof OPTIONS> = {
     const interruption = new Interruption(signal)
     const ending = new Ending(interruption.signal)
     const page = await opened({
-      assets: assetsBeside(process.argv[1] ?? ''),
+      assets: pageFiles('page'),
       ...pageAnswers({ commands, project, by: userName(), onProblem }),
       ...(port !== undefined && { port }),
       idleMs,
@@ -103,18 +100,6 @@ function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1024 && Number(text) <= 65_535) return Number(text)
   throw usage(`--port must be a number from 1024 to 65535, got ${JSON.stringify(text)}`)
-}
-
-/** `script`: the program of Carabiner, or a link to it. */
-function assetsBeside(script: string): ReturnType<typeof readAssets> {
-  const folder = join(dirname(realOf(script)), 'page')
-  try {
-    return readAssets(folder)
-  } catch (error) {
-    throw new Refusal('PROGRAM_NOT_FOUND', `The files of the page cannot be read: ${textOf(error)}`, {
-      hint: 'Install Carabiner again.',
-    })
-  }
 }
 
 async function opened(options: Parameters<typeof openPage>[0]): Promise<Page> {

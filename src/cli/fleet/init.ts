@@ -12,6 +12,7 @@ import { databaseUrl, type Given, orgOf, refusing } from './action.js'
 
 const ROLES = {
   fleet_gateway: 'appends what machines ship, for carabiner fleet serve',
+  fleet_page: 'reads for people who are signed in, for carabiner fleet serve --page',
   fleet_auditor: 'reads everything, for carabiner fleet audit',
   fleet_admin: 'makes tokens and checkpoints, for carabiner fleet token, machines and checkpoint',
 } as const

@@ -21,6 +21,11 @@ export const OPTIONS = {
     completes: 'file',
     help: 'serve: the private key of --cert, PEM.',
   },
+  page: {
+    type: 'string',
+    value: 'ORIGIN',
+    help: 'serve: also serve a page for people, at this address.',
+  },
   expires: {
     type: 'string',
     value: 'TIME',
@@ -50,7 +55,6 @@ export const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'answer: the reason, which the model is told.' },
   yes: { type: 'boolean', short: 'y', help: 'answer: sign without showing the question again.' },
   webhook: { type: 'string', value: 'URL', help: 'serve: is told of each question, with a link.' },
-  page: { type: 'string', value: 'URL', help: 'serve: the address that people use, for links.' },
   lines: { type: 'string', short: 'n', value: 'N', help: 'audit: how many entries; default: 20.' },
   machine: { type: 'string', value: 'NAME', help: 'audit: only this machine.' },
   session: { type: 'string', value: 'ID', help: 'audit: only this session.' },

@@ -1,15 +1,19 @@
 // `fleet serve`: the gateway. Any number of them may run.
 
 import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
-import { openDatabase } from '../../fleet/database/connection.js'
+import { type Database, openDatabase } from '../../fleet/database/connection.js'
 import { Bells } from '../../fleet/gateway/bells.js'
 import { gateway } from '../../fleet/gateway/gateway.js'
-import { type Listening, listen } from '../../fleet/gateway/listener.js'
+import { isNumeric, type Listening, listen } from '../../fleet/gateway/listener.js'
 import { webhook } from '../../fleet/gateway/webhook.js'
+import { isLoopback } from '../../fleet/protocol.js'
+import { type FleetPage, fleetPage } from '../../page/fleet/fleet-page.js'
 import { Interruption } from '../interruption.js'
+import { pageFiles } from '../page-files.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { databaseUrl, type Given, orgOf, refusing } from './action.js'
 
@@ -19,6 +23,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   const tls = tlsOf(options)
   const { host = '127.0.0.1' } = options
   const port = portOf(options.port)
+  const origin = pageOf(options.page)
   const secret = secretOf(options)
   const url = databaseUrl(options)
   const org = orgOf(options)
@@ -36,23 +41,28 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   const interruption = new Interruption(given)
   const bells = new Bells()
   try {
-    const server = await opened(host, port, tls, gateway({ database, bells, onTrouble: tell }))
+    const machines = gateway({ database, bells, onTrouble: tell })
+    const page = origin === undefined ? undefined : await pageAt(origin, { database, org, tell })
+    if (page) bells.onChanged(() => page.changed())
+    const server = await opened(host, port, tls, page ? beside(machines, page) : machines)
     if (secret !== undefined && options.webhook !== undefined)
       bells.onAsked(
         webhook(database, {
-          ...{ url: options.webhook, secret, page: options.page ?? server.url, onTrouble: tell },
+          ...{ url: options.webhook, secret, page: origin ?? server.url, onTrouble: tell },
         }),
       )
     const [row] = await database.rows<{ org: number }>('select fleet.own_org() as org')
     const listening = bells.listen(database, row?.org ?? 0, interruption.signal)
-    await output.result({ url: server.url, org }, () => [
+    await output.result({ url: server.url, org, ...(page && { page: origin }) }, () => [
       `the gateway of ${org} listens on ${server.url}; Ctrl-C stops it`,
+      ...(page ? [`  people find its page at ${origin}`] : []),
     ])
     await new Promise<void>((resolve) => {
       interruption.signal.addEventListener('abort', () => resolve(), { once: true })
       if (interruption.signal.aborted) resolve()
     })
     await listening
+    page?.end()
     await server.close()
   } finally {
     interruption.end(true)
@@ -61,11 +71,52 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   return EXIT.ok
 }
 
+/** Machines have their own paths, and prove themselves. Everything else is for people. */
+function beside(machines: RequestListener, page: FleetPage): RequestListener {
+  return (request, response) =>
+    request.url?.startsWith('/v1/') ? machines(request, response) : page.listener(request, response)
+}
+
+interface Around {
+  readonly database: Database
+  readonly org: string
+  readonly tell: (text: string) => void
+}
+
+/** Throws if this user of the database may not read what the page shows. */
+async function pageAt(origin: string, { database, org, tell }: Around): Promise<FleetPage> {
+  const [row] = await refusing('FLEET_DATABASE', () =>
+    database.rows<{ user: string; may: boolean }>(
+      `select current_user as "user", has_table_privilege('fleet.page_session', 'select') as may`,
+    ),
+  )
+  if (!row?.may)
+    throw new Refusal('FLEET_DATABASE', `The user ${row?.user} of the database may not serve the page`, {
+      hint: `Let its owner type: grant fleet_page to ${row?.user}`,
+    })
+  return fleetPage({ database, assets: pageFiles('fleet-page'), origin, org, onTrouble: tell })
+}
+
+/** Passkeys are bound to the name in it. */
+function pageOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isBare = url && url.href === `${url.origin}/`
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isOwn(url.hostname))
+  if (isBare && isSafe && !isNumeric(url.hostname)) return url.origin
+  throw usage(
+    `--page must be the address that people type, such as https://fleet.example: https, a name and not a number, without a path; got ${JSON.stringify(text)}`,
+  )
+}
+
+function isOwn(name: string): boolean {
+  return isLoopback(name) || name.endsWith('.localhost')
+}
+
 const SECRET_VARIABLE = 'CARABINER_FLEET_WEBHOOK_SECRET'
 
 /** Of the webhook, which knows by it who sends. */
-function secretOf({ webhook: url, page }: Given['options']): string | undefined {
-  if (page !== undefined && !URL.canParse(page)) throw usage('--page must be an address')
+function secretOf({ webhook: url }: Given['options']): string | undefined {
   if (url === undefined) return undefined
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw usage('--webhook must be an address that begins with https://')

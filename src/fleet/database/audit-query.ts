@@ -9,11 +9,23 @@ export interface FleetQuery extends FilterOptions {
   /** The name of a machine. */
   readonly machine?: string
   readonly limit: number
+  /** Where the page before this one ended: its `next`. */
+  readonly after?: string
+  /** The most records to look at. Default: all of them. */
+  readonly lookAt?: number
 }
 
 export interface FleetEntry {
   readonly machine: string
+  /** The number of its chain. With `seq` of the entry, it leads to this record. */
+  readonly chain: string
   readonly entry: StoredEntry
+}
+
+export interface FleetEntries {
+  readonly entries: readonly FleetEntry[]
+  /** Leads to older ones. Absent if there are none. */
+  readonly next?: string
 }
 
 interface Row {
@@ -28,6 +40,11 @@ const PAGE = 500
 
 /** The newest first. Throws an Error for an invalid filter. */
 export async function searchRecords(database: Database, query: FleetQuery): Promise<readonly FleetEntry[]> {
+  return (await searchPage(database, query)).entries
+}
+
+/** As `searchRecords`, and where to go on. */
+export async function searchPage(database: Database, query: FleetQuery): Promise<FleetEntries> {
   const now = Date.now()
   const filter = filterOf(query, now)
   const values: unknown[] = []
@@ -51,7 +68,8 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
       `(position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0 or position('\\u' in r.line) > 0)`,
     )
   const found: FleetEntry[] = []
-  for (let last: Row | undefined; ; ) {
+  let looked = 0
+  for (let last: Position | undefined = query.after === undefined ? undefined : positionIn(query.after); ; ) {
     const page = [...values]
     const after: string = last
       ? `and (r.at, r.chain, r.seq) < ($${page.push(last.at)}, $${page.push(last.chain)}, $${page.push(last.seq)})`
@@ -63,14 +81,47 @@ export async function searchRecords(database: Database, query: FleetQuery): Prom
         where ${tests.join(' and ')} ${after} order by r.at desc, r.chain desc, r.seq desc limit ${PAGE}`,
       page,
     )
-    for (const { name, line } of rows) {
-      const entry = entryIn(line)
-      if (entry && filter(entry)) found.push({ machine: name, entry })
-      if (found.length >= query.limit) return found
+    for (const row of rows) {
+      const entry = entryIn(row.line)
+      if (entry && filter(entry)) found.push({ machine: row.name, chain: row.chain, entry })
+      if (found.length >= query.limit) return { entries: found, next: positionText(row) }
     }
     last = rows.at(-1)
-    if (rows.length < PAGE || !last) return found
+    looked += rows.length
+    if (rows.length < PAGE || !last) return { entries: found }
+    if (looked >= (query.lookAt ?? Number.POSITIVE_INFINITY))
+      return { entries: found, next: positionText(last) }
   }
+}
+
+/** Undefined if there is none, or if it cannot be read. */
+export async function oneRecord(
+  database: Database,
+  chain: string,
+  seq: string,
+): Promise<FleetEntry | undefined> {
+  const [row] = await database.rows<Pick<Row, 'name' | 'line'>>(
+    `select m.name, r.line from fleet.record r join fleet.chain c on c.chain = r.chain and c.org = r.org
+      join fleet.machine m on m.org = c.org and m.machine = c.machine
+      where r.org = fleet.own_org() and r.chain = $1 and r.seq = $2`,
+    [chain, seq],
+  )
+  const entry = row && entryIn(row.line)
+  return entry && { machine: row.name, chain, entry }
+}
+
+type Position = Pick<Row, 'at' | 'chain' | 'seq'>
+
+const POSITION = /^(-?[\w :.+-]{1,40})\/(\d{1,18})\/(\d{1,18})$/
+
+function positionText({ at, chain, seq }: Position): string {
+  return Buffer.from(`${at}/${chain}/${seq}`).toString('base64url')
+}
+
+/** Undefined for a text that `positionText` did not make. */
+export function positionIn(text: string): Position | undefined {
+  const [, at, chain, seq] = POSITION.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return at && chain && seq ? { at, chain, seq } : undefined
 }
 
 function entryIn(line: string): StoredEntry | undefined {

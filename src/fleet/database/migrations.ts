@@ -7,6 +7,7 @@ import { sql as breaks } from './migrations/0004-breaks.js'
 import { sql as people } from './migrations/0005-people.js'
 import { sql as approvals } from './migrations/0006-approvals.js'
 import { sql as listing } from './migrations/0007-listing.js'
+import { sql as page } from './migrations/0008-page.js'
 
 export interface Migration {
   readonly version: number
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: 'people', sql: people },
   { version: 6, name: 'approvals', sql: approvals },
   { version: 7, name: 'listing', sql: listing },
+  { version: 8, name: 'page', sql: page },
 ]

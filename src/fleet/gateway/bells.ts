@@ -6,6 +6,7 @@ import type { Database } from '../database/connection.js'
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #askedListeners = new Set<(id: string) => void>()
+  readonly #changedListeners = new Set<() => void>()
 
   /** Until the signal is aborted. A connection that is lost is made again, and then everybody looks. */
   async listen(database: Database, org: number, signal: AbortSignal): Promise<void> {
@@ -17,13 +18,20 @@ export class Bells {
     this.#askedListeners.add(listener)
   }
 
+  /** Called when a question was asked or answered, or may have been. */
+  onChanged(listener: () => void): void {
+    this.#changedListeners.add(listener)
+  }
+
   #heard(payload: string | undefined, org: number): void {
     if (payload === undefined) {
+      for (const listener of this.#changedListeners) listener()
       for (const machine of [...this.#waiting.keys()]) this.ring(machine)
       return
     }
     const [theirOrg, what, which = ''] = payload.split(' ')
     if (Number(theirOrg) !== org) return
+    for (const listener of this.#changedListeners) listener()
     if (what === 'answered') this.ring(which)
     else for (const listener of this.#askedListeners) listener(which)
   }

@@ -34,6 +34,11 @@ export async function listen(
   return { url: `${tls ? 'https' : 'http'}://${name}:${given}`, close: () => closed(server) }
 }
 
+/** Whether a host is an address and no name. */
+export function isNumeric(host: string): boolean {
+  return isIP(host.replace(/^\[|\]$/g, '')) !== 0
+}
+
 function bound(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)

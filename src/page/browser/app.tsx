@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { About } from '../view/about.js'
 import { ask, tell } from './ask.js'
 import type { Connection, Feed } from './feed.js'
+import { BRAND, Icon } from './icon.js'
 import { addressOf, useRoute } from './route.js'
 import { stepRow } from './row-list.js'
 import type { ScreenProps } from './screen-props.js'
@@ -30,8 +31,7 @@ export function App({ feed }: { readonly feed: Feed }) {
     <div class="frame">
       <nav aria-label="Screens">
         <p class="brand">
-          <Icon path="M20 9.5V8a5 5 0 0 0-5-5H9a5 5 0 0 0-5 5v8a5 5 0 0 0 5 5h6a5 5 0 0 0 5-5v-1.5" />{' '}
-          Carabiner
+          <Icon path={BRAND} /> Carabiner
         </p>
         <ul>
           {SCREENS.map(({ name, title, icon }) => (
@@ -128,14 +128,6 @@ function Foot({ about, connection, onHelp, onStop }: FootProps) {
         </button>
       </p>
     </div>
-  )
-}
-
-export function Icon({ path }: { readonly path: string }) {
-  return (
-    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-      <path d={path} />
-    </svg>
   )
 }
 

@@ -9,10 +9,18 @@ export class Unreached extends Problem {}
 export const ENDED = 'The page has ended. Type carabiner open in a terminal to start it again.'
 
 let ended: string | undefined
+let lost = ENDED
+let signedOut = () => {}
 
 /** From now on nothing is sent: another program may have the port. */
 export function endAsking(why: string): void {
   ended ??= why
+}
+
+/** For a page that people sign in to: what to say when the server does not answer, and what to do when they are out. */
+export function askSignedIn(options: { readonly lost: string; readonly onSignedOut: () => void }): void {
+  lost = options.lost
+  signedOut = options.onSignedOut
 }
 
 function sent(path: string, init?: RequestInit): Promise<Response> {
@@ -48,7 +56,7 @@ export async function* askInParts<T>(path: string, signal: AbortSignal): AsyncGe
 
 function reached<T>(work: Promise<T>): Promise<T> {
   return work.catch(() => {
-    throw new Unreached(ENDED)
+    throw new Unreached(lost)
   })
 }
 
@@ -56,6 +64,7 @@ async function answered<T>(request: Promise<Response>): Promise<T> {
   const response = await request
   const isJson = response.headers.get('content-type') === 'application/json'
   const answer = isJson ? await response.json() : { problem: await response.text() }
+  if (response.status === 401) signedOut()
   if (!response.ok) throw new Problem(answer.problem)
   return answer
 }

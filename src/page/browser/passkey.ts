@@ -8,12 +8,13 @@ const TIMEOUT_MS = 120_000
 /** Signs exactly this question and answer, after the passkey has verified its person. */
 export async function allowWithPasskey(id: string): Promise<ActDoneView> {
   const given = await tell<ChallengeView>('api/challenge', { id })
-  return tell('api/allow', await signed(given))
+  return tell('api/allow', { id, ...(await signed(given)) })
 }
 
 /** Signs exactly this act, after the passkey has verified its person, and has it done. */
 export async function actWithPasskey(act: object): Promise<ActDoneView> {
-  return tell('api/act', await signed(await tell<ActChallengeView>('api/act/challenge', act)))
+  const given = await tell<ActChallengeView>('api/act/challenge', act)
+  return tell('api/act', { ...act, ...(await signed(given)) })
 }
 
 /** What the passkey says to this challenge, after it has verified its person. Without `passkeys`, the person chooses one. */

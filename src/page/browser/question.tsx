@@ -17,7 +17,7 @@ interface QuestionProps {
 }
 
 export function Question({ question, passkeys, onDone }: QuestionProps) {
-  const { id, asks, event, machine, project, session, call, expires, digest } = question
+  const { id, asks, event, machine, project, session, call, expires, digest, note } = question
   const title = `question-${id}`
   return (
     <article class="card waiting" aria-labelledby={title}>
@@ -53,6 +53,7 @@ export function Question({ question, passkeys, onDone }: QuestionProps) {
           </dd>
         </div>
       </dl>
+      {note !== undefined && <p class="note">{note}</p>}
       {passkeys && <Answer question={question} passkeys={passkeys} onDone={onDone} />}
     </article>
   )

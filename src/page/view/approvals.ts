@@ -8,6 +8,8 @@ export interface QuestionView {
   readonly event: string
   /** In a fleet. */
   readonly machine?: string
+  /** What else to know before answering. */
+  readonly note?: string
   readonly project: string
   readonly session: string
   readonly call: readonly { readonly name: string; readonly value: string }[]

@@ -1,0 +1,89 @@
+// What the screen Audit asks: records of all machines, page by page, and one of them with all that it says.
+
+import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
+import { CATALOGUE } from '../../core/events/catalogue.js'
+import {
+  type FleetEntry,
+  type FleetQuery,
+  oneRecord,
+  positionIn,
+  searchPage,
+} from '../../fleet/database/audit-query.js'
+import type { Database } from '../../fleet/database/connection.js'
+import { DECISIONS, filterOf, KINDS } from '../../store/audit/filter.js'
+import { NotAnswered } from '../answers.js'
+import { detailsOf, rowOf } from '../row.js'
+import type { FiltersView } from '../view/audit.js'
+import type { FleetDetails, FleetRow, FleetRows } from '../view/fleet.js'
+import type { FleetAnswers } from './asked.js'
+
+const PAGE_ROWS = 100
+/** A filter that matches little is looked for in so many records at once. */
+const MOST_LOOKED_AT = 20_000
+
+const FILTERS = [
+  'machine',
+  'session',
+  'event',
+  'tool',
+  'hook',
+  'decision',
+  'kind',
+  'since',
+  'until',
+  'after',
+] as const
+
+export function recordAnswers(database: Database): FleetAnswers {
+  return {
+    'GET api/records': {
+      role: 'viewer',
+      answer: async ({ query }): Promise<FleetRows> => {
+        const filters = { ...filtersIn(query), limit: PAGE_ROWS, lookAt: MOST_LOOKED_AT }
+        const { entries, next } = await searchPage(database, filters)
+        return { rows: entries.map(fleetRow), ...(next !== undefined && { next }) }
+      },
+    },
+    'GET api/record': {
+      role: 'viewer',
+      answer: async ({ query }): Promise<FleetDetails> => {
+        const [, chain, seq] = RECORD.exec(query.get('id') ?? '') ?? []
+        const found = chain && seq ? await oneRecord(database, chain, seq) : undefined
+        if (!found) throw new NotAnswered(404, 'There is no such record')
+        return { ...detailsOf(found.entry), machine: visible(found.machine) }
+      },
+    },
+    'GET api/filters': {
+      role: 'viewer',
+      answer: async (): Promise<FiltersView> => ({
+        event: Object.keys(CATALOGUE),
+        decision: DECISIONS,
+        kind: KINDS,
+      }),
+    },
+  }
+}
+
+const RECORD = /^(\d{1,15})\.(\d{1,15})$/
+
+function fleetRow({ machine, chain, entry }: FleetEntry): FleetRow {
+  return { ...rowOf(entry), id: `${chain}.${entry.seq}`, machine: visible(machine) }
+}
+
+function filtersIn(query: URLSearchParams): Omit<FleetQuery, 'limit'> {
+  const given = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = query.get(name)
+      return value === null || value === '' ? [] : [[name, value] as const]
+    }),
+  )
+  if (given.after !== undefined && !positionIn(given.after))
+    throw new NotAnswered(400, 'There is no such page of records')
+  try {
+    filterOf(given)
+  } catch (error) {
+    throw new NotAnswered(400, visible(textOf(error)))
+  }
+  return given
+}

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { withProgram } from '../cli/program.js'
 import type { Reply } from '../page/visitor.js'
-import { addedMachine, type Fleet, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { addedMachine, type Fleet, listingIn, madeFleet, madeLines, opened } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 import { cookieIn, guest, PeopleList, ServedFleetPage, say } from './served-fleet-page.js'
 
@@ -43,8 +43,8 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       })),
     )
     const gateway = await opened(fleet.gateway)
-    await gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7)', [
-      ...[machine, LOG, first, prev, count, last.hash, text],
+    await gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+      ...[machine, LOG, first, prev, count, last.hash, text, listingIn({ text })],
     ])
     await gateway.close()
   })

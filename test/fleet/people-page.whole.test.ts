@@ -15,7 +15,7 @@ import { type Person, readPersonCode } from '../../src/store/people.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { withProgram } from '../cli/program.js'
 import { chromiumFile, openTab, startChromium, type Tab } from '../page/chromium.js'
-import { addedMachine, type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { addedMachine, type Fleet, joined, listingIn, madeFleet, madeLines, opened } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 import { PeopleList, ServedFleetPage } from './served-fleet-page.js'
 
@@ -80,8 +80,8 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
         time: new Date(Date.parse('2026-11-18T06:00:00Z') + i * 1000).toISOString(),
       })),
     )
-    await gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7)', [
-      ...[machine, LOG, first, prev, count, last.hash, text],
+    await gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+      ...[machine, LOG, first, prev, count, last.hash, text, listingIn({ text })],
     ])
     await gateway.close()
     browser = await startChromium()
@@ -115,20 +115,19 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     return found
   }
 
-  /** In every theme and on a phone, where CARABINER_PICTURES says. */
+  /** For the documentation, where CARABINER_PICTURES says. */
   async function pictures(name: string): Promise<void> {
     if (KEPT === undefined) return
     mkdirSync(KEPT, { recursive: true })
-    for (const [kind, colorScheme, width] of [
-      ['light', 'light', 1100],
-      ['dark', 'dark', 1100],
-      ['phone', 'dark', 380],
+    for (const [kind, colorScheme, width, height] of [
+      ['light', 'light', 1000, 480],
+      ['phone', 'dark', 380, 760],
     ] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await page.setViewportSize({ width, height: 700 })
+      await page.setViewportSize({ width, height })
       await page.evaluate('scrollTo(0, 0)')
       const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' })
-      writeFileSync(join(KEPT, `fleet-${name}-${kind}.png`), picture)
+      writeFileSync(join(KEPT, `${name}-${kind}.png`), picture)
     }
   }
 
@@ -145,7 +144,13 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
       approversFile: join(home, 'none'),
     })
     const mirror = new Mirror({ client, queue, learnPeople, dataDir: home })
-    const question = madeQuestion({ session: 's-4f2c' })
+    const question = madeQuestion({
+      call: { tool_name: 'Bash', tool_input: { command: 'deploy production --service checkout' } },
+      session: 's-4f2c',
+      cwd: '/home/ann/shop',
+      prompt: 'Deploy to production?',
+      hook: 'deploy-gate',
+    })
     await queue.raise(question, { project: '/home/ann/shop' })
     await mirror.exchange(0)
     return { queue, mirror, question }
@@ -163,7 +168,6 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     key = readPersonCode(code)
     expect(key).toMatchObject({ kind: 'passkey', rpId: 'fleet.localhost', origin: served.origin })
     expect(await faults()).toEqual([])
-    await pictures('sign-in')
     await page.click('text=Sign in with a passkey')
     await page.waitForSelector('text=not on the list of the fleet')
   })
@@ -221,7 +225,6 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     await page.goto(`${served.origin}/#/machines`)
     await page.reload()
     await page.waitForSelector('text=laptop-7')
-    await pictures('machines')
     expect(await page.textContent('.card:has-text("laptop-7")')).toMatch(/last contact.*130 records/s)
     expect(await page.locator('text=Retire this machine').count()).toBe(0)
     expect(await faults()).toEqual([])
@@ -236,7 +239,6 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     await page.click('.record')
     await page.waitForSelector('.details .foot')
     expect(await page.textContent('.details')).toContain('session s-129')
-    await pictures('audit')
     expect(await faults()).toEqual([])
     await page.click('.record')
     await page.click('text=Show older entries')

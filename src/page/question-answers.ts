@@ -11,11 +11,16 @@ import { OpenOnce } from './open-once.js'
 import { passkeysView, signatureIn, signersIn } from './passkeys.js'
 import { fieldsOf } from './row.js'
 import { block, path } from './shown-text.js'
-import type { QuestionsView, QuestionView } from './view/approvals.js'
+import type { QuestionsView, QuestionView, WaitingView } from './view/approvals.js'
 import type { ActDoneView, ChallengeView } from './view/passkeys.js'
+
+/** Nobody reads more of them at once, and each may hold a whole file. */
+const MOST_QUESTIONS = 20
 
 export interface QuestionOptions {
   readonly queue: () => Promise<Approvals>
+  /** Only its questions are shown and answered, like its grants and its record. */
+  readonly project: string
   /** Puts an answer on record. Resolves to a problem, if there is one. */
   readonly record: (pending: Pending, answer: GivenAnswer) => Promise<string | undefined>
   /** Who denies. An allow has the name of the person who signed it. */
@@ -26,7 +31,7 @@ export interface QuestionOptions {
 
 /** Without a list of approvers nothing here allows: whoever has the cookie need not be a person. */
 export function questionAnswers(options: QuestionOptions): Answers {
-  const { queue, record, by, approversFile } = options
+  const { queue, project, record, by, approversFile } = options
   const challenges = new OpenOnce<{ readonly id: string; readonly option: string }>()
   const enrolments = new OpenOnce<undefined>()
   const told = async (result: AnswerResult): Promise<ActDoneView> => {
@@ -40,16 +45,27 @@ export function questionAnswers(options: QuestionOptions): Answers {
   return {
     'GET api/questions': async (): Promise<QuestionsView> => {
       const open = await (await queue()).open()
-      return { questions: open.map(questionView), passkeys: passkeysView(approversFile) }
+      const here = open.filter((one) => one.project === project)
+      return {
+        questions: here.slice(0, MOST_QUESTIONS).map(questionView),
+        more: Math.max(0, here.length - MOST_QUESTIONS),
+        elsewhere: open.length - here.length,
+        passkeys: passkeysView(approversFile),
+      }
+    },
+    'GET api/waiting': async (): Promise<WaitingView> => {
+      const open = await (await queue()).open()
+      return { count: open.filter((one) => one.project === project).length }
     },
     'POST api/deny': async ({ body }) => {
       const [id, reason] = [textIn(body, 'id', 100), textIn(body, 'reason').trim()]
-      return told(
-        await (await queue()).answer(id, { decision: 'deny', by, ...(reason !== '' && { reason }) }),
-      )
+      const all = await queue()
+      const found = await all.get(id)
+      if ('pending' in found && found.pending.project !== project) throw new NotAnswered(409, ELSEWHERE)
+      return told(await all.answer(id, { decision: 'deny', by, ...(reason !== '' && { reason }) }))
     },
     'POST api/challenge': async ({ body }): Promise<ChallengeView> => {
-      const pending = await openQuestion(await queue(), textIn(body, 'id', 100))
+      const pending = await openQuestion(await queue(), textIn(body, 'id', 100), project)
       const option = optionFor(pending.question, 'allow')
       if (option === undefined) throw new NotAnswered(409, 'This question offers no allow')
       const signers = signersIn(approversFile)
@@ -64,7 +80,7 @@ export function questionAnswers(options: QuestionOptions): Answers {
       const signature = signatureIn(body)
       const { id, option } = challenges.end(signature.nonce).value
       const all = await queue()
-      const challenge = challengeOf(await openQuestion(all, id), {
+      const challenge = challengeOf(await openQuestion(all, id, project), {
         option,
         nonce: signature.nonce,
         machine,
@@ -99,8 +115,11 @@ export function questionAnswers(options: QuestionOptions): Answers {
   }
 }
 
-async function openQuestion(queue: Approvals, id: string): Promise<Pending> {
+const ELSEWHERE = 'This question is of another project. Type carabiner approvals to answer it.'
+
+async function openQuestion(queue: Approvals, id: string, project: string): Promise<Pending> {
   const found = await queue.get(id)
+  if ('pending' in found && found.pending.project !== project) throw new NotAnswered(409, ELSEWHERE)
   if (found.status === 'open' && found.pending.id === id) return found.pending
   throw new NotAnswered(409, 'This question is not open any more')
 }

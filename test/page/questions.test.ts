@@ -78,6 +78,33 @@ describe('a question', () => {
   })
 })
 
+describe('a question of another project', () => {
+  it('is counted, and neither shown nor answered here, like its grants and its record', async () => {
+    const { question, project: own } = pending()
+    const queue = pageQueue(project)
+    const other = queue.raise({ ...question, session: 'other' }, { project: `${own}-other` })
+    expect(await questions()).toMatchObject({ questions: [{ id: pending().id }], more: 0, elsewhere: 1 })
+    expect((await ask('GET', 'api/waiting')).answer).toEqual({ count: 1 })
+    if (isRoot) writeApprovers([passkey('ann').approver], approversFile(project))
+    for (const path of ['api/deny', 'api/challenge'])
+      expect(await ask('POST', path, { id: other.id, reason: '' })).toMatchObject({
+        status: 409,
+        answer: { problem: expect.stringContaining('another project') },
+      })
+    expect(queue.get(other.id)).toMatchObject({ status: 'open' })
+  })
+
+  it('and more than twenty of its own are counted', async () => {
+    const { question, project: own } = pending()
+    const queue = pageQueue(project)
+    for (let i = 0; i < 22; i++)
+      queue.raise({ ...question, session: `s${i}`, binding: `b${i}` }, { project: own })
+    const { questions: shown, ...rest } = await questions()
+    expect([shown.length, rest]).toMatchObject([20, { more: 3, elsewhere: 0 }])
+    expect((await ask('GET', 'api/waiting')).answer).toEqual({ count: 23 })
+  })
+})
+
 const forged = (id: string) => ({
   id,
   option: 'Allow',

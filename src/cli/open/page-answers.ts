@@ -45,6 +45,7 @@ export function pageAnswers(options: PageAnswersOptions): {
     ...commandAnswers(commands, project, approversFile),
     ...questionAnswers({
       queue: () => approvalsIn({ onTrouble: onProblem, ...list }),
+      project,
       record: (pending, answer) => recordAnswer(pending, answer, 'page'),
       by,
       ...list,

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { QuestionsView } from '../view/approvals.js'
 import type { PasskeysView } from '../view/passkeys.js'
 import { AnswerList } from './answer-list.js'
+import { counted } from './format.js'
 import { Grants } from './grants.js'
 import { makePasskey } from './passkey.js'
 import { usePolled } from './poll.js'
@@ -47,11 +48,22 @@ export function Approvals() {
           </li>
         ))}
       </ol>
+      {value && (value.more > 0 || value.elsewhere > 0) && (
+        <Typed label={waitingBehind(value)} command="carabiner approvals" />
+      )}
       <Grants turn={turn} onDone={onDone} />
       <AnswerList turn={turn} />
       {value && <Passkeys passkeys={value.passkeys} />}
     </>
   )
+}
+
+function waitingBehind({ more, elsewhere }: QuestionsView): string {
+  const parts = [
+    more > 0 && `${counted(more, 'more question')} of this project`,
+    elsewhere > 0 && `${counted(elsewhere, 'question')} of other projects`,
+  ]
+  return `There ${more + elsewhere === 1 ? 'is' : 'are'} also ${parts.filter(Boolean).join(' and ')}. To see them, type`
 }
 
 function Passkeys({ passkeys }: { readonly passkeys: PasskeysView }) {

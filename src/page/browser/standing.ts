@@ -1,7 +1,7 @@
 // How things stand beside the record: what waits for a person, what waits for a review, and what is broken.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { QuestionsView } from '../view/approvals.js'
+import type { WaitingView } from '../view/approvals.js'
 import type { DoctorView } from '../view/doctor.js'
 import type { TrustView } from '../view/trust.js'
 import { useAsked } from './asked.js'
@@ -21,7 +21,7 @@ const REST_MS = 60_000
 const CHANGES = ['trust', 'doctor', 'plugins']
 
 export function useStanding(screen: string): Standing {
-  const questions = usePolled<QuestionsView>('api/questions', QUESTIONS_MS).value?.questions.length ?? 0
+  const questions = usePolled<WaitingView>('api/waiting', QUESTIONS_MS).value?.count ?? 0
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     const again = () => document.visibilityState === 'visible' && setTurn((before) => before + 1)

@@ -21,8 +21,18 @@ export interface QuestionView {
   readonly allow?: string
 }
 
+/** How many questions of the project wait. */
+export interface WaitingView {
+  readonly count: number
+}
+
+/** Those of the project, the oldest first. */
 export interface QuestionsView {
   readonly questions: readonly QuestionView[]
+  /** How many of the project wait behind them. */
+  readonly more: number
+  /** How many wait in other projects. */
+  readonly elsewhere: number
   readonly passkeys: PasskeysView
 }
 

@@ -112,6 +112,11 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     const token = next('carabiner fleet token')
     const join_ = next('sudo carabiner fleet join').replace('sudo ', '')
     const status = next('carabiner fleet status')
+    const people = ['key', 'people add', 'people'].map((word) => next(`carabiner fleet ${word}`))
+    for (const word of ['approvals', 'answer k7f3-9qxd allow', 'answer k7f3-9qxd deny'])
+      next(`carabiner fleet ${word}`)
+    next('export CARABINER_FLEET_WEBHOOK_SECRET=')
+    next('carabiner fleet serve --webhook')
     const ship = next('carabiner fleet ship')
     for (const who of ['ann', 'bob']) {
       const given = (await type(token)).out.split('\n')[0] ?? ''
@@ -167,6 +172,13 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     })
     await run(owner, [`delete from fleet.record where session = 'of-bob'`])
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
+
+    // An approver with a key of her own.
+    const [makeKey = '', addPerson = '', listPeople = ''] = people
+    const code = /people add NAME (\S+)/.exec((await type(makeKey, 'pia')).out)?.[1] ?? ''
+    const added = await type(addPerson.replace('ann CODE', `pia ${code}`))
+    expect(added).toMatchObject({ code: 0, out: expect.stringContaining('pia is on the list as approver') })
+    expect((await type(listPeople)).out).toMatch(/^pia +approver +key /)
 
     expect(await type('carabiner fleet leave', 'bob')).toMatchObject({ code: 0 })
     expect((await type('carabiner fleet machines')).out).toMatch(/^bob +asked to leave/m)

@@ -23,13 +23,10 @@ import { rootKeyIn } from './root-key.js'
 
 export async function run(given: Given): Promise<number> {
   const { options, words } = given
-  const verb = chosen(
-    words[0] ?? 'list',
-    ['list', 'add', 'remove'] as const,
-    'carabiner fleet people has no action',
-  )
-  const most = { list: 1, remove: 2, add: 3 }[verb]
-  if (words.length !== most) throw usage(`Type carabiner fleet people ${HOW[verb]}`)
+  const [first = 'list', ...more] = words
+  const verb = chosen(first, ['list', 'add', 'remove'] as const, 'carabiner fleet people has no action')
+  const wanted = { list: 0, remove: 1, add: 2 }[verb]
+  if (more.length !== wanted) throw usage(`Type carabiner fleet people ${HOW[verb]}`)
   if (verb !== 'add' && options.role !== undefined) throw usage('--role is for carabiner fleet people add')
   if (verb === 'list') return withDatabase(options, (database) => listed(database, given))
   const key = rootKeyIn(options)

@@ -59,15 +59,18 @@ export class Database {
     while (!signal.aborted) {
       try {
         const client = await this.#pool.connect()
+        let end = () => {}
         const lost = new Promise<void>((resolve) => {
-          client.on('error', () => resolve())
-          client.on('end', () => resolve())
-          signal.addEventListener('abort', () => resolve(), { once: true })
+          end = resolve
         })
+        client.on('error', end)
+        client.on('end', end)
+        signal.addEventListener('abort', end, { once: true })
         client.on('notification', ({ payload }) => heard(payload ?? ''))
         await client.query(`listen ${channel}`)
         heard(undefined)
         await lost
+        signal.removeEventListener('abort', end)
         client.release(true)
       } catch {
         // The database is away. Whoever waits looks at the rows when their time is up.

@@ -229,6 +229,9 @@ function Footer({ details }: { readonly details: Details }) {
         <>
           {' · '}
           <a href={addressOf('why', '', asked)}>Why did a hook not run?</a>
+          {tool !== '' &&
+            input === '' &&
+            ' (judged without the input of the tool, which is long or was not kept)'}
           {' · '}
           <a href={addressOf('playground', '', asked)}>Try it again in a copy</a>
         </>

@@ -16,6 +16,7 @@ import {
   madeLines,
   ORG,
   opened,
+  rawLines,
 } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
@@ -36,7 +37,12 @@ describe('the tree', () => {
   it.each([
     [0, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
     [1, '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d'],
+    [2, 'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125'],
     [3, 'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77'],
+    [4, 'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7'],
+    [5, '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4'],
+    [6, '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef'],
+    [7, 'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c'],
     [8, '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328'],
   ])('of %i leaves has the root that RFC 6962 says', (count, root) => {
     expect(treeRoot(leaves.slice(0, count)).toString('hex')).toBe(root)
@@ -51,7 +57,11 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   let fleet: Fleet
   let databases: Database[]
   let machines: string[]
+  const time = '2026-11-18T07:00:00.000Z'
+  /** The first and the newest checkpoint, as somebody keeps them. */
+  let first: string
   let kept: string
+  let last: string | undefined
 
   beforeAll(async () => {
     server = await Postgres.start()
@@ -65,11 +75,9 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   }
   const admin = () => databases[1] as Database
   const checkpoint = () =>
-    admin().snapshot((client) => makeCheckpoint(client, ORG, key, '2026-11-18T07:00:00.000Z'))
-  const verify = (file?: string) =>
-    admin().snapshot((client) =>
-      verifyFleet(client, { ...options, ...(file !== undefined && { kept: file }) }),
-    )
+    admin().snapshot((client) => makeCheckpoint(client, { org: ORG, key, time, ...(last && { kept: last }) }))
+  const verify = (...kept: string[]) =>
+    admin().snapshot((client) => verifyFleet(client, { ...options, kept }))
   const lines: Lines[] = []
 
   beforeEach(async () => {
@@ -92,10 +100,11 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       lines.push(made)
       await append(machine, made)
     }
-    await checkpoint()
-    const [first] = lines
-    if (first) await append(machines[0] ?? '', madeLines([{ session: 'later' }], first.last))
-    kept = await checkpoint()
+    last = undefined
+    last = first = await checkpoint()
+    const [ann] = lines
+    if (ann) await append(machines[0] ?? '', madeLines([{ session: 'later' }], ann.last))
+    last = kept = await checkpoint()
     return () => Promise.all(databases.map((one) => one.close()))
   })
 
@@ -105,7 +114,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       /^carabiner-fleet\/acme\n2\n[\w+/]{43}=\nnumber 2\n.*\nprevious [0-9a-f]{64}\n\n— carabiner-fleet\/acme /,
     )
     expect(await verify(kept)).toEqual({
-      ...{ ok: true, chains: 2, records: 11, checkpoints: 3, problems: [], problemCount: 0 },
+      ...{ ok: true, chains: 2, records: 11, checkpoints: 2, evidence: 0, problems: [], problemCount: 0 },
     })
     expect(() => checkedCheckpoint(kept, newKeyPair().publicKey)).toThrow('is not signed by the key')
     const doctored = kept.replace(/ 6:/, ' 5:')
@@ -190,6 +199,111 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     const found = await verify(kept)
     expect(found.ok).toBe(false)
     expect(found.problems.join('\n')).toContain(problem)
+  })
+
+  it('find a chain that was written anew between two checkpoints, if the older one is kept', async () => {
+    const made = madeLines(Array.from({ length: 5 }, (_, n) => ({ session: `forged-${n}` })))
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    const values = made.text
+      .split('\n')
+      .map(
+        (line, i) =>
+          `(${chain(1)}, ${i + 1}, ${org}, '2026-11-18T06:00:00Z', now(), 'fire', 'forged-${i}', decode('${line.slice(-66, -2)}', 'hex'), '${line}')`,
+      )
+    await run(fleet.owner, [
+      'delete from fleet.checkpoint where number = 2',
+      `delete from fleet.record where chain = ${chain(1)}`,
+      `insert into fleet.record (chain, seq, org, at, received, kind, session, hash, line) values ${values.join(', ')}`,
+      `update fleet.chain set hash = decode('${made.last.hash}', 'hex') where chain = ${chain(1)}`,
+    ])
+    last = first
+    await expect(checkpoint()).rejects.toThrow('record 5 of machine')
+    // A signer who kept nothing signs it all the same: whoever kept the first checkpoint still finds it.
+    await run(fleet.owner, ['delete from fleet.checkpoint'])
+    last = undefined
+    const forged = await checkpoint()
+    for (const kept of [[first], [first, forged], [forged, first]]) {
+      const { problems } = await verify(...kept)
+      expect(problems.join('\n')).toContain('record 5 is another one than in a checkpoint')
+      expect(problems.join('\n')).toContain('checkpoint 1 in the database is not the one that you kept')
+    }
+  })
+
+  it('are not made where the one before is not kept, or was replaced', async () => {
+    last = undefined
+    await expect(checkpoint()).rejects.toThrow('not among those that you kept')
+    last = first
+    await expect(checkpoint()).rejects.toThrow('somebody changed them there')
+    last = kept
+    await run(fleet.owner, ['delete from fleet.checkpoint where number = 2'])
+    expect(await checkpoint()).toContain('\nnumber 3\n')
+    expect(await verify(first, kept)).toMatchObject({ ok: true, checkpoints: 3 })
+  })
+
+  it('have all evidence, so that none can be removed', async () => {
+    const machine = machines[1] ?? ''
+    await append(machine, madeLines([{ session: 'other' }]))
+    last = await checkpoint()
+    expect(await verify(last)).toMatchObject({ ok: true, evidence: 1 })
+    await run(fleet.owner, [`delete from fleet.evidence where machine = '${machine}'`])
+    const found = await verify(last)
+    expect(found.problems).toEqual([expect.stringContaining('evidence is gone that a checkpoint has')])
+  })
+
+  it.each<[string, string, number, number]>([
+    ['a new chain without evidence', 'no evidence of a break', 2, 0],
+    ['a first chain that begins late', 'begins with record 8, and nothing says why', 1, 7],
+  ])('miss the reason for %s', async (_, problem, epoch, seq) => {
+    const machine = await addedMachine(fleet, 'carl')
+    const base = { seq, hash: '0'.repeat(64) }
+    await append(machine, madeLines([{ session: 'x' }], base))
+    await run(fleet.owner, [`update fleet.chain set epoch = ${epoch} where machine = '${machine}'`])
+    expect((await verify()).problems).toEqual([expect.stringContaining(problem)])
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, 1, 'gap', 0 from fleet.chain where machine = '${machine}'`,
+    ])
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  it('need no evidence where the machine recorded that it removed older records', async () => {
+    const base = { seq: 7, hash: 'a'.repeat(64) }
+    const entry = { kind: 'pruned', segments: 1, first: 1, last: 7, lastHash: base.hash }
+    await append(await addedMachine(fleet, 'dora'), madeLines([{ session: 'x' }, entry], base))
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  it('do not blame an administrator for what a machine wrote', async () => {
+    const odd = [
+      { kind: 5, time, action: { a: 1 } },
+      { kind: 'fire', time: 'now', session: 7 },
+      { kind: 'fire', time: '2026-02-30T00:00:00.000Z', action: 'continue', decision: 'deny' },
+      { kind: 'fire', time: '0001-01-01T00:00:00.000Z', session: 'a\u0000b' },
+      { kind: 'fire', time: '9999-12-31T23:59:60.000Z', session: '\\u0000' },
+    ]
+    await append(await addedMachine(fleet, 'odd'), rawLines(odd.map((one) => JSON.stringify(one))))
+    expect(await verify()).toMatchObject({ ok: true, problems: [] })
+    const deny = await searchRecords(admin(), { limit: 100, decision: 'deny', machine: 'odd' })
+    expect(deny).toHaveLength(1)
+    const early = { limit: 100, until: '1970-01-01T00:00:00Z', machine: 'odd' }
+    expect(await searchRecords(admin(), early)).toHaveLength(1)
+  })
+
+  it('find a hook whose name is written with escapes', async () => {
+    const line = `{"kind":"fire","time":"${time}","hooks":[{"name":"\\u0067uard:y"}]}`
+    await append(await addedMachine(fleet, 'escapes'), rawLines([line]))
+    expect(await searchRecords(admin(), { limit: 9, hook: 'guard', machine: 'escapes' })).toHaveLength(1)
+  })
+
+  it('and searches of the owner of the tables stay within the organisation', async () => {
+    const theirs = await opened(fleet.owner, 'other')
+    try {
+      expect(await searchRecords(theirs, { limit: 100 })).toEqual([])
+      expect(await theirs.snapshot((client) => verifyFleet(client, options))).toMatchObject({
+        ...{ ok: true, chains: 0, records: 0, checkpoints: 0 },
+      })
+    } finally {
+      await theirs.close()
+    }
   })
 
   it('are searched by time, session, machine, hook and verdict', async () => {

@@ -170,6 +170,10 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       code: 0,
       out: expect.stringContaining('whole: 3 records in 2 chains'),
     })
+    expect(await type('carabiner fleet checkpoint --out checkpoints')).toMatchObject({ code: 0 })
+    expect(await type('carabiner fleet checkpoint --out elsewhere')).toMatchObject({ code: 1 })
+    expect((await type('carabiner fleet audit evidence')).out).toBe('no break was noticed\n')
+    expect((await type(`carabiner fleet token --root-key ${'A'.repeat(43)}`)).out).toContain('not the one')
     await run(owner, [`delete from fleet.record where session = 'of-bob'`])
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
 

@@ -44,7 +44,7 @@ export const ACTIONS = {
   },
   token: {
     words: 2,
-    options: [...DATABASE, 'expires'],
+    options: [...DATABASE, 'expires', 'key', 'root-key'],
     isPersonal: true,
     load: () => import('./token.js'),
   },

@@ -1,4 +1,4 @@
-// `fleet audit`: searches the records of all machines; `fleet audit verify`: whether they are whole.
+// `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `evidence`: breaks that were noticed.
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
@@ -8,29 +8,38 @@ import { callerPath } from '../../files/caller.js'
 import { publicKeyFrom } from '../../files/ed25519.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import { fleetPlace } from '../../files/fleet-places.js'
+import { isFolder } from '../../files/folder.js'
 import { verifyFleet } from '../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
 import type { Database } from '../../fleet/database/connection.js'
+import type { Break } from '../../fleet/protocol.js'
 import { type FilterOptions, filterOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
 import { columns, counted } from '../print/lines.js'
 import { EXIT, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
+import { keptIn } from './kept-checkpoints.js'
 
 export async function run(given: Given): Promise<number> {
   const verb = chosen(
     given.words[0] ?? 'search',
-    ['search', 'verify'] as const,
+    ['search', 'verify', 'evidence'] as const,
     'carabiner fleet audit has no action',
   )
-  return verb === 'verify' ? verified(given) : searched(given)
+  const { options } = given
+  if (verb !== 'verify' && (options.checkpoint !== undefined || options['root-key'] !== undefined))
+    throw usage('--checkpoint and --root-key are for carabiner fleet audit verify')
+  if (verb === 'search') return searched(given)
+  const filter = [...FILTERS, 'machine' as const, 'lines' as const].find(
+    (name) => options[name] !== undefined,
+  )
+  if (filter !== undefined) throw usage(`--${filter} does not work with carabiner fleet audit ${verb}`)
+  return verb === 'verify' ? verified(given) : evidence(given)
 }
 
 const FILTERS = ['session', 'hook', 'decision', 'kind', 'event', 'tool', 'since', 'until'] as const
 
 async function searched({ options, output }: Given): Promise<number> {
-  if (options.checkpoint !== undefined || options['root-key'] !== undefined)
-    throw usage('--checkpoint and --root-key are for carabiner fleet audit verify')
   const filters: FilterOptions = Object.fromEntries(
     FILTERS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
@@ -68,11 +77,7 @@ function cells({ machine, entry }: FleetEntry): string[] {
 }
 
 async function verified({ options, output }: Given): Promise<number> {
-  const given = [...FILTERS, 'machine', 'lines'].find(
-    (name) => options[name as keyof typeof options] !== undefined,
-  )
-  if (given !== undefined) throw usage(`--${given} does not work with carabiner fleet audit verify`)
-  const kept = options.checkpoint === undefined ? undefined : contentOf(options.checkpoint)
+  const kept = options.checkpoint === undefined ? undefined : checkpointsAt(options.checkpoint)
   return withDatabase(options, async (database) => {
     const { key, isPinned } = await rootKeyOf(options['root-key'], database)
     const found = await database.snapshot((client) =>
@@ -82,6 +87,11 @@ async function verified({ options, output }: Given): Promise<number> {
       { ...found, pinned: isPinned },
       (paint) => [
         `${found.ok ? paint.green('whole') : paint.red('not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
+        ...(found.evidence === 0
+          ? []
+          : [
+              `  breaks were noticed ${found.evidence === 1 ? 'once' : counted(found.evidence, 'time')}: carabiner fleet audit evidence lists them`,
+            ]),
         ...found.problems.map((one) => `  ${visible(one)}`),
         ...(found.problemCount > found.problems.length
           ? [`  and ${found.problemCount - found.problems.length} more`]
@@ -90,9 +100,7 @@ async function verified({ options, output }: Given): Promise<number> {
           ? []
           : ['  note: the key comes from the database itself; give --root-key, as fleet init printed it']),
         ...(kept === undefined
-          ? [
-              '  note: records after the newest checkpoint, and checkpoints that were removed, are only missed with --checkpoint FILE',
-            ]
+          ? ['  note: only with --checkpoint, checkpoints that were removed from the database are missed']
           : []),
       ],
       found.ok ? EXIT.ok : EXIT.failed,
@@ -100,12 +108,65 @@ async function verified({ options, output }: Given): Promise<number> {
   })
 }
 
-function contentOf(file: string): string {
+/** A file, or a folder with all of them. */
+function checkpointsAt(given: string): readonly string[] {
+  const path = callerPath(given)
   try {
-    return readFileSync(callerPath(file), 'utf8')
+    const texts = isFolder(path) ? keptIn(path).map(({ text }) => text) : [readFileSync(path, 'utf8')]
+    if (texts.length > 0) return texts
   } catch (error) {
     throw usage(`--checkpoint cannot be read: ${textOf(error)}`)
   }
+  throw usage(`--checkpoint: there are no checkpoints in ${path}`)
+}
+
+interface EvidenceRow {
+  readonly name: string
+  readonly log: string
+  readonly epoch: number
+  readonly kind: Break
+  readonly seq: string
+  readonly held: string | null
+  readonly sent: string | null
+  readonly at: Date
+}
+
+const MEANS: Readonly<Record<Break, string>> = {
+  fork: 'has another history than the fleet',
+  cut: 'is shorter than in the fleet',
+  gap: 'lost records before they were shipped',
+  damaged: 'was changed before it was shipped',
+  behind: 'is shorter in the fleet than was acknowledged',
+}
+
+async function evidence({ options, output }: Given): Promise<number> {
+  const rows = await withDatabase(options, (database) =>
+    database.rows<EvidenceRow>(
+      `select m.name, v.log, v.epoch, v.kind, v.seq, v.held, v.sent, v.at from fleet.evidence v
+        join fleet.machine m on m.org = v.org and m.machine = v.machine
+        where v.org = fleet.own_org() order by v.evidence desc limit 1000`,
+    ),
+  )
+  const found = rows.map(({ name, log, epoch, kind, seq, held, sent, at }) => ({
+    ...{ machine: name, log, chain: epoch, kind, seq: Number(seq) },
+    ...(held !== null && { held }),
+    ...(sent !== null && { sent }),
+    at: at.toISOString(),
+  }))
+  return output.result({ evidence: found }, () =>
+    found.length === 0
+      ? ['no break was noticed']
+      : columns(
+          found
+            .toReversed()
+            .map(({ machine, log, kind, seq, at }) => [
+              localTime(at),
+              visibleName(machine),
+              kind,
+              `log ${log.slice(-8)} ${MEANS[kind]}, at record ${seq}`,
+            ]),
+        ).map((row) => row.join('  ').trimEnd()),
+  )
 }
 
 /** Given, else known to this machine, else what the database says, which an administrator could have changed. */

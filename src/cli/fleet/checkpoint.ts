@@ -1,6 +1,7 @@
-// `fleet checkpoint`: signs the heads of all chains, for somebody who keeps the file away from the database.
+// `fleet checkpoint`: signs the heads of all chains, for somebody who keeps the files away from the database.
 
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import { callerPath } from '../../files/caller.js'
@@ -8,12 +9,15 @@ import { checkedCheckpoint, makeCheckpoint } from '../../fleet/checkpoint/checkp
 import { counted, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
+import { checkpointFile, keptIn } from './kept-checkpoints.js'
 import { rootKeyIn } from './root-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const key = rootKeyIn(options)
   const org = orgOf(options)
-  const text = await withDatabase(options, async (database) => {
+  const folder = callerPath(options.out ?? '.')
+  const kept = keptIn(folder).at(-1)
+  const { file, text } = await withDatabase(options, async (database) => {
     const [row] = await database.rows<{ root_key: Buffer }>(
       'select root_key from fleet.org where org = fleet.own_org()',
     )
@@ -21,20 +25,31 @@ export async function run({ options, output }: Given): Promise<number> {
       throw new Refusal('FLEET_UNUSABLE', `The private key is not the one of ${org}`, {
         hint: 'Give --key FILE, with the key that carabiner fleet init made.',
       })
-    return database.snapshot((client) => makeCheckpoint(client, org, key, timestamp()))
+    return database.snapshot(async (client) => {
+      const next = { org, key, time: timestamp(), ...(kept && { kept: kept.text }) }
+      const text = await makeCheckpoint(client, next).catch((error: unknown) => {
+        throw new Refusal('FLEET_UNUSABLE', `No checkpoint was made: ${textOf(error)}`, {
+          hint: 'Give --out FOLDER, the folder in which you keep all checkpoints.',
+        })
+      })
+      const file = join(folder, checkpointFile(checkedCheckpoint(text, key.publicKey).number))
+      // Before it is committed: one that is only in the database proves nothing, and the next one would be refused.
+      keep(file, text)
+      return { file, text }
+    })
   })
   const { number, leaves } = checkedCheckpoint(text, key.publicKey)
-  const file = callerPath(options.out ?? `checkpoint-${number}.txt`)
-  try {
-    writeFileSync(file, text, { flag: 'wx' })
-  } catch (error) {
-    throw new Refusal(
-      'FLEET_UNUSABLE',
-      `The checkpoint is in the database, but ${file} cannot be written: ${textOf(error)}`,
-    )
-  }
   return output.result({ number, chains: leaves.length, file }, () => [
     `checkpoint ${number} of ${counted(leaves.length, 'chain')} is in ${shortPath(file)}`,
-    '  keep it where no administrator of the database can change it, for fleet audit verify --checkpoint',
+    '  keep the folder where no administrator of the database can change it, for fleet audit verify --checkpoint',
   ])
+}
+
+function keep(file: string, text: string): void {
+  try {
+    mkdirSync(join(file, '..'), { recursive: true })
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    throw new Refusal('FLEET_UNUSABLE', `No checkpoint was made: ${file} cannot be written: ${textOf(error)}`)
+  }
 }

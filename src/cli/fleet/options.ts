@@ -65,8 +65,8 @@ export const OPTIONS = {
   kind: { type: 'string', value: 'KIND', help: 'audit: only this kind: fire, approval …' },
   since: { type: 'string', value: 'TIME', help: 'audit: not before: a time, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'audit: not after.' },
-  checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a checkpoint that you kept.' },
-  'root-key': { type: 'string', value: 'KEY', help: 'audit verify: the public key of the fleet.' },
-  out: { type: 'string', value: 'FILE', help: 'checkpoint, key: where to write it.' },
+  checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a kept checkpoint, or a folder.' },
+  'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token: the public key.' },
+  out: { type: 'string', value: 'PATH', help: 'key: the file; checkpoint: the folder of all.' },
   role: { type: 'string', value: 'ROLE', help: 'people add: viewer, approver (default) or admin.' },
 } as const

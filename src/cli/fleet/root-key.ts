@@ -7,11 +7,11 @@ import { type KeyPair, keyPairFrom } from '../../files/ed25519.js'
 import { usage } from '../refusal.js'
 import type { Given } from './action.js'
 
-export function rootKeyIn({ key = 'fleet-root.key' }: Given['options']): KeyPair {
+export function rootKeyIn({ key = 'fleet-root.key' }: Given['options'], hint = 'Give --key FILE.'): KeyPair {
   const file = callerPath(key)
   try {
     return keyPairFrom(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw usage(`The private key of the fleet, ${file}, cannot be used: ${textOf(error)}`, 'Give --key FILE.')
+    throw usage(`The private key of the fleet, ${file}, cannot be used: ${textOf(error)}`, hint)
   }
 }

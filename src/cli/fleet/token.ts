@@ -1,13 +1,15 @@
 // `fleet token`: makes a token with which one machine joins, lists tokens, revokes one.
 
 import { localTime } from '../../core/base/time.js'
+import { publicKeyFrom } from '../../files/ed25519.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { newToken, secretDigest, tokenText } from '../../fleet/join-token.js'
 import { timeOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
 import { columns } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
-import { type Given, withDatabase } from './action.js'
+import { type Given, orgOf, withDatabase } from './action.js'
+import { rootKeyIn } from './root-key.js'
 
 const VERBS = ['new', 'list', 'revoke'] as const
 
@@ -20,7 +22,7 @@ export async function run(given: Given): Promise<number> {
   return withDatabase(options, (database) => {
     switch (verb) {
       case 'new':
-        return made(database, lasts, given)
+        return made(database, { lasts, rootKey: publicKeyOf(options) }, given)
       case 'list':
         return listed(database, given)
       case 'revoke':
@@ -40,11 +42,35 @@ function lastsOf(text = '1h'): number {
   throw usage(`--expires must be a length of time such as 30m, 2h or 1d, got ${JSON.stringify(text)}`)
 }
 
-async function made(database: Database, lasts: number, { output }: Given): Promise<number> {
+/**
+ * Machines trust the key that their token has. So it comes from whoever makes the token, not from the database, whose
+ * administrator could put another one there.
+ */
+function publicKeyOf(options: Given['options']): Buffer {
+  const { 'root-key': given } = options
+  if (given === undefined) return rootKeyIn(options, 'Give --key FILE, or --root-key KEY.').publicKey
+  const key = publicKeyFrom(given)
+  if (key) return key
+  throw usage('--root-key must be the public key that carabiner fleet init printed')
+}
+
+async function made(
+  database: Database,
+  { lasts, rootKey }: { readonly lasts: number; readonly rootKey: Buffer },
+  { options, output }: Given,
+): Promise<number> {
   const [org] = await database.rows<{ root_key: Buffer }>(
     'select root_key from fleet.org where org = fleet.own_org()',
   )
-  const token = newToken(org?.root_key ?? Buffer.alloc(0))
+  if (!org?.root_key.equals(rootKey))
+    throw new Refusal(
+      'FLEET_UNUSABLE',
+      `The key is not the one that the database has for ${orgOf(options)}`,
+      {
+        hint: 'Give --key FILE or --root-key KEY, with the key that carabiner fleet init made.',
+      },
+    )
+  const token = newToken(rootKey)
   const [row] = await database.rows<{ expires: Date }>(
     `insert into fleet.join_token (org, token, secret_digest, expires)
       values (fleet.own_org(), $1, $2, clock_timestamp() + $3 * interval '1 millisecond') returning expires`,

@@ -1,4 +1,4 @@
-// A checkpoint: the heads of all chains at one moment, their Merkle root, and the signature of the fleet over it.
+// A checkpoint: the heads of all chains and all evidence at one moment, their Merkle root, and the signature of the fleet over it.
 
 import { hash } from 'node:crypto'
 import type { KeyPair } from '../../files/ed25519.js'
@@ -25,6 +25,8 @@ export interface Checkpoint {
   /** The SHA-256 of the checkpoint before it; zeros for the first. */
   readonly previous: string
   readonly leaves: readonly Leaf[]
+  /** What was noticed about breaks, as `evidenceIn` says it. */
+  readonly evidence: readonly string[]
 }
 
 const NONE = '0'.repeat(64)
@@ -47,13 +49,15 @@ function leafIn(text: string): Leaf | undefined {
   }
 }
 
+const EVIDENCE = /^evidence [0-9a-f-]{36} [0-9a-f]{32} \d{1,10} [a-z]+ \d{1,16} [0-9a-f]{64}$/
+
 /** A signed note, and below it the leaves that its root is made of. */
 export function checkpointText(checkpoint: Checkpoint, key: KeyPair): string {
-  const { org, number, time, previous, leaves } = checkpoint
-  const texts = leaves.map(leafText)
+  const { org, number, time, previous, leaves, evidence } = checkpoint
+  const texts = [...leaves.map(leafText), ...evidence]
   const root = treeRoot(texts).toString('base64')
   const name = `carabiner-fleet/${org}`
-  const body = [name, leaves.length, root, `number ${number}`, `time ${time}`, `previous ${previous}`]
+  const body = [name, texts.length, root, `number ${number}`, `time ${time}`, `previous ${previous}`]
   return `${signedNote(`${body.join('\n')}\n`, name, key)}\n${texts.map((text) => `${text}\n`).join('')}`
 }
 
@@ -67,11 +71,12 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
   if (!found || !org || !time || !previous) throw new Error('is not a checkpoint')
   if (!isNoteSigned(found.note, rootKey)) throw new Error('is not signed by the key of this fleet')
   const texts = found.rest.split('\n').slice(1, -1)
+  const evidence = texts.filter((one) => EVIDENCE.test(one))
   const leaves = texts.flatMap((one) => leafIn(one) ?? [])
-  const isWhole = leaves.length === texts.length && texts.length === Number(size)
+  const isWhole = leaves.length + evidence.length === texts.length && texts.length === Number(size)
   if (!isWhole || treeRoot(texts).toString('base64') !== root)
     throw new Error('has another list of chains than the one that was signed')
-  return { org, number: Number(number), time, previous, leaves }
+  return { org, number: Number(number), time, previous, leaves, evidence }
 }
 
 export function digestOf(text: string): string {
@@ -100,24 +105,106 @@ export async function leavesIn(client: Client): Promise<readonly (Leaf & { reado
   }))
 }
 
-/** Makes the next checkpoint and keeps it in the database. Returns its text, which belongs elsewhere, too. */
+/** All evidence, a line each, in an order that does not depend on when it was committed. */
+export async function evidenceIn(client: Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{
+    machine: string
+    log: string
+    epoch: number
+    kind: string
+    seq: string
+    held: string | null
+    sent: string | null
+    line: string | null
+  }>(
+    'select machine, log, epoch, kind, seq, held, sent, line from fleet.evidence where org = fleet.own_org()',
+  )
+  return rows
+    .map(({ machine, log, epoch, kind, seq, held, sent, line }) =>
+      ['evidence', machine, log, epoch, kind, seq, digestOf(JSON.stringify([held, sent, line]))].join(' '),
+    )
+    .sort()
+}
+
+export interface NextCheckpoint {
+  readonly org: string
+  readonly key: KeyPair
+  readonly time: string
+  /** The newest checkpoint that was kept away from the database. Absent only before the first one. */
+  readonly kept?: string
+}
+
+/**
+ * Makes the next checkpoint and keeps it in the database. Returns its text, which belongs elsewhere, too. Throws if the
+ * database no longer has what the one before it says: a checkpoint over that would hide it.
+ */
 export async function makeCheckpoint(
   client: Client,
-  org: string,
-  key: KeyPair,
-  time: string,
+  { org, key, time, kept }: NextCheckpoint,
 ): Promise<string> {
-  const { rows } = await client.query<{ number: string; note: string }>(
-    'select number, note from fleet.checkpoint where org = fleet.own_org() order by number desc limit 1',
-  )
-  const [last] = rows
-  const number = Number(last?.number ?? 0) + 1
+  const last = await lastKept(client, key.publicKey, kept)
+  if (last) await checkKept(client, last.checkpoint)
+  const number = (last?.checkpoint.number ?? 0) + 1
   const leaves = (await leavesIn(client)).map(({ chain: _, ...leaf }) => leaf)
-  const previous = last ? digestOf(last.note) : NONE
-  const text = checkpointText({ org, number, time, previous, leaves }, key)
+  const evidence = await evidenceIn(client)
+  const previous = last ? digestOf(last.text) : NONE
+  const text = checkpointText({ org, number, time, previous, leaves, evidence }, key)
+  await put(client, number, text)
+  return text
+}
+
+async function put(client: Client, number: number, text: string): Promise<void> {
   await client.query('insert into fleet.checkpoint (org, number, note) values (fleet.own_org(), $1, $2)', [
     number,
     text,
   ])
-  return text
+}
+
+/** The checkpoint before the next one, which both sides have to have. */
+async function lastKept(
+  client: Client,
+  rootKey: Buffer,
+  kept: string | undefined,
+): Promise<{ readonly text: string; readonly checkpoint: Checkpoint } | undefined> {
+  const { rows } = await client.query<{ number: string; note: string }>(
+    'select number, note from fleet.checkpoint where org = fleet.own_org() order by number desc limit 1',
+  )
+  const [row] = rows
+  if (kept === undefined) {
+    if (!row) return undefined
+    throw new Error(`checkpoint ${row.number} is in the database, but not among those that you kept`)
+  }
+  const checkpoint = checkedCheckpoint(kept, rootKey)
+  const { number, previous } = checkpoint
+  if (row?.note === kept) return { text: kept, checkpoint }
+  // Signed and kept, but never committed, or removed: it belongs there.
+  const follows = number === Number(row?.number ?? 0) + 1 && previous === (row ? digestOf(row.note) : NONE)
+  if (!follows)
+    throw new Error(
+      `the newest checkpoint that you kept is ${number}, and the database ${row ? `has another one, ${row.number}` : 'has none'}: somebody changed them there`,
+    )
+  await put(client, number, kept)
+  return { text: kept, checkpoint }
+}
+
+/** Throws unless every head of the checkpoint is still there. */
+async function checkKept(client: Client, { number, leaves }: Checkpoint): Promise<void> {
+  const { rows } = await client.query<{ machine: string; log: string; seq: string }>(
+    `select w.machine, w.log, w.seq from unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::text[]) w (machine, log, epoch, seq, hash)
+      left join fleet.chain c on c.org = fleet.own_org() and c.machine = w.machine and c.log = w.log and c.epoch = w.epoch
+      left join fleet.record r on r.org = c.org and r.chain = c.chain and r.seq = w.seq
+      where encode(coalesce(r.hash, case when c.base_seq = w.seq then c.base_hash end), 'hex') is distinct from w.hash limit 1`,
+    [
+      leaves.map(({ machine }) => machine),
+      leaves.map(({ log }) => log),
+      leaves.map(({ epoch }) => epoch),
+      leaves.map(({ head }) => head.seq),
+      leaves.map(({ head }) => head.hash),
+    ],
+  )
+  const [gone] = rows
+  if (gone)
+    throw new Error(
+      `record ${gone.seq} of machine ${gone.machine}, log ${gone.log.slice(0, 8)}, which checkpoint ${number} has, is gone or another one; carabiner fleet audit verify says more`,
+    )
 }

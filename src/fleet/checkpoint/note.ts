@@ -1,4 +1,4 @@
-// Signed notes as C2SP specifies them (c2sp.org/signed-note), so that other programs can witness a checkpoint.
+// Signed notes in the form of C2SP (c2sp.org/signed-note): a text, and the signatures below it.
 
 import { createHash } from 'node:crypto'
 import { isSignedBy, type KeyPair, signatureOf } from '../../files/ed25519.js'

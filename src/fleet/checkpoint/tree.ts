@@ -22,6 +22,6 @@ function rootOf(hashes: readonly Buffer[]): Buffer {
   const [only] = hashes
   if (hashes.length === 1 && only) return only
   // The largest power of two below the number of leaves.
-  const split = 2 ** Math.ceil(Math.log2(hashes.length) - 1)
+  const split = 1 << (31 - Math.clz32(hashes.length - 1))
   return sha256(NODE, rootOf(hashes.slice(0, split)), rootOf(hashes.slice(split)))
 }

@@ -1,16 +1,28 @@
 // Verifies what the database has: every byte of every record, and that everything in signed checkpoints is still there.
 
 import { textOf } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
 import { isIntact, markOf } from '../../store/audit/chain.js'
+import type { Link } from '../../store/audit-log.js'
 import type { Client } from '../database/connection.js'
 import { listingOf, UNREADABLE } from '../listing.js'
-import { type Checkpoint, checkedCheckpoint, digestOf, type Leaf, leavesIn } from './checkpoint.js'
+import { prunes } from '../machine/log-lines.js'
+import {
+  type Checkpoint,
+  checkedCheckpoint,
+  digestOf,
+  evidenceIn,
+  type Leaf,
+  leavesIn,
+} from './checkpoint.js'
 
 export interface FleetVerification {
   readonly ok: boolean
   readonly chains: number
   readonly records: number
   readonly checkpoints: number
+  /** How often a break was noticed. */
+  readonly evidence: number
   /** The first hundred. */
   readonly problems: readonly string[]
   readonly problemCount: number
@@ -19,8 +31,8 @@ export interface FleetVerification {
 export interface FleetVerifyOptions {
   /** The public key of the fleet, from somewhere else than the database. */
   readonly rootKey: Buffer
-  /** A checkpoint that was kept elsewhere. */
-  readonly kept?: string
+  /** Checkpoints that were kept elsewhere. */
+  readonly kept?: readonly string[]
 }
 
 const MOST_PROBLEMS = 100
@@ -32,25 +44,32 @@ type Chain = Leaf & { readonly chain: string }
 export async function verifyFleet(client: Client, options: FleetVerifyOptions): Promise<FleetVerification> {
   const problems = new Problems()
   const names = await machineNames(client)
-  const checkpoints = await checkpointsIn(client, options, problems)
+  const expected = await expectationsIn(client, options, problems)
+  const evidence = await evidenceIn(client)
+  const breaks = new Breaks(evidence)
   const chains = await leavesIn(client)
-  const expected = expectations(checkpoints)
   let records = 0
   for (const chain of chains) {
-    const name = nameOf(chain, names)
-    const wanted = expected.get(keyOf(chain)) ?? []
-    expected.delete(keyOf(chain))
-    records += await checkChain(client, chain, wanted, (what) => problems.add(`${name}: ${what}`))
+    const key = keyOf(chain)
+    const problem = (what: string) => problems.add(`${nameOf(chain, names)}: ${what}`)
+    records += await checkChain(client, chain, {
+      problem,
+      wanted: expected.chains.get(key),
+      isExplained: breaks.explains(chain),
+    })
+    expected.chains.delete(key)
   }
-  for (const [leaf] of expected.values())
-    if (leaf)
-      problems.add(
-        `${nameOf(leaf, names)}: all of it is gone, and a checkpoint has ${leaf.head.seq} as its last record`,
-      )
+  for (const { leaf } of expected.chains.values())
+    problems.add(
+      `${nameOf(leaf, names)}: all of it is gone, and a checkpoint has ${leaf.head.seq} as its last record`,
+    )
+  for (const one of evidence) expected.evidence.delete(one)
+  for (const one of expected.evidence)
+    problems.add(`evidence is gone that a checkpoint has: ${one.slice(0, 120)}`)
   const { all, count } = problems
   return {
     ok: count === 0,
-    ...{ chains: chains.length, records, checkpoints: checkpoints.length },
+    ...{ chains: chains.length, records, checkpoints: expected.checkpoints, evidence: evidence.length },
     ...{ problems: all, problemCount: count },
   }
 }
@@ -82,47 +101,109 @@ async function machineNames(client: Client): Promise<ReadonlyMap<string, string>
 
 // ---- checkpoints ----------------------------------------------------------------------------------------------
 
-async function checkpointsIn(
+/** What signed checkpoints say about a chain. */
+interface Wanted {
+  /** The newest. */
+  leaf: Leaf
+  readonly bases: Set<string>
+  /** By number of the record. Checkpoints that disagree have several. */
+  readonly hashes: Map<number, Set<string>>
+}
+
+class Expectations {
+  readonly chains = new Map<string, Wanted>()
+  readonly evidence = new Set<string>()
+  checkpoints = 0
+
+  add({ leaves, evidence }: Checkpoint): void {
+    this.checkpoints++
+    for (const one of evidence) this.evidence.add(one)
+    for (const leaf of leaves) {
+      const wanted: Wanted = this.chains.get(keyOf(leaf)) ?? { leaf, bases: new Set(), hashes: new Map() }
+      this.chains.set(keyOf(leaf), wanted)
+      wanted.leaf = leaf
+      wanted.bases.add(linkText(leaf.base))
+      const { seq, hash } = leaf.head
+      wanted.hashes.set(seq, (wanted.hashes.get(seq) ?? new Set()).add(hash))
+    }
+  }
+}
+
+const FEW = 10
+
+async function expectationsIn(
   client: Client,
-  { rootKey, kept }: FleetVerifyOptions,
+  { rootKey, kept = [] }: FleetVerifyOptions,
   problems: Problems,
-): Promise<readonly Checkpoint[]> {
-  const { rows } = await client.query<{ number: string; note: string }>(
-    'select number, note from fleet.checkpoint where org = fleet.own_org() order by number',
-  )
-  const found: Checkpoint[] = []
+): Promise<Expectations> {
+  const expected = new Expectations()
   const checked = (text: string, where: string): Checkpoint | undefined => {
     try {
-      const checkpoint = checkedCheckpoint(text, rootKey)
-      found.push(checkpoint)
-      return checkpoint
+      return checkedCheckpoint(text, rootKey)
     } catch (error) {
       problems.add(`${where} ${textOf(error)}`)
       return undefined
     }
   }
+  /** By number: the digest of its text. */
+  const digests = new Map<number, string>()
   let before: string | undefined
-  for (const [i, { number, note }] of rows.entries()) {
+  for await (const { number, note } of notesIn(client)) {
     const one = checked(note, `checkpoint ${number}`)
-    if (one && one.number !== i + 1) problems.add(`checkpoint ${i + 1} is missing`)
-    else if (one && before !== undefined && one.previous !== digestOf(before))
-      problems.add(`checkpoint ${i} was replaced: checkpoint ${i + 1} follows another one`)
-    before = note
+    const place = digests.size + 1
+    if (one && one.number !== place) problems.add(`checkpoint ${place} is missing`)
+    else if (one && before !== undefined && one.previous !== before)
+      problems.add(`checkpoint ${place - 1} was replaced: checkpoint ${place} follows another one`)
+    if (one) expected.add(one)
+    before = digestOf(note)
+    digests.set(number, before)
   }
-  if (kept === undefined) return found
-  const own = checked(kept, 'the checkpoint that you kept')
-  const same = own && rows.find(({ number }) => Number(number) === own.number)
-  if (own && !same) problems.add(`checkpoint ${own.number}, which you kept, is missing in the database`)
-  else if (same && same.note !== kept)
-    problems.add(`checkpoint ${own?.number} in the database is not the one that you kept`)
-  return found
+  for (const text of kept) {
+    const own = checked(text, 'a checkpoint that you kept')
+    if (!own || digests.get(own.number) === digestOf(text)) continue
+    expected.add(own)
+    problems.add(
+      digests.has(own.number)
+        ? `checkpoint ${own.number} in the database is not the one that you kept`
+        : `checkpoint ${own.number}, which you kept, is missing in the database`,
+    )
+  }
+  return expected
 }
 
-function expectations(checkpoints: readonly Checkpoint[]): Map<string, Leaf[]> {
-  const expected = new Map<string, Leaf[]>()
-  for (const { leaves } of checkpoints)
-    for (const leaf of leaves) expected.set(keyOf(leaf), [...(expected.get(keyOf(leaf)) ?? []), leaf])
-  return expected
+/** A few at a time: each has a line for every chain. */
+async function* notesIn(client: Client): AsyncGenerator<{ readonly number: number; readonly note: string }> {
+  for (let after = 0; ; ) {
+    const { rows } = await client.query<{ number: string; note: string }>(
+      'select number, note from fleet.checkpoint where org = fleet.own_org() and number > $1 order by number limit $2',
+      [after, FEW],
+    )
+    for (const { number, note } of rows) yield { number: Number(number), note }
+    if (rows.length < FEW) return
+    after = Number(rows.at(-1)?.number)
+  }
+}
+
+function linkText({ seq, hash }: Link): string {
+  return `${seq}:${hash}`
+}
+
+/** The chains of which the fleet knows why they do not begin with the first record, or not with the first chain. */
+class Breaks {
+  /** By machine and log: the newest chain that broke. */
+  readonly #epochs = new Map<string, number>()
+
+  constructor(evidence: readonly string[]) {
+    for (const one of evidence) {
+      const [, machine, log, epoch] = one.split(' ')
+      const key = `${machine} ${log}`
+      this.#epochs.set(key, Math.max(Number(epoch), this.#epochs.get(key) ?? 0))
+    }
+  }
+
+  explains({ machine, log, epoch }: Leaf): boolean {
+    return (this.#epochs.get(`${machine} ${log}`) ?? 0) >= Math.max(epoch - 1, 1)
+  }
 }
 
 // ---- records --------------------------------------------------------------------------------------------------
@@ -138,22 +219,28 @@ interface Row {
   readonly received: Date
 }
 
+interface Checking {
+  readonly wanted: Wanted | undefined
+  /** Whether there is evidence of a break before it. */
+  readonly isExplained: boolean
+  readonly problem: (what: string) => void
+}
+
 /** Returns the number of records. */
 async function checkChain(
   client: Client,
-  { chain, base, head }: Chain,
-  wanted: readonly Leaf[],
-  problem: (what: string) => void,
+  { chain, epoch, base, head }: Chain,
+  { wanted, isExplained, problem }: Checking,
 ): Promise<number> {
-  const hashes = new Map(wanted.map((leaf) => [leaf.head.seq, leaf.head.hash]))
-  if (wanted.some((leaf) => leaf.base.seq !== base.seq || leaf.base.hash !== base.hash))
+  const hashes = new Map(wanted?.hashes)
+  if (wanted && [...wanted.bases].some((one) => one !== linkText(base)))
     problem('it begins elsewhere than in a checkpoint')
   let before = base
   let records = 0
+  let isPruned = false
   const see = (seq: number, hash: string) => {
-    const expected = hashes.get(seq)
-    if (expected !== undefined && expected !== hash)
-      problem(`record ${seq} is another one than in a checkpoint`)
+    const expected = [...(hashes.get(seq) ?? [])]
+    if (expected.some((one) => one !== hash)) problem(`record ${seq} is another one than in a checkpoint`)
     hashes.delete(seq)
   }
   see(base.seq, base.hash)
@@ -167,6 +254,7 @@ async function checkChain(
       records++
       const seq = Number(row.seq)
       for (const what of rowProblems(row, before)) problem(what)
+      isPruned ||= row.kind === 'pruned' && isPruning(row.line, base)
       see(seq, row.hash)
       before = { seq, hash: row.hash }
     }
@@ -175,7 +263,17 @@ async function checkChain(
   if (before.seq !== head.seq || before.hash !== head.hash)
     problem(`it ends with record ${before.seq}, and its head is record ${head.seq}`)
   for (const seq of hashes.keys()) problem(`record ${seq}, which a checkpoint has, is missing`)
+  if (epoch > 1 && !isExplained) problem('it is a new chain of the log, and there is no evidence of a break')
+  else if (base.seq > 0 && !isExplained && !isPruned)
+    problem(`it begins with record ${base.seq + 1}, and nothing says why`)
   return records
+}
+
+/** Whether it records that everything up to there was removed on the machine to save space. */
+function isPruning(line: string, upTo: Link): boolean {
+  const { first, last, lastHash } = entryIn(line) ?? {}
+  if (typeof first !== 'number' || typeof last !== 'number' || typeof lastHash !== 'string') return false
+  return prunes({ first, last, lastHash }, upTo)
 }
 
 function* rowProblems(row: Row, before: { readonly seq: number; readonly hash: string }): Generator<string> {
@@ -198,4 +296,13 @@ function isListed(row: Row): boolean {
   const { at, kind, verdict, session } = listingOf(row.line)
   const time = at === null ? row.received.getTime() : Date.parse(at)
   return row.kind === kind && row.verdict === verdict && row.session === session && row.at.getTime() === time
+}
+
+function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    return isObject(entry) ? entry : undefined
+  } catch {
+    return undefined
+  }
 }

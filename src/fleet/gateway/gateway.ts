@@ -2,7 +2,6 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { textOf } from '../../core/base/errors.js'
-import type { Person } from '../../store/people.js'
 import type { Database } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
 import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
@@ -55,24 +54,27 @@ export function gateway({
         if (refusal.code === 'UNAVAILABLE') onTrouble(`${request.method} ${request.url}: ${textOf(error)}`)
         return { status: refusal.status, document: refusal.document }
       })
-      .then(({ status, document }) => send(response, status, document))
+      .then((answer) => send(request, response, answer))
       .catch((error: unknown) => onTrouble(textOf(error)))
   }
 }
 
 type Around = Pick<GatewayRequest, 'database' | 'bells' | 'gone'> & { readonly now: () => number }
 
-async function answered(
-  request: IncomingMessage,
-  { now, ...around }: Around,
-): Promise<{ readonly status: number; readonly document: unknown }> {
+interface Answer {
+  readonly status: number
+  readonly document: unknown
+}
+
+async function answered(request: IncomingMessage, { now, ...around }: Around): Promise<Answer> {
   const { method = '', url: path = '' } = request
   const url = new URL(path, 'http://gateway')
   const name = routeOf(method, url.pathname)
   const route: Route = ROUTES[name]
+  // The sender first: only somebody of the fleet may send much.
+  const claimed = route.signed ? await claimedSender(request, route, around.database) : undefined
   const asked = { method, path, body: await bodyOf(request, route.most) }
-  const { database } = around
-  const sender = route.signed ? await senderOf(asked, request, route, database, now) : { machine: '' }
+  const sender = claimed ? checkedSender(asked, claimed, now) : { machine: '' }
   const document = await HANDLERS[name]({ ...around, ...sender, query: url.searchParams, body: asked.body })
   return { status: 200, document }
 }
@@ -85,55 +87,68 @@ function routeOf(method: string, path: string): RouteName {
   throw new GatewayRefusal('UNKNOWN_ROUTE', 'There is no such route; update the older of the two sides')
 }
 
-/** Throws unless the request has the signature of a machine of this fleet, or of a person for a route of theirs. */
-async function senderOf(
-  asked: Asked,
+/** Who the request says to be from, before it is read. */
+interface ClaimedSender {
+  readonly claim: Claim
+  readonly key: Buffer
+  readonly sender: Pick<GatewayRequest, 'machine' | 'person'>
+  readonly isRetired: boolean
+}
+
+/** Throws if the fleet has no such machine, or no such person for a route of theirs. */
+async function claimedSender(
   { headers }: IncomingMessage,
   { person: isForPeople }: Route,
   database: Database,
-  now: () => number,
-): Promise<Pick<GatewayRequest, 'machine' | 'person'>> {
+): Promise<ClaimedSender> {
   const claim = claimIn(headers[SIGNATURE_HEADER])
   if (!claim || (isForPeople === true) !== (claim.person !== undefined))
     throw new GatewayRefusal(
       'UNSIGNED',
       `The request has no signature of a ${isForPeople ? 'person' : 'machine'}`,
     )
-  const sender =
-    claim.person === undefined
-      ? await machineOf(asked, claim, database)
-      : await personOf(asked, claim, claim.person, database)
+  return claim.person === undefined
+    ? claimedMachine(claim, database)
+    : claimedPerson(claim, claim.person, database)
+}
+
+async function claimedMachine(claim: Claim, database: Database): Promise<ClaimedSender> {
+  const { machine } = claim
+  const [row] = await database.rows<{ key: Buffer; retired: Date | null }>(
+    'select key, retired from fleet.machine where org = fleet.own_org() and machine = $1',
+    [machine],
+  )
+  if (!row) throw stranger({ machine })
+  return { claim, key: row.key, sender: { machine }, isRetired: row.retired !== null }
+}
+
+async function claimedPerson(claim: Claim, key: string, database: Database): Promise<ClaimedSender> {
+  const person = await personWith(database, key)
+  if (!person) throw new GatewayRefusal('UNKNOWN_PERSON', UNKNOWN_PERSON)
+  return { claim, key: Buffer.from(key, 'base64url'), sender: { machine: '', person }, isRetired: false }
+}
+
+const UNKNOWN_PERSON = 'The signature is not one of a person on the list of this fleet'
+
+function stranger({ person }: ClaimedSender['sender']): GatewayRefusal {
+  return person
+    ? new GatewayRefusal('UNKNOWN_PERSON', UNKNOWN_PERSON)
+    : new GatewayRefusal('UNKNOWN_MACHINE', 'The signature is not one of a machine of this fleet')
+}
+
+/** Throws unless the request has the signature of that sender. */
+function checkedSender(
+  asked: Asked,
+  { claim, key, sender, isRetired }: ClaimedSender,
+  now: () => number,
+): ClaimedSender['sender'] {
+  if (!isSigned(asked, claim, key)) throw stranger(sender)
+  if (isRetired) throw new GatewayRefusal('UNKNOWN_MACHINE', 'This machine has left the fleet')
   // After the signature: only somebody of the fleet learns the time to sign for.
   const time = now()
   if (Math.abs(time - claim.time) > CLOCK_MS)
     throw new GatewayRefusal('CLOCK', 'The clock of the machine is wrong', time)
   return sender
-}
-
-async function machineOf(asked: Asked, claim: Claim, database: Database): Promise<{ machine: string }> {
-  const [row] = await database.rows<{ key: Buffer; retired: Date | null }>(
-    'select key, retired from fleet.machine where machine = $1',
-    [claim.machine],
-  )
-  if (!row || !isSigned(asked, claim, row.key))
-    throw new GatewayRefusal('UNKNOWN_MACHINE', 'The signature is not one of a machine of this fleet')
-  if (row.retired) throw new GatewayRefusal('UNKNOWN_MACHINE', 'This machine has left the fleet')
-  return { machine: claim.machine }
-}
-
-async function personOf(
-  asked: Asked,
-  claim: Claim,
-  key: string,
-  database: Database,
-): Promise<{ machine: string; person: Person }> {
-  const person = await personWith(database, key)
-  if (!person || !isSigned(asked, claim, Buffer.from(key, 'base64url')))
-    throw new GatewayRefusal(
-      'UNKNOWN_PERSON',
-      'The signature is not one of a person on the list of this fleet',
-    )
-  return { machine: '', person }
 }
 
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer> {
@@ -154,11 +169,11 @@ function refusalOf(error: unknown): GatewayRefusal {
     : new GatewayRefusal('UNAVAILABLE', 'The gateway cannot do this now; ask again later')
 }
 
-function send(response: ServerResponse, status: number, document: unknown): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, document }: Answer): void {
   if (response.destroyed) return
   const body = JSON.stringify(document)
-  // The rest of a request that is too large is not read.
-  const close = status === 413 ? { connection: 'close' } : {}
+  // The rest of a request that is refused early is not read.
+  const close = request.complete ? {} : { connection: 'close' }
   response.writeHead(status, {
     ...{ 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
     ...{ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },

@@ -19,6 +19,9 @@ export interface Listening {
 
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 }
 
+/** Machines that wait for an answer of a person keep their connections. */
+const MOST_CONNECTIONS = 10_000
+
 /** Rejects if the port is taken, and for plain HTTP on an address that others can reach. */
 export async function listen(
   { host, port, tls }: ListenOptions,
@@ -29,6 +32,7 @@ export async function listen(
   const server: Server = tls
     ? createSecureServer({ ...LIMITS, ...tls }, listener)
     : createServer(LIMITS, listener)
+  server.maxConnections = MOST_CONNECTIONS
   const given = await bound(server, host, port)
   const name = isIP(host) === 6 ? `[${host}]` : host
   return { url: `${tls ? 'https' : 'http'}://${name}:${given}`, close: () => closed(server) }

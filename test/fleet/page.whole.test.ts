@@ -113,8 +113,9 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     const join_ = next('sudo carabiner fleet join').replace('sudo ', '')
     const status = next('carabiner fleet status')
     const people = ['key', 'people add', 'people'].map((word) => next(`carabiner fleet ${word}`))
-    for (const word of ['approvals', 'answer k7f3-9qxd allow', 'answer k7f3-9qxd deny'])
-      next(`carabiner fleet ${word}`)
+    const answering = ['approvals', 'answer k7f3-9qxd allow', 'answer k7f3-9qxd deny'].map((word) =>
+      next(`carabiner fleet ${word}`),
+    )
     next('export CARABINER_FLEET_WEBHOOK_SECRET=')
     next('carabiner fleet serve --webhook')
     const ship = next('carabiner fleet ship')
@@ -177,12 +178,49 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     await run(owner, [`delete from fleet.record where session = 'of-bob'`])
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
 
-    // An approver with a key of her own.
+    // An approver with a key of her own, and one question of a machine, which she allows from elsewhere.
     const [makeKey = '', addPerson = '', listPeople = ''] = people
     const code = /people add NAME (\S+)/.exec((await type(makeKey, 'pia')).out)?.[1] ?? ''
     const added = await type(addPerson.replace('ann CODE', `pia ${code}`))
     expect(added).toMatchObject({ code: 0, out: expect.stringContaining('pia is on the list as approver') })
     expect((await type(listPeople)).out).toMatch(/^pia +approver +key /)
+    const guard = join(folder, 'ann', 'project', '.amplifier', 'hooks')
+    mkdirSync(guard, { recursive: true })
+    const asks = `echo '{"action":"ask_user","approval_prompt":"Deploy?"}'`
+    const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: asks }] }] }
+    writeFileSync(join(guard, 'hooks.json'), JSON.stringify({ hooks }))
+    expect(await type('carabiner trust --yes', 'ann')).toMatchObject({ code: 0 })
+    expect(await type(ship, 'ann')).toMatchObject({ code: 0 })
+    const deployment = JSON.stringify({
+      session_id: 'of-ann-2',
+      tool_name: 'Bash',
+      tool_input: { command: 'make deploy' },
+    })
+    const fire = () => type('carabiner fire PreToolUse', 'ann', undefined, deployment)
+    const question = await fire()
+    expect(question.out).toContain('A person of the fleet must approve this')
+    const id = /fleet answer (\w{4}-\w{4}) allow/.exec(question.out)?.[1] ?? ''
+    const [approvals = '', allow = '', deny = ''] = answering.map((line) =>
+      line
+        .replace('https://fleet.example:8443', `https://127.0.0.1:${port}`)
+        .replace('ca.pem', join(folder, 'ca.pem'))
+        .replace('k7f3-9qxd', id),
+    )
+    // A process of its own sends the question.
+    for (let shown = ''; !shown.includes(id); ) shown = (await type(approvals, 'pia')).out
+    expect((await type(`carabiner approvals allow ${id}`, 'ann')).out).toContain(
+      'only the people of the fleet',
+    )
+    expect(await type(`${allow} --yes`, 'pia')).toMatchObject({ code: 0 })
+    expect((await type(`${deny} ${allow.split('allow')[1]}`, 'pia')).code).toBe(1)
+    for (let code = 3; code !== 0; ) code = (await fire()).code
+    const second = /fleet answer (\w{4}-\w{4}) allow/.exec((await fire()).out)?.[1] ?? ''
+    expect(await type(`carabiner approvals deny ${second}`, 'ann')).toMatchObject({ code: 0 })
+    expect(await type(ship, 'ann')).toMatchObject({ code: 0 })
+    expect(await run(owner, [`select how, by_name from fleet.settled where how = 'used'`])).toEqual([
+      { how: 'used', by_name: 'pia' },
+    ])
+    expect((await type('carabiner fleet audit --kind approval --json')).out).toContain('"by":"pia"')
 
     expect(await type('carabiner fleet leave', 'bob')).toMatchObject({ code: 0 })
     expect((await type('carabiner fleet machines')).out).toMatch(/^bob +asked to leave/m)

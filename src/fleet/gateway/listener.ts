@@ -53,10 +53,16 @@ function bound(server: Server, host: string, port: number): Promise<number> {
   })
 }
 
-/** Answers what has begun. */
+/** How long a request that has begun may take. Machines that wait for answers ask again elsewhere. */
+const LAST_MS = 1000
+
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve())
+    const rest = setTimeout(() => server.closeAllConnections(), LAST_MS)
+    server.close(() => {
+      clearTimeout(rest)
+      resolve()
+    })
     server.closeIdleConnections()
   })
 }

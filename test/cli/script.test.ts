@@ -90,7 +90,7 @@ describe('every command', () => {
 })
 
 /** Each starts dozens of programs. */
-const FEW = ['bare', 'explain', 'list']
+const FEW = ['explain', 'list']
 
 describe('the script', { timeout: 120_000 }, () => {
   it.for(allScripts().filter(({ name }) => isLarge || FEW.includes(name)))(

@@ -158,8 +158,10 @@ describe('how it is reported', () => {
     const texts = sources.map((name) => readFileSync(join('src', name), 'utf8'))
     const ours = new Set(texts.flatMap((text) => text.match(/\bCARABINER_[A-Z_]*[A-Z]\b/g) ?? []))
     // A constant of the build, the code of a warning, how fast or talkative a program is, marks of our own processes, and
-    // the database of those who run a fleet.
-    const names = ['VERSION', 'SPANS', 'DEBUG', 'SERVICE', 'SPAWNER', 'DETACHED', 'PROOF', 'FLEET_DATABASE']
+    // what those who run a fleet and those who sign for it give their own commands.
+    const names = ['VERSION', 'SPANS', 'DEBUG', 'SERVICE', 'SPAWNER', 'DETACHED', 'PROOF'].concat(
+      ...['FLEET_DATABASE', 'FLEET_WEBHOOK_SECRET', 'KEY_PASSPHRASE'],
+    )
     const others = names.map((name) => `CARABINER_${name}`)
     expect([...ours].filter((name) => told({ [name]: 'x' }).length === 0).sort()).toEqual(others.sort())
   })

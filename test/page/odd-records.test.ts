@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { fileAuditLog } from '../../src/store/file-stores.js'
 import { Project, withProgram } from '../cli/program.js'
+import { sample } from '../property/runs.js'
 import { type Served, servePage } from './served-page.js'
 import { type Ask, enter, readStream, tabOf } from './visitor.js'
 
@@ -124,7 +125,7 @@ it('are all among the rows, and each can be opened', async () => {
   expect(status).toBe(200)
   const { rows } = answer as { rows: readonly { seq: number }[] }
   expect(rows.length).toBe(all.length)
-  for (const { seq } of rows)
+  for (const { seq } of sample(rows))
     expect([seq, (await ask('GET', `api/entry?seq=${seq}`)).status]).toEqual([seq, 200])
 })
 

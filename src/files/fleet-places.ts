@@ -10,6 +10,8 @@ export interface FleetPlace {
   readonly key: string
   /** The signed list of people. Root's copy is as old as the last command that root ran. */
   readonly people: string
+  /** The folder of the fleet's policy. */
+  readonly policy: string
   /** Whether an agent, which has the rights of its user, cannot change the marker. */
   readonly binding: boolean
 }
@@ -18,6 +20,7 @@ export const ROOT_PLACE: FleetPlace = {
   marker: join(ROOT_FOLDER, 'fleet.json'),
   key: join(ROOT_FOLDER, 'fleet.key'),
   people: join(ROOT_FOLDER, 'fleet-people.json'),
+  policy: join(ROOT_FOLDER, 'fleet-policy'),
   binding: true,
 }
 
@@ -27,6 +30,7 @@ export function userPlace(dataDir: string = dataHome()): FleetPlace {
     marker: join(folder, 'fleet.json'),
     key: join(folder, 'fleet.key'),
     people: join(folder, 'people.json'),
+    policy: join(folder, 'policy'),
     binding: false,
   }
 }

@@ -188,7 +188,8 @@ function sourcesOf(
   }
 }
 
-/** Files and trust decide first; the embedder may refuse what they allow. */
+/** Files and trust decide first; the embedder may refuse what they allow, but not what the company wants. */
 function admitting(configuration: Configuration, admit: Admit | undefined): Admit {
-  return (hook) => configuration.refusal(hook) ?? (admit ? admit(hook) : true)
+  return (hook) =>
+    configuration.refusal(hook) ?? (admit && hook.origin.scope !== 'company' ? admit(hook) : true)
 }

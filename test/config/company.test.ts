@@ -65,6 +65,7 @@ describe('hooks of the company', () => {
       { 'home/.amplifier/hooks/hooks.json': hooksFile([DENIES]) },
       { settings: { allow_user_hooks: false } },
     ],
+    ['a program that admits nothing', {}, { admit: () => ({ why: 'disabled', detail: 'not wanted' }) }],
   ])('are not switched off by %s', async (_, files, options) => {
     expect((await outcomeIn(machine({ ...POLICY, ...files }), options)).action).toBe('deny')
   })
@@ -81,6 +82,32 @@ describe('hooks of the company', () => {
     }
     const admit = switches({ dataDir, projectDir: join(root, 'project') })
     expect((await outcomeIn(root, { admit })).action).toBe('deny')
+  })
+
+  const ALLOWS = command(
+    `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'`,
+  )
+  const ASKS = { 'etc/policy/rules.json': { rules: [rule('ask')] } }
+  const allowing = (folder: string) => ({
+    [`${folder}/hooks/hooks.json`]: hooksFile([ALLOWS], {}, 'PermissionRequest'),
+  })
+
+  it('ask a person, whatever hooks of the user allow', async () => {
+    const outcome = await outcomeIn(machine({ ...ASKS, ...allowing('home/.amplifier') }))
+    expect(outcome.action).toBe('ask_user')
+    expect(outcome.diagnostics).toMatchObject([
+      { code: 'verdict-ignored', text: /^user:PermissionRequest#1 / },
+    ])
+  })
+
+  it('may answer what the company asks', async () => {
+    const outcome = await outcomeIn(
+      machine({ ...ASKS, ...allowing('home/.amplifier'), ...allowing('etc/policy') }),
+    )
+    expect(outcome).toMatchObject({
+      action: 'continue',
+      approval: { answer: { by: 'company:PermissionRequest#1' } },
+    })
   })
 
   it('do not let a project run what nobody reviewed', async () => {

@@ -7,7 +7,7 @@ import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { LONGEST_TIMER_MS, timestamp } from '../base/time.js'
 import { endsChain, type Verdict } from '../events/actions.js'
-import type { HookEvent, SessionInfo } from '../hooks/hook.js'
+import type { Hook, HookEvent, SessionInfo } from '../hooks/hook.js'
 import type { Approval, ApprovalAnswer, Question } from '../hooks/outcome.js'
 import {
   ALLOWS_ALWAYS,
@@ -91,6 +91,15 @@ const CHANGED_IN_VAIN: Diagnostic = {
   text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
 }
 
+function isOfCompany({ origin }: Hook): boolean {
+  return origin.scope === 'company'
+}
+
+function allowedInVain({ name }: Hook): Diagnostic {
+  const text = `${name} allowed what the company’s policy asks a person about; its allow is ignored`
+  return { code: 'verdict-ignored', text }
+}
+
 /** If an answer edits the call, the edited call is judged again. */
 export function settleAsk(judgement: Judgement, options: AskOptions): Promise<Settled> {
   return new Inquiry(judgement, options).settle()
@@ -125,7 +134,7 @@ class Inquiry {
         await this.#grantIfAlways(answer, merged.asking)
         return this.#allowed(question, answer)
       }
-      const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
+      const answered = (await this.#askHooks(open)) ?? (await this.#askPerson(question))
       const settled = await this.#settledBy(answered, question, open)
       if (settled) return settled
     }
@@ -187,8 +196,8 @@ class Inquiry {
     return open.filter((one) => granted.get(one) === undefined)
   }
 
-  /** Undefined if no PermissionRequest hook decides. */
-  async #askHooks(): Promise<Answered | undefined> {
+  /** Undefined if no PermissionRequest hook decides. What the company asks, only the company's own hooks may allow. */
+  async #askHooks(open: readonly Asking[]): Promise<Answered | undefined> {
     const asked = await this.#options.permission(this.#judgement)
     if (!asked) return undefined
     this.#permissions.push(asked)
@@ -205,14 +214,16 @@ class Inquiry {
       }
     }
     if (endsChain(action)) return { answer: this.#answer('deny', 'hook'), reason, aborts: action }
-    if (permission !== 'allow') {
+    const allows = asked.ran.filter(({ effect }) => permission === 'allow' && effect.permission === 'allow')
+    const isCompanys = open.some(({ hook }) => isOfCompany(hook))
+    const counting = allows.find(({ hook }) => !isCompanys || isOfCompany(hook))
+    if (!counting) {
+      const [vain] = allows
+      if (vain) this.#diagnostics.push(allowedInVain(vain.hook))
       if (asked.modified) this.#diagnostics.push(CHANGED_IN_VAIN)
       return undefined
     }
-    const answer = this.#answer(
-      'allow',
-      by((one) => one.effect.permission === 'allow'),
-    )
+    const answer = this.#answer('allow', counting.hook.name)
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 

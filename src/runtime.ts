@@ -22,7 +22,7 @@ import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
 import { callerEnv, callerPath } from './files/caller.js'
-import { COMPANY_FOLDER, type CompanyFolder, companyPolicy } from './files/company-folder.js'
+import { type CompanyFolder, companyFolder, companyPolicies } from './files/company-folder.js'
 import { userHome } from './files/homes.js'
 import { statIfThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
@@ -102,7 +102,7 @@ function isGlobal(value: unknown): boolean {
 
 /** All options are optional. An unknown one is refused, because a misspelt `approver` would never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
-  return hooksUnder(COMPANY_FOLDER, options)
+  return hooksUnder(companyFolder(), options)
 }
 
 /** Hooks on a machine that has its company's policy, if any, in this folder. */
@@ -173,7 +173,7 @@ function sourcesOf(
   company: CompanyFolder,
 ): ConfigSources | undefined {
   const hasFiles = projectDir !== undefined || plugins?.length || configs?.length
-  if (!hasFiles && !companyPolicy(company)) return undefined
+  if (!hasFiles && companyPolicies(company).length === 0) return undefined
   return {
     company,
     ...(projectDir !== undefined && { projectDir: callerPath(projectDir), homeDir: home }),

@@ -8,7 +8,7 @@ import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
 import { callerEnv, callerFolder, callerPath } from '../files/caller.js'
-import { COMPANY_FOLDER } from '../files/company-folder.js'
+import { companyFolder } from '../files/company-folder.js'
 import { isFolder } from '../files/folder.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround, homesOf } from '../files/project-folders.js'
@@ -167,7 +167,7 @@ export function noticesOf(hooks: OpenHooks): readonly Diagnostic[] {
 export function configSources(places: Places): ConfigSources & { readonly projectDir: string } {
   const projectDir = projectFolder(places)
   return {
-    company: COMPANY_FOLDER,
+    company: companyFolder(),
     projectDir,
     outerDirs: foldersAround([projectDir], homesOf()),
     homeDir: userHome(),

@@ -101,7 +101,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     detached,
     once: owner.place.skillDir !== undefined && common.once === true,
     observe: common.observe === true,
-    mode: common.mode ?? 'enforce',
+    mode: owner.mode ?? common.mode ?? 'enforce',
     sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
     timeoutMs,
     cappedBy: timeout.cappedBy ?? (isShortened ? RAISE_DEFAULT : undefined),
@@ -253,7 +253,7 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     lane: null,
     detached: false,
     once: false,
-    mode,
+    mode: owner.mode ?? mode,
     timeoutMs: handler.timeouts.intercept * 1000,
     onFailure,
   }

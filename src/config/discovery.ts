@@ -3,11 +3,11 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { digest } from '../core/base/digest.js'
-import { textOf } from '../core/base/errors.js'
+import { type DiagnosticCode, textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import { callerPath } from '../files/caller.js'
-import { type CompanyFolder, type CompanyPolicy, companyPolicy } from '../files/company-folder.js'
+import { type CompanyFolder, type CompanyPolicy, companyPolicies } from '../files/company-folder.js'
 import { readableNames } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { isThere, noteContent, noted, noteFailure } from '../files/looks.js'
@@ -60,8 +60,8 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   const documents: HookDocument[] = []
   const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
     documents.push(...attempt(path, notes, () => find(callerPath(path))))
-  const company = sources.company && companyPolicy(sources.company)
-  if (company) look(company.folder, () => ofCompany(company, search))
+  for (const policy of sources.company ? companyPolicies(sources.company) : [])
+    look(policy.folder, () => ofCompany(policy, search))
   const home = typeof homeDir === 'string' && !isAbsolute(homeDir) ? noHome(homeDir, notes) : homeDir
   if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
@@ -155,22 +155,25 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
 }
 
 /** A policy that nobody can rely on counts as rules that cannot be read. */
-function ofCompany({ folder, problem }: CompanyPolicy, search: Search): readonly HookDocument[] {
+function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument[] {
+  const { folder, source, mode, problem, warning, todo } = policy
   const place = { projectDir: projectDirOf(search.sources) ?? folder, hooksDir: join(folder, 'hooks') }
   // A realm of its own: the same hook of a user, who may switch it off, must not stand for it.
-  const owner: Owner = { scope: 'company', source: 'company', realm: 'company', place }
-  if (problem === undefined) return inFolder(folder, owner, search)
-  const text = `the company’s policy cannot be relied on: ${problem}`
-  search.notes.add('config-invalid', text, { path: folder, line: 1 }, { todo: TO_OWN })
-  return documentsOf(rulesDocument(owner, folder, 'broken'))
+  const realm = mode ? `company ${mode}` : 'company'
+  const owner: Owner = { scope: 'company', source, realm, place, ...(mode && { mode }) }
+  const say = (code: DiagnosticCode, text: string) =>
+    search.notes.add(code, text, { path: folder, line: 1 }, { todo })
+  if (problem !== undefined) {
+    say('config-invalid', `the company’s policy cannot be relied on: ${problem}`)
+    return documentsOf(rulesDocument(owner, folder, 'broken'))
+  }
+  if (warning !== undefined) say('policy-expired', `the company’s policy still counts, but ${warning}`)
+  return inFolder(folder, owner, search)
 }
-
-const TO_OWN = 'As root, give the folder to root, and let nobody else write to it.'
 
 /** `folder` is laid out like `.amplifier`. */
 function inFolder(folder: string, owner: Owner, search: Search): readonly HookDocument[] {
   const { files, sources } = search
-  const { scope } = owner
   const { hooksDir } = owner.place
   const documents: HookDocument[] = []
   const root = files.read(join(hooksDir, 'hooks.json'), hooksShape)
@@ -181,7 +184,7 @@ function inFolder(folder: string, owner: Owner, search: Search): readonly HookDo
   documents.push(...documentsOf(rulesDocument(owner, rules, files.read(rules, rulesShape))))
   const names = pluginNames(hooksDir, search)
   if (names.length === 0) return documents
-  const plugin = pluginSources(scope, sources)
+  const plugin = pluginSources(owner.scope, sources, owner)
   for (const name of names) {
     const path = hooksDir + sep + name
     const found = attempt(path, search.notes, () => foundPlugin(path, plugin, search))
@@ -231,11 +234,17 @@ function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefine
 }
 
 /** A project's plugin must not find the data of a plugin with the same name that belongs to the user or another project. */
-export function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
+export function pluginSources(
+  scope: Owner['scope'],
+  sources: ConfigSources,
+  of?: Pick<Owner, 'mode' | 'source'>,
+): PluginSources {
   const projectDir = projectDirOf(sources)
   const owner = needsTrust(scope) ? `project-${digest(projectDir ?? '').slice(0, 16)}` : scope
-  const dataDir = join(resolve(sources.dataDir ?? dataHome()), 'plugin-data', owner)
-  return { scope, projectDir, dataDir }
+  const shadowOf = of?.mode && of.source
+  const own = shadowOf === undefined ? owner : `${owner}-shadow`
+  const dataDir = join(resolve(sources.dataDir ?? dataHome()), 'plugin-data', own)
+  return { scope, projectDir, dataDir, ...(shadowOf !== undefined && { shadowOf }) }
 }
 
 /** Per folder. A repository must not make every event take minutes. */

@@ -4,7 +4,7 @@ import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
-import { companyPolicy } from '../files/company-folder.js'
+import { enforcedFolders } from '../files/company-folder.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { realOf } from '../files/within.js'
@@ -97,7 +97,8 @@ function readSources(
     if (document.role === 'rules') continue
     const contents = contentsOf(document, { notes, names, matchers, readAgentFile })
     // A project's switches apply to its own hooks, not to those of a project inside it.
-    given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
+    if (document.owner.mode !== 'shadow')
+      given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
     if (!needsTrust(document.owner.scope) || entries.length + processes.length + more <= MOST_HOOKS) {
       for (const entry of contents.entries) entries.push(entry)
@@ -111,8 +112,8 @@ function readSources(
     }
   }
   const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => !needsTrust(owner.scope))
-  const hasCompany = sources.company !== undefined && companyPolicy(sources.company) !== undefined
-  const merge = mergeSettings(given, { ...sources, hasCompany }, userHasHooks, notes)
+  const policies = sources.company ? enforcedFolders(sources.company) : []
+  const merge = mergeSettings(given, { ...sources, policies }, userHasHooks, notes)
   return { entries, processes, rules, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
 }
 

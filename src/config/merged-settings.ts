@@ -8,6 +8,7 @@ import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import type { Recheck } from '../core/run/queue.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embedder.js'
 import { type JsonPath, under } from '../files/json-text.js'
+import { isBelow } from '../files/within.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
@@ -96,8 +97,8 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
 }
 
 interface GivenByOthers {
-  /** Whether the company has a policy, even without settings. */
-  readonly hasCompany?: boolean
+  /** The folders of the company's policies that count, even those without settings. */
+  readonly policies?: readonly string[]
   readonly settings?: Partial<MergedSettings>
   readonly settingsTighten?: boolean
 }
@@ -105,10 +106,11 @@ interface GivenByOthers {
 /** The embedder's settings override the user's files, unless they may only tighten them. A project may tighten both. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  { hasCompany = false, settings: wantedByEmbedder = {}, settingsTighten }: GivenByOthers,
+  { policies = [], settings: wantedByEmbedder = {}, settingsTighten }: GivenByOthers,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
+  const hasCompany = policies.length > 0
   const valid = given.flatMap((setting) => inOrder(setting, notes))
   const of = (wanted: Scope) => valid.filter(({ scope }) => scope === wanted)
   const values: Record<string, unknown> = { ...DEFAULT_MERGED, ...(hasCompany && { bypass: false }) }
@@ -119,8 +121,10 @@ export function mergeSettings(
       flip(off, setting, silenceOf(setting))
     }
   }
-  decideBy(of('company'))
-  const ofCompany = { values: { ...values }, off: off.get('enabled') ?? off.get('disableAllHooks') }
+  const company = policies.map((folder) => of('company').filter(({ file }) => isBelow(file.path, folder)))
+  for (const [i, settings] of company.entries()) {
+    decideBy(i === 0 ? settings : tighterThanPolicies(settings, company.slice(0, i).flat(), values, notes))
+  }
   decideBy(hasCompany ? tighterThanCompany(of('user'), of('company'), values, notes) : of('user'))
   const mayOnlyTighten = settingsTighten || hasCompany
   const embedder = mayOnlyTighten ? withoutLooser(wantedByEmbedder, values) : wantedByEmbedder
@@ -131,7 +135,7 @@ export function mergeSettings(
   }
   const everybody = off.get('enabled') ?? off.get('disableAllHooks')
   const disabled: Record<Scope, Silence | undefined> = {
-    company: ofCompany.off,
+    company: offInAll(company),
     user: everybody ?? off.get('allow_user_hooks'),
     named: everybody,
     project: everybody ?? off.get('allow_project_hooks'),
@@ -155,7 +159,7 @@ export function mergeSettings(
     hasCompany,
     settings: values as unknown as MergedSettings,
     terms: {
-      company: termsOf(ofCompany.values, claudeLimits(of('company'))),
+      company: longestTerms(company),
       user: termsOf(userValues, claude),
       named: termsOf(tightened(userValues, of('named')), claude),
       project: termsOf(values, claude),
@@ -395,6 +399,47 @@ function tighterThanCompany(
     notes.add('setting-ignored', text, setting, { todo: 'Remove it, or ask the people who keep the policy.' })
     return false
   })
+}
+
+/** Several policies hold together: none loosens what another says, or has as its default. */
+function tighterThanPolicies(
+  settings: readonly GivenSetting[],
+  earlier: readonly GivenSetting[],
+  values: Readonly<Record<string, unknown>>,
+  notes: Notes,
+): readonly GivenSetting[] {
+  const isFree = ({ key }: GivenSetting) =>
+    !isSwitch(key) && LOOSER[key] === other && !earlier.some((one) => one.key === key)
+  const bound = settings.filter((setting) => !isFree(setting))
+  return [...settings.filter(isFree), ...tighterThanCompany(bound, bound, values, notes)]
+}
+
+/** A policy may switch off its own hooks, but not those of another. */
+function offInAll(policies: readonly (readonly GivenSetting[])[]): Silence | undefined {
+  const silences = policies.map((settings) => {
+    const off = new Map<Switch, Silence>()
+    for (const setting of settings) flip(off, setting, silenceOf(setting))
+    return off.get('enabled') ?? off.get('disableAllHooks')
+  })
+  return silences.includes(undefined) ? undefined : silences[0]
+}
+
+/** Each policy has its own terms; the hooks of all get the longest, because one that runs out of time does not judge. */
+function longestTerms(policies: readonly (readonly GivenSetting[])[]): Terms {
+  const all = (policies.length === 0 ? [[]] : policies).map((settings) => {
+    const own = Object.fromEntries(settings.map(({ key, value }) => [key, value]))
+    return termsOf({ ...DEFAULT_MERGED, ...own }, claudeLimits(settings))
+  })
+  const longest = (limits: readonly TimeLimits[]): TimeLimits => {
+    const usual = limits.flatMap((one) => one.usual ?? [])
+    const most = Math.max(...limits.map((one) => one.most))
+    return { usual: usual.length < limits.length ? undefined : Math.max(...usual), most }
+  }
+  return {
+    env: all.some(({ env }) => env === 'minimal') ? 'minimal' : 'inherit',
+    amplifier: longest(all.map(({ amplifier }) => amplifier)),
+    claude: longest(all.map(({ claude }) => claude)),
+  }
 }
 
 function tightened(values: Readonly<Record<string, unknown>>, by: readonly GivenSetting[]): typeof values {

@@ -11,9 +11,11 @@ export type Scope = 'company' | 'user' | 'project' | 'named'
 
 export interface Owner {
   readonly scope: Scope
-  /** For people: a plugin's name, `company`, `user`, `project`, or the name of an explicit file. */
+  /** For people: a plugin's name, `company`, `fleet`, `user`, `project`, or the name of an explicit file. */
   readonly source: string
   readonly place: Place
+  /** All its hooks and rules run in this mode, whatever they say. */
+  readonly mode?: 'shadow'
   /** Identical hooks of one realm run once. All settings and root files share a realm; each plugin is one of its own. */
   readonly realm: string
 }

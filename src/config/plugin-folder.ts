@@ -19,6 +19,8 @@ export interface PluginSources {
   readonly projectDir: string | undefined
   /** Holds one data folder per plugin. */
   readonly dataDir: string
+  /** The name of the policy in shadow mode that they belong to. */
+  readonly shadowOf?: string | undefined
 }
 
 export interface PluginFolder {
@@ -73,14 +75,15 @@ function read(files: ConfigFiles, root: string, folder: string, name: string, sh
 }
 
 function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner {
-  const { scope, projectDir, dataDir } = sources
+  const { scope, projectDir, dataDir, shadowOf } = sources
   const name =
     cleanName(isObject(manifest) ? manifest.name : undefined) ?? cleanName(basename(root)) ?? 'plugin'
   const hooksDir = dirname(root)
   return {
     scope,
-    source: name,
+    source: shadowOf === undefined ? name : `${shadowOf}/${name}`,
     realm: `plugin ${root}`,
+    ...(shadowOf !== undefined && { mode: 'shadow' as const }),
     place: {
       projectDir: projectDir ?? hooksDir,
       hooksDir,

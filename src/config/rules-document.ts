@@ -131,6 +131,7 @@ function configured(
       lane: null,
       detached: false,
       once: false,
+      ...(owner.mode && { mode: owner.mode }),
       timeoutMs: LONGEST_MS,
       onFailure: 'block',
     },

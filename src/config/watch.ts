@@ -4,6 +4,9 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
+import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import { expiryOf } from '../files/company-folder.js'
+import { inForcePath } from '../files/fleet-policy.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfigSources, discover } from './discovery.js'
 import { Notes } from './notes.js'
@@ -50,6 +53,7 @@ class Watching implements ConfigWatch {
   readonly #territory: Territory
   readonly #watchers: FSWatcher[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
+  #expiry: ReturnType<typeof setTimeout> | undefined
   #closed = false
 
   constructor(
@@ -68,11 +72,13 @@ class Watching implements ConfigWatch {
   async begin(): Promise<void> {
     this.#territory.extend(pathsOf(this.#sources))
     await this.#watch([...this.#territory.roots])
+    this.#awaitExpiry()
   }
 
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#expiry)
     await Promise.all(this.#watchers.map((watcher) => watcher.close()))
   }
 
@@ -96,6 +102,15 @@ class Watching implements ConfigWatch {
     clearTimeout(late)
   }
 
+  /** Nothing changes on disk when the fleet's policy expires. */
+  #awaitExpiry(): void {
+    clearTimeout(this.#expiry)
+    const { company } = this.#sources
+    const left = (company ? expiryOf(company) : Number.POSITIVE_INFINITY) - Date.now()
+    if (this.#closed || left < 0 || left > LONGEST_TIMER_MS) return
+    this.#expiry = setTimeout(() => this.#stir(), left).unref()
+  }
+
   #stir(): void {
     clearTimeout(this.#timer)
     if (!this.#closed) this.#timer = setTimeout(() => void this.#tell(), QUIET_MS).unref()
@@ -106,6 +121,7 @@ class Watching implements ConfigWatch {
     try {
       const roots = this.#territory.extend(pathsOf(this.#sources))
       if (roots.length > 0) await this.#watch(roots)
+      this.#awaitExpiry()
       if (!this.#closed) this.#onChange()
     } catch (error) {
       this.#note(problemOf(error))
@@ -132,6 +148,7 @@ class Territory {
     const bases = [homeDir, projectDir].filter((base) => base !== undefined).map((base) => resolve(base))
     const folders = bases.map((base) => [join(base, '.amplifier'), base] as const)
     if (company) folders.push([company.path, dirname(company.path)])
+    for (const { folder } of company?.fleet ?? []) this.#take(inForcePath(folder), dirname(folder))
     this.#hooksDirs = folders.map(([folder]) => join(folder, 'hooks'))
     for (const [folder, from] of folders)
       for (const name of WATCHED_FILES) this.#take(join(folder, name), from)

@@ -1,8 +1,11 @@
-// The company's policy on this machine: a folder of root that is laid out like `.amplifier`.
+// The company's policy on this machine: a folder of root that is laid out like `.amplifier`, and what its fleet sent.
 
 import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { fleetPolicies } from './fleet-bundles.js'
+import { ROOT_PLACE, userPlace } from './fleet-places.js'
+import { type PolicyPlace, policyPlace } from './fleet-policy.js'
 import { lstatIfThere } from './if-there.js'
 import { noted } from './looks.js'
 import { checkOwned, ROOT_FOLDER } from './root-owned.js'
@@ -11,22 +14,58 @@ export interface CompanyFolder {
   readonly path: string
   /** Default: root. */
   readonly owner?: number
+  /** Where the policy of a fleet may be. Every one that is there counts, as the folder does. */
+  readonly fleet?: readonly PolicyPlace[]
 }
 
-export const COMPANY_FOLDER: CompanyFolder = { path: join(ROOT_FOLDER, 'policy') }
+/**
+ * Where this machine has its company's policy. The fleet's counts in both places, whatever became of the membership: it
+ * must not end because somebody removed the marker.
+ */
+export function companyFolder(): CompanyFolder {
+  return { path: join(ROOT_FOLDER, 'policy'), fleet: [ROOT_PLACE, userPlace()].map(policyPlace) }
+}
 
 export interface CompanyPolicy {
+  /** Laid out like `.amplifier`. */
   readonly folder: string
+  /** For people and records: `company`, `fleet`, or `fleet@8` for version 8 in shadow mode. */
+  readonly source: string
+  /** Its hooks and rules run in shadow mode, and its settings do not count. */
+  readonly mode?: 'shadow'
   /** Why nobody can rely on it. Then every tool call is refused. */
   readonly problem?: string
+  /** ISO-8601. */
+  readonly expires?: string
+  /** What people should know about it, although it counts. */
+  readonly warning?: string
+  /** What to do about the problem or the warning. */
+  readonly todo?: string
 }
 
-/** Undefined if this machine has none. */
-export function companyPolicy({ path, owner = 0 }: CompanyFolder): CompanyPolicy | undefined {
+/** Empty if this machine has none. */
+export function companyPolicies({ path, owner = 0, fleet = [] }: CompanyFolder): readonly CompanyPolicy[] {
   const problem = problemOf(`${owner} ${path}`)
-  if (problem === undefined) return undefined
-  return problem === '' ? { folder: path } : { folder: path, problem }
+  const own = { folder: path, source: 'company' }
+  return [
+    ...fleet.flatMap(fleetPolicies),
+    ...(problem === undefined ? [] : [problem === '' ? own : { ...own, problem, todo: TO_OWN }]),
+  ]
 }
+
+/** The folders of those that count. */
+export function enforcedFolders(company: CompanyFolder): readonly string[] {
+  const policies = companyPolicies(company).filter(({ mode }) => mode !== 'shadow')
+  return policies.map(({ folder }) => folder)
+}
+
+/** When the next of them expires, in milliseconds since 1970. Infinity if none will. */
+export function expiryOf(company: CompanyFolder): number {
+  const times = companyPolicies(company).flatMap(({ expires }) => expires ?? [])
+  return Math.min(...times.map((time) => Date.parse(time)).filter((time) => time > Date.now()))
+}
+
+const TO_OWN = 'As root, give the folder to root, and let nobody else write to it.'
 
 /** A policy is a few files. More would slow down every event. */
 const MOST_FILES = 10_000

@@ -1,6 +1,6 @@
 // Files that only root can change, so that an agent, which has the rights of its user, cannot.
 
-import { chmodSync, chownSync, lstatSync, writeFileSync } from 'node:fs'
+import { type BigIntStats, chmodSync, chownSync, lstatSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makePrivate } from './folder.js'
 import { placeWhole } from './plain-file.js'
@@ -17,12 +17,15 @@ export function checkRootOwned(path: string): void {
 }
 
 /** A link has the rights of what it leads to, so nobody can rely on one. */
-export function checkOwned(path: string, owner: number = ROOT): void {
-  const stats = lstatSync(path)
+export function checkOwned(
+  path: string,
+  owner: number = ROOT,
+  stats: Stats | BigIntStats = lstatSync(path),
+): void {
   const name = owner === ROOT ? 'root' : `user ${owner}`
-  if (stats.uid !== owner) throw new Error(`${path} belongs to user ${stats.uid}, not to ${name}`)
+  if (Number(stats.uid) !== owner) throw new Error(`${path} belongs to user ${stats.uid}, not to ${name}`)
   if (stats.isSymbolicLink()) throw new Error(`${path} is a link`)
-  if ((stats.mode & BY_OTHERS) !== 0) throw new Error(`others than ${name} may write to ${path}`)
+  if ((Number(stats.mode) & BY_OTHERS) !== 0) throw new Error(`others than ${name} may write to ${path}`)
 }
 
 export interface RootFileOptions {

@@ -332,6 +332,11 @@ export const DIAGNOSTIC_CODES = {
       'A setting has an unknown name or an impossible value. The default applies, or the strictest value if the setting restricts something.',
     todo: 'Correct the setting at the line that the diagnostic names.',
   },
+  'policy-expired': {
+    means:
+      'The fleet’s policy on this machine is older than it may be, or the clock is behind. The policy says that it counts all the same.',
+    todo: 'Run carabiner fleet policy fetch, and set the clock if it is wrong.',
+  },
   'setting-ignored': {
     means:
       'A project may tighten a setting, but not loosen it; nor may the user where the company has a policy. This one was ignored.',

@@ -226,7 +226,7 @@ function programFor(
   const reader = { scope: hook.origin.scope, isGuard: isGuard(hook) }
   const sessionId = sessionOf(event)
   const hands = sessionId !== undefined && resolveEvent(event.name).setsVariables === true
-  const envFile = hands ? handedOn.fileFor(sessionId, reader.scope, note) : undefined
+  const envFile = hands ? handedOn.fileFor(sessionId, { ...reader, mode: hook.mode }, note) : undefined
   const variables = handedOn.variablesFor(sessionId, { ...reader, projectDir: place.projectDir }, note)
   const env = hookEnvironment(
     { parent: callerEnv(), own, minimal: inheritance === 'minimal', passthrough: envPassthrough },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { byteLength, shown } from '../../core/base/text.js'
-import type { Origin } from '../../core/hooks/hook.js'
+import type { HookMode, Origin } from '../../core/hooks/hook.js'
 import { callerEnv } from '../../files/caller.js'
 import { ifThere, lstatIfThere } from '../../files/if-there.js'
 import { parentFor } from '../program/environment.js'
@@ -26,6 +26,8 @@ type FolderOf = (session: string, make?: boolean) => string
 
 /** Variables reach later hooks of the same side and of those below it: a project's never reach the user's, nor those of the company. */
 const FILES = { company: 'company.env', user: 'user.env', others: 'others.env' } as const
+/** Nobody reads what hooks in shadow mode write. */
+const SHADOW_FILE = 'shadow.env'
 
 /** These name what a hook works on, and are ours alone. */
 const OURS = /^(?:AMPLIFIER_|CLAUDE_|PLUGIN_ROOT$)/
@@ -44,9 +46,14 @@ export class HandedOn {
   }
 
   /** The file that a hook may append to. Undefined, with a note, if it cannot be created. */
-  fileFor(session: string, scope: Origin['scope'], note: Note): string | undefined {
+  fileFor(
+    session: string,
+    { scope, mode }: { readonly scope: Origin['scope']; readonly mode?: HookMode | undefined },
+    note: Note,
+  ): string | undefined {
     try {
-      const file = join(this.#opened(session, note), FILES[sideOf(scope)])
+      const name = mode === 'shadow' ? SHADOW_FILE : FILES[sideOf(scope)]
+      const file = join(this.#opened(session, note), name)
       closeSync(openSync(file, CREATE, 0o600))
       return file
     } catch (error) {

@@ -253,7 +253,7 @@ describe('where the file is, and when it is removed', NO_HANG, () => {
       const noted: Diagnostic[] = []
       const files = Array.from(
         { length: 1001 },
-        (_, i) => handedOn.fileFor(`s${i}`, 'project', (d) => noted.push(d)) ?? '',
+        (_, i) => handedOn.fileFor(`s${i}`, { scope: 'project' }, (d) => noted.push(d)) ?? '',
       )
       try {
         expect([

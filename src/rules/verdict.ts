@@ -40,6 +40,22 @@ export function verdictOf(hits: readonly Hit[], effects: readonly Effect[], auth
   return { result: resultOf(enforced, effects, authority), shadows: shadowsOf(counted, authority) }
 }
 
+/** What untrusted rules would have done that only trusted ones may. Limits are not counted for them. */
+export function untrustedOf(hits: readonly Hit[], { may, file }: Authority): readonly string[] {
+  if (may === 'all') return []
+  const held = hits.filter(
+    ({ rule }) => HELD.has(rule.then) && rule.mode !== 'shadow' && limitOf(rule) === undefined,
+  )
+  const texts = held.map(
+    ({ rule, effect }) =>
+      `a rule in ${file} would ${DOES[rule.then]}, but does not count until you trust it (carabiner trust): the call would ${shortened(effectText(effect))}`,
+  )
+  return [...new Set(texts)].slice(0, MOST_NAMED)
+}
+
+/** What may stop or change a call. */
+const HELD: ReadonlySet<Then> = new Set(['end_turn', 'ask', 'rewrite'])
+
 function resultOf(hits: readonly Hit[], effects: readonly Effect[], authority: Authority): HookResult {
   if (hits.length === 0) return CONTINUE
   const told = [...new Set(of(hits, 'tell').map(({ rule }) => rule.say ?? ''))].join('\n')

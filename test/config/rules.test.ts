@@ -254,6 +254,23 @@ describe('rules of a project', () => {
     expect(hooks.list()[0]?.command).toContain('not trusted: it can only deny')
   })
 
+  test('that cannot ask without trust say so, and the record calls the call unguarded', async () => {
+    const records: AuditRecord[] = []
+    write(rulesFile(project), { rules: [KEEP, ASK, { ...ASK, id: 'limited', at_most: 3, per: 'session' }] })
+    const hooks = await hooksHere({ audit: (record) => void records.push(record) })
+    const text = `project:rules: a rule in ${rulesFile(project)} would have asked about this call, but does not count until you trust it (carabiner trust): the call would delete ${project}/maybe`
+    const outcome = await fired(hooks, 'rm maybe')
+    expect(outcome.diagnostics).toEqual([expect.objectContaining({ code: 'rule-untrusted', text })])
+    expect(outcome.messages).toMatchObject([{ level: 'warning' }])
+    await fired(hooks, 'rm other')
+    await fired(hooks, 'rm keep maybe')
+    expect(records.map(({ unguarded }) => unguarded)).toEqual([
+      [{ hook: 'project:rules', source: 'project', why: 'untrusted', detail: text }],
+      undefined,
+      undefined,
+    ])
+  })
+
   test('count in full once they are trusted, and stay when the file is changed or gone', async () => {
     write(rulesFile(project), { rules: [KEEP, ASK] })
     await trustProject()

@@ -187,6 +187,11 @@ export const DIAGNOSTIC_CODES = {
       'The limit of a rule cannot be counted, because the session store is gone, unreadable, full or read-only, or the event names no session. The rule says "uncounted": "warn", so the call goes on.',
     todo: 'Make the folder that the diagnostic names readable and writable.',
   },
+  'rule-untrusted': {
+    means:
+      'A rule of a project would have asked about this call, rewritten it or ended the turn. You have not trusted the project, so its rules can only deny, and the call went on.',
+    todo: 'Review it and trust it: carabiner trust.',
+  },
   'rule-ignored': {
     means:
       'A rule has no effect: it has ended, it contradicts a stricter one, or it is in a project and would loosen something.',

@@ -86,7 +86,7 @@ function recordOf(written: Written): AuditRecord {
   const { reason, approval, hooks, injections, diagnostics } = outcome
   const ranBy = new Map(ran.map((one) => [one.trace, one]))
   const time = timestamp(session.engine.now())
-  const judged = { kind: resolveEvent(name), data, ran, listeners: written.listeners, action }
+  const judged = { kind: resolveEvent(name), data, ran, listeners: written.listeners, action, diagnostics }
   const unguarded = kind === 'fire' ? unguardedBy(judged, session.engine.configured) : []
   const call = kind === 'fire' && (unguarded.length > 0 || isJudged(judged)) ? kept(written, time) : undefined
   return {

@@ -27,6 +27,7 @@ export interface Judged {
   /** All hooks of the event. */
   readonly listeners?: Listeners | undefined
   readonly action: AuditRecord['action']
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Whether a gate saw the call, or a hook that would be one outside shadow mode. */
@@ -60,6 +61,16 @@ export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] 
       why,
       ...(detail !== undefined && { detail }),
     })),
+    ...ran.flatMap(({ hook: { name, origin } }) =>
+      judged.diagnostics
+        .filter(({ code, hook }) => code === 'rule-untrusted' && hook === name)
+        .map(({ text }) => ({
+          hook: name,
+          source: origin.source,
+          why: 'untrusted' as const,
+          detail: withoutSecrets(text),
+        })),
+    ),
     ...slipsOf(judged)
       .filter(({ id }) => !heard.has(id))
       .map((hook) => misspelt(judged, hook)),

@@ -10,10 +10,10 @@ import { userHome } from '../../files/homes.js'
 import { settingFiles } from '../../hosts/setting-files.js'
 import { type RedactedText, type Rule, type Rules, TEXT_FIELDS } from '../../rules/rule.js'
 import { rulesInForce, type Situation } from '../../rules/rules-in-force.js'
-import { countedOf, foreseen, verdictOf } from '../../rules/verdict.js'
+import { countedOf, foreseen, untrustedOf, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
 import { countAfter, settled, watchedFor } from './limits.js'
-import { rewriteOf } from './rewrites.js'
+import { type Judged, rewriteOf } from './rewrites.js'
 
 /** A rules file after all checks. Its reader knows more about the rules. */
 export interface RulesHandler {
@@ -55,17 +55,19 @@ export function rulesHooks(
       const { redactedText } = await import('./redacted-text.js')
       return redactedText(event, redacting(event, text), note)
     }
-    const judgedHere = async (one: HookEvent) => {
-      const { effects, hits } = await judged(one)
-      return { event: one, effects, hits: countedOf(hits, authority) }
-    }
-    const made = await rewriteOf(await judgedHere(event), judgedHere)
+    const judgedHere = async (one: HookEvent) => ({ event: one, ...(await judged(one)) })
+    const counted = ({ hits, ...rest }: Judged) => ({ ...rest, hits: countedOf(hits, authority) })
+    const sent = await judgedHere(event)
+    const made = await rewriteOf(counted(sent), async (one) => counted(await judgedHere(one)))
     const limited = await settled(made.hits, made.event, authority.file, count)
     const { result, shadows } = verdictOf(limited.hits, made.effects, authority)
     for (const text of shadows) note({ code: 'shadow', text })
     for (const text of limited.warnings) note({ code: 'rule-uncounted', text })
     const changed = made.input === undefined ? result : withInput(result, made.input, made.told)
-    return limited.warnings.length === 0 ? changed : warned(changed, limited.warnings)
+    const held = result.action === 'deny' ? [] : untrustedOf(sent.hits, authority)
+    for (const text of held) note({ code: 'rule-untrusted', text })
+    const warnings = [...limited.warnings, ...held]
+    return warnings.length === 0 ? changed : warned(changed, warnings)
   }
   const foresee = async (event: HookEvent) => {
     const text = textsOf(event)

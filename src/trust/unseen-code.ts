@@ -26,11 +26,13 @@ const MOST_SEARCHED = 256 * 1024
 
 /** One or two sentences. Undefined if nothing in the unit seems to load more code. */
 export function unseenCode(review: Review): string | undefined {
-  const commands = review.unit.hooks.map(({ command, args = [] }) => [command, ...args].join(' '))
+  // Rules name programs, and run none.
+  const hooks = review.unit.hooks.filter(({ type }) => type !== 'rules')
+  const commands = hooks.map(({ command, args = [] }) => [command, ...args].join(' '))
   const files = inReadingOrder(review).flatMap(({ file, part }) => (part === 'named' ? [file] : []))
   const texts = [...commands, ...files.map(textOf)]
   const started = [...Object.keys(review.programs), ...review.missing]
-  const onlyModules = review.unit.hooks.every(({ type }) => type === 'module')
+  const onlyModules = hooks.every(({ type }) => type === 'module')
   const found = LANGUAGES.filter((language) =>
     // What a module imports by a relative path is part of the review.
     onlyModules

@@ -61,7 +61,9 @@ function cells(entry: ShownEntry): Cells | undefined {
         oneLine(
           [
             gist(entry.kept),
-            isUnguarded(entry) ? missed(entry) : (entry.reason ?? shadows(entry) ?? ranBy(entry.hooks)),
+            isUnguarded(entry)
+              ? missed(entry)
+              : (asked(entry) ?? entry.reason ?? shadows(entry) ?? ranBy(entry.hooks)),
           ]
             .filter((one) => one !== '')
             .join(' · '),
@@ -121,6 +123,12 @@ function gist(kept: KeptCall | undefined): string {
 
 function missed({ unguarded = [] }: FireEntry): string {
   return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${missedWords(why)}`).join(', ')
+}
+
+/** What nobody has answered yet. The reason only says how to answer. */
+function asked({ action, approval }: FireEntry): string | undefined {
+  if (action !== 'ask_user' || !approval) return undefined
+  return approval.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`).join('; ')
 }
 
 /** What hooks and rules in shadow mode would have done. */

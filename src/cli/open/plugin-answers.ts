@@ -108,6 +108,12 @@ function originsIn(project: string): ReadonlyMap<string, string> {
   )
 }
 
+/** Hooks and rules that belong to no plugin. */
+const OWN: Readonly<Record<string, string>> = {
+  user: 'your own hooks and rules',
+  project: 'hooks and rules of this project',
+}
+
 function groupView(hooks: readonly Startable[], around: Around): GroupView {
   const { scope = '', source = '' } = hooks[0] ?? {}
   const target = around.targets.find((one) => !one.hook && one.plugin === source && one.from === scope)
@@ -116,7 +122,7 @@ function groupView(hooks: readonly Startable[], around: Around): GroupView {
   return {
     name: visible(source),
     from: visible(scope),
-    origin: visible(around.origins.get(`${scope}:${source}`) ?? ''),
+    origin: visible(around.origins.get(`${scope}:${source}`) ?? OWN[source] ?? ''),
     ...targetAnd(target, around),
     hooks: byName.map((ones) => hookView(ones, around)),
   }

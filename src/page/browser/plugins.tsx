@@ -55,13 +55,13 @@ interface With {
 
 function Group({ group, passkeys, onDone }: With & { readonly group: GroupView }) {
   const { name, from, origin, target, switched, hooks } = group
+  // One hook and its plugin would have two switches for the same thing.
+  const isAlone = target !== undefined && hooks.length === 1
   return (
     <article class="card" aria-label={name}>
       <header class="plugin">
         <h2>{name}</h2>
-        <p class="dim">
-          {from} · {origin}
-        </p>
+        <p class="dim">{[from !== name && from, origin].filter(Boolean).join(' · ')}</p>
       </header>
       {target && switched && (
         <Switched target={target} switched={switched} passkeys={passkeys} onDone={onDone} />
@@ -69,18 +69,29 @@ function Group({ group, passkeys, onDone }: With & { readonly group: GroupView }
       <ul class="rows">
         {hooks.map((hook) => (
           <li class="row" key={`${hook.name} ${hook.place}`}>
-            <Hook hook={hook} passkeys={passkeys} onDone={onDone} />
+            <Hook hook={hook} isAlone={isAlone} passkeys={passkeys} onDone={onDone} />
           </li>
         ))}
       </ul>
       {target && !switched && (
-        <Switches title={`all of ${name}`} target={target} passkeys={passkeys} onDone={onDone} />
+        <Switches
+          title={isAlone ? name : `all of ${name}`}
+          target={target}
+          passkeys={passkeys}
+          onDone={onDone}
+        />
       )}
     </article>
   )
 }
 
-function Hook({ hook, passkeys, onDone }: With & { readonly hook: PluginHookView }) {
+interface HookProps extends With {
+  readonly hook: PluginHookView
+  /** Its plugin has no other hook. */
+  readonly isAlone: boolean
+}
+
+function Hook({ hook, isAlone, passkeys, onDone }: HookProps) {
   const { name, on, command, place, standing, tone, why, target, switched, rules } = hook
   return (
     <details class="hooked">
@@ -96,7 +107,9 @@ function Hook({ hook, passkeys, onDone }: With & { readonly hook: PluginHookView
         {target && switched && (
           <Switched target={target} switched={switched} passkeys={passkeys} onDone={onDone} />
         )}
-        {target && !switched && <Switches title={name} target={target} passkeys={passkeys} onDone={onDone} />}
+        {target && !switched && !isAlone && (
+          <Switches title={name} target={target} passkeys={passkeys} onDone={onDone} />
+        )}
       </div>
     </details>
   )

@@ -166,7 +166,8 @@ function fireDetails(entry: FireEntry & ShownEntry, row: Row): Details {
     failures: (kept?.failures ?? [])
       .filter(({ stderr }) => stderr !== '')
       .map(({ hook, stderr }) => ({ hook: visible(hook), stderr: block(stderr) })),
-    notes: diagnostics.map(({ text }) => block(text)),
+    // The hooks that did not run already say so.
+    notes: diagnostics.filter(({ code }) => code !== 'untrusted').map(({ text }) => block(text)),
     asked: (approval?.question.asks ?? []).map(({ hook, prompt }) => block(`${hook} asked: ${prompt}`)),
     ...(approval && {
       answer: block(

@@ -26,7 +26,7 @@ export function AnswerList({ turn }: { readonly turn: number }) {
       {value && found.length === 0 && (
         <p class="nothing">
           {value.answers.length === 0
-            ? `Nobody was asked in the last ${value.days} days.`
+            ? `Nobody answered a question in the last ${value.days} days.`
             : 'No answer has these words.'}
         </p>
       )}

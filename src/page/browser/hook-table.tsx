@@ -37,8 +37,10 @@ export function HookTable({ query }: { readonly query: string }) {
               <th scope="col">Denied</th>
               <th scope="col">Failed</th>
               <th scope="col">Median</th>
-              <th scope="col">p95</th>
-              <th scope="col" class="charts">
+              <th scope="col" class="roomy">
+                p95
+              </th>
+              <th scope="col" class="charts roomy">
                 Runs over time
               </th>
             </tr>
@@ -107,8 +109,8 @@ function HookRow({ hook, most, history, isOpen, onOpen }: RowProps) {
         <td class={denies > 0 ? 'bad' : 'dim'}>{denies.toLocaleString()}</td>
         <td class={failures > 0 ? 'bad' : 'dim'}>{failures.toLocaleString()}</td>
         <td>{medianMs === undefined ? '–' : duration(medianMs)}</td>
-        <td>{p95Ms === undefined ? '–' : duration(p95Ms)}</td>
-        <td>
+        <td class="roomy">{p95Ms === undefined ? '–' : duration(p95Ms)}</td>
+        <td class="roomy">
           <Runs parts={parts} most={most} />
         </td>
       </tr>

@@ -12,7 +12,7 @@ import type { Standing } from './standing.js'
 import { Verify } from './verify.js'
 
 const LOOK_MS = 1000
-const SHOWN_QUESTIONS = 2
+const SHOWN_QUESTIONS = 1
 const SHOWN_LINES = 8
 
 export function Side({ standing: { questions, trust } }: { readonly standing: Standing }) {

@@ -20,6 +20,16 @@ export interface RowsWanted extends FilterOptions {
   readonly before?: number
 }
 
+/** What was called, as far as it was kept. */
+export interface RecordedCall {
+  readonly event: string
+  readonly tool?: string
+  /** JSON. */
+  readonly input?: string
+  /** False if secrets were taken out, long texts were cut, or nothing was kept. */
+  readonly isExact: boolean
+}
+
 /** Looked for so often, an entry is on the page before the next heartbeat of 50 ms. */
 const LOOK_MS = 25
 /** Entries of one burst are sent together. */
@@ -57,9 +67,27 @@ export class PageTrace {
   }
 
   async details(seq: number): Promise<Details> {
+    return detailsOf(await this.#entry(seq))
+  }
+
+  /** The call of an entry. Throws NotAnswered for an entry that is not about an event. */
+  async call(seq: number): Promise<RecordedCall> {
+    const entry = await this.#entry(seq)
+    if (!isFire(entry)) throw new NotAnswered(400, `Entry ${seq} is not about an event`)
+    const { event, tool, kept } = entry
+    const input = kept?.call.tool_input
+    return {
+      event: String(event),
+      ...(tool !== undefined && { tool: String(tool) }),
+      ...(input !== undefined && { input: JSON.stringify(input) }),
+      isExact: kept?.exact === true,
+    }
+  }
+
+  async #entry(seq: number): Promise<ShownEntry> {
     const filter: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
     for await (const entry of this.#log.entries({ newestFirst: true, filter, limit: 1 }))
-      for (const shown of await this.#with(await this.#asked([entry]), withCalls)) return detailsOf(shown)
+      for (const shown of await this.#with(await this.#asked([entry]), withCalls)) return shown
     throw new NotAnswered(404, `There is no entry ${seq}`)
   }
 

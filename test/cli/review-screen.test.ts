@@ -298,6 +298,9 @@ describe('P10: one sentence says which code the review does not cover', () => {
   it('and none where nothing is loaded', () => {
     expect(sentence({ 'run.sh': '#!/bin/sh\nexit 2\n' }, `sh ${S}.sh`)).toBeUndefined()
     expect(sentence({}, 'git status --short')).toBeUndefined()
+    const place = project()
+    const rules = hook('ask publish: run of npm publish', { type: 'rules' })
+    expect(unseenCode(place.store.look(place.file([rules])))).toBeUndefined()
   })
 
   it('stands right below what runs', () => {

@@ -18,6 +18,8 @@ describe.skipIf(chromiumFile === undefined)('a hook that does not do what its fi
     await page.focus('text=Why did a hook not run?')
     await page.keyboard.press('Enter')
     await page.waitForSelector('h1:text("Why not")')
+    expect(page.url()).toMatch(/#\/why\/5$/)
+    await page.waitForSelector('text=The call of record 5, as hooks would judge it now.')
     await page.focus('.head.hook:has-text("bash-guard")')
     expect(await shop.focused()).toContain('matcher "Bash" does not match tool_name "Write"')
     await page.keyboard.press('Enter')

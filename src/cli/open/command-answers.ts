@@ -4,9 +4,10 @@ import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { CATALOGUE } from '../../core/events/catalogue.js'
-import { type Answers, NotAnswered, textIn } from '../../page/answers.js'
+import { type Answers, NotAnswered, numberIn, textIn } from '../../page/answers.js'
 import { passkeysView } from '../../page/passkeys.js'
 import { block, place, path as shownPath } from '../../page/shown-text.js'
+import type { RecordedCall } from '../../page/trace.js'
 import type { DoctorView } from '../../page/view/doctor.js'
 import type { TrustView, UnitFilesView, UnitView } from '../../page/view/trust.js'
 import type { WhyHookView, WhyView } from '../../page/view/why.js'
@@ -23,8 +24,17 @@ import { commandLines, termLines, wayOf } from '../plugins/review-rows.js'
 import { run } from '../program.js'
 import { sourcesOf } from '../sources.js'
 
-/** None of these commands changes anything, but for a fix that only tightens. `approversFile` defaults to the list of this machine. */
-export function commandAnswers(commands: Commands, project: string, approversFile?: string): Answers {
+export interface CommandOptions {
+  readonly commands: Commands
+  readonly project: string
+  /** The call of a record. */
+  readonly callOf: (seq: number) => Promise<RecordedCall>
+  /** Default: the list of this machine. */
+  readonly approversFile?: string
+}
+
+/** None of these commands changes anything, but for a fix that only tightens. */
+export function commandAnswers({ commands, project, callOf, approversFile }: CommandOptions): Answers {
   const said = <T>(...args: readonly string[]) =>
     documentOf<T>(commands, [...args, `--project=${project}`, '--json'])
   return {
@@ -50,10 +60,13 @@ export function commandAnswers(commands: Commands, project: string, approversFil
     'GET api/trust/files': async ({ query }) =>
       filesView((await said<TrustDocument>('trust', '--full')).units, query.get('id') ?? ''),
     'GET api/events': async () => ({ events: Object.keys(CATALOGUE) }),
-    'GET api/why': async ({ query }) => whyView(await said<WhyDocument>(...explained(query))),
+    'GET api/why': async ({ query }): Promise<WhyView> => {
+      const call = await askedCall(query, callOf)
+      return whyView(await said<WhyDocument>(...explained(call)), call)
+    },
     'GET api/why/hook': async ({ query }): Promise<WhyHookView> => {
       const { hook } = await said<{ hook: WhyHookView }>(
-        ...explained(query),
+        ...explained(await askedCall(query, callOf)),
         `--hook=${query.get('hook') ?? ''}`,
       )
       return { text: block(hook.text), next: hook.next.map(block) }
@@ -78,9 +91,19 @@ export async function documentOf<T>(commands: Commands, args: readonly string[])
   return document
 }
 
+/** The record with this number, or what a person typed. */
+async function askedCall(
+  query: URLSearchParams,
+  callOf: CommandOptions['callOf'],
+): Promise<RecordedCall & { readonly seq?: number }> {
+  const seq = numberIn(query, 'seq')
+  if (seq !== undefined) return { ...(await callOf(seq)), seq }
+  const [event = '', tool = '', input = ''] = ['event', 'tool', 'input'].map((name) => query.get(name) ?? '')
+  return { event, tool, input, isExact: true }
+}
+
 /** Words from the page are values, never options. */
-function explained(query: URLSearchParams): readonly string[] {
-  const [event, tool, input] = ['event', 'tool', 'input'].map((name) => query.get(name) ?? '')
+function explained({ event, tool, input }: RecordedCall): readonly string[] {
   if (!event || event.startsWith('-')) throw new NotAnswered(400, 'Which event?')
   return ['explain', event, ...(tool ? [`--tool=${tool}`] : []), ...(input ? [`--input=${input}`] : [])]
 }
@@ -141,10 +164,25 @@ interface WhyDocument {
   readonly forecast?: { readonly deny?: string; readonly ask?: string }
 }
 
-function whyView({ event, candidates, forecast }: WhyDocument): WhyView {
+/** A longer input is judged, but not shown. */
+const LONGEST_INPUT = 3000
+
+function whyView(
+  { event, candidates, forecast }: WhyDocument,
+  { tool = '', input = '', isExact, seq }: Awaited<ReturnType<typeof askedCall>>,
+): WhyView {
   const { deny, ask } = forecast ?? {}
   return {
     event: visible(event),
+    ...(seq !== undefined && {
+      record: {
+        seq,
+        tool: visible(tool),
+        input: input.length > LONGEST_INPUT ? '' : visible(input),
+        isKept: input !== '',
+        isExact,
+      },
+    }),
     hooks: candidates.map(({ name, matched, why, detail, standing, matcher, cannotStart, origin }) => ({
       name: visible(name),
       runs: matched && cannotStart === undefined,
@@ -154,9 +192,10 @@ function whyView({ event, candidates, forecast }: WhyDocument): WhyView {
         .join(', '),
       place: origin.file === undefined ? visible(origin.source) : place(origin.file, origin.line),
     })),
-    forecast: [deny && `If a hook denies: ${deny}.`, ask && `Questions: ${ask}.`].flatMap((one) =>
-      one ? [block(one)] : [],
-    ),
+    forecast: [
+      deny && `If a hook denies: ${deny}.`,
+      ask && `If a hook asks: ${ask.replace(/^if a hook asks: /, '')}.`,
+    ].flatMap((one) => (one ? [block(one)] : [])),
   }
 }
 

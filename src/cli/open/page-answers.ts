@@ -42,7 +42,7 @@ export function pageAnswers(options: PageAnswersOptions): {
   const answers = {
     'GET api/about': async (): Promise<About> => ({ project: path(project), version }),
     ...traceAnswers(trace),
-    ...commandAnswers(commands, project, approversFile),
+    ...commandAnswers({ commands, project, callOf: (seq) => trace.call(seq), ...list }),
     ...questionAnswers({
       queue: () => approvalsIn({ onTrouble: onProblem, ...list }),
       project,

@@ -228,10 +228,7 @@ function Footer({ details }: { readonly details: Details }) {
       {kind === 'fire' && (
         <>
           {' · '}
-          <a href={addressOf('why', '', asked)}>Why did a hook not run?</a>
-          {tool !== '' &&
-            input === '' &&
-            ' (judged without the input of the tool, which is long or was not kept)'}
+          <a href={addressOf('why', String(seq))}>Why did a hook not run?</a>
           {' · '}
           <a href={addressOf('playground', '', asked)}>Try it again in a copy</a>
         </>

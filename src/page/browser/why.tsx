@@ -10,15 +10,19 @@ import type { ScreenProps } from './screen-props.js'
 import { isCommand, Typed } from './typed.js'
 
 export function Why({ feed, route }: ScreenProps) {
-  const query = { event: 'PreToolUse', ...Object.fromEntries(route.query) }
+  const query = queryOf(route)
   const { value, problem } = useAsked<WhyView>('api/why', query)
-  const events = useAsked<{ readonly events: readonly string[] }>('api/events').value?.events ?? [query.event]
+  const record = route.item === '' ? undefined : value?.record
+  const given: Readonly<Record<string, string>> = record
+    ? { event: value?.event ?? '', tool: record.tool, input: record.input }
+    : query
+  const { event = '', tool = '', input = '' } = given
+  const events = useAsked<{ readonly events: readonly string[] }>('api/events').value?.events ?? [event]
   const set = (key: string, text: string) => {
-    const next = new URLSearchParams({ ...query, [key]: text })
+    const next = new URLSearchParams({ ...given, [key]: text })
     for (const [name, given] of [...next]) if (given === '') next.delete(name)
     replaceRoute(addressOf('why', '', next.toString()))
   }
-  const given = query as Readonly<Record<string, string>>
   return (
     <>
       <header class="top">
@@ -27,17 +31,11 @@ export function Why({ feed, route }: ScreenProps) {
         </div>
       </header>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <CallChoice
-          feed={feed}
-          onChoose={({ event, tool = '', input = '' }) => {
-            const given = Object.entries({ event, tool, input }).filter(([, text]) => text !== '')
-            replaceRoute(addressOf('why', '', new URLSearchParams(given).toString()))
-          }}
-        />
+        <CallChoice feed={feed} onChoose={({ seq }) => replaceRoute(addressOf('why', String(seq)))} />
         <div class="fieldrow">
           <label>
             Event
-            <select value={given.event} onChange={({ currentTarget }) => set('event', currentTarget.value)}>
+            <select value={event} onChange={({ currentTarget }) => set('event', currentTarget.value)}>
               {events.map((name) => (
                 <option key={name}>{name}</option>
               ))}
@@ -47,8 +45,8 @@ export function Why({ feed, route }: ScreenProps) {
             Tool
             <input
               type="search"
-              value={given.tool ?? ''}
-              placeholder="Bash"
+              value={tool}
+              placeholder="none"
               onChange={({ currentTarget }) => set('tool', currentTarget.value.trim())}
             />
           </label>
@@ -57,21 +55,47 @@ export function Why({ feed, route }: ScreenProps) {
             <input
               type="search"
               class="broad mono"
-              value={given.input ?? ''}
+              value={input}
               placeholder={'{"command":"ls"}'}
               onChange={({ currentTarget }) => set('input', currentTarget.value.trim())}
             />
           </label>
         </div>
       </form>
+      {record && <Record record={record} />}
       {problem !== undefined && (
         <p class="banner" role="alert">
           {problem}
         </p>
       )}
       {value?.hooks.length === 0 && <p class="nothing">No hook listens to {value.event}.</p>}
-      {value && value.hooks.length > 0 && <Hooks view={value} query={given} />}
+      {value && value.hooks.length > 0 && <Hooks view={value} query={query} />}
     </>
+  )
+}
+
+/** A record by its number, or an event that somebody chose. */
+function queryOf({ item, query }: ScreenProps['route']): Readonly<Record<string, string>> {
+  if (item !== '') return { seq: item }
+  const given = Object.fromEntries(query)
+  return { event: 'PreToolUse', ...(Object.keys(given).length > 0 ? given : { tool: 'Bash' }) }
+}
+
+function Record({
+  record: { seq, input, isKept, isExact },
+}: {
+  readonly record: NonNullable<WhyView['record']>
+}) {
+  const notes = [
+    !isKept && 'Its input was not kept, so hooks are judged without it.',
+    isKept && !isExact && 'Secrets were taken out of its input, or long texts were cut.',
+    isKept && input === '' && 'Its input is judged, but too long to show here.',
+  ]
+  return (
+    <p class="dim">
+      {`The call of record ${seq}, as hooks would judge it now.`} {notes.filter(Boolean).join(' ')}{' '}
+      <a href={addressOf('audit', String(seq))}>Show the record</a>
+    </p>
   )
 }
 

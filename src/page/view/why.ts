@@ -2,6 +2,16 @@
 
 export interface WhyView {
   readonly event: string
+  /** The call of the record that was asked about. */
+  readonly record?: {
+    readonly seq: number
+    readonly tool: string
+    /** JSON; empty if it is long, or was not kept. */
+    readonly input: string
+    readonly isKept: boolean
+    /** Whether hooks see what they saw then. */
+    readonly isExact: boolean
+  }
   readonly hooks: readonly {
     readonly name: string
     readonly runs: boolean

@@ -109,7 +109,7 @@ export async function scriptEffects(
   if (isCut) effects.push({ kind: 'unknown', why: TOO_MANY_LAUNCHERS, unparsed: true, by: clipped(text) })
   const inner = layer < MOST_LAYERS ? innerOf(script, reader, around) : undefined
   if (inner) effects.push(...(await inScripts(inner, script, folder, around, budget, layer, reader)))
-  if (layer >= MOST_LAYERS && runsStored(script, reader))
+  if (layer >= MOST_LAYERS && hasUnreadScript(script, reader, around))
     effects.push({ kind: 'unknown', why: TOO_DEEP, by: clipped(text) })
   return throughProxies(runFiles(effects, script, around), script)
 }
@@ -357,9 +357,13 @@ interface InnerScripts {
   readonly stored: readonly StoredScript[]
 }
 
-/** Whether it runs a script in a file that is not code of another language. */
-function runsStored(script: Script, reader: CallReader): boolean {
-  return storedScripts(script, reader.writes).some(({ language }) => language !== 'other')
+/** Whether it runs a script that is too deep to read: one in its words, or one in a file that is not code of another language. */
+function hasUnreadScript(script: Script, reader: CallReader, around: Surroundings): boolean {
+  const doubtful = doubtfulLines(script)
+  return (
+    hiddenScripts(script, around.home).some(({ line }) => !doubtful.has(line)) ||
+    storedScripts(script, reader.writes).some(({ language }) => language !== 'other')
+  )
 }
 
 /** Undefined if there is none. */

@@ -24,6 +24,7 @@ import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
 import type { Skills } from './core/session/session-store.js'
 import { callerFolder } from './files/caller.js'
+import { fleetTrust } from './files/fleet-trust.js'
 import { forgetLooks, isPlanning } from './files/looks.js'
 import type { Surroundings } from './runners/hook-spec.js'
 import type { Keeper } from './runners/keeper.js'
@@ -106,7 +107,7 @@ export class Configuration {
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {
-    if (config.merge.hasCompany) this.#gate ??= new TrustGate(storeOf(this.#options))
+    if (config.merge.hasCompany || this.#isFleets()) this.#gate ??= new TrustGate(storeOf(this.#options))
     const settled = await this.#settled(config)
     await this.#loadRunners(settled)
     const make = [...this.#runners.values()].reduce<() => InForce>(
@@ -114,6 +115,15 @@ export class Configuration {
       () => this.#made(config, settled),
     )
     this.#inForce = make()
+  }
+
+  /** Whether the fleet revoked something, which then never runs. If nobody can tell, it may have. */
+  #isFleets(): boolean {
+    try {
+      return Object.keys(fleetTrust(this.#options.sources.company?.fleet ?? []).revoked).length > 0
+    } catch {
+      return true
+    }
   }
 
   /**
@@ -372,7 +382,7 @@ function firstConfig({ sources, keeper }: ConfigurationOptions): Promise<LoadedC
 
 function storeOf({ sources, preTrusted: list, keeper }: ConfigurationOptions): TrustStore {
   const { dataDir, projectDir } = sources
-  const data = dataDir === undefined ? {} : { dataDir }
+  const data = { fleet: sources.company?.fleet ?? [], ...(dataDir !== undefined && { dataDir }) }
   if (list === undefined) return keeper.remember('trust', () => trustStore(data))
   return trustStore({ ...data, preTrusted: digestsIn(list, projectDir ?? callerFolder()) })
 }

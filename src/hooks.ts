@@ -39,6 +39,8 @@ export interface ListedHook {
   readonly writtenFor?: { readonly agent: string; readonly event: string }
   /** Digest of the files it runs, if they were reviewed. */
   readonly content?: string
+  /** Who trusted these files for the whole fleet, and when (ISO-8601). */
+  readonly reviewer?: NonNullable<Hook['reviewer']>
   /** The command or process it runs, or the address or model it asks. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
@@ -124,6 +126,7 @@ export class Hooks implements AsyncDisposable {
       onFailure,
       ...origin,
       ...(content !== undefined && { content }),
+      ...(hook.reviewer && { reviewer: hook.reviewer }),
       ...(command !== undefined && { command }),
       state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),

@@ -284,7 +284,13 @@ export class TrustGate {
     const { place, hook } = spec
     const { digest: content, scripts } = record
     const isNamed = hook.sameAs !== undefined && scripts.length > 0
-    const made = { ...hook, content, ...(isNamed && { sameAs: `${hook.sameAs}\0${content}` }) }
+    const reviewer = this.#store.reviewerOf(content)
+    const made = {
+      ...hook,
+      content,
+      ...(reviewer && { reviewer: { by: reviewer.by, at: reviewer.at } }),
+      ...(isNamed && { sameAs: `${hook.sameAs}\0${content}` }),
+    }
     return { ...spec, place: { ...place, path: this.#path(record, hook) }, hook: made } as ConfiguredHook
   }
 
@@ -372,7 +378,7 @@ export class TrustGate {
     const detail =
       trusted.length > 0
         ? 'Another version of it was trusted after these hooks were read: reload them.'
-        : 'You no longer trust it.'
+        : (this.#store.revocationOf(record.digest) ?? 'You no longer trust it.')
     return { why: 'untrusted', detail }
   }
 

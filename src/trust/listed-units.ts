@@ -1,4 +1,4 @@
-// Units that the user's list of digests admits without a review. They are not recorded, so that removing a digest takes effect.
+// Units that a list of digests, the user's or the fleet's, admits without a review. They are not recorded, so that removing a digest takes effect.
 
 import { keyOf, type TrustRecord, type TrustRecords } from '../store/trust-records.js'
 import type { CopiedUnit, Watch } from './changes.js'
@@ -25,7 +25,7 @@ interface Keeping {
 }
 
 export class ListedUnits {
-  readonly digests: DigestList
+  readonly #digests: () => DigestList
   /** Records of units from when the list contained them. */
   readonly #records: TrustRecords
   readonly #store: Keeping
@@ -33,10 +33,15 @@ export class ListedUnits {
   /** Units that are not on the list. Remembered to avoid reading them each time. */
   readonly #others = new Map<string, Held>()
 
-  constructor(digests: DigestList, records: TrustRecords, store: Keeping) {
-    this.digests = digests
+  /** The list may change while somebody asks. */
+  constructor(digests: () => DigestList, records: TrustRecords, store: Keeping) {
+    this.#digests = digests
     this.#records = records
     this.#store = store
+  }
+
+  get digests(): DigestList {
+    return this.#digests()
   }
 
   get isEmpty(): boolean {
@@ -82,11 +87,12 @@ export class ListedUnits {
     const known = this.#trusted.get(key)
     if (known) {
       const standing = this.#store.standing(unit, known)
-      if (standing.state === 'trusted') return standing
+      if (standing.state === 'trusted' && this.digests.has(known.record.digest)) return standing
       this.#trusted.delete(key)
     }
     const refused = this.#others.get(key)
-    if (refused && hasHooks(refused, unit) && isUntouched(refused.watch)) return undefined
+    const isStill = refused && hasHooks(refused, unit) && isUntouched(refused.watch)
+    if (isStill && !this.digests.has(refused.record.digest)) return undefined
     const content = readContent(unit)
     const { digest: now, problems } = content
     if (problems.length > 0 || !this.digests.has(now)) {

@@ -2,7 +2,10 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { quoted } from '../core/base/text.js'
+import { plainText, quoted } from '../core/base/text.js'
+import { companyFolder } from '../files/company-folder.js'
+import type { PolicyPlace, TrustDecision } from '../files/fleet-policy.js'
+import { fleetTrust } from '../files/fleet-trust.js'
 import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { BrokenFile } from '../files/versioned-file.js'
@@ -42,6 +45,8 @@ export interface TrustStoreOptions {
   readonly dataDir?: string
   /** Digests that need no record; see pre-trusted.ts. */
   readonly preTrusted?: DigestList
+  /** Where the decisions of the fleet's reviewers are. Default: as on every machine. */
+  readonly fleet?: readonly PolicyPlace[]
 }
 
 /** The folder with the copy, or the text of the hooks file, or a sentence about the problem. */
@@ -62,17 +67,25 @@ export class TrustStore {
   readonly #kept: KeptFiles
   readonly #listed: ListedUnits
   readonly #held = new WeakMap<TrustRecord, Held>()
+  readonly #own: DigestList
+  readonly #fleet: readonly PolicyPlace[]
 
   /** Copies are always local files, whatever keeps the records. */
   constructor(
     records: TrustRecords,
-    { dataDir = dataHome(), preTrusted = new Map() }: TrustStoreOptions = {},
+    {
+      dataDir = dataHome(),
+      preTrusted = new Map(),
+      fleet = companyFolder().fleet ?? [],
+    }: TrustStoreOptions = {},
   ) {
     const root = resolve(dataDir)
     this.#records = records
     this.#copies = join(root, 'copies')
     this.#kept = new KeptFiles(join(root, 'texts'))
-    this.#listed = new ListedUnits(preTrusted, fileListedRecords(dataDir), {
+    this.#own = preTrusted
+    this.#fleet = fleet
+    this.#listed = new ListedUnits(() => this.#listedNow(), fileListedRecords(dataDir), {
       heldOf: (record) => this.#heldOf(record),
       standing: (unit, held) => this.#standing(unit, held),
       keep: (unit, digest) => this.#keep(unit, digest),
@@ -85,9 +98,13 @@ export class TrustStore {
     try {
       this.#records.checkOutside(unit.projectDir)
       record = this.#records.load(placed(unit))
+      const revoked = record && this.revocationOf(record.digest)
+      if (revoked !== undefined) record = undefined
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
-        : { state: 'untrusted', why: 'It is waiting for your review.' }
+        : { state: 'untrusted', why: revoked ?? 'It is waiting for your review.' }
+      const since = standing.record && this.revocationOf(standing.record.digest)
+      if (since !== undefined) return { state: 'untrusted', why: since }
       if (standing.state === 'trusted' || this.#listed.isEmpty) return standing
       const listed = this.#listed.recordOf(unit)
       record ??= listed
@@ -96,6 +113,30 @@ export class TrustStore {
       const why = `Cannot determine whether it is trusted: ${textOf(error)}`
       return { state: 'untrusted', why, ...(record && { record }) }
     }
+  }
+
+  /** A sentence, if the fleet revoked this content. Then it never runs, whoever trusted it. Throws if nobody can tell. */
+  revocationOf(digest: string): string | undefined {
+    const { revoked } = fleetTrust(this.#fleet)
+    const decision = Object.hasOwn(revoked, digest) ? revoked[digest] : undefined
+    if (!decision) return undefined
+    const { by, at, why } = decision
+    return `${plainText(by)} revoked it for the whole fleet on ${at.slice(0, 10)}${why === undefined ? '' : `: ${plainText(why)}`}.`
+  }
+
+  /** Who of the fleet trusts this content, and when they decided. */
+  reviewerOf(digest: string): TrustDecision | undefined {
+    const { trusted } = fleetTrust(this.#fleet)
+    return Object.hasOwn(trusted, digest) ? trusted[digest] : undefined
+  }
+
+  /** The user's own list and the fleet's, without what the fleet revoked. */
+  #listedNow(): DigestList {
+    const { trusted, revoked } = fleetTrust(this.#fleet)
+    const theirs = Object.entries(trusted)
+    if (theirs.length === 0 && Object.keys(revoked).length === 0) return this.#own
+    const own = [...this.#own].filter(([digest]) => !Object.hasOwn(revoked, digest))
+    return new Map([...own, ...theirs.map(([digest, { by }]) => [digest, by] as const)])
   }
 
   /** For the review: reads and hashes everything, and writes nothing. Throws if the store cannot be relied on. */
@@ -109,6 +150,8 @@ export class TrustStore {
   trust(unit: Unit, expected: string): TrustRecord {
     if (!isDigest(expected))
       throw new Error(`${quoted(expected)} is not the digest of a review; review the unit first`)
+    const revoked = this.revocationOf(expected)
+    if (revoked !== undefined) throw new Error(`${quoted(unit.name)} cannot be trusted: ${revoked}`)
     this.#check(unit)
     const before = this.#readable(unit)
     const record = { ...this.#keep(unit, expected), ...(before && { former: formerOf(before, expected) }) }
@@ -168,15 +211,16 @@ export class TrustStore {
   }
 
   #recordsOf(projectDir: string): readonly TrustRecord[] {
-    const recorded = this.#records.ofProject(projectDir)
+    const all = this.#records.ofProject(projectDir)
+    const recorded = all.filter(({ digest }) => this.revocationOf(digest) === undefined)
     return this.#listed.isEmpty
       ? recorded
       : [...recorded, ...this.#listed.recordsBeside(recorded, projectDir)]
   }
 
-  /** The digests that are trusted without a record, with their names. */
+  /** The digests of the user's own list, with their names. The fleet's is about many projects, so nobody expects them here. */
   get listed(): DigestList {
-    return this.#listed.digests
+    return this.#own
   }
 
   /**
@@ -184,10 +228,11 @@ export class TrustStore {
    * replace it. `unknown` if the record cannot be read; then the version trusted before is still expected.
    */
   trustedNow(record: TrustRecord): readonly string[] | 'unknown' {
-    if (this.#listed.digests.has(record.digest)) return [record.digest]
     try {
+      if (this.#listed.digests.has(record.digest)) return [record.digest]
       const now = this.#records.load({ ...record, path: placeOf(record.path) })
-      return now ? copiesOf(now).map(({ digest }) => digest) : []
+      const digests = now ? copiesOf(now).map(({ digest }) => digest) : []
+      return digests.filter((digest) => this.revocationOf(digest) === undefined)
     } catch {
       return 'unknown'
     }
@@ -196,6 +241,8 @@ export class TrustStore {
   /** The kept copy or text of the last trusted version. Never throws. */
   keptOf(record: TrustRecord): Kept {
     try {
+      const revoked = this.revocationOf(record.digest)
+      if (revoked !== undefined) return { problem: revoked }
       if (record.kind === 'folder') return keptFolder(this.#heldOf(record).copy)
       const text = record.source && this.#kept.textOf(record.source)
       return text === undefined

@@ -217,17 +217,18 @@ function presetLines(rules: readonly Rule[]): readonly string[] {
 }
 
 function ran(hook: Counted): string {
-  const { command, kind, state, why, kept, mode, role, stats, cannotStart, writtenFor } = hook
+  const { command, kind, state, why, kept, mode, role, stats, cannotStart, writtenFor, reviewer } = hook
   if (isClosedGate(hook)) return 'refuses every call that it would judge'
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const as = writtenFor ? `\nas in ${writtenFor.agent}: ${oneLine(writtenFor.event)}` : ''
+  const by = reviewer ? `\ntrusted for the fleet by ${plainText(reviewer.by)}, ${localTime(reviewer.at)}` : ''
   const off = state === 'disabled' && why ? `\n${why}` : ''
   const shadow = mode === undefined ? '' : `\n${IN_SHADOW}`
   const fault = cannotStart === undefined ? '' : `\n${plainText(cannotStart)}`
   const instead = kept === undefined ? '' : `\nas you trusted it: ${KEPT[kept]}`
-  return `${what}${aside}${as}${off}${shadow}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
+  return `${what}${aside}${as}${by}${off}${shadow}${fault}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
 const IN_SHADOW = 'in shadow mode: it runs, and only says what it would have done'

@@ -124,6 +124,8 @@ export interface Hook {
   readonly origin: Origin
   /** Digest of the files it runs, if they were reviewed. */
   readonly content?: string
+  /** Who trusted these files for the whole fleet, and when (ISO-8601). */
+  readonly reviewer?: { readonly by: string; readonly at: string }
   readonly events: 'all' | ReadonlySet<string>
   /** Null matches everything. */
   readonly matcher: Matcher | null

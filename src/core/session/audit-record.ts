@@ -11,6 +11,8 @@ export interface AuditedHook extends Omit<Trace, 'answer' | 'would' | 'changes' 
   readonly at?: number
   /** Digest of the reviewed files, or otherwise of its entry in a file. */
   readonly hash?: string
+  /** Who trusted these files for the whole fleet. */
+  readonly reviewer?: string
   readonly action?: Action
   readonly reason?: string
   /** In shadow mode: what would have counted. */

@@ -151,11 +151,15 @@ function verdictIn({ action, reason }: HookResult): Pick<HookResult, 'action' | 
   return { action, ...(reason && { reason }) }
 }
 
-function ofHook({ hook, trace, endedAt }: Ran, startedAt: number): Pick<AuditedHook, 'at' | 'hash'> {
+function ofHook(
+  { hook, trace, endedAt }: Ran,
+  startedAt: number,
+): Pick<AuditedHook, 'at' | 'hash' | 'reviewer'> {
   const hash = hook.content ?? hook.origin.hash
   return {
     ...(trace.status !== 'skipped' && { at: rounded(Math.max(0, endedAt - trace.ms - startedAt)) }),
     ...(hash !== undefined && { hash }),
+    ...(hook.reviewer && { reviewer: hook.reviewer.by }),
   }
 }
 

@@ -237,6 +237,7 @@ export const STRUCTURES: { readonly [N in StructureName]: Parts<Structures[N]> }
     onFailure: has(TEXT, 'What its failure means.'),
     ...ORIGIN,
     content: may(TEXT, 'Digest of the files that it runs.'),
+    reviewer: may({ type: 'object' }, 'Who trusted them for the whole fleet (`by`), and when (`at`).'),
     command: may(TEXT, 'What it runs or asks.'),
     state: has(oneOf(['ready', 'disabled', ...STATES]), 'Whether it runs.'),
     why: may(TEXT, 'Why it does not.'),

@@ -1,0 +1,43 @@
+// What reviewers of the fleet decided about hooks, as this machine has it: digests that are trusted, and revoked ones.
+
+import { inForcePath, type PolicyPlace, readInForce, type TrustList } from './fleet-policy.js'
+import { exactLstatIfThere } from './if-there.js'
+import { moment, stampOf } from './stamp.js'
+
+const NONE: TrustList = { trusted: {}, revoked: {} }
+
+/** By file: what it said when it had this stamp. */
+const known = new Map<string, { readonly stamp: string; readonly list: TrustList }>()
+
+/** All lists together. A digest that one of them revokes is trusted by none. Throws if one cannot be relied on. */
+export function fleetTrust(places: readonly PolicyPlace[]): TrustList {
+  const lists = places.map(listAt).filter((list) => list !== NONE)
+  if (lists.length === 0) return NONE
+  const revoked = Object.assign({}, ...lists.map((list) => list.revoked))
+  const trusted = Object.assign({}, ...lists.map((list) => list.trusted))
+  const kept = Object.entries(trusted).filter(([digest]) => !Object.hasOwn(revoked, digest))
+  return { trusted: Object.fromEntries(kept) as TrustList['trusted'], revoked }
+}
+
+function listAt(place: PolicyPlace): TrustList {
+  const path = inForcePath(place.folder)
+  const seen = moment()
+  const stats = statsAt(path)
+  if (!stats) return NONE
+  const stamp = stampOf(stats, seen)
+  const before = known.get(path)
+  if (stamp !== '' && before?.stamp === stamp) return before.list
+  const list = readInForce(place)?.trust ?? NONE
+  known.set(path, { stamp, list })
+  return list
+}
+
+function statsAt(path: string) {
+  try {
+    return exactLstatIfThere(path)
+  } catch (error) {
+    // A file in the place of a folder holds no list.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    throw error
+  }
+}

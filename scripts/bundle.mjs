@@ -38,6 +38,8 @@ const COMMON = {
     '@opentelemetry/exporter-*',
     '@simplewebauthn/server',
     'pg',
+    'tuf-js',
+    '@tufjs/models',
   ],
   logLevel: /** @type {const} */ ('warning'),
 }

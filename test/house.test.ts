@@ -292,6 +292,17 @@ describe('the fleet', () => {
     const source = readFileSync(`${SRC}/fleet/database/connection.ts`, 'utf8')
     expect(source.match(/^import (?!type)[^\n]*'pg'/m)).toBeNull()
   })
+
+  it('loads The Update Framework in one place, and late', () => {
+    const late = sources.filter((file) =>
+      /import\('(?:tuf-js|@tufjs\/models)'\)/.test(readFileSync(`${SRC}/${file}`, 'utf8')),
+    )
+    expect(late).toEqual(['fleet/policy/tuf.ts'])
+    const early = sources.filter((file) =>
+      /^import (?!type\b)[^']*'(?:tuf-js|@tufjs\/models)'/m.test(readFileSync(`${SRC}/${file}`, 'utf8')),
+    )
+    expect(early).toEqual([])
+  })
 })
 
 describe('a file that is not there', () => {

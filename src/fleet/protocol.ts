@@ -4,6 +4,7 @@ import type { Pending, Signature } from '../store/approvals.js'
 import { LONGEST_LINE } from '../store/audit/chain.js'
 import type { Link } from '../store/audit-log.js'
 import type { SignedPeople } from '../store/people.js'
+import type { PolicyRow } from './policy/metadata.js'
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -26,6 +27,8 @@ export const ROUTES = {
   leave: { method: 'POST', path: '/v1/leave', signed: true, most: KIB },
   machine: { method: 'GET', path: '/v1/machine', signed: true, most: 0 },
   people: { method: 'GET', path: '/v1/people', signed: true, most: 0 },
+  policy: { method: 'POST', path: '/v1/policy', signed: true, most: KIB },
+  bundle: { method: 'GET', path: '/v1/policy/bundle', signed: true, most: 0 },
   heads: { method: 'POST', path: '/v1/audit/heads', signed: true, most: KIB },
   append: { method: 'POST', path: '/v1/audit/append', signed: true, most: LONGEST_LINE + 64 * KIB },
   evidence: { method: 'POST', path: '/v1/audit/evidence', signed: true, most: 4 * KIB },
@@ -89,6 +92,26 @@ export interface MachineAnswer {
 /** The newest list; none if nobody has written one. */
 export interface PeopleAnswer {
   readonly people?: SignedPeople
+}
+
+/** The versions that a machine has. 0: none. */
+export interface PolicyRequest {
+  readonly root: number
+  readonly timestamp: number
+}
+
+/** The newest state of the policy, unless the machine has it. The machine checks every signature. */
+export interface PolicyAnswer {
+  /** Of the gateway, milliseconds since 1970. */
+  readonly time: number
+  /** The newest version of `timestamp`. 0: nobody has published a policy. */
+  readonly newest: number
+  readonly files: readonly PolicyRow[]
+}
+
+/** Absent if there is none with this digest. */
+export interface BundleAnswer {
+  readonly bundle?: string
 }
 
 /** Asks about all logs whose id begins with `home`, a page after another. */

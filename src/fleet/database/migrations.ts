@@ -8,6 +8,7 @@ import { sql as people } from './migrations/0005-people.js'
 import { sql as approvals } from './migrations/0006-approvals.js'
 import { sql as listing } from './migrations/0007-listing.js'
 import { sql as page } from './migrations/0008-page.js'
+import { sql as policy } from './migrations/0009-policy.js'
 
 export interface Migration {
   readonly version: number
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'approvals', sql: approvals },
   { version: 7, name: 'listing', sql: listing },
   { version: 8, name: 'page', sql: page },
+  { version: 9, name: 'policy', sql: policy },
 ]

@@ -10,6 +10,7 @@ import { append, evidence, heads } from './audit.js'
 import { Bells } from './bells.js'
 import { join, leave, self } from './membership.js'
 import { people } from './people.js'
+import { bundle, policy } from './policy.js'
 import { GatewayRefusal } from './refusal.js'
 import type { GatewayRequest, Handler } from './request.js'
 
@@ -19,6 +20,8 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   leave,
   machine: self,
   people,
+  policy,
+  bundle,
   heads,
   append,
   evidence,
@@ -75,7 +78,8 @@ async function answered(request: IncomingMessage, { now, ...around }: Around): P
   const claimed = route.signed ? await claimedSender(request, route, around.database) : undefined
   const asked = { method, path, body: await bodyOf(request, route.most) }
   const sender = claimed ? checkedSender(asked, claimed, now) : { machine: '' }
-  const document = await HANDLERS[name]({ ...around, ...sender, query: url.searchParams, body: asked.body })
+  const { body } = asked
+  const document = await HANDLERS[name]({ ...around, ...sender, now, query: url.searchParams, body })
   return { status: 200, document }
 }
 

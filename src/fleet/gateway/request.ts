@@ -16,6 +16,8 @@ export interface GatewayRequest {
   readonly bells: Bells
   /** Aborted when the sender has gone, or the gateway stops. */
   readonly gone: AbortSignal
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly query: URLSearchParams
   readonly body: Buffer
 }

@@ -40,7 +40,8 @@ export class Unavailable extends Unreachable {
 }
 
 const TIMEOUT_MS = 30_000
-const MOST_BYTES = 4 * 1024 * 1024
+/** A bundle of a policy is the longest answer. */
+const MOST_BYTES = 16 * 1024 * 1024
 
 interface Answer {
   readonly status: number

@@ -6,7 +6,7 @@ import { textOf } from '../../core/base/errors.js'
 import { type KeyPair, keyPairFrom, pemOf } from '../../files/ed25519.js'
 import { contentOf, type Membership, readMembership, unusable } from '../../files/fleet-marker.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
-import { makePrivate } from '../../files/folder.js'
+import { discard, makePrivate } from '../../files/folder.js'
 import { FIRST_FORMAT } from '../../files/format.js'
 import { placeWhole, removeIfThere } from '../../files/plain-file.js'
 import { writeRootOwned } from '../../files/root-owned.js'
@@ -55,6 +55,7 @@ export function removeMember(place: FleetPlace): void {
   removeIfThere(place.marker)
   removeIfThere(place.key)
   removeIfThere(place.people)
+  discard(place.policy)
 }
 
 function writePrivate(path: string, content: string): void {

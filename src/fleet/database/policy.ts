@@ -1,0 +1,70 @@
+// The policy in the database. Who reads it checks the signatures.
+
+import type { PolicyRole, PolicyRow } from '../policy/metadata.js'
+import type { Database } from './connection.js'
+
+interface Row {
+  readonly role: PolicyRole
+  readonly version: number
+  readonly content: string
+  readonly target: string | null
+}
+
+function rowOf({ target, ...row }: Row): PolicyRow {
+  return { ...row, ...(target !== null && { target }) }
+}
+
+/** All roots after `root`, and the newest version of every other role. */
+const STATE = `select role, version, content, target from fleet.policy_file f where org = fleet.own_org() and
+  case when role = 'root' then version > $1 else version =
+    (select max(version) from fleet.policy_file n where n.org = f.org and n.role = f.role) end`
+
+/** The version of the newest `timestamp`. 0 if there is no policy. */
+export async function newestPolicy(database: Database): Promise<number> {
+  const [row] = await database.rows<{ newest: number | null }>(
+    `select max(version) as newest from fleet.policy_file where org = fleet.own_org() and role = 'timestamp'`,
+  )
+  return row?.newest ?? 0
+}
+
+/** For a machine that has this root, or for whoever begins with the first. */
+export async function policyAfter(database: Database, root = 0): Promise<readonly PolicyRow[]> {
+  const rows = await database.rows<Row>(`${STATE} order by role, version`, [root])
+  return rows.map(rowOf)
+}
+
+export async function bundleText(database: Database, digest: string): Promise<string | undefined> {
+  const [row] = await database.rows<{ content: string }>(
+    'select content from fleet.policy_bundle where org = fleet.own_org() and digest = $1',
+    [digest],
+  )
+  return row?.content
+}
+
+export interface NewPolicy {
+  readonly rows: readonly PolicyRow[]
+  readonly bundle?: { readonly digest: string; readonly text: string }
+}
+
+/** Everything or nothing. Returns false if somebody else has published one of these versions. */
+export async function addPolicy(database: Database, { rows, bundle }: NewPolicy): Promise<boolean> {
+  if (bundle)
+    await database.rows(
+      `insert into fleet.policy_bundle (org, digest, content) values (fleet.own_org(), $1, $2) on conflict do nothing`,
+      [bundle.digest, bundle.text],
+    )
+  try {
+    await database.rows(
+      `insert into fleet.policy_file (org, role, version, content, target)
+        select fleet.own_org(), r.role, r.version, r.content, r.target
+        from jsonb_to_recordset($1::jsonb) as r(role text, version int, content text, target text)`,
+      [JSON.stringify(rows)],
+    )
+    return true
+  } catch (error) {
+    if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false
+    throw error
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'

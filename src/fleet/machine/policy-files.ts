@@ -1,0 +1,141 @@
+// The policy's files on this machine: metadata that was accepted, unpacked bundles, and what is in force.
+
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { sha256, sha256OfBytes } from '../../core/base/digest.js'
+import { isObject } from '../../core/base/json.js'
+import {
+  bundleFolder,
+  bundleList,
+  bundlesFolder,
+  type InForce,
+  inForcePath,
+  inForceText,
+  metadataFolder,
+} from '../../files/fleet-policy.js'
+import { discard, makePrivate, namesIn } from '../../files/folder.js'
+import { placeWhole, readIfThere, readPlainBytes, removeIfThere } from '../../files/plain-file.js'
+import { type Bundle, listOfFiles, MOST_BUNDLE_BYTES } from '../policy/bundle.js'
+import type { PolicyRole } from '../policy/metadata.js'
+
+/*
+ * Nothing is synced: after a power cut, a file may be empty. Then its digest is wrong, calls are refused, and the next
+ * fetch unpacks it again.
+ */
+
+/** Everybody may read a policy, and only its owner may change it. */
+const FILE = 0o644
+const PROGRAM = 0o755
+const FOLDER = 0o755
+
+export function makeFolder(folder: string): void {
+  if (makePrivate(folder) !== undefined) chmodSync(folder, FOLDER)
+}
+
+export function placeText(path: string, content: string): void {
+  makeFolder(dirname(path))
+  placeWhole(path, (draft) => write(draft, content, FILE))
+}
+
+/** Whatever the mask of this process says. */
+function write(path: string, content: string | Buffer, mode: number): void {
+  writeFileSync(path, content, { flag: 'wx', mode: 0o600 })
+  chmodSync(path, mode)
+}
+
+// ---- metadata -------------------------------------------------------------------------------------------------
+
+const MOST_METADATA_BYTES = 5 * 1024 * 1024
+
+/** Undefined if there is none that can be read. */
+export function keptMetadata(folder: string, role: PolicyRole): string | undefined {
+  const read = readIfThere(join(metadataFolder(folder), `${role}.json`), MOST_METADATA_BYTES)
+  return read && 'text' in read && isMetadata(read.text) ? read.text : undefined
+}
+
+function isMetadata(content: string): boolean {
+  try {
+    const value: unknown = JSON.parse(content)
+    return isObject(value) && isObject(value.signed)
+  } catch {
+    return false
+  }
+}
+
+export function keepMetadata(folder: string, role: PolicyRole, content: string): void {
+  placeText(join(metadataFolder(folder), `${role}.json`), content)
+}
+
+// ---- bundles --------------------------------------------------------------------------------------------------
+
+/** The digest of its list if the bundle is unpacked here and every file is as it was. */
+export function unpackedList(folder: string, digest: string): string | undefined {
+  const read = readIfThere(bundleList(folder, digest), MOST_BUNDLE_BYTES)
+  if (!read || !('text' in read)) return undefined
+  try {
+    const { files } = JSON.parse(read.text) as { readonly files: Readonly<Record<string, string>> }
+    const root = bundleFolder(folder, digest)
+    const isWhole = Object.entries(files).every(([path, wanted]) => digestOf(join(root, path)) === wanted)
+    return isWhole && countIn(root) === Object.keys(files).length ? sha256(read.text) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const NOTHING = sha256('')
+
+function digestOf(path: string): string | undefined {
+  const read = readPlainBytes(path, MOST_BUNDLE_BYTES)
+  if ('bytes' in read) return sha256OfBytes(read.bytes)
+  return read.problem === 'is empty' ? NOTHING : undefined
+}
+
+function countIn(folder: string): number {
+  return namesIn(folder).reduce((sum, name) => {
+    const inside = namesIn(join(folder, name))
+    return sum + (inside.length === 0 ? 1 : countIn(join(folder, name)))
+  }, 0)
+}
+
+/** The folder gets its name when it is complete. Returns the digest of its list. */
+export function unpack(folder: string, bundle: Bundle): string {
+  const root = bundleFolder(folder, bundle.digest)
+  makeFolder(folder)
+  makeFolder(bundlesFolder(folder))
+  discard(root)
+  placeWhole(root, (draft) => {
+    const made = new Set<string>()
+    const make = (path: string) => {
+      if (made.has(path)) return
+      if (path !== draft) make(dirname(path))
+      mkdirSync(path)
+      chmodSync(path, FOLDER)
+      made.add(path)
+    }
+    make(draft)
+    for (const { path, executable, bytes } of bundle.files) {
+      make(dirname(join(draft, path)))
+      write(join(draft, path), bytes, executable ? PROGRAM : FILE)
+    }
+  })
+  const list = listOfFiles(bundle)
+  placeText(bundleList(folder, bundle.digest), list)
+  return sha256(list)
+}
+
+// ---- in force -------------------------------------------------------------------------------------------------
+
+export function putInForce(folder: string, next: InForce): void {
+  placeText(inForcePath(folder), inForceText(next))
+}
+
+/** Removes bundles that neither of these names, and what a killed process left behind. */
+export function sweepBundles(folder: string, kept: readonly (InForce | undefined)[]): void {
+  const digests = new Set(kept.flatMap((one) => [one?.enforced?.digest, one?.shadow?.digest]))
+  for (const name of namesIn(bundlesFolder(folder))) {
+    if (digests.has(name.replace(/\.json$/, ''))) continue
+    const path = join(bundlesFolder(folder), name)
+    if (name.endsWith('.json')) removeIfThere(path)
+    else discard(path)
+  }
+}

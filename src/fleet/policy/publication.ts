@@ -1,0 +1,275 @@
+// One publication: from what is published now and a change to the rows of the next state, signed.
+
+import type { Metadata, Targets } from '@tufjs/models'
+import { canonicalJson, type Json } from '../../core/base/json.js'
+import type { KeyPair } from '../../files/ed25519.js'
+import { type TrustList, trustList } from '../../files/fleet-policy.js'
+import type { Bundle } from './bundle.js'
+import {
+  bundleName,
+  type Delegated,
+  delegatedSigned,
+  entriesOf,
+  longExpiry,
+  metadataIn,
+  type PolicyRow,
+  type Published,
+  rootSigned,
+  type Signers,
+  signedText,
+  snapshotSigned,
+  type TargetEntry,
+  targetsSigned,
+  timestampSigned,
+  verified,
+  versionOf,
+} from './metadata.js'
+import { DEFAULT_PLAN, digestsIn, type Rollout, rolloutIn, rolloutText } from './rollout.js'
+import {
+  bytesOf,
+  FLEET_SIGNER,
+  keyIdOf,
+  keyJson,
+  SIGNER_ROLES,
+  type Signer,
+  type SignerRole,
+  signersWith,
+} from './signers.js'
+import type { Models } from './tuf.js'
+
+/** How many bundles stay beside those that a ring needs. */
+const KEPT = 10
+
+export interface Change {
+  readonly signers?: Signers
+  /** A `targets.json` with signatures, of `proposedTargets`. */
+  readonly targets?: string
+  readonly rollout?: Rollout
+  readonly trust?: TrustList
+}
+
+export interface Publisher {
+  readonly models: Models
+  readonly key: KeyPair
+  readonly rootKey: Buffer
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** The fleet's own key signs everything until others are added. */
+export function firstSigners(rootKey: Buffer): Signers {
+  const key = rootKey.toString('base64url')
+  return { signers: [{ name: FLEET_SIGNER, roles: SIGNER_ROLES, key }], threshold: 1 }
+}
+
+export function rolloutOf(state: Published | undefined): Rollout {
+  return state ? rolloutIn(state.rows.rollout.target ?? '') : DEFAULT_PLAN
+}
+
+export function trustOf(state: Published | undefined): TrustList {
+  return state
+    ? trustList(JSON.parse(state.rows.trust.target ?? ''), 'trust.json')
+    : { trusted: {}, revoked: {} }
+}
+
+// ---- bundles --------------------------------------------------------------------------------------------------
+
+export interface Proposal {
+  readonly state: Published | undefined
+  readonly signers: Signers
+  readonly bundle: Bundle | undefined
+}
+
+type SignedPart = Readonly<Record<string, unknown>>
+
+/** The bundles after this one was added, as its signers sign them. Its version follows the newest. */
+function proposedTargets({ state, signers, bundle }: Proposal, expires: string): SignedPart {
+  const before = state?.entries ?? []
+  const needed = digestsIn(rolloutOf(state))
+  const isKnown = before.some(({ digest }) => digest === bundle?.digest)
+  const added = bundle && !isKnown ? [entryOf(bundle, Math.max(0, ...before.map(versionOf)) + 1)] : []
+  const kept = before.filter(
+    ({ digest }, i) => needed.has(digest) || i >= before.length - KEPT || digest === bundle?.digest,
+  )
+  const version = (state?.rows.targets.version ?? 0) + 1
+  return targetsSigned([...kept, ...added], signers.signers, version, expires)
+}
+
+function entryOf({ digest, text, policy }: Bundle, version: number): TargetEntry {
+  const custom = { version, expires_days: policy.expiresDays }
+  return { digest, length: Buffer.byteLength(text), custom }
+}
+
+function versionIn(signed: SignedPart, bundle: Bundle | undefined): number {
+  const files = signed.targets as Readonly<Record<string, Pick<TargetEntry, 'custom'>>>
+  return bundle ? versionOf(files[bundleName(bundle.digest)] ?? {}) : 0
+}
+
+/** Whether what is published already has the bundle, and delegates to the right signers. */
+export function hasTargets({ state, signers, bundle }: Proposal): boolean {
+  if (!state) return false
+  const { expires, version } = state.targets.signed
+  const isKnown = !bundle || state.entries.some(({ digest }) => digest === bundle.digest)
+  return isKnown && isSame(state.targets, targetsSigned(state.entries, signers.signers, version, expires))
+}
+
+export interface SignedTargets {
+  readonly text: string
+  /** Of the bundle. */
+  readonly version: number
+  /** Names of those who have signed. */
+  readonly by: readonly string[]
+  readonly missing: number
+}
+
+/** Adds a signature. `given` is the same with signatures of others: throws if it says anything else. */
+export function signTargets(
+  { models, key, now }: Publisher,
+  { state, signers, bundle }: Proposal,
+  given?: string,
+): SignedTargets {
+  const before = given === undefined ? undefined : metadataIn(models, 'targets', given)
+  const signed = proposedTargets({ state, signers, bundle }, before?.signed.expires ?? longExpiry(now))
+  if (before && !isSame(before, signed))
+    throw new Error(
+      'the signatures are over another bundle, or something was published after them; remove them and sign again',
+    )
+  const keys = signerOf(signers, key, 'policy') ? [key] : []
+  const text = signedText(models, 'targets', signed, keys, before?.signatures)
+  const made = metadataIn(models, 'targets', text)
+  const by = signersWith(signers.signers, 'policy').filter((one) => hasSigned(models, made, one))
+  return {
+    text,
+    version: versionIn(signed, bundle),
+    by: by.map(({ name }) => name),
+    missing: Math.max(0, signers.threshold - by.length),
+  }
+}
+
+function isSame({ signed }: Metadata<Targets>, other: SignedPart): boolean {
+  return canonicalJson(signed.toJSON() as Json) === canonicalJson(other as Json)
+}
+
+function hasSigned({ Key }: Models, targets: Metadata<Targets>, signer: Signer): boolean {
+  const publicKey = bytesOf(signer)
+  const { keytype, scheme, keyval } = keyJson(publicKey)
+  const key = new Key({ keyID: keyIdOf(publicKey), keyType: keytype, scheme, keyVal: keyval })
+  try {
+    key.verifySignature(targets)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function signerOf(
+  { signers }: Signers,
+  { publicKey }: Pick<KeyPair, 'publicKey'>,
+  role?: SignerRole,
+): Signer | undefined {
+  const key = publicKey.toString('base64url')
+  return signers.find((one) => one.key === key && (role === undefined || one.roles.includes(role)))
+}
+
+// ---- everything -----------------------------------------------------------------------------------------------
+
+/**
+ * The rows to add. Machines that have fetched them obey. Throws if the key may not sign the change, and if the result is not
+ * one that a machine would accept.
+ */
+export function publication(
+  publisher: Publisher,
+  rows: readonly PolicyRow[],
+  change: Change,
+): readonly PolicyRow[] {
+  const { models, key, rootKey, now } = publisher
+  const state = rows.length === 0 ? undefined : verified(models, rows, rootKey)
+  const signers = change.signers ?? state ?? firstSigners(rootKey)
+  if (!signerOf(signers, key)) throw new Error('the key is not one of a signer of this policy')
+  const root = rootRow(publisher, state, change.signers)
+  const targets = targetsRow(publisher, state, signers, change)
+  const rollout = rolloutText(change.rollout ?? rolloutOf(state))
+  const trust = `${JSON.stringify(change.trust ?? trustOf(state))}\n`
+  const isAll = !state || change.signers !== undefined
+  const delegated = [
+    delegatedRow(publisher, 'rollout', state, rollout, isAll),
+    delegatedRow(publisher, 'trust', state, trust, isAll),
+  ]
+  const newest = [targets, ...delegated].map((row) => row.row)
+  const version = (role: 'snapshot' | 'timestamp') => (state?.rows[role].version ?? 0) + 1
+  const row = (role: 'snapshot' | 'timestamp', signed: SignedPart): PolicyRow => {
+    return { role, version: version(role), content: signedText(models, role, signed, [key]) }
+  }
+  const snapshot = row('snapshot', snapshotSigned(newest, version('snapshot'), now))
+  const expires = new Date(now + expiresDays(newest[0], rollout, models) * DAY_MS).toISOString()
+  const timestamp = row('timestamp', timestampSigned(snapshot, version('timestamp'), expires))
+  const added = [...root, ...[targets, ...delegated].filter((one) => one.isNew).map((one) => one.row)]
+  const next = [...added, snapshot, timestamp]
+  verified(models, [...rows, ...next], rootKey)
+  return next
+}
+
+interface NextRow {
+  readonly row: PolicyRow
+  readonly isNew: boolean
+}
+
+/** A new list of signers, or the first one. Only the key of the fleet can sign it. */
+function rootRow(
+  { models, key, rootKey, now }: Publisher,
+  state: Published | undefined,
+  changed: Signers | undefined,
+): readonly PolicyRow[] {
+  if (state && !changed) return []
+  if (!key.publicKey.equals(rootKey))
+    throw new Error(
+      `${state ? 'a change of signers' : 'the first publication'} needs the private key of the fleet`,
+    )
+  const version = (state?.rootVersion ?? 0) + 1
+  const signed = rootSigned(changed ?? firstSigners(rootKey), rootKey, version, now)
+  return [{ role: 'root', version, content: signedText(models, 'root', signed, [key]) }]
+}
+
+/** With new signers, the delegations change as soon as enough of them have signed. */
+function targetsRow(
+  publisher: Publisher,
+  state: Published | undefined,
+  signers: Signers,
+  { targets }: Change,
+): NextRow {
+  const version = (state?.rows.targets.version ?? 0) + 1
+  if (targets !== undefined) return { row: { role: 'targets', version, content: targets }, isNew: true }
+  if (state && hasTargets({ state, signers, bundle: undefined }))
+    return { row: state.rows.targets, isNew: false }
+  const made = signTargets(publisher, { state, signers, bundle: undefined })
+  if (state && made.missing > 0) return { row: state.rows.targets, isNew: false }
+  return { row: { role: 'targets', version, content: made.text }, isNew: true }
+}
+
+/** Signed again by the publisher after a change of signers: who signed it before may be gone. */
+function delegatedRow(
+  { models, key, now }: Publisher,
+  role: Delegated,
+  state: Published | undefined,
+  target: string,
+  isAgain: boolean,
+): NextRow {
+  const before = state?.rows[role]
+  if (before && before.target === target && !isAgain) return { row: before, isNew: false }
+  const version = (before?.version ?? 0) + 1
+  const content = signedText(models, role, delegatedSigned(role, target, version, now), [key])
+  return { row: { role, version, content, target }, isNew: true }
+}
+
+const DAY_MS = 24 * 3_600_000
+const DEFAULT_DAYS = 7
+
+/** The shortest time of all bundles that machines may have. */
+function expiresDays(targets: PolicyRow | undefined, rollout: string, models: Models): number {
+  const used = digestsIn(rolloutIn(rollout))
+  const entries = targets ? entriesOf(metadataIn(models, 'targets', targets.content)) : []
+  const days = entries.flatMap(({ digest, custom }) =>
+    used.has(digest) && typeof custom?.expires_days === 'number' ? [custom.expires_days] : [],
+  )
+  return days.length === 0 ? DEFAULT_DAYS : Math.min(...days)
+}

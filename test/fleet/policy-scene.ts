@@ -1,0 +1,78 @@
+// A fleet with a policy for tests: publishes as the command line does, and machines that fetch.
+
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { KeyPair } from '../../src/files/ed25519.js'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { addPolicy, policyAfter } from '../../src/fleet/database/policy.js'
+import { type Bundle, bundleOf } from '../../src/fleet/policy/bundle.js'
+import { verified } from '../../src/fleet/policy/metadata.js'
+import {
+  type Change,
+  firstSigners,
+  hasTargets,
+  publication,
+  rolloutOf,
+  signTargets,
+} from '../../src/fleet/policy/publication.js'
+import { planned, published } from '../../src/fleet/policy/rollout.js'
+import { tufModels } from '../../src/fleet/policy/tuf.js'
+import { ROOT } from './fleet-scene.js'
+
+/** A bundle of these files. */
+export function madeBundle(files: Readonly<Record<string, string>>): Bundle {
+  const folder = mkdtempSync(join(tmpdir(), 'policy-'))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content, { mode: path.endsWith('.sh') ? 0o755 : 0o644 })
+  }
+  return bundleOf(folder)
+}
+
+/** A small policy that says its number. */
+export function numbered(n: number, more: Readonly<Record<string, string>> = {}): Bundle {
+  return madeBundle({ 'rules.json': JSON.stringify({ rules: [], description: `policy ${n}` }), ...more })
+}
+
+export interface PublishOptions {
+  readonly key?: KeyPair
+  readonly keys?: readonly KeyPair[]
+  readonly now?: number
+  readonly ring?: string
+  readonly shadow?: boolean
+}
+
+export async function publish(
+  database: Database,
+  bundle: Bundle,
+  { key = ROOT, keys = [key], now = Date.now(), ring, shadow = false }: PublishOptions = {},
+): Promise<void> {
+  const models = await tufModels()
+  const rows = await policyAfter(database)
+  const state = rows.length === 0 ? undefined : verified(models, rows, ROOT.publicKey)
+  const proposal = { state, signers: state ?? firstSigners(ROOT.publicKey), bundle }
+  let targets: string | undefined
+  if (!hasTargets(proposal))
+    for (const one of keys)
+      targets = signTargets({ models, key: one, rootKey: ROOT.publicKey, now }, proposal, targets).text
+  const plan = bundle.policy.plan
+  const before = plan ? planned(rolloutOf(state), plan) : rolloutOf(state)
+  const rollout = published(before, bundle.digest, ring === undefined ? {} : { ring }, shadow)
+  await change(database, { ...(targets !== undefined && { targets }), rollout }, { key, now, bundle })
+}
+
+export async function change(
+  database: Database,
+  what: Change,
+  { key = ROOT, now = Date.now(), bundle }: { key?: KeyPair; now?: number; bundle?: Bundle } = {},
+): Promise<void> {
+  const models = await tufModels()
+  const before = await policyAfter(database)
+  const rows = publication({ models, key, rootKey: ROOT.publicKey, now }, before, what)
+  if (!(await addPolicy(database, { rows, ...(bundle && { bundle }) })))
+    throw new Error('published meanwhile')
+}
+
+/** Everybody is in the first ring. */
+export const ONE_RING = { 'policy.json': JSON.stringify({ rings: [{ name: '1' }] }) }

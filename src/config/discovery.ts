@@ -154,13 +154,17 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   return inFolder(join(resolve(base), '.amplifier'), owner, search)
 }
 
-/** A policy that nobody can rely on counts as rules that cannot be read. */
-function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument[] {
-  const { folder, source, mode, problem, warning, todo } = policy
-  const place = { projectDir: projectDirOf(search.sources) ?? folder, hooksDir: join(folder, 'hooks') }
+export function companyOwner({ folder, source, mode }: CompanyPolicy, sources: ConfigSources): Owner {
+  const place = { projectDir: projectDirOf(sources) ?? folder, hooksDir: join(folder, 'hooks') }
   // A realm of its own: the same hook of a user, who may switch it off, must not stand for it.
   const realm = mode ? `company ${mode}` : 'company'
-  const owner: Owner = { scope: 'company', source, realm, place, ...(mode && { mode }) }
+  return { scope: 'company', source, realm, place, ...(mode && { mode }) }
+}
+
+/** A policy that nobody can rely on counts as rules that cannot be read. */
+function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument[] {
+  const { folder, problem, warning, todo } = policy
+  const owner = companyOwner(policy, search.sources)
   const say = (code: DiagnosticCode, text: string) =>
     search.notes.add(code, text, { path: folder, line: 1 }, { todo })
   if (problem !== undefined) {

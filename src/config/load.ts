@@ -1,16 +1,16 @@
 // loadConfig: every configured hook, the settings in force, and diagnostics for the user. Never throws.
 
 import { join, resolve, sep } from 'node:path'
-import { type Diagnostic, textOf } from '../core/base/errors.js'
+import { type Diagnostic, LOSSES, textOf } from '../core/base/errors.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
-import { enforcedFolders } from '../files/company-folder.js'
+import { companyPolicies, enforcedFolders } from '../files/company-folder.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
-import { realOf } from '../files/within.js'
+import { isBelow, realOf } from '../files/within.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, configureProcess, type Making } from './configured-hook.js'
-import { type ConfigSources, discover } from './discovery.js'
+import { type ConfigSources, companyOwner, discover } from './discovery.js'
 import { type Contents, formatOfPath, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
 import { Matchers } from './matchers.js'
@@ -24,7 +24,7 @@ import {
 import { Notes } from './notes.js'
 import { cleanName, Names, type Owner } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
-import { configureRules } from './rules-document.js'
+import { closedBy, configureRules } from './rules-document.js'
 
 export type { ConfigSources }
 
@@ -71,11 +71,27 @@ export async function loadConfig(
     ? readWith(await agentFileReader())
     : first
   const making = { merge, notes, names, home: sources.homeDir }
-  const specs = [
+  const specs: ConfiguredHook[] = [
     ...(await configureRules(rules, making)),
     ...(await configureAll(entries, processes, making)),
   ]
+  specs.unshift(...lostByCompany(sources, making))
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
+}
+
+/** Hooks of the company that are missing, or match something else, close every tool call: nobody knows what they guard. */
+function lostByCompany(sources: ConfigSources, making: Pick<Making, 'merge' | 'notes' | 'names'>) {
+  const policies = sources.company ? companyPolicies(sources.company) : []
+  return policies.flatMap((policy) => {
+    if (policy.problem !== undefined) return []
+    const own = join(policy.folder, 'rules.json')
+    const lost = making.notes.all().find(({ code, file }) => {
+      // A file of rules closes by itself.
+      const isOther = file !== undefined && file !== own && isBelow(file, policy.folder)
+      return isOther && (LOSSES.has(code) || code === 'unknown-event' || code === 'matcher-invalid')
+    })
+    return lost ? [closedBy(companyOwner(policy, sources), lost, making)] : []
+  })
 }
 
 /** All that is read from disk. */

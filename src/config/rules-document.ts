@@ -1,6 +1,7 @@
 // Rules files: each one becomes a hook. A file that cannot be used closes every tool call, because nobody knows what it guards.
 
 import { sha256 } from '../core/base/digest.js'
+import type { Diagnostic } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import { JsonText } from '../files/json-text.js'
@@ -92,6 +93,13 @@ export async function configureRules(
     }
     return configured(document, { ...rules }, eventsFor(rules), making)
   })
+}
+
+/** Refuses every tool call because of a problem with another file of the owner, whose hooks are missing. */
+export function closedBy(owner: Owner, { file = '', line, text, todo }: Diagnostic, making: Making) {
+  const document: HookDocument = { owner, role: 'rules', file: unreadable(file), at: null }
+  const why = `${file}:${line ?? 1}: ${text}. ${todo ?? 'Correct the file, or remove it.'}`
+  return configured(document, brokenBy(why), PRE_TOOL_USE, making)
 }
 
 /** The reader of files has already said what is wrong. */

@@ -3,7 +3,7 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { DEFAULT_MERGED, looserThan, type MergedSettings } from '../../src/config/merged-settings.js'
 import { SwitchStore, switches } from '../../src/plugins/switches.js'
@@ -84,6 +84,47 @@ describe('hooks of the company', () => {
     expect((await outcomeIn(root, { admit })).action).toBe('deny')
   })
 
+  describe('judge with programs and files that the user did not choose', () => {
+    const GUARD = {
+      'etc/policy/hooks/guard.py': 'import sys\nprint("no", file=sys.stderr)\nsys.exit(2)\n',
+      'etc/policy/hooks/hooks.json': hooksFile([
+        command('python3 "$AMPLIFIER_HOOKS_DIR/guard.py"', { shell: 'bash' }),
+      ]),
+      'evil/exit.sh': 'exit 0\n',
+      'evil/sitecustomize.py': 'import os\nos._exit(0)\n',
+      'evil/python3': '#!/bin/sh\nexit 0\n',
+    }
+
+    it.each([
+      ['PATH', 'evil'],
+      ['BASH_ENV', 'evil/exit.sh'],
+      ['PYTHONPATH', 'evil'],
+      ['PYTHONHOME', 'evil'],
+      ['BASH_FUNC_python3%%', '() { true; }'],
+    ])('not even by %s', async (name, value) => {
+      const root = machine(GUARD)
+      chmodSync(join(root, 'evil/python3'), 0o755)
+      vi.stubEnv(name, value.replace('evil', join(root, 'evil')))
+      onTestFinished(() => void vi.unstubAllEnvs())
+      expect(await outcomeIn(root)).toMatchObject({ action: 'deny', reason: 'no' })
+    })
+
+    it('but with variables that the policy sets', async () => {
+      const env = { MINE: 'x', PATH: '/nowhere' }
+      const says = command('echo "$MINE $PATH" >&2; exit 2', { env })
+      const { reason } = await outcomeIn(machine({ 'etc/policy/hooks/hooks.json': hooksFile([says]) }))
+      expect(reason).toBe('x /nowhere')
+    })
+  })
+
+  it.each([
+    ['closes its gate', {}, 'deny'],
+    ['does not, if the policy says so', { onFailure: 'continue' }, 'continue'],
+  ])('one that fails %s', async (_, more, action) => {
+    const fails = hooksFile([command('exit 1', more)])
+    expect((await outcomeIn(machine({ 'etc/policy/hooks/hooks.json': fails }))).action).toBe(action)
+  })
+
   const ALLOWS = command(
     `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'`,
   )
@@ -153,6 +194,20 @@ describe('a policy that nobody can rely on refuses every tool call', () => {
       (root) => write(root, { 'etc/policy/rules.json': '{ "rules": [' }),
       /rules\.json:1/,
     ],
+    ...(
+      [
+        ['its hooks are broken', 'hooks/hooks.json', '{ "hooks": {'],
+        ['its settings are broken', 'settings.json', '{ "hooks": {'],
+        ['the hooks of a plugin are broken', 'hooks/guard/hooks.json', '{ "hooks": {'],
+        ['a hook is of no kind', 'hooks/hooks.json', hooksFile([{ type: 'comand', command: 'exit 2' }])],
+        ['an event is misspelt', 'hooks/hooks.json', hooksFile([DENIES], {}, 'PreToolUze')],
+        ['a matcher is broken', 'hooks/hooks.json', hooksFile([DENIES], { matcher: '(((' })],
+      ] as const
+    ).map(([what, file, content]): [string, (root: string) => void, RegExp] => [
+      what,
+      (root) => write(root, { [`etc/policy/${file}`]: content }),
+      new RegExp(`etc/policy/${file}:\\d+: `),
+    ]),
   ])('because %s', async (_, spoil, why) => {
     const root = machine(POLICY)
     expect((await outcomeIn(root)).action).toBe('continue')

@@ -71,7 +71,9 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     notes.add('unknown-key', `${name}: ${rule.problem}`, placeIn(entry, 'if'), { todo })
   }
   const { agent } = group
-  const onFailure = common.onFailure ?? (kindOf(entry.handler).failsLikeFunction ? 'byEvent' : 'continue')
+  // Users could make any hook fail, and so open the company's gates.
+  const failsClosed = owner.scope === 'company' || kindOf(entry.handler).failsLikeFunction
+  const onFailure = common.onFailure ?? (failsClosed ? 'byEvent' : 'continue')
   const terms = merge.terms[owner.scope]
   const timeoutIn = ({ [entry.format]: limits, claude }: Terms) =>
     agent

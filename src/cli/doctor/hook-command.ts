@@ -4,7 +4,7 @@ import { delimiter } from 'node:path'
 import { isGuard } from '../../core/hooks/gate.js'
 import { searchPath } from '../../files/search-path.js'
 import { kindOf } from '../../runners/kinds.js'
-import { parentFor } from '../../runners/program/environment.js'
+import { parentFor, rootsPath } from '../../runners/program/environment.js'
 import { pathAt, typeAt } from '../../trust/file-reading.js'
 import { expandedHome, workFolders } from '../../trust/file-search.js'
 import {
@@ -76,6 +76,7 @@ function unitOf({ spec: { hook, place } }: Written, line: UnitHook): Unit {
 /** A project's hooks must not find programs in the project's own folders. */
 function pathFor({ spec: { hook, place } }: Written): readonly string[] {
   const { scope } = hook.origin
+  if (scope === 'company') return rootsPath().split(delimiter)
   const { PATH = '' } = parentFor({ scope, isGuard: isGuard(hook) }, place.projectDir)
   return scope === 'project' ? searchPath([place.projectDir], PATH).folders : PATH.split(delimiter)
 }

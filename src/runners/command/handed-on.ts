@@ -24,7 +24,7 @@ interface Asker {
 /** The folder for a session's files, if they must outlive this process. */
 type FolderOf = (session: string, make?: boolean) => string
 
-/** Variables reach later hooks of the same side and of those below it: a project's never reach the user's, nor those of the company. */
+/** Variables reach later hooks of the same side and of those below it. None reach the company's: the user can write these files. */
 const FILES = { company: 'company.env', user: 'user.env', others: 'others.env' } as const
 /** Nobody reads what hooks in shadow mode write. */
 const SHADOW_FILE = 'shadow.env'
@@ -69,11 +69,10 @@ export class HandedOn {
   variablesFor(session: string | undefined, asker: Asker, note: Note): Variables {
     const { scope, projectDir } = asker
     const folder = session === undefined ? undefined : this.#folder(session)
-    if (folder === undefined) return NOTHING
+    if (folder === undefined || scope === 'company') return NOTHING
     const of = (side: keyof typeof FILES, writer: Pick<Asker, 'scope'>) =>
       variablesIn(join(folder, FILES[side]), note, () => parentFor(writer, projectDir))
     const ofCompany = of('company', { scope: 'company' })
-    if (sideOf(scope) === 'company') return ofCompany
     const ofUser = { ...ofCompany, ...of('user', { scope: 'user' }) }
     if (sideOf(scope) === 'user') return ofUser
     return { ...ofUser, ...of('others', asker) }

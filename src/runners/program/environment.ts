@@ -1,6 +1,7 @@
 // The environment of a hook's program, the placeholders in its arguments, and its folders.
 
-import { join, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
 import { perCaller } from '../../core/base/caller.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
@@ -14,6 +15,8 @@ import {
 } from '../../effects/shell/own-environment.js'
 import { callerEnv } from '../../files/caller.js'
 import { isFolder, makePrivate } from '../../files/folder.js'
+import { registeredHome } from '../../files/homes.js'
+import { checkOwned } from '../../files/root-owned.js'
 import type { FileFormat, Place } from '../hook-spec.js'
 
 /** Whose hook it is. */
@@ -62,8 +65,10 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_
 export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  const { minimal, passthrough = [], own } = inheritance
+  const { passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
+  const isCompanys = scope === 'company'
+  const minimal = inheritance.minimal || isCompanys
   const parent = copied(inheritance.parent)
   const { leading, above } = parent === lastCopy ? sharedFor(situation) : aboveFor(situation, parent)
   if (leading) tellLeading(place.projectDir, leading, situation.note)
@@ -71,11 +76,40 @@ export function hookEnvironment(inheritance: Inheritance, situation: Situation):
   const env: Record<string, string> = Object.assign(
     inherited(given, minimal ? [...passthrough, ...Object.keys(own ?? {})] : undefined),
     handedOn,
+    isCompanys ? { ...ofCompany(), ...own } : undefined,
     ourOwn(situation, parent),
   )
+  if (isCompanys) return env
   if (scope !== 'project' && env.PATH !== undefined)
     env.PATH = pathWithoutProject(env.PATH, place.projectDir, parent)
   return env
+}
+
+/** In place of the user's variables, with which the user would choose the programs that judge, and what they load. */
+function ofCompany(): Record<string, string> {
+  const home = registeredHome()
+  return { PATH: rootsPath(), PYTHONNOUSERSITE: '1', ...(home !== undefined && { HOME: home }) }
+}
+
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+/** Of NixOS. */
+const LINKED_FOLDERS = ['/run/current-system/sw/bin']
+
+/** Folders with programs that only root can change. */
+export function rootsPath(): string {
+  roots ??= [...SYSTEM_FOLDERS, ...LINKED_FOLDERS].filter(isRoots).join(delimiter) || '/usr/bin:/bin'
+  return roots
+}
+
+let roots: string | undefined
+
+function isRoots(folder: string): boolean {
+  try {
+    checkOwned(realpathSync(folder))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

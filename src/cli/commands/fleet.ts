@@ -14,8 +14,8 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[ACTION]', '[WHAT]', '[WHICH]', '[CODE]'],
   completes: [ACTION_NAMES],
   about:
-    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, audit searches their records, audit verify checks them against a signed checkpoint. ' +
-    'On a machine: join, leave, ship (sends its records and questions, and fetches answers; sessions do so by themselves), status (the default). For a person who answers: key makes a key, approvals lists the questions of all machines, answer ID allow (or deny) signs an answer. carabiner docs fleet shows them in order.',
+    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, status --database says which of them do not enforce what they should, audit searches their records, audit verify checks them against a signed checkpoint. ' +
+    'On a machine: join, leave, ship (sends its records and questions, and fetches answers; sessions do so by themselves), status (the default), shadow (what a policy in shadow mode would have changed). For a person who answers: key makes a key, approvals lists the questions of all machines, answer ID allow (or deny) signs an answer. carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'done'],

@@ -88,7 +88,13 @@ export const ACTIONS = {
     load: () => import('./answer.js'),
   },
   ship: { words: 0, options: ['follow', 'questions'], isPersonal: false, load: () => import('./ship.js') },
-  status: { words: 0, options: [], isPersonal: false, load: () => import('./status.js') },
+  shadow: {
+    words: 1,
+    options: [...DATABASE, 'since'],
+    isPersonal: false,
+    load: () => import('./shadow.js'),
+  },
+  status: { words: 0, options: DATABASE, isPersonal: false, load: () => import('./status.js') },
 } as const satisfies Readonly<Record<string, ActionRow>>
 
 export type ActionName = keyof typeof ACTIONS

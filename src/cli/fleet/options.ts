@@ -63,7 +63,7 @@ export const OPTIONS = {
   hook: { type: 'string', value: 'NAME', help: 'audit: only entries with this hook.' },
   decision: { type: 'string', value: 'WHAT', help: 'audit: only this decision: deny, ask …' },
   kind: { type: 'string', value: 'KIND', help: 'audit: only this kind: fire, approval …' },
-  since: { type: 'string', value: 'TIME', help: 'audit: not before: a time, or 15m, 2h, 3d ago.' },
+  since: { type: 'string', value: 'TIME', help: 'audit, shadow: not before: a time, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'audit: not after.' },
   checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a kept checkpoint, or a folder.' },
   'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token: the public key.' },

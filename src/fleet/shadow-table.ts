@@ -1,0 +1,117 @@
+// What a policy in shadow mode would have done: one row for each of its rules and hooks, counted from audit records.
+
+import { isObject } from '../core/base/json.js'
+
+export interface ShadowExample {
+  readonly machine: string
+  readonly time: string
+  readonly tool?: string
+  readonly reason?: string
+}
+
+export interface ShadowRow {
+  /** Of the bundle. */
+  readonly version: number
+  /** `rule x`, or the name of a hook. */
+  readonly what: string
+  /** The action that would have counted. */
+  readonly would: string
+  readonly calls: number
+  /** Calls that went on with less. The others were stopped as well without it. */
+  readonly changed: number
+  /** Names, of at most `MOST_NAMED`; `machineCount` counts all. */
+  readonly machines: readonly string[]
+  readonly machineCount: number
+  readonly examples: readonly ShadowExample[]
+}
+
+const MOST_EXAMPLES = 3
+export const MOST_NAMED = 20
+/** A machine may send records with any names. */
+const MOST_ROWS = 10_000
+
+/** From mild to strict. */
+const STRENGTH: readonly unknown[] = ['continue', 'modify', 'ask_user', 'deny', 'abort_turn', 'hard_abort']
+
+/** Which bundle a hook in shadow mode comes from. */
+const SOURCE = /^fleet@(\d{1,15})(?:\/|$)/
+const RULE = /\bThe rule (\S{1,100}) (?:forbids this|asks first|ends the turn)/g
+
+interface Counting {
+  readonly row: Omit<ShadowRow, 'machines' | 'machineCount'>
+  readonly machines: ReadonlySet<string>
+}
+
+export class ShadowTable {
+  readonly #only: number | undefined
+  readonly #rows = new Map<string, Counting>()
+
+  /** `only`: one version. */
+  constructor(only?: number) {
+    this.#only = only
+  }
+
+  /** Anything may be in an entry: machines send them. */
+  add(machine: string, entry: unknown): void {
+    if (!isObject(entry) || !Array.isArray(entry.hooks)) return
+    const seen = new Set<string>()
+    for (const hook of entry.hooks) {
+      if (!isObject(hook) || !isObject(hook.would) || typeof hook.would.action !== 'string') continue
+      const [, version] = SOURCE.exec(String(hook.source)) ?? []
+      if (version === undefined || (this.#only !== undefined && Number(version) !== this.#only)) continue
+      if (hook.would.action === 'continue') continue
+      const reason = typeof hook.would.reason === 'string' ? hook.would.reason : ''
+      for (const what of namesIn(String(hook.name), reason)) {
+        const key = JSON.stringify([Number(version), what, hook.would.action])
+        if (seen.has(key)) continue
+        seen.add(key)
+        this.#count(key, { version: Number(version), what, would: hook.would.action }, machine, entry, reason)
+      }
+    }
+  }
+
+  #count(
+    key: string,
+    about: Pick<ShadowRow, 'version' | 'what' | 'would'>,
+    machine: string,
+    { action, time, tool }: Readonly<Record<string, unknown>>,
+    reason: string,
+  ): void {
+    const before = this.#rows.get(key)
+    if (!before && this.#rows.size >= MOST_ROWS) return
+    const { calls = 0, changed = 0, examples = [] } = before?.row ?? {}
+    const isChange = STRENGTH.indexOf(action) < STRENGTH.indexOf(about.would)
+    const example = {
+      ...{ machine, time: String(time) },
+      ...(typeof tool === 'string' && { tool }),
+      ...(reason !== '' && { reason }),
+    }
+    const row = {
+      ...about,
+      calls: calls + 1,
+      changed: changed + (isChange ? 1 : 0),
+      examples: examples.length < MOST_EXAMPLES ? [...examples, example] : examples,
+    }
+    const machines = new Set(before?.machines).add(machine)
+    this.#rows.set(key, { row, machines })
+  }
+
+  /** The newest version first, then what would have changed most. */
+  rows(): readonly ShadowRow[] {
+    const all = [...this.#rows.values()].map(({ row, machines }) => ({
+      ...row,
+      machines: [...machines].sort().slice(0, MOST_NAMED),
+      machineCount: machines.size,
+    }))
+    return all.sort(
+      (a, b) =>
+        b.version - a.version || b.changed - a.changed || b.calls - a.calls || a.what.localeCompare(b.what),
+    )
+  }
+}
+
+/** The rules that a reason names, or the hook if it is not one of rules. */
+function namesIn(hook: string, reason: string): readonly string[] {
+  const rules = hook.includes(':rules') ? [...reason.matchAll(RULE)].map(([, id]) => `rule ${id}`) : []
+  return rules.length > 0 ? rules : [hook.replace(/^fleet@\d+[:/]/, '')]
+}

@@ -26,6 +26,7 @@ export const ROUTES = {
   join: { method: 'POST', path: '/v1/join', signed: false, most: 16 * KIB },
   leave: { method: 'POST', path: '/v1/leave', signed: true, most: KIB },
   machine: { method: 'GET', path: '/v1/machine', signed: true, most: 0 },
+  report: { method: 'POST', path: '/v1/machine/report', signed: true, most: 64 * KIB },
   people: { method: 'GET', path: '/v1/people', signed: true, most: 0 },
   policy: { method: 'POST', path: '/v1/policy', signed: true, most: KIB },
   bundle: { method: 'GET', path: '/v1/policy/bundle', signed: true, most: 0 },

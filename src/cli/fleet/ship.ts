@@ -18,8 +18,10 @@ import { EXIT, usage } from '../refusal.js'
 import { mirrorsFolder } from '../ship-soon.js'
 import { asked, type Given, memberOf } from './action.js'
 import { openMirror } from './mirror.js'
+import { ownReport } from './own-report.js'
 
 const EVERY_MS = 5000
+const REPORT_EVERY_MS = 60_000
 /** For new questions, while none is open. */
 const LOOK_EVERY_MS = 1000
 /** While the gateway does not answer. */
@@ -54,19 +56,20 @@ export async function run({ options, output, signal }: Given): Promise<number> {
 }
 
 async function once(output: Output): Promise<number> {
-  const { client, options, learnPeople } = prepared(output)
+  const { client, options, learnPeople, report } = prepared(output)
   try {
-    const report = await asked(async () => {
+    const shipReport = await asked(async () => {
       await learnPeople()
+      await report()
       const shipped = await ship(options)
       const mirror = await openMirror(client, learnPeople, output)
       // The second time, there may be answers to what was sent the first time, and uses of those.
       if ((await mirror.exchange(0)) > 0) await mirror.exchange(0)
       return shipped
     })
-    await tellFailures(report, output)
-    const isWell = report.breaks.length + report.failures.length === 0
-    return await output.result(report, () => [reportLine(report)], isWell ? EXIT.ok : EXIT.failed)
+    await tellFailures(shipReport, output)
+    const isWell = shipReport.breaks.length + shipReport.failures.length === 0
+    return await output.result(shipReport, () => [reportLine(shipReport)], isWell ? EXIT.ok : EXIT.failed)
   } finally {
     client.close()
   }
@@ -89,7 +92,24 @@ function prepared(output: Output) {
       await output.complain([`carabiner: ${visible(textOf(error))}`])
     }
   }
-  return { client, learnPeople, options: { client, machine: member.machine, dataDir: dataHome(), onBreak } }
+  /** Says what this machine enforces. A gateway that does not know how to hear it is older. */
+  const report = async () => {
+    try {
+      await client.ask('report', { body: await ownReport(member) })
+    } catch (error) {
+      if (error instanceof Unreachable) throw error
+      if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
+      await output.complain([
+        `carabiner: this machine could not report what it enforces: ${visible(textOf(error))}`,
+      ])
+    }
+  }
+  return {
+    client,
+    learnPeople,
+    report,
+    options: { client, machine: member.machine, dataDir: dataHome(), onBreak },
+  }
 }
 
 async function tellFailures({ failures }: ShipReport, output: Output): Promise<void> {
@@ -105,7 +125,8 @@ function reportLine({ isBusy, logs, records, breaks }: ShipReport): string {
 async function followed(output: Output, caller: AbortSignal | undefined): Promise<number> {
   const interruption = new Interruption(caller)
   const { signal } = interruption
-  const { client, options, learnPeople } = prepared(output)
+  const { client, options, learnPeople, report } = prepared(output)
+  let reported = 0
   let failed: unknown
   const mirroring = mirrored(output, signal).catch((error: unknown) => {
     failed = error
@@ -116,10 +137,14 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
       try {
         if (failed) throw failed
         await learnPeople()
-        const report = await ship({ ...options, signal })
-        if (report.records > 0) await output.print([reportLine(report)])
-        await tellFailures(report, output)
-        pause = report.failures.length === 0 ? EVERY_MS : Math.min(pause * 2, MOST_MS)
+        if (Date.now() - reported >= REPORT_EVERY_MS) {
+          await report()
+          reported = Date.now()
+        }
+        const shipped = await ship({ ...options, signal })
+        if (shipped.records > 0) await output.print([reportLine(shipped)])
+        await tellFailures(shipped, output)
+        pause = shipped.failures.length === 0 ? EVERY_MS : Math.min(pause * 2, MOST_MS)
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error
         pause = Math.min(pause * 2, MOST_MS)

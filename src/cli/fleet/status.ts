@@ -1,4 +1,4 @@
-// `fleet status`: whether this machine is in a fleet, whether its gateway answers, and how far its records are there.
+// `fleet status`, without a database: whether this machine is in a fleet, whether its gateway answers, and how far its records are there.
 
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
@@ -14,6 +14,7 @@ import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
+import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
 import { breakText, failureText } from './ship.js'
 
@@ -39,7 +40,9 @@ interface LogState {
   readonly breaks: readonly LogBreak[]
 }
 
-export async function run({ output }: Given): Promise<number> {
+export async function run(given: Given): Promise<number> {
+  const { output, options } = given
+  if (options.database !== undefined) return showFleetStatus(given)
   if (!fleetPlace())
     return output.result({ member: false }, () => [
       'this machine is in no fleet',

@@ -9,6 +9,7 @@ import { sql as approvals } from './migrations/0006-approvals.js'
 import { sql as listing } from './migrations/0007-listing.js'
 import { sql as page } from './migrations/0008-page.js'
 import { sql as policy } from './migrations/0009-policy.js'
+import { sql as reports } from './migrations/0010-reports.js'
 
 export interface Migration {
   readonly version: number
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: 'listing', sql: listing },
   { version: 8, name: 'page', sql: page },
   { version: 9, name: 'policy', sql: policy },
+  { version: 10, name: 'reports', sql: reports },
 ]

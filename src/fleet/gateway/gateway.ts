@@ -12,6 +12,7 @@ import { join, leave, self } from './membership.js'
 import { people } from './people.js'
 import { bundle, policy } from './policy.js'
 import { GatewayRefusal } from './refusal.js'
+import { report } from './report.js'
 import type { GatewayRequest, Handler } from './request.js'
 
 /** What the gateway does for each route. */
@@ -19,6 +20,7 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   join,
   leave,
   machine: self,
+  report,
   people,
   policy,
   bundle,

@@ -1,0 +1,81 @@
+// What this machine says about itself to its fleet.
+
+import { join } from 'node:path'
+import { companyFolder, companyPolicies } from '../../files/company-folder.js'
+import { bundleFolder, policyPlace, readInForce } from '../../files/fleet-policy.js'
+import { userHome } from '../../files/homes.js'
+import { readPlain } from '../../files/plain-file.js'
+import type { Member } from '../../fleet/machine/membership.js'
+import type { AgentReport, MachineReport } from '../../fleet/machine-report.js'
+import { proofStates } from '../proof-state.js'
+import { installedAgents, registeredAgents } from '../setup/installed.js'
+import { listedHooks, sourcesOf } from '../sources.js'
+import { version } from '../version.js'
+
+export async function ownReport({ place }: Member): Promise<MachineReport> {
+  const policies = companyPolicies(companyFolder())
+  const problem = policies.find((one) => one.problem !== undefined)?.problem
+  const { policy, gates } = policyOf(place)
+  const agents = await agentReports()
+  const asks = new Set(agents.filter((one) => one.asks).map(({ name }) => name))
+  return {
+    carabiner: version,
+    time: new Date().toISOString(),
+    binding: place.binding,
+    ...(policy && { policy }),
+    ...(problem !== undefined && { problem: problem.slice(0, MOST_CHARACTERS) }),
+    agents,
+    missing: gates.filter((name) => !asks.has(name)),
+  }
+}
+
+const MOST_CHARACTERS = 1000
+const MOST_BYTES = 1024 * 1024
+
+/** What cannot be read is reported as the policy's problem. */
+function policyOf(
+  place: Member['place'],
+): Pick<MachineReport, 'policy'> & { readonly gates: readonly string[] } {
+  const own = policyPlace(place)
+  const inForce = quietly(() => readInForce(own))
+  if (!inForce) return { gates: [] }
+  const { rollout, enforced, shadow, expires } = inForce
+  return {
+    policy: {
+      ...{ rollout, expires },
+      ...(enforced && { enforced: enforced.version }),
+      ...(shadow && { shadow: shadow.version }),
+    },
+    gates: enforced ? (quietly(() => gatesIn(bundleFolder(own.folder, enforced.digest))) ?? []) : [],
+  }
+}
+
+function quietly<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/** Agents that the policy wants guarded. */
+function gatesIn(folder: string): readonly string[] {
+  const read = readPlain(join(folder, 'policy.json'), MOST_BYTES)
+  if ('problem' in read) throw new Error(read.problem)
+  const { gates = [] } = JSON.parse(read.text) as { readonly gates?: unknown }
+  return Array.isArray(gates) ? gates.filter((one) => typeof one === 'string') : []
+}
+
+async function agentReports(): Promise<readonly AgentReport[]> {
+  const asking = (await registeredAgents(false)).map(({ host }) => host.name)
+  const found = (await installedAgents()).map(({ host }) => host.name)
+  const proofs = await proofStates(await listedHooks(sourcesOf(userHome())))
+  return [...new Set([...asking, ...found])].sort().map((name) => {
+    const proof = proofs.find(({ host }) => host === name)
+    return {
+      name,
+      asks: asking.includes(name),
+      ...(proof && { proof: { at: proof.at, ok: proof.ok, stale: proof.stale.length > 0 } }),
+    }
+  })
+}

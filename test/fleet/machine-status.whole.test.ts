@@ -1,0 +1,147 @@
+// What machines say about themselves, and what an administrator sees of it: who does not enforce what they should.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../src/fleet/database/connection.js'
+import { fleetStatus, SILENT_MS } from '../../src/fleet/database/machine-status.js'
+import { shadowsIn } from '../../src/fleet/database/shadow-query.js'
+import { gateway } from '../../src/fleet/gateway/gateway.js'
+import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { clientOf } from '../../src/fleet/machine/joining.js'
+import type { MachineReport } from '../../src/fleet/machine-report.js'
+import { type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+const NOW = () => new Date().toISOString()
+const PROOF = { at: '2026-11-18T10:00:00Z', ok: true, stale: false }
+
+const report = (more: Partial<MachineReport> = {}): MachineReport => ({
+  carabiner: '1.0.0',
+  time: NOW(),
+  binding: true,
+  policy: { rollout: 3, enforced: 7, expires: '2030-01-01T00:00:00Z' },
+  agents: [{ name: 'claude-code', asks: true, proof: PROOF }],
+  missing: [],
+  ...more,
+})
+
+describe.runIf(hasPostgres)('the state of machines', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let asGateway: Database
+  let asAdmin: Database
+  let listening: Listening
+  let folder: string
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-status-'))
+    server = await Postgres.start()
+    fleet = await madeFleet(server)
+    asGateway = await opened(fleet.gateway)
+    asAdmin = await opened(fleet.admin)
+    listening = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database: asGateway }))
+    await run(fleet.owner, [
+      `insert into fleet.policy_file (org, role, version, content) select org, 'rollout', 3, '{}' from fleet.org where name = 'acme'`,
+    ])
+  })
+  afterAll(async () => {
+    await listening?.close()
+    await asGateway?.close()
+    await asAdmin?.close()
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const told = async (name: string, body: object) => {
+    const client = clientOf(await joined(fleet, listening.url, join(folder, name), name))
+    try {
+      return await client.ask('report', { body })
+    } finally {
+      client.close()
+    }
+  }
+  const kindsOf = async (now?: number) => {
+    const { machines } = await fleetStatus(asAdmin, now)
+    return machines.map(({ name, troubles }) => [name, ...troubles.map(({ kind }) => kind)])
+  }
+
+  it('is shown worst first, and the newest report counts', async () => {
+    const broken = { problem: 'rules.json is not as it was signed', binding: false }
+    const unguarded = { agents: [{ name: 'codex', asks: false }], missing: ['cursor'] }
+    const unproven = { agents: [{ name: 'codex', asks: true, proof: { ...PROOF, stale: true } }] }
+    const late = { time: new Date(Date.now() - 3_600_000).toISOString() }
+    await told('well', report())
+    await told('advisory', report({ binding: false }))
+    await told('late', report(late))
+    await told('behind', report({ policy: { rollout: 2, expires: '2030-01-01T00:00:00Z' } }))
+    await told('unproven', report(unproven))
+    await told('unguarded', report(unguarded))
+    await told('broken', report(broken))
+    await joined(fleet, listening.url, join(folder, 'silent'), 'silent')
+    expect(await kindsOf()).toEqual([
+      ['broken', 'broken', 'advisory'],
+      ['unguarded', 'unguarded'],
+      ['silent', 'silent'],
+      ['behind', 'behind'],
+      ['unproven', 'unproven'],
+      ['late', 'clock'],
+      ['advisory', 'advisory'],
+      ['well'],
+    ])
+    const { machines, ok, rollout } = await fleetStatus(asAdmin)
+    expect([ok, rollout]).toEqual([false, 3])
+    expect(machines[1]?.troubles[0]?.detail).toBe('cursor, codex')
+    const days = await kindsOf(Date.now() + SILENT_MS + 60_000)
+    expect(days.every((one) => one.includes('silent'))).toBe(true)
+  })
+
+  it.each([
+    ['no report', {}],
+    ['a long text', report({ problem: 'x'.repeat(2000) })],
+    ['too many agents', report({ agents: Array(101).fill({ name: 'x', asks: true }) })],
+  ])('refuses %s', async (name, body) => {
+    await expect(told(name, body)).rejects.toThrow('The request is not valid')
+  })
+
+  it('only the gateway writes reports, and an administrator sees those of the own organisation', async () => {
+    const insert = `insert into fleet.machine_report (org, machine, report) select org, machine, '{}' from fleet.machine limit 1`
+    for (const url of [fleet.gateway, fleet.admin, fleet.auditor, fleet.page])
+      await expect(run(url, [`select fleet.enter('acme')`, insert])).rejects.toThrow('permission denied')
+    const other = await opened(fleet.admin, 'other')
+    expect((await fleetStatus(other)).machines).toEqual([])
+    await other.close()
+  })
+
+  it('counts what a policy in shadow mode would have changed, from the records of all machines', async () => {
+    const hook = (version: number) => ({
+      name: `fleet@${version}:rules`,
+      source: `fleet@${version}`,
+      mode: 'shadow',
+      would: { action: 'deny', reason: 'The rule no-push forbids this: the call would push main.' },
+    })
+    for (const name of ['one', 'two']) {
+      const client = clientOf(await joined(fleet, listening.url, join(folder, name), name))
+      const { text } = madeLines(
+        [8, 8, 9].map((version) => ({
+          session: 's',
+          event: 'PreToolUse',
+          tool: 'Bash',
+          action: 'continue',
+          hooks: [hook(version)],
+        })),
+      )
+      await client.ask('append', { query: `log=${'b'.repeat(32)}&epoch=1`, body: Buffer.from(`${text}\n`) })
+      client.close()
+    }
+    const table = await shadowsIn(asAdmin, new Date('2026-01-01'), 8)
+    expect(table.rows()).toMatchObject([
+      { version: 8, what: 'rule no-push', would: 'deny', calls: 4, changed: 4, machines: ['one', 'two'] },
+    ])
+    expect((await shadowsIn(asAdmin, new Date('2026-01-01'))).rows().map(({ version }) => version)).toEqual([
+      9, 8,
+    ])
+    expect((await shadowsIn(asAdmin, new Date('2027-01-01'))).rows()).toEqual([])
+  })
+})

@@ -3,12 +3,14 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { fleetPolicies } from './fleet-bundles.js'
+import { type CompanyPolicy, fleetPolicies } from './fleet-bundles.js'
 import { ROOT_PLACE, userPlace } from './fleet-places.js'
 import { type PolicyPlace, policyPlace } from './fleet-policy.js'
 import { lstatIfThere } from './if-there.js'
 import { noted } from './looks.js'
 import { checkOwned, ROOT_FOLDER } from './root-owned.js'
+
+export type { CompanyPolicy }
 
 export interface CompanyFolder {
   readonly path: string
@@ -24,23 +26,6 @@ export interface CompanyFolder {
  */
 export function companyFolder(): CompanyFolder {
   return { path: join(ROOT_FOLDER, 'policy'), fleet: [ROOT_PLACE, userPlace()].map(policyPlace) }
-}
-
-export interface CompanyPolicy {
-  /** Laid out like `.amplifier`. */
-  readonly folder: string
-  /** For people and records: `company`, `fleet`, or `fleet@8` for version 8 in shadow mode. */
-  readonly source: string
-  /** Its hooks and rules run in shadow mode, and its settings do not count. */
-  readonly mode?: 'shadow'
-  /** Why nobody can rely on it. Then every tool call is refused. */
-  readonly problem?: string
-  /** ISO-8601. */
-  readonly expires?: string
-  /** What people should know about it, although it counts. */
-  readonly warning?: string
-  /** What to do about the problem or the warning. */
-  readonly todo?: string
 }
 
 /** Empty if this machine has none. */

@@ -4,7 +4,6 @@ import { type BigIntStats, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { sha256OfBytes } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
-import type { CompanyPolicy } from './company-folder.js'
 import { fieldsOf } from './fields.js'
 import {
   type BundleInForce,
@@ -23,6 +22,24 @@ import { noted } from './looks.js'
 import { readPlainBytes } from './plain-file.js'
 import { checkOwned } from './root-owned.js'
 import { moment, stampOf } from './stamp.js'
+
+/** A policy of the company: one that its fleet sent, or a folder of root. */
+export interface CompanyPolicy {
+  /** Laid out like `.amplifier`. */
+  readonly folder: string
+  /** For people and records: `company`, `fleet`, or `fleet@8` for version 8 in shadow mode. */
+  readonly source: string
+  /** Its hooks and rules run in shadow mode, and its settings do not count. */
+  readonly mode?: 'shadow'
+  /** Why nobody can rely on it. Then every tool call is refused. */
+  readonly problem?: string
+  /** ISO-8601. */
+  readonly expires?: string
+  /** What people should know about it, although it counts. */
+  readonly warning?: string
+  /** What to do about the problem or the warning. */
+  readonly todo?: string
+}
 
 /** The policies of the fleet in this place. Empty if there are none. A policy that cannot be relied on is one, too. */
 export function fleetPolicies({ folder, owner }: PolicyPlace): readonly CompanyPolicy[] {

@@ -2,7 +2,6 @@
 
 import { createHmac } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/text.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import { mayTell, questionOf } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
@@ -35,7 +34,7 @@ async function told(database: Database, id: string, { url, secret, page }: Webho
   const tool = typeof question.call.tool_name === 'string' ? question.call.tool_name : question.event
   const link = `${page}/#approvals/${id}`
   // Not the call itself: it may hold secrets, and a chat keeps everything.
-  const text = `${visibleName(row.name)} asks about ${visibleName(tool)} (${visibleName(hooks)}): ${link}`
+  const text = `${plainName(row.name)} asks about ${plainName(tool)} (${plainName(hooks)}): ${link}`
   const body = JSON.stringify({ text, id, machine: row.name, link, expires })
   const response = await fetch(url, {
     method: 'POST',
@@ -48,4 +47,12 @@ async function told(database: Database, id: string, { url, secret, page }: Webho
     body,
   })
   if (!response.ok) throw new Error(`it answers with status ${response.status}`)
+}
+
+const LONGEST_NAME = 100
+
+/** Agents choose such names. In a chat, none of them may become a link, a mention or a style of its own. */
+function plainName(name: string): string {
+  const plain = name.replace(/[^\p{L}\p{N}_:#, -]+/gu, '·')
+  return plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME)}…` : plain
 }

@@ -168,7 +168,7 @@ export interface EvidenceAnswer {
 /** What the ids of all logs of one user of a machine begin with. */
 export const HOME_ID = /^[0-9a-f]{16}$/
 
-/** How a question got to the gateway. `taken`: another machine has a question with this id. */
+/** How a question got to the gateway. `taken`: another machine has a question with this id, or this one has too many. */
 export interface AskAnswer {
   readonly status: 'asked' | 'known' | 'taken'
 }
@@ -222,6 +222,8 @@ export interface FleetQuestion {
 
 export interface QuestionsAnswer {
   readonly questions: readonly FleetQuestion[]
+  /** How many more there are: too many, or too long for one list. Each can be asked for by its id. */
+  readonly hidden: number
 }
 
 export const QUESTION_ID = /^[0-9a-z]{4}-[0-9a-z]{4}$/

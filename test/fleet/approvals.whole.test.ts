@@ -15,11 +15,11 @@ import { Bells } from '../../src/fleet/gateway/bells.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { webhook } from '../../src/fleet/gateway/webhook.js'
-import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
-import type { QuestionsAnswer } from '../../src/fleet/protocol.js'
+import type { QuestionsAnswer, RouteName } from '../../src/fleet/protocol.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import { type Person, type Role, signedPeople } from '../../src/store/people.js'
@@ -120,7 +120,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     const { mirror, queue, raise, records, member } = await machine()
     const { question, pending } = raise('flow')
     expect(await mirror.exchange(0)).toBe(1)
-    expect(await openQuestions(database)).toContainEqual(
+    expect((await openQuestions(database)).rows).toContainEqual(
       expect.objectContaining({ id: pending.id, machine: member.machine, people: 1, allowed: 0 }),
     )
     expect(await queue.take(question)).toBeUndefined()
@@ -228,6 +228,79 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
   })
 
+  describe('of a machine that asks too much', () => {
+    const LONG = 1_500_000
+    const long = (at: Awaited<ReturnType<typeof machine>>, session: string) => {
+      const call = { tool_name: 'Bash', tool_input: { command: 'x'.repeat(LONG) } }
+      return at.queue.raise(madeQuestion({ session, call }), { project })
+    }
+    const listed = async () => {
+      const client = as(ann)
+      const answer = await client.ask<QuestionsAnswer>('questions')
+      client.close()
+      return answer
+    }
+
+    it('hide none of another, and are answered by their ids', async () => {
+      const [loud, quiet] = [await machine(), await machine()]
+      const many = [1, 2, 3, 4].map((n) => long(loud, `long ${n}`))
+      await loud.mirror.exchange(0)
+      const { pending } = quiet.raise('short')
+      await quiet.mirror.exchange(0)
+      const { questions, hidden } = await listed()
+      expect(JSON.stringify(questions).length).toBeLessThan(2 * LONG)
+      expect(questions.map(({ id }) => id)).toContain(pending.id)
+      expect(hidden).toBeGreaterThanOrEqual(3)
+      const client = as(ann)
+      for (const { id } of many) {
+        const { questions: found } = await client.ask<QuestionsAnswer>('questions', { query: `id=${id}` })
+        expect(found).toMatchObject([{ id, machine: loud.member.machine }])
+      }
+      client.close()
+      for (const { id } of many) await loud.queue.answer(id, { decision: 'deny', by: 'test' })
+      await loud.mirror.exchange(0)
+    })
+
+    it('are too many at some point, and close by themselves after a day', async () => {
+      const [loud, quiet] = [await machine(), await machine()]
+      const { pending } = loud.raise('first')
+      const forever = { ...pending, id: 'aaaa-aaaa', expires: '9999-01-01T00:00:00.000Z' }
+      expect(await loud.client.ask('ask', { body: forever })).toEqual({ status: 'asked' })
+      const [row] = await rows('question', forever.id)
+      expect(Number(row?.expires)).toBeLessThan(Date.now() + 26 * 3_600_000)
+      await run(fleet.owner, [
+        `insert into fleet.question (org, id, machine, body, people, expires, asked)
+          select org, 'b' || lpad(n::text, 3, '0') || '-zzzz', machine, body, people, expires, now() - interval '1 hour'
+          from fleet.question, generate_series(1, 999) n where id = '${forever.id}'`,
+      ])
+      expect(await loud.client.ask('ask', { body: pending })).toEqual({ status: 'taken' })
+      const other = quiet.raise('not hidden')
+      await quiet.mirror.exchange(0)
+      const { questions } = await listed()
+      expect(questions.map(({ id }) => id)).toContain(other.pending.id)
+      await run(fleet.owner, [
+        `insert into fleet.settled (org, id, how) select org, id, 'expired' from fleet.question where id = '${forever.id}' or id like '%-zzzz'`,
+      ])
+    })
+
+    it('keep none of its others from the fleet if one is refused', async () => {
+      const { queue, raise, client, troubles } = await machine()
+      const [bad, good] = [raise('bad').pending, raise('good').pending]
+      const sent: string[] = []
+      const refusing = {
+        ask: async (name: RouteName, given: { body?: { id?: string } } = {}) => {
+          if (name === 'ask' && given.body?.id === bad.id) throw new Refusal('INVALID', 'not this one')
+          if (name === 'ask') sent.push(given.body?.id ?? '')
+          return client.ask(name, given)
+        },
+      } as unknown as GatewayClient
+      const onTrouble = (text: string) => void troubles.push(text)
+      await new Mirror({ client: refusing, queue, learnPeople: async () => {}, onTrouble }).exchange(0)
+      expect(sent).toEqual([good.id])
+      expect(troubles).toEqual([expect.stringContaining(`cannot answer ${bad.id}: not this one`)])
+    })
+  })
+
   it('are told to a webhook once, signed, without the call, however many gateways there are', async () => {
     const messages: { readonly text: string; readonly signature: unknown }[] = []
     const chat = createServer((request, response) => {
@@ -250,7 +323,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       page: 'https://fleet.example',
       onTrouble: (text) => void troubles.push(text),
     })
-    const { mirror, raise } = await machine()
+    const { mirror, raise, queue } = await machine()
     const { pending } = raise('webhook')
     await mirror.exchange(0)
     for (let i = 0; i < 5; i++) tell(pending.id)
@@ -264,6 +337,15 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       text: expect.stringMatching(/^m\d+ asks about Bash \(guard\): https:\/\/fleet\.example\//),
     })
     expect(text).not.toContain('make deploy')
+    const hostile = `<https://evil.example|Allow> [Allow](https://evil.example) @everyone <!here> *x* ${'y'.repeat(500)}`
+    const call = { tool_name: hostile, tool_input: {} }
+    const other = queue.raise(madeQuestion({ session: 'hostile', call, hook: hostile }), { project })
+    await mirror.exchange(0)
+    tell(other.id)
+    await until(async () => messages.length > 1)
+    const [said, ...links] = JSON.parse(messages[1]?.text ?? '{}').text.split('https://')
+    expect(said).toMatch(/^[\p{L}\p{N}_:#, ()·…-]{1,300}$/u)
+    expect(links).toEqual([`fleet.example/#approvals/${other.id}`])
     expect(troubles).toEqual([])
     await new Promise((resolve) => chat.close(resolve))
   })

@@ -21,7 +21,7 @@ export async function run({ options, words, output }: Given): Promise<number> {
   if (decision === 'allow' && !options.yes && !canAsk(output))
     throw usage('Allowing shows the question and asks: type it in a terminal, or give --yes')
   return withPerson(options, async (client, key) => {
-    const found = oneOf(await questionsAt(client), id)
+    const found = oneOf((await questionsAt(client, id.toLowerCase())).questions, id)
     const { pending, machine, name } = found
     const option = decision === 'deny' ? denyOf(pending.question) : optionFor(pending.question, 'allow')
     if (option === undefined) throw new Refusal('FLEET_REFUSED', 'The question offers no allow')

@@ -10,13 +10,14 @@ import type { Given } from './action.js'
 import { questionsAt, withPerson } from './person-client.js'
 
 export async function run({ options, output }: Given): Promise<number> {
-  const questions = await withPerson(options, questionsAt)
-  return output.result({ questions }, (paint) =>
-    questions.length === 0
+  const { questions, hidden } = await withPerson(options, (client) => questionsAt(client))
+  return output.result({ questions, hidden }, (paint) =>
+    questions.length + hidden === 0
       ? ['no machine asks anything']
       : [
           ...questions.flatMap(questionLines),
-          ...nextLines([`carabiner fleet answer ${questions[0]?.id} allow`], paint),
+          ...(hidden > 0 ? [`${hidden} more: too many or too long for one list`] : []),
+          ...nextLines([`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`], paint),
         ],
   )
 }

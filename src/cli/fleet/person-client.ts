@@ -6,7 +6,7 @@ import { callerPath } from '../../files/caller.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import { GatewayClient } from '../../fleet/machine/gateway-client.js'
-import type { FleetQuestion, QuestionsAnswer } from '../../fleet/protocol.js'
+import { isLoopback, type QuestionsAnswer } from '../../fleet/protocol.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import { Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
@@ -28,8 +28,11 @@ export async function withPerson<T>(
 function gatewayOf({ gateway, ca }: Given['options']): { readonly url: string; readonly ca?: string } {
   if (gateway !== undefined) {
     const url = URL.canParse(gateway) ? new URL(gateway) : undefined
-    if (!url || !/^https?:$/.test(url.protocol))
-      throw usage(`--gateway must be the address of a gateway, got ${JSON.stringify(gateway)}`)
+    if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback(url.hostname)))
+      throw usage(
+        `--gateway must be the address of a gateway, got ${JSON.stringify(gateway)}`,
+        'It begins with https://; only on this machine itself http:// will do.',
+      )
     return { url: url.href.replace(/\/$/, ''), ...(ca !== undefined && { ca: certificates(ca) }) }
   }
   const known = readMembership()
@@ -45,11 +48,16 @@ function certificates(file: string): string {
   }
 }
 
-/** The open questions. Throws if one of them shows another call than the one that would be signed. */
-export async function questionsAt(client: GatewayClient): Promise<readonly FleetQuestion[]> {
-  const { questions } = await client.ask<QuestionsAnswer>('questions')
+/** The open questions, or the one with this id. Throws if one of them shows another call than the one that would be signed. */
+export async function questionsAt(client: GatewayClient, id?: string): Promise<QuestionsAnswer> {
+  const query = id === undefined ? '' : `id=${encodeURIComponent(id)}`
+  const { questions, hidden } = await client.ask<QuestionsAnswer>('questions', { query })
   try {
-    return questions.map((one) => ({ ...one, pending: readPending(one.pending, `the question ${one.id}`) }))
+    const read = questions.map((one) => ({
+      ...one,
+      pending: readPending(one.pending, `the question ${one.id}`),
+    }))
+    return { questions: read, hidden }
   } catch (error) {
     throw new Refusal('FLEET_UNUSABLE', `The gateway sent a question that cannot be used: ${textOf(error)}`)
   }

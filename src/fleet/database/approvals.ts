@@ -19,18 +19,48 @@ export interface QuestionRow {
   readonly expires: Date
 }
 
-const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.expires,
+const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.asked, q.expires,
     (select count(*)::int from fleet.answer a where a.id = q.id and a.allows) as allowed
   from fleet.question q join fleet.machine m using (org, machine)`
 
-/** Questions that still need an answer, the oldest first. */
-export async function openQuestions(database: Database): Promise<readonly QuestionRow[]> {
-  return database.rows<QuestionRow>(
-    `${QUESTIONS} where q.expires > clock_timestamp()
-      and not exists (select from fleet.settled s where s.id = q.id)
-      and not exists (select from fleet.answer a where a.id = q.id and (not a.allows or a.place >= q.people))
-      order by q.asked limit 1000`,
+const OPEN = `q.expires > clock_timestamp()
+  and not exists (select from fleet.settled s where s.id = q.id)
+  and not exists (select from fleet.answer a where a.id = q.id and (not a.allows or a.place >= q.people))`
+
+/** What one list holds. A call may have four million bytes, and a machine thousands of questions. */
+const MOST_LISTED = { questions: 1000, bytes: 2 * 1024 * 1024 }
+
+export interface OpenQuestions {
+  /** The oldest first. */
+  readonly rows: readonly QuestionRow[]
+  /** How many more there are. */
+  readonly hidden: number
+}
+
+/** Questions that still need an answer. If there are too many, each machine has its turn, so that none hides those of others. */
+export async function openQuestions(database: Database): Promise<OpenQuestions> {
+  const { questions, bytes } = MOST_LISTED
+  const listed = await database.rows<QuestionRow & { total: number }>(
+    `with open as (
+        select q.id, octet_length(q.body) as size, count(*) over ()::int as total,
+          row_number() over (partition by q.machine, octet_length(q.body) > $2 order by q.asked, q.id) as turn
+        from fleet.question q where ${OPEN}),
+      listed as (
+        select id, total, sum(size) over turns as bytes, row_number() over turns as place
+        from open where size <= $2 window turns as (order by turn, size, id))
+      select x.*, l.total from listed l join (${QUESTIONS}) x using (id)
+        where l.bytes <= $2 and l.place <= $1 order by x.asked, x.id`,
+    [questions, bytes],
   )
+  const rows = listed.map(({ total: _, ...row }) => row)
+  return { rows, hidden: (listed[0]?.total ?? (await openCount(database))) - rows.length }
+}
+
+async function openCount(database: Database): Promise<number> {
+  const [row] = await database.rows<{ count: number }>(
+    `select count(*)::int from fleet.question q where ${OPEN}`,
+  )
+  return row?.count ?? 0
 }
 
 export async function questionOf(database: Database, id: string): Promise<QuestionRow | undefined> {
@@ -45,13 +75,19 @@ export interface Asked {
   readonly expires: string
 }
 
+/** Of one machine. */
+const MOST_OPEN = 1000
+/** A question is open for a day at most; its machine's clock may be ahead. */
+const LONGEST_OPEN = '25 hours'
+
 export async function addQuestion(
   database: Database,
   machine: string,
   { id, body, people, expires }: Asked,
 ): Promise<'asked' | 'known' | 'taken'> {
   const [row] = await database.rows<{ ask: 'asked' | 'known' | 'taken' }>(
-    'select fleet.ask($1, $2, $3, $4, $5)',
+    `select case when (select count(*) from fleet.question q where q.machine = $1 and ${OPEN}) >= ${MOST_OPEN}
+        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, clock_timestamp() + interval '${LONGEST_OPEN}')) end as ask`,
     [machine, id, body, people, expires],
   )
   if (row?.ask === 'asked') await wake(database, `asked ${id}`)

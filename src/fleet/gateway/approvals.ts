@@ -65,7 +65,7 @@ const questionId: Reader<string> = (value, where) => {
 export const ask: Handler = async (request): Promise<AskAnswer> => {
   const pending = read(request, readPending)
   const { id, question, expires } = pending
-  questionId(id, 'id')
+  if (!QUESTION_ID.test(id)) throw new GatewayRefusal('INVALID', 'The question has no valid id')
   if (callDigest(question.event, question.call) !== question.digest)
     throw new GatewayRefusal('INVALID', 'The question shows another call than the one it asks about')
   const people = 1
@@ -139,9 +139,13 @@ export const settleQuestions: Handler = async (request) => {
 
 // ---- people ---------------------------------------------------------------------------------------------------
 
-export const questions: Handler = async ({ database }): Promise<QuestionsAnswer> => {
-  const rows = await openQuestions(database)
+/** With an id, only that question, however long it is. */
+export const questions: Handler = async ({ database, query }): Promise<QuestionsAnswer> => {
+  const id = query.get('id')
+  const one = id !== null && QUESTION_ID.test(id) ? await questionOf(database, id) : undefined
+  const { rows, hidden } = id === null ? await openQuestions(database) : { rows: one ? [one] : [], hidden: 0 }
   return {
+    hidden,
     questions: rows.map(({ id, machine, name, body, people, allowed }) => ({
       ...{ id, machine, name, people, allowed },
       pending: JSON.parse(body) as Pending,

@@ -9,10 +9,11 @@ import {
   type AskAnswer,
   type FleetAnswer,
   MOST_WAIT_S,
+  type RefusedCode,
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
-import type { GatewayClient } from './gateway-client.js'
+import { type GatewayClient, Refusal } from './gateway-client.js'
 
 export interface MirrorOptions {
   readonly client: GatewayClient
@@ -31,6 +32,8 @@ export interface MirrorOptions {
 /** More places than any question has: no answer is wanted. */
 const HELD = 1_000_000
 const LOOK_EVERY_MS = 500
+/** What is wrong with one question keeps no other from the fleet. */
+const OF_QUESTION: readonly RefusedCode[] = ['INVALID', 'TOO_LARGE']
 
 export class Mirror {
   readonly #options: MirrorOptions
@@ -103,11 +106,19 @@ export class Mirror {
   }
 
   async #send(pending: Pending): Promise<void> {
-    const { status } = await this.#options.client.ask<AskAnswer>('ask', { body: pending })
-    // It was missing a moment ago: the gateway holds it for settled, or another machine has its id.
-    if (status === 'asked') return
-    this.#refused.add(pending.id)
-    this.#trouble(`the fleet cannot answer ${pending.id}; answer it on this machine`)
+    try {
+      const { status } = await this.#options.client.ask<AskAnswer>('ask', { body: pending })
+      // It was missing a moment ago: the gateway holds it for settled, or does not take it.
+      if (status !== 'asked') this.#refuse(pending)
+    } catch (error) {
+      if (!(error instanceof Refusal) || !OF_QUESTION.includes(error.code)) throw error
+      this.#refuse(pending, `: ${error.message}`)
+    }
+  }
+
+  #refuse({ id }: Pending, why = ''): void {
+    this.#refused.add(id)
+    this.#trouble(`the fleet cannot answer ${id}${why}; answer it on this machine`)
   }
 
   async #learnPeople(): Promise<void> {

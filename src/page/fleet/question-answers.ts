@@ -33,10 +33,10 @@ export function questionAnswers(database: Database, challenges: Challenges, orig
     'GET api/questions': {
       role: 'viewer',
       answer: async (): Promise<FleetQuestionsView> => {
-        const rows = await openQuestions(database)
+        const { rows, hidden } = await openQuestions(database)
         const shown = rows.slice(0, MOST_SHOWN).map(viewOf)
         const questions = shown.filter((one) => one !== undefined)
-        return { questions, hidden: rows.length - questions.length }
+        return { questions, hidden: hidden + rows.length - questions.length }
       },
     },
     'POST api/deny': {

@@ -24,7 +24,7 @@ import {
   verified,
   versionOf,
 } from './metadata.js'
-import { DEFAULT_PLAN, digestsIn, type Rollout, rolloutIn, rolloutText } from './rollout.js'
+import { DEFAULT_PLAN, digestsIn, digestsInUse, type Rollout, rolloutIn, rolloutText } from './rollout.js'
 import {
   bytesOf,
   FLEET_SIGNER,
@@ -266,7 +266,7 @@ const DEFAULT_DAYS = 7
 
 /** The shortest time of all bundles that machines may have. */
 function expiresDays(targets: PolicyRow | undefined, rollout: string, models: Models): number {
-  const used = digestsIn(rolloutIn(rollout))
+  const used = digestsInUse(rolloutIn(rollout))
   const entries = targets ? entriesOf(metadataIn(models, 'targets', targets.content)) : []
   const days = entries.flatMap(({ digest, custom }) =>
     used.has(digest) && typeof custom?.expires_days === 'number' ? [custom.expires_days] : [],

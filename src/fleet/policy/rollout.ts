@@ -18,8 +18,8 @@ export interface Ring extends RingPlan {
   /** Digests of bundles. */
   readonly enforced?: string
   readonly shadow?: string
-  /** What was enforced before, for a rollback. */
-  readonly before?: string
+  /** What was enforced before, for a rollback, the last one last. */
+  readonly before?: readonly string[]
 }
 
 /** Machines that have rings of their own. The first group with a matching pattern counts. */
@@ -96,12 +96,12 @@ export interface Where {
 export function planned(rollout: Rollout, plan: RolloutPlan): Rollout {
   return plan.map(({ name, machines, rings }) => {
     const before = rollout.find((group) => group.name === name) ?? rollout.find((group) => group.name === ALL)
-    const rest = before?.rings.at(-1)?.enforced
+    const { enforced, before: history } = before?.rings.at(-1) ?? {}
     return {
       ...{ name, machines },
       rings: rings.map((ring): Ring => {
         const known = before?.rings.find((one) => one.name === ring.name)
-        return { ...planOf(ring), ...bundles(known ?? { enforced: rest }) }
+        return { ...planOf(ring), ...bundles(known ?? { enforced, before: history }) }
       }),
     }
   })
@@ -110,13 +110,13 @@ export function planned(rollout: Rollout, plan: RolloutPlan): Rollout {
 function bundles(ring: {
   enforced?: string | undefined
   shadow?: string | undefined
-  before?: string | undefined
+  before?: readonly string[] | undefined
 }): Partial<Ring> {
-  const { enforced, shadow, before } = ring
+  const { enforced, shadow, before = [] } = ring
   return {
     ...(enforced !== undefined && { enforced }),
     ...(shadow !== undefined && { shadow }),
-    ...(before !== undefined && { before }),
+    ...(before.length > 0 && { before }),
   }
 }
 
@@ -145,8 +145,9 @@ export function rolledBack(rollout: Rollout, digest: string, where: Where, to?: 
     rings.map((ring) => {
       const isChosen = where.ring === undefined || where.ring === ring.name
       if (!isChosen || (ring.enforced !== digest && ring.shadow !== digest)) return ring
-      const { enforced, before } = ring
-      return { ...planOf(ring), ...bundles({ enforced: enforced === digest ? (to ?? before) : enforced }) }
+      const { enforced, before = [] } = ring
+      if (enforced !== digest) return { ...planOf(ring), ...bundles({ enforced, before }) }
+      return { ...planOf(ring), ...bundles({ enforced: to ?? before.at(-1), before: before.slice(0, -1) }) }
     }),
   )
 }
@@ -158,9 +159,15 @@ function planOf({ name, machines, percent }: RingPlan): RingPlan {
 function withBundle(ring: Ring, digest: string, shadow: boolean): Ring {
   const { enforced, before } = ring
   if (shadow) return { ...planOf(ring), ...bundles({ enforced, before, shadow: digest }) }
-  const earlier = enforced === digest ? before : enforced
-  return { ...planOf(ring), ...bundles({ enforced: digest, before: earlier }) }
+  if (enforced === undefined || enforced === digest)
+    return { ...planOf(ring), ...bundles({ enforced: digest, before }) }
+  const [first, ...rest] = [...(before ?? []), enforced]
+  const history = first === undefined ? [] : [first, ...rest.slice(1 - MOST_BEFORE)]
+  return { ...planOf(ring), ...bundles({ enforced: digest, before: history }) }
 }
+
+/** The oldest always stays, so that no rollback leaves a ring without a policy that had one. */
+const MOST_BEFORE = 5
 
 /** Throws if there is no such group, or no such ring. */
 function changed(
@@ -181,12 +188,21 @@ function changed(
   return rollout.map((one) => (withRing.includes(one) ? { ...one, rings: change(one.rings) } : one))
 }
 
-/** Every bundle that a ring may need. */
+/** Bundles that machines enforce or try now. */
+export function digestsInUse(rollout: Rollout): ReadonlySet<string> {
+  return new Set(
+    rollout.flatMap(({ rings }) =>
+      rings.flatMap(({ enforced, shadow }) => [enforced, shadow].filter((one) => one !== undefined)),
+    ),
+  )
+}
+
+/** Every bundle that a ring may need, for a rollback too. */
 export function digestsIn(rollout: Rollout): ReadonlySet<string> {
   return new Set(
     rollout.flatMap(({ rings }) =>
-      rings.flatMap(({ enforced, shadow, before }) =>
-        [enforced, shadow, before].filter((one) => one !== undefined),
+      rings.flatMap(({ enforced, shadow, before = [] }) =>
+        [enforced, shadow, ...before].filter((one) => one !== undefined),
       ),
     ),
   )
@@ -234,7 +250,7 @@ const ring: Reader<Ring> = (value, where) => {
     ...ringPlan(value, where),
     ...optional('enforced', fields.enforced, sha256Field, where),
     ...optional('shadow', fields.shadow, sha256Field, where),
-    ...optional('before', fields.before, sha256Field, where),
+    ...optional('before', fields.before, listOf(sha256Field), where),
   }
 }
 

@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/core/base/digest.js'
+import { unpack, unpackedList } from '../../src/fleet/machine/policy-files.js'
+import { bundleIn, bundleOf } from '../../src/fleet/policy/bundle.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bundle-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function write(path: string, content: string, mode = 0o644): void {
+  mkdirSync(join(folder, path, '..'), { recursive: true })
+  writeFileSync(join(folder, path), content, { mode })
+}
+
+const fileOf = (path: string, content = 'x') => ({
+  path,
+  executable: false,
+  sha256: sha256(content),
+  content: Buffer.from(content).toString('base64'),
+})
+const textWith = (...files: readonly object[]) => JSON.stringify({ format: 1, files })
+
+describe('a bundle', () => {
+  it('is the same for the same files, whenever they were written', () => {
+    write('rules.json', '{}')
+    write('hooks/a/run.sh', 'exit 0', 0o755)
+    const first = bundleOf(folder)
+    write('rules.json', '{}')
+    write('.git/config', 'x')
+    expect(bundleOf(folder)).toEqual(first)
+    expect(first.files.map(({ path, executable }) => [path, executable])).toEqual([
+      ['hooks/a/run.sh', true],
+      ['rules.json', false],
+    ])
+    write('rules.json', '{ }')
+    expect(bundleOf(folder).digest).not.toBe(first.digest)
+  })
+
+  it('holds no links', () => {
+    symlinkSync('/etc/passwd', join(folder, 'rules.json'))
+    expect(() => bundleOf(folder)).toThrow('not a plain file')
+  })
+
+  it.each([
+    '../x',
+    'a/../../x',
+    '/etc/x',
+    '',
+    'a//b',
+    './a',
+    'a/',
+    'a\\b',
+    'C:x',
+    'a\0b',
+    `${'a'.repeat(300)}`,
+  ])('refuses the path %j', (path) => {
+    expect(() => bundleIn(textWith(fileOf(path)))).toThrow('is not the path of a file')
+  })
+
+  it.each([
+    ['a', 'a'],
+    ['A', 'a'],
+    ['a', 'a/b'],
+    ['\u00e9', 'e\u0301'],
+  ])('refuses %j together with %j', (one, other) => {
+    expect(() => bundleIn(textWith(fileOf(one), fileOf(other)))).toThrow('twice')
+    expect(() => bundleIn(textWith(fileOf(other), fileOf(one)))).toThrow('twice')
+  })
+
+  it('refuses a file with another digest, and a text that is too large', () => {
+    expect(() => bundleIn(textWith({ ...fileOf('a'), sha256: sha256('y') }))).toThrow('another digest')
+    expect(() => bundleIn('x'.repeat(8 * 1024 * 1024 + 1))).toThrow('8 MiB')
+  })
+
+  it.each([
+    ['{"expires_days": 0}', 'expires_days'],
+    ['{"after_expiry": "open"}', 'after_expiry'],
+    ['{"rings": [{}]}', 'name'],
+    ['{"groups": {"ci": "ci-*"}}', 'machines'],
+    ['{"expire_days": 1}', 'not one of its keys'],
+  ])('refuses policy.json with %s', (content, why) => {
+    expect(() => bundleIn(textWith(fileOf('policy.json', content)))).toThrow(why)
+  })
+
+  it('is unpacked whole, and any difference is noticed', () => {
+    write('rules.json', '{}')
+    write('hooks/empty', '')
+    const bundle = bundleOf(folder)
+    const place = join(folder, 'place')
+    const list = unpack(place, bundle)
+    const seen = () => unpackedList(place, bundle.digest)
+    const root = join(place, 'bundles', bundle.digest)
+    expect(seen()).toBe(list)
+    writeFileSync(join(root, 'rules.json'), '{ }')
+    expect(seen()).toBeUndefined()
+    unpack(place, bundle)
+    expect(seen()).toBe(list)
+    writeFileSync(join(root, 'more'), '')
+    expect(seen()).toBeUndefined()
+    unpack(place, bundle)
+    rmSync(join(root, 'hooks/empty'))
+    expect(seen()).toBeUndefined()
+  })
+})

@@ -100,6 +100,10 @@ export const REFUSAL_CODES = {
     means: 'The machine would leave its fleet, which does not have all its records yet.',
     todo: 'Type carabiner fleet ship, or leave with --anyway.',
   },
+  FLEET_POLICY: {
+    means: 'The policy of the fleet cannot be built, signed, published or fetched.',
+    todo: 'Do what the message says. Until then, machines keep the policy that they have.',
+  },
   UNKNOWN_TOKEN: {
     means: 'There is no token with this id.',
     todo: 'Type carabiner fleet token list: it shows them.',

@@ -60,6 +60,12 @@ export const ACTIONS = {
     isPersonal: true,
     load: () => import('./people.js'),
   },
+  policy: {
+    words: 4,
+    options: [...DATABASE, 'key', 'root-key', 'out', 'ring', 'group', 'shadow', 'to', 'role'],
+    isPersonal: true,
+    load: () => import('./policy.js'),
+  },
   key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
     words: 1,

@@ -10,7 +10,7 @@ export const OPTIONS = {
   key: {
     type: 'string',
     value: 'FILE',
-    help: 'The private key of the fleet; approvals, answer: yours.',
+    help: 'The private key of the fleet; approvals, answer, policy: or yours.',
   },
   host: { type: 'string', value: 'HOST', help: 'serve: the address to listen on; default: 127.0.0.1.' },
   port: { type: 'string', value: 'N', help: 'serve: the port; default: 8443.' },
@@ -44,7 +44,7 @@ export const OPTIONS = {
   group: {
     type: 'string',
     value: 'GROUP',
-    help: 'join: the group that ships with the key of root.',
+    help: 'join: the group that ships with the key of root; policy: of machines.',
   },
   anyway: {
     type: 'boolean',
@@ -66,7 +66,14 @@ export const OPTIONS = {
   since: { type: 'string', value: 'TIME', help: 'audit, shadow: not before: a time, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'audit: not after.' },
   checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a kept checkpoint, or a folder.' },
-  'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token: the public key.' },
-  out: { type: 'string', value: 'PATH', help: 'key: the file; checkpoint: the folder of all.' },
-  role: { type: 'string', value: 'ROLE', help: 'people add: viewer, approver (default) or admin.' },
+  'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token, policy: the public key.' },
+  out: { type: 'string', value: 'PATH', help: 'key, policy build: the file; checkpoint: the folder of all.' },
+  ring: { type: 'string', value: 'NAME', help: 'policy publish, promote, rollback: this ring.' },
+  shadow: { type: 'boolean', help: 'policy publish: run and record it, but let it decide nothing.' },
+  to: { type: 'string', value: 'N', help: 'policy rollback: to this version.' },
+  role: {
+    type: 'string',
+    value: 'ROLE',
+    help: 'people add: viewer, approver (default), admin; policy: see there.',
+  },
 } as const

@@ -4,10 +4,11 @@ import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { dataHome, stateHome } from '../../files/homes.js'
-import { Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { Refusal, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
+import { fetchPolicy, mayFetchPolicy } from '../../fleet/machine/policy.js'
 import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
 import { beginWatching, isAnybodyWatching } from '../../store/approvals/waiting.js'
@@ -56,10 +57,11 @@ export async function run({ options, output, signal }: Given): Promise<number> {
 }
 
 async function once(output: Output): Promise<number> {
-  const { client, options, learnPeople, report } = prepared(output)
+  const { client, options, learnPeople, learnPolicy, report } = prepared(output)
   try {
     const shipReport = await asked(async () => {
       await learnPeople()
+      await learnPolicy()
       await report()
       const shipped = await ship(options)
       const mirror = await openMirror(client, learnPeople, output)
@@ -83,15 +85,28 @@ function prepared(output: Output) {
       `carabiner: ${visible(breakText(what))}`,
       '  both sides keep the evidence, and shipping goes on in a new chain',
     ])
-  /** A list that does not count is told, and keeps no record from being shipped. */
-  const learnPeople = async () => {
+  /** A list or a policy that does not count is told, and keeps no record from being shipped. */
+  const telling = async (work: () => Promise<unknown>) => {
     try {
-      await fetchPeople(client, member)
+      await work()
     } catch (error) {
       if (error instanceof Unreachable || error instanceof Refusal) throw error
       await output.complain([`carabiner: ${visible(textOf(error))}`])
     }
   }
+  const learnPeople = () => telling(() => fetchPeople(client, member))
+  const learnPolicy = () =>
+    telling(async () => {
+      if (!mayFetchPolicy(member)) return
+      try {
+        await fetchPolicy(client, member)
+      } catch (error) {
+        // An older gateway has no policy.
+        if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
+        const isOnlyThis = error instanceof Refusal || error instanceof Unavailable
+        throw isOnlyThis ? new Error(`the policy was not fetched: ${textOf(error)}`) : error
+      }
+    })
   /** Says what this machine enforces. A gateway that does not know how to hear it is older. */
   const report = async () => {
     try {
@@ -107,6 +122,7 @@ function prepared(output: Output) {
   return {
     client,
     learnPeople,
+    learnPolicy,
     report,
     options: { client, machine: member.machine, dataDir: dataHome(), onBreak },
   }
@@ -125,7 +141,7 @@ function reportLine({ isBusy, logs, records, breaks }: ShipReport): string {
 async function followed(output: Output, caller: AbortSignal | undefined): Promise<number> {
   const interruption = new Interruption(caller)
   const { signal } = interruption
-  const { client, options, learnPeople, report } = prepared(output)
+  const { client, options, learnPeople, learnPolicy, report } = prepared(output)
   let reported = 0
   let failed: unknown
   const mirroring = mirrored(output, signal).catch((error: unknown) => {
@@ -137,6 +153,7 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
       try {
         if (failed) throw failed
         await learnPeople()
+        await learnPolicy()
         if (Date.now() - reported >= REPORT_EVERY_MS) {
           await report()
           reported = Date.now()

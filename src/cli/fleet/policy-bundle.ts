@@ -1,0 +1,151 @@
+// `fleet policy build`, `sign` and `publish`: from a folder to a bundle that machines obey.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../config/load.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import { callerPath } from '../../files/caller.js'
+import { bundleFolder } from '../../files/fleet-policy.js'
+import { unpack } from '../../fleet/machine/policy-files.js'
+import { type Bundle, bundleIn, bundleOf } from '../../fleet/policy/bundle.js'
+import { hasTargets, rolloutOf, type SignedTargets, signTargets } from '../../fleet/policy/publication.js'
+import { planned, published as withBundle } from '../../fleet/policy/rollout.js'
+import { counted, nextLines, noticeLines, shortPath } from '../print/lines.js'
+import { severityOf } from '../print/severity.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import type { Given } from './action.js'
+import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
+import { rolloutLines } from './policy-list.js'
+
+// ---- build ----------------------------------------------------------------------------------------------------
+
+export async function built({ options, words, output }: Given): Promise<number> {
+  const [folder = ''] = words
+  const { out } = options
+  if (out === undefined) throw usage('Where to? Type carabiner fleet policy build FOLDER --out FILE')
+  const bundle = readable(() => bundleOf(callerPath(folder)), `The policy in ${folder} cannot be built`)
+  const { hooks, problems } = await loaded(bundle, callerPath(folder))
+  if (problems.length > 0)
+    return output.result(
+      { built: false, problems },
+      (paint) => [
+        `the policy in ${folder} would not load, so no bundle was made`,
+        ...noticeLines(problems, paint),
+      ],
+      EXIT.failed,
+    )
+  const file = callerPath(out)
+  readable(() => writeFileSync(file, bundle.text), `The bundle cannot be written to ${file}`)
+  const { digest, files, policy } = bundle
+  const document = { built: true, file, digest, files: files.length, hooks, ...policy }
+  return output.result(document, (paint) => [
+    `${shortPath(file)} holds ${counted(files.length, 'file')} with ${counted(hooks, 'hook')}`,
+    `  digest ${digest}: the same folder gives the same digest everywhere`,
+    ...nextLines([`carabiner fleet policy publish ${out} --ring 1 --shadow`], paint),
+  ])
+}
+
+/** With the same code as a machine, from the same bytes. */
+async function loaded(
+  bundle: Bundle,
+  folder: string,
+): Promise<{ readonly hooks: number; readonly problems: readonly Diagnostic[] }> {
+  const place = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
+  try {
+    unpack(place, bundle)
+    const path = bundleFolder(place, bundle.digest)
+    const { specs, diagnostics } = await loadConfig({ company: { path, owner: process.getuid?.() ?? 0 } })
+    const problems = diagnostics
+      .filter(({ code }) => severityOf(code) === 'broken')
+      .map((one) => {
+        return one.file === undefined ? one : { ...one, file: one.file.replace(path, folder) }
+      })
+    return { hooks: specs.length, problems }
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+function readable<T>(work: () => T, what: string): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new Refusal('FLEET_POLICY', `${what}: ${textOf(error)}`)
+  }
+}
+
+function bundleAt(file: string): Bundle {
+  return readable(
+    () => bundleIn(readFileSync(callerPath(file), 'utf8')),
+    `${file} is not a bundle of carabiner fleet policy build`,
+  )
+}
+
+// ---- sign -----------------------------------------------------------------------------------------------------
+
+/** Beside the bundle, so that both go to the next signer. */
+const signaturesFile = (file: string): string => `${callerPath(file)}.signatures`
+
+export async function signed(given: Given): Promise<number> {
+  const [file = ''] = given.words
+  const bundle = bundleAt(file)
+  return atSigningDesk(given, async (desk) => {
+    const made = signatures(desk, bundle, file)
+    writeFileSync(signaturesFile(file), made.text)
+    const { by, missing, version } = made
+    return given.output.result({ digest: bundle.digest, version, by, missing }, (paint) => [
+      `version ${version} is signed by ${by.length === 0 ? 'nobody who may' : by.join(', ')}; the signatures are in ${shortPath(signaturesFile(file))}`,
+      ...nextLines(
+        [missing > 0 ? missingText(missing, file) : `carabiner fleet policy publish ${file}`],
+        paint,
+      ),
+    ])
+  })
+}
+
+function missingText(missing: number, file: string): string {
+  return `Send both files to ${counted(missing, 'more signer')}, who type: carabiner fleet policy sign ${file} --key THEIR-KEY`
+}
+
+function signatures({ publisher, state, signers }: SigningDesk, bundle: Bundle, file: string): SignedTargets {
+  const path = signaturesFile(file)
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  return signTargets(publisher, { state, signers, bundle }, before)
+}
+
+// ---- publish --------------------------------------------------------------------------------------------------
+
+export async function published(given: Given): Promise<number> {
+  const { options, output } = given
+  const [file = ''] = given.words
+  const { ring, group, shadow = false } = options
+  const bundle = bundleAt(file)
+  return atSigningDesk(given, async (desk) => {
+    const { state, signers } = desk
+    const isSigned = hasTargets({ state, signers, bundle }) && !existsSync(signaturesFile(file))
+    const made = isSigned ? undefined : signatures(desk, bundle, file)
+    if (made && made.missing > 0)
+      throw new Refusal(
+        'FLEET_POLICY',
+        `The bundle is signed by ${made.by.join(', ') || 'nobody'}, and ${signers.threshold} have to`,
+        { hint: missingText(made.missing, file) },
+      )
+    const before = bundle.policy.plan ? planned(rolloutOf(state), bundle.policy.plan) : rolloutOf(state)
+    const where = { ...(ring !== undefined && { ring }), ...(group !== undefined && { group }) }
+    const rollout = withBundle(before, bundle.digest, where, shadow)
+    await publish(desk, { ...(made && { targets: made.text }), rollout }, bundle)
+    rmSync(signaturesFile(file), { force: true })
+    const entry = state?.entries.find(({ digest }) => digest === bundle.digest)
+    const version = made?.version ?? Number(entry?.custom?.version ?? 0)
+    const versions = new Map([[bundle.digest, version]])
+    return output.result({ version, digest: bundle.digest, shadow, rollout }, (paint) => [
+      `version ${version} is published${shadow ? ': its hooks run and are recorded, but decide nothing' : ''}`,
+      ...rolloutLines(rollout, state, versions),
+      ...nextLines(
+        ['carabiner fleet policy promote', 'carabiner fleet policy rollback takes it back'],
+        paint,
+      ),
+    ])
+  })
+}

@@ -1,0 +1,131 @@
+// What administrators of a policy work with: the key that signs, and what is published, checked against the key of the fleet.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { textOf } from '../../core/base/errors.js'
+import { callerEnv, callerPath } from '../../files/caller.js'
+import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../files/ed25519.js'
+import { readMembership } from '../../files/fleet-marker.js'
+import type { Database } from '../../fleet/database/connection.js'
+import { addPolicy, type NewPolicy, policyAfter } from '../../fleet/database/policy.js'
+import { type PolicyRow, type Published, type Signers, verified } from '../../fleet/policy/metadata.js'
+import { type Change, firstSigners, type Publisher, publication } from '../../fleet/policy/publication.js'
+import { type Models, tufModels } from '../../fleet/policy/tuf.js'
+import { Refusal, usage } from '../refusal.js'
+import { type Given, withDatabase } from './action.js'
+import { PASSPHRASE_VARIABLE, personKeyFile } from './person-key.js'
+
+export interface Desk {
+  readonly database: Database
+  readonly models: Models
+  readonly rows: readonly PolicyRow[]
+  /** Undefined before the first publication. */
+  readonly state: Published | undefined
+  readonly signers: Signers
+  readonly rootKey: Buffer
+}
+
+export interface SigningDesk extends Desk {
+  readonly publisher: Publisher
+}
+
+/** Opens the database, and checks all that is in it before anything is signed on top. */
+export async function atDesk<T>({ options }: Given, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const models = await refusingPolicy(tufModels)
+  return withDatabase(options, async (database) => {
+    const rootKey = rootKeyOf(options, await keyInDatabase(database))
+    const rows = await policyAfter(database)
+    const state = await refusingPolicy(async () =>
+      rows.length === 0 ? undefined : verified(models, rows, rootKey),
+    )
+    return refusingPolicy(() =>
+      work({ database, models, rows, state, rootKey, signers: state ?? firstSigners(rootKey) }),
+    )
+  })
+}
+
+export async function atSigningDesk<T>(given: Given, work: (desk: SigningDesk) => Promise<T>): Promise<T> {
+  const key = signingKey(given.options)
+  return atDesk(given, (desk) => {
+    const { models, rootKey } = desk
+    return work({ ...desk, publisher: { models, key, rootKey, now: Date.now() } })
+  })
+}
+
+/** Signs and publishes a change. Throws if somebody else was faster. */
+export async function publish(
+  { database, publisher, rows }: SigningDesk,
+  change: Change,
+  bundle?: NewPolicy['bundle'],
+): Promise<void> {
+  const added = publication(publisher, rows, change)
+  if (await addPolicy(database, { rows: added, ...(bundle && { bundle }) })) return
+  throw new Refusal('FLEET_POLICY', 'Somebody else has published at the same moment; nothing was changed', {
+    hint: 'carabiner fleet policy list shows what is published now. Then try again.',
+  })
+}
+
+/** What is wrong with a policy or a signature is a refusal, not a bug. */
+export async function refusingPolicy<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refusal || isOfDatabase(error)) throw error
+    const text = textOf(error)
+    throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1))
+  }
+}
+
+/** PostgreSQL and sockets give their errors a code. */
+function isOfDatabase(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' || error instanceof AggregateError
+}
+
+// ---- keys -----------------------------------------------------------------------------------------------------
+
+const ROOT_KEY_FILE = 'fleet-root.key'
+
+/** The given one, or the fleet's if it is in this folder, or that of the person. */
+function keyFile({ key }: Given['options']): string {
+  if (key !== undefined) return callerPath(key)
+  const fleets = callerPath(ROOT_KEY_FILE)
+  return existsSync(fleets) ? fleets : personKeyFile(undefined)
+}
+
+function signingKey(options: Given['options']): KeyPair {
+  const file = keyFile(options)
+  try {
+    return keyPairFrom(readFileSync(file, 'utf8'), callerEnv()[PASSPHRASE_VARIABLE])
+  } catch (error) {
+    throw usage(
+      `The private key ${file} cannot be used: ${textOf(error)}`,
+      `Give --key FILE: the key of the fleet, or your own. If it has a passphrase, set ${PASSPHRASE_VARIABLE}.`,
+    )
+  }
+}
+
+async function keyInDatabase(database: Database): Promise<Buffer> {
+  const [row] = await database.rows<{ root_key: Buffer }>(
+    'select root_key from fleet.org where org = fleet.own_org()',
+  )
+  return row?.root_key ?? Buffer.alloc(0)
+}
+
+/** Not from the database alone: its administrator could put another one there. */
+function rootKeyOf(options: Given['options'], inDatabase: Buffer): Buffer {
+  const { 'root-key': given } = options
+  if (given !== undefined) {
+    const key = publicKeyFrom(given)
+    if (key) return key
+    throw usage('--root-key must be the public key that carabiner fleet init printed')
+  }
+  const file = keyFile(options)
+  const own = existsSync(file) ? signingKey(options).publicKey : undefined
+  if (own?.equals(inDatabase)) return own
+  const member = readMembership()
+  if (member) return Buffer.from(member.rootKey, 'base64url')
+  throw usage(
+    'Which key does the fleet have? Give --root-key KEY, the public key that carabiner fleet init printed',
+    'The database alone is not asked: whoever has it could name another key.',
+  )
+}

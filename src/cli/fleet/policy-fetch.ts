@@ -1,0 +1,38 @@
+// `fleet policy fetch`: this machine gets the policy of its fleet now.
+
+import { localTime } from '../../core/base/time.js'
+import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
+import { Refusal } from '../refusal.js'
+import { type Given, memberOf, withGateway } from './action.js'
+import { refusingPolicy } from './policy-desk.js'
+
+export async function fetched({ output }: Given): Promise<number> {
+  const member = memberOf()
+  if (!mayFetchPolicy(member))
+    throw new Refusal('FLEET_POLICY', `Only root may write to ${member.place.policy}`, {
+      hint: 'sudo carabiner fleet policy fetch',
+    })
+  const done = await withGateway(member, (client) => refusingOwn(() => fetchPolicy(client, member)))
+  return output.result(done, () => [policyLine(done)])
+}
+
+/** Errors of the gateway are told by `withGateway`. */
+async function refusingOwn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Error && ['Refusal', 'Unreachable', 'Unavailable'].includes(error.name)) throw error
+    return refusingPolicy(() => Promise.reject(error))
+  }
+}
+
+/** One line for a person. */
+export function policyLine({ status, inForce, ring }: PolicyFetch): string {
+  if (status === 'busy') return 'another process fetches the policy now'
+  if (!inForce) return 'the fleet has no policy'
+  const { enforced, shadow, expires } = inForce
+  const enforces = enforced ? `version ${enforced.version} is in force` : 'no version is in force'
+  const tries = shadow ? `, version ${shadow.version} is tried` : ''
+  const where = ring === undefined ? '' : ` (ring ${ring})`
+  return `${enforces}${tries}${where}${status === 'same' ? ', as before' : ''}; it holds until ${localTime(expires)}`
+}

@@ -16,6 +16,7 @@ import {
   isText,
 } from './core/base/options.js'
 import { keepSecret, secretsIn } from './core/base/secrets.js'
+import type { Counters } from './core/hooks/count.js'
 import type { Admit } from './core/run/plan.js'
 import { type Embedder, isApprover } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
@@ -74,6 +75,7 @@ const OPTIONS: Checks<HooksOptions> = {
   auditLater: isFunction,
   admit: isFunction,
   clock: isFunction,
+  counters: [(value) => typeof (value as Counters | null)?.count === 'function', 'an object with count()'],
   store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],
   projectDir: isText,
   workFolders: isList,

@@ -77,6 +77,7 @@ const EMBEDDER: Keys<Embedder> = {
   auditCalls: true,
   auditLater: true,
   store: true,
+  counters: true,
   admit: true,
   clock: true,
 }

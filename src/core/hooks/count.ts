@@ -26,12 +26,28 @@ export interface Counting {
   readonly isOver?: boolean
   /** There may be many keys with this beginning; the oldest are forgotten. */
   readonly among?: string
+  /** Counts with all machines of the fleet, not only here. Then `per` is an hour, and `key` is the same on each of them. */
+  readonly across?: 'fleet'
 }
 
 /** Whether there was as much as may be before this was added; or why that is not known. */
 export type Counted = { readonly isReached: boolean } | { readonly problem: string }
 
 export type Count = (counting: Counting) => MaybePromise<Counted>
+
+/** Counts that several machines share. */
+export interface Counters {
+  /**
+   * Adds, unless there is as much as may be in the last hour. However many ask at one time, no more than `most` is added. What
+   * was added under the same `id` is not added again, and is judged as it was then. A rejection comes within seconds, and means
+   * that nobody knows whether it was added.
+   */
+  count(counting: SharedCounting): Promise<Counted>
+}
+
+export interface SharedCounting extends Required<Pick<Counting, 'key' | 'most' | 'add'>> {
+  readonly id: string
+}
 
 // ---- in the state of a session --------------------------------------------------------------------------------
 
@@ -86,9 +102,7 @@ export function countIn(
   // A copy, so that the time of the loss is stored.
   if (lost && isLost(lost, per, moment))
     return { counts: { ...counts }, counted: { problem: `earlier counts were lost: ${lost.why}` } }
-  const markAt = (ago: number) =>
-    counting.isBrief ? `${key} ${call} s${moment.second - ago}` : `${key} ${call} ${moment.minute - ago}`
-  if (call !== undefined && [0, 1].some((ago) => counts.calls.includes(markAt(ago))))
+  if (call !== undefined && marksOf(counting, moment).some((mark) => counts.calls.includes(mark)))
     return { counts, counted: { isReached: false } }
   const list = living(counts.list, counting, moment)
   const isReached = sumOf(list, key) >= most
@@ -99,8 +113,40 @@ export function countIn(
   }
   const kept = withinBounds(added(list, key, placeOf(per, moment), add), counting.among)
   if (kept.length > MOST_STORED) return { counts, counted: { problem: 'too much is counted already' } }
-  const calls = call === undefined ? counts.calls : [...counts.calls, markAt(0)].slice(-MOST_CALLS)
-  return { counts: { ...counts, list: kept, calls }, counted: { isReached: false } }
+  const marked = { ...counts, list: kept }
+  return {
+    counts: call === undefined ? marked : withMark(marked, marksOf(counting, moment)[0]),
+    counted: { isReached: false },
+  }
+}
+
+/**
+ * The id under which a call is counted elsewhere: the same for all that see the call here, until it is over. Undefined if this
+ * only looks, and the call was counted.
+ */
+export function sharedIdIn(
+  counts: StoredCounts,
+  counting: Counting,
+  moment: Moment,
+  fresh: string,
+): { readonly counts: StoredCounts; readonly id: string | undefined } {
+  if (counting.call === undefined) return { counts, id: fresh }
+  const marks = marksOf(counting, moment)
+  const known = counts.calls.find((one) => marks.some((mark) => one.startsWith(`${mark} `)))
+  if (counting.add === 0) return { counts, id: known === undefined ? fresh : undefined }
+  if (known !== undefined) return { counts, id: known.slice(known.lastIndexOf(' ') + 1) }
+  return { counts: withMark(counts, `${marks[0]} ${fresh}`), id: fresh }
+}
+
+/** How a call is remembered now, and how it was a moment ago. */
+function marksOf({ key, call, isBrief }: Counting, { second, minute }: Moment): readonly [string, string] {
+  return isBrief
+    ? [`${key} ${call} s${second}`, `${key} ${call} s${second - 1}`]
+    : [`${key} ${call} ${minute}`, `${key} ${call} ${minute - 1}`]
+}
+
+function withMark(counts: StoredCounts, mark: string): StoredCounts {
+  return { ...counts, calls: [...counts.calls, mark].slice(-MOST_CALLS) }
 }
 
 function withoutCall(counts: StoredCounts, { key, call }: Counting): StoredCounts {

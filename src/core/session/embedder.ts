@@ -1,6 +1,7 @@
 // The embedder: the functions and settings that a program gives the engine it embeds. All are optional.
 
 import { type Check, type Checks, isFlag, isOneOf } from '../base/options.js'
+import type { Counters } from '../hooks/count.js'
 import type { Injection, Message } from '../hooks/outcome.js'
 import type { Admit } from '../run/plan.js'
 import type { Recheck } from '../run/queue.js'
@@ -44,6 +45,8 @@ export interface Embedder {
   readonly auditCalls?: CallSink
   /** Memory by default. */
   readonly store?: SessionStore
+  /** Counts for limits that all machines of a fleet share. Absent: these limits cannot be counted. */
+  readonly counters?: Counters
   /** Which hooks may run. */
   readonly admit?: Admit
   /** Milliseconds since 1970. */

@@ -1,4 +1,9 @@
-// The front door of the library.
+// The front door of the library. A program on a machine in a fleet counts with the fleet.
+
+import { isObject } from './core/base/json.js'
+import { FleetCounters } from './fleet/machine/counters.js'
+import type { Hooks } from './hooks.js'
+import { type HooksOptions, createHooks as hooksWith } from './runtime.js'
 
 export { type QueueApproverOptions, queueApprover } from './asking/queue-approver.js'
 export { type TerminalApproverOptions, terminalApprover } from './asking/terminal-approver.js'
@@ -87,7 +92,7 @@ export { type AgentEvent, answerFor, eventFrom } from './hosts/agent-event.js'
 export type { HostAnswer } from './hosts/host.js'
 export type { HostName } from './hosts/hosts.js'
 export { InvalidHookInput } from './hosts/payload.js'
-export { createHooks, type HooksOptions } from './runtime.js'
+export type { HooksOptions } from './runtime.js'
 export { type FileApprovalsOptions, fileApprovals } from './store/approvals/file-approvals.js'
 export type { Approvals, Pending as PendingQuestion } from './store/approvals.js'
 export { type FileAudit, fileAudit } from './store/audit/file-audit.js'
@@ -98,3 +103,8 @@ export type { Verification } from './store/audit-log.js'
 export { FileStore, type FileStoreOptions } from './store/sessions/file-store.js'
 export type { Expectation, ExpectedGate } from './trust/expectation.js'
 export type { Untrusted } from './trust/unit.js'
+
+/** All options are optional. An unknown one is refused, because a misspelt `approver` would never be asked. */
+export function createHooks(options: HooksOptions = {}): Promise<Hooks> {
+  return hooksWith(isObject(options) ? { counters: new FleetCounters(), ...options } : options)
+}

@@ -125,6 +125,7 @@ describe('core', () => {
     const users = outside.filter(({ specifier }) => specifier === 'node:crypto').map(({ file }) => file)
     expect(users.sort()).toEqual([
       'core/base/digest.ts',
+      'core/session/counter.ts',
       'core/session/record.ts',
       'core/session/session.ts',
       'core/verdict/approval.ts',
@@ -278,10 +279,18 @@ describe('the page', () => {
 describe('the fleet', () => {
   const isFleet = (path: string) => /^(?:fleet|cli\/fleet|page\/fleet)\//.test(path)
 
-  it('is loaded by carabiner fleet alone', () => {
+  it('is loaded by carabiner fleet alone, and by its counters if a limit counts with it', () => {
+    const COUNTERS = 'fleet/machine/counters.js'
     const users = imports.filter((one) => one.specifier.startsWith('.') && isFleet(target(one)))
-    const outside = users.map(({ file }) => file).filter((file) => !isFleet(file))
-    expect([...new Set(outside)]).toEqual(['cli/commands/fleet.ts'])
+    const outside = users.filter(({ file }) => !isFleet(file))
+    const naming = (isMeant: (path: string) => boolean) => [
+      ...new Set(outside.filter((one) => isMeant(target(one))).map(({ file }) => file)),
+    ]
+    expect(naming((path) => path !== COUNTERS)).toEqual(['cli/commands/fleet.ts'])
+    expect(naming((path) => path === COUNTERS).sort()).toEqual(['cli/sources.ts', 'index.ts'])
+    const source = readFileSync(`${SRC}/${COUNTERS.replace(/js$/, 'ts')}`, 'utf8')
+    const atOnce = [...source.matchAll(/^import (?!type)[^\n]* from '([^']+)'/gm)].map(([, name]) => name)
+    expect(atOnce).toEqual(['../../files/fleet-places.js'])
     const starters = imports.filter((one) => target(one).endsWith('/commands/fleet.js'))
     expect(starters).toEqual([{ file: 'cli/commands.ts', specifier: './commands/fleet.js' }])
   })

@@ -14,6 +14,7 @@ import { userHome } from '../files/homes.js'
 import { foldersAround, homesOf } from '../files/project-folders.js'
 import { projectAround } from '../files/which-project.js'
 import { isBelow, realOf } from '../files/within.js'
+import { FleetCounters } from '../fleet/machine/counters.js'
 import type { ListedHook } from '../hooks.js'
 import { movedDecisions, projectEnvOf, trustGivenBy } from '../pack/deciding-variables.js'
 import { switches } from '../plugins/switches.js'
@@ -129,6 +130,7 @@ export async function openHooks(sources: Sources, options: OpenOptions = {}): Pr
     trust: sources['trust-all'] ? 'all' : 'enforce',
     ...(preTrusted !== undefined && { preTrusted }),
     globals: false,
+    counters: new FleetCounters(),
     ...options,
   })
 }

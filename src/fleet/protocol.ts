@@ -37,6 +37,7 @@ export const ROUTES = {
   sync: { method: 'POST', path: '/v1/approvals/sync', signed: true, most: 256 * KIB },
   settle: { method: 'POST', path: '/v1/approvals/settle', signed: true, most: 256 * KIB },
   questions: { method: 'GET', path: '/v1/approvals/questions', signed: true, person: true, most: 0 },
+  count: { method: 'POST', path: '/v1/count', signed: true, most: KIB },
   answer: { method: 'POST', path: '/v1/approvals/answer', signed: true, person: true, most: 64 * KIB },
 } as const satisfies Record<string, Route>
 
@@ -226,6 +227,22 @@ export interface QuestionsAnswer {
   readonly hidden: number
 }
 
+export interface CountRequest {
+  readonly key: string
+  /** The same one is added once. */
+  readonly id: string
+  /** 0: it only looks. */
+  readonly add: number
+  /** Nothing is added once there is as much in the last hour. Absent: everything is added. */
+  readonly most?: number
+}
+
+/** `full`: this machine has too many counters, and nothing was added. */
+export interface CountAnswer {
+  readonly status: 'counted' | 'reached' | 'full'
+}
+
+export const COUNTER_KEY = /^[\w-]{1,100}$/
 export const QUESTION_ID = /^[0-9a-z]{4}-[0-9a-z]{4}$/
 export const LOG_ID = /^[0-9a-f]{32}$/
 export const MACHINE_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u

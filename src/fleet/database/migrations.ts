@@ -10,6 +10,7 @@ import { sql as listing } from './migrations/0007-listing.js'
 import { sql as page } from './migrations/0008-page.js'
 import { sql as policy } from './migrations/0009-policy.js'
 import { sql as reports } from './migrations/0010-reports.js'
+import { sql as counters } from './migrations/0011-counters.js'
 
 export interface Migration {
   readonly version: number
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: 'page', sql: page },
   { version: 9, name: 'policy', sql: policy },
   { version: 10, name: 'reports', sql: reports },
+  { version: 11, name: 'counters', sql: counters },
 ]

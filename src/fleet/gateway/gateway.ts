@@ -8,6 +8,7 @@ import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER }
 import { answer, ask, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
 import { Bells } from './bells.js'
+import { count } from './counters.js'
 import { join, leave, self } from './membership.js'
 import { people } from './people.js'
 import { bundle, policy } from './policy.js'
@@ -32,6 +33,7 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   settle: settleQuestions,
   questions,
   answer,
+  count,
 }
 
 export interface GatewayOptions {

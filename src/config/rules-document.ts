@@ -4,6 +4,7 @@ import { sha256 } from '../core/base/digest.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { needsTrust } from '../core/hooks/hook.js'
+import { fleetPlace } from '../files/fleet-places.js'
 import { JsonText } from '../files/json-text.js'
 import type { Rules } from '../rules/rule.js'
 import type { HookSpec } from '../runners/hook-spec.js'
@@ -81,9 +82,10 @@ export async function configureRules(
       owner: isOwn ? 'user' : 'project',
       now: Date.now(),
       agents: HOST_NAMES,
+      isInFleet: () => fleetPlace() !== undefined,
     })
-    for (const { text, at, todo, closes } of problems) {
-      making.notes.add(closes ? 'config-invalid' : 'rule-ignored', text, { file, at }, { todo })
+    for (const { text, at, todo, closes, code = 'rule-ignored' } of problems) {
+      making.notes.add(closes ? 'config-invalid' : code, text, { file, at }, { todo })
     }
     const first = problems.find(({ closes }) => closes)
     if (first) {

@@ -42,11 +42,14 @@ export const LIMIT_KINDS = Object.keys(LIMITS) as readonly LimitKind[]
 export { PERIODS, type Period }
 
 export const UNCOUNTED = ['deny', 'warn'] as const
+export const ACROSS = ['fleet'] as const
 
 /** The fields of a rule that are about its limit. */
 export type Limited = { readonly [K in LimitKind]?: number } & {
   readonly per?: Period
-  /** What follows while it cannot be counted. Default: what follows beyond it. */
+  /** All machines of the fleet count together. Absent: this machine counts for itself. */
+  readonly across?: (typeof ACROSS)[number]
+  /** What follows while it cannot be counted. Default: what follows beyond it; across the fleet, `deny`. */
   readonly uncounted?: (typeof UNCOUNTED)[number]
 }
 
@@ -54,6 +57,7 @@ export interface Limit {
   readonly kind: LimitKind
   readonly most: number
   readonly per: Period
+  readonly across: Limited['across']
 }
 
 /** Those that the rule has. A file that was checked has at most one. */
@@ -66,12 +70,17 @@ export function limitOf(rule: Limited): Limit | undefined {
   const most = kind && rule[kind]
   return kind === undefined || most === undefined || rule.per === undefined
     ? undefined
-    : { kind, most, per: rule.per }
+    : { kind, most, per: rule.per, across: rule.across }
+}
+
+/** What follows while the limit cannot be counted. Undefined: what follows beyond it. */
+export function uncountedOf({ uncounted, across }: Limited): Limited['uncounted'] {
+  return uncounted ?? (across && 'deny')
 }
 
 /** `at most 3 such calls per session`. */
-export function limitText({ kind, most, per }: Limit): string {
-  return `at most ${LIMITS[kind].text(most)} per ${per}`
+export function limitText({ kind, most, per, across }: Limit): string {
+  return `at most ${LIMITS[kind].text(most)} per ${per}${across ? ' in the whole fleet' : ''}`
 }
 
 /** Costs are counted in millionths, because counts are whole numbers. */

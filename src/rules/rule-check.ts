@@ -103,7 +103,7 @@ export class RuleCheck {
   #limit(rule: Rule, name: string, at: JsonPath): void {
     const [kind, other] = limitKindsOf(rule)
     if (kind === undefined) {
-      const without = (['per', 'uncounted'] as const).find((key) => rule[key] !== undefined)
+      const without = (['per', 'across', 'uncounted'] as const).find((key) => rule[key] !== undefined)
       if (without === undefined) return
       const todo = `Add one of ${LIMIT_KINDS.join(', ')}, or remove "${without}".`
       this.#problems.wrong(`${name}: "${without}" needs a limit`, under(at, without), todo)
@@ -116,6 +116,9 @@ export class RuleCheck {
     else if (rule.per === undefined) {
       const todo = `Add "per": ${PERIODS.map((one) => `"${one}"`).join(' or ')}.`
       this.#problems.wrong(`${name}: "${kind}" needs "per"`, under(at, kind), todo)
+    } else if (rule.across !== undefined && rule.per !== 'hour') {
+      const todo = 'Write "per": "hour", or remove "across".'
+      this.#problems.wrong(`${name}: a ${rule.per} is on one machine, not in a fleet`, under(at, 'per'), todo)
     } else if (rule.then === 'allow') {
       const todo = 'Allow it without a limit, and write a rule with the limit that asks.'
       this.#problems.wrong(`${name}: a rule that allows cannot have a limit`, under(at, kind), todo)

@@ -4,7 +4,7 @@ import { isObject } from '../core/base/json.js'
 import { type Check, isFlag, isOneOf, isText } from '../core/base/options.js'
 import type { EffectKind } from '../effects/effect.js'
 import { EFFECT_KINDS } from './effect-kinds.js'
-import { LIMITS, type Limited, type LimitKind, PERIODS, UNCOUNTED } from './limit.js'
+import { ACROSS, LIMITS, type Limited, type LimitKind, PERIODS, UNCOUNTED } from './limit.js'
 import { REWRITE_NAMES, type RewriteName, rewriteMeans } from './rewrite-names.js'
 
 export interface Rule extends Limited {
@@ -173,9 +173,14 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
   cost: limitField('cost'),
   denies: limitField('denies'),
   per: [isOneOf(...PERIODS), 'The period of the limit. An hour is that of all sessions.', { enum: PERIODS }],
+  across: [
+    isOneOf(...ACROSS),
+    '"fleet" counts with all machines of the fleet. Needs "per": "hour".',
+    { enum: ACROSS },
+  ],
   uncounted: [
     isOneOf(...UNCOUNTED),
-    'What follows while the limit cannot be counted. Default: what follows beyond the limit.',
+    'What follows while the limit cannot be counted. Default: what follows beyond the limit; across the fleet, "deny".',
     { enum: UNCOUNTED },
   ],
   redact: [

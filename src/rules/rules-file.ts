@@ -3,7 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { type JsonPath, type JsonText, under } from '../files/json-text.js'
-import { LIMIT_KINDS, limitOf, PERIODS } from './limit.js'
+import { ACROSS, LIMIT_KINDS, limitOf, PERIODS, UNCOUNTED, uncountedOf } from './limit.js'
 import { GUARD, guardRules, presetRules } from './presets.js'
 import { REWRITE_NAMES } from './rewrite-names.js'
 import {
@@ -36,6 +36,8 @@ export interface RulesReading {
   readonly now: number
   /** The names of agents that a rule may be for. */
   readonly agents: readonly string[]
+  /** Whether this machine is in a fleet. Asked for rules that count with one. */
+  readonly isInFleet?: () => boolean
 }
 
 export function readRules(value: unknown, reading: RulesReading): ReadRules {
@@ -58,14 +60,16 @@ type Fields = { readonly [key: string]: unknown }
 class RulesReader {
   readonly #owner: RulesOwner
   readonly #now: number
+  readonly #isInFleet: () => boolean
   readonly #problems = new RulesProblems()
   readonly #check: RuleCheck
   /** The preset's rules by id. */
   #shipped: ReadonlyMap<string, Rule> = new Map()
 
-  constructor({ owner, now, agents }: RulesReading) {
+  constructor({ owner, now, agents, isInFleet = () => true }: RulesReading) {
     this.#owner = owner
     this.#now = now
+    this.#isInFleet = isInFleet
     this.#check = new RuleCheck(this.#problems, agents)
   }
 
@@ -188,6 +192,7 @@ class RulesReader {
       return undefined
     }
     this.#noteEnd(whole, name, at)
+    this.#noteFleet(whole, name, at)
     return whole
   }
 
@@ -224,6 +229,7 @@ class RulesReader {
       return undefined
     }
     this.#noteEnd(whole, name, at)
+    this.#noteFleet(whole, name, at)
     return given as Rule
   }
 
@@ -283,6 +289,17 @@ class RulesReader {
     )
   }
 
+  #noteFleet(rule: Rule, name: string, at: JsonPath): void {
+    if (rule.across === undefined || this.#isInFleet()) return
+    const follows = uncountedOf(rule) === 'warn' ? 'its limit is off' : 'it denies every call that meets it'
+    this.#problems.note(
+      `${name} counts with the fleet, and this machine is in none: ${follows}`,
+      under(at, 'across'),
+      'Join a fleet with carabiner fleet join, or remove "across".',
+      'rule-uncounted',
+    )
+  }
+
   /** Two rules about the same thing, of which one allows and the other does not, or with different limits. */
   #contradictions(rules: readonly Placed[]): void {
     const allowed = new Map(
@@ -292,7 +309,7 @@ class RulesReader {
     for (const { rule, at } of rules) {
       const limit = limitOf(rule)
       if (limit && rule.effects !== undefined) {
-        const key = JSON.stringify([limit.kind, limit.per, rule.then, subjectKey(rule)])
+        const key = JSON.stringify([limit.kind, limit.per, limit.across, rule.then, subjectKey(rule)])
         const same = limits.get(key)
         if (same && limitOf(same)?.most !== limit.most)
           this.#problems.note(
@@ -334,11 +351,12 @@ const NOT_WITH_REDACT = [
   'then',
   ...LIMIT_KINDS,
   'per',
+  'across',
   'uncounted',
   'to',
   'otherwise',
 ] as const
-const NOT_OF_GUARD = [...LIMIT_KINDS, 'per', 'uncounted', 'to', 'otherwise', 'redact'] as const
+const NOT_OF_GUARD = [...LIMIT_KINDS, 'per', 'across', 'uncounted', 'to', 'otherwise', 'redact'] as const
 const WITHOUT = 'Remove it, or write a rule of your own.'
 
 function isOfGuard({ id }: Partial<Rule>): boolean {
@@ -363,6 +381,8 @@ function slipOf(key: string, value: unknown): string | undefined {
   if (key === 'then') return slip(value, THENS)
   if (key === 'to') return slip(value, REWRITE_NAMES)
   if (key === 'per') return slip(value, PERIODS)
+  if (key === 'across') return slip(value, ACROSS)
+  if (key === 'uncounted') return slip(value, UNCOUNTED)
   if (key === 'mode') return slip(value, ['enforce', 'shadow'])
   return undefined
 }

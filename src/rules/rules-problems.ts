@@ -10,6 +10,8 @@ export interface RulesProblem {
   readonly todo?: string
   /** Without what is wrong here, calls could pass that the author wanted to stop. */
   readonly closes: boolean
+  /** The diagnostic, if it is another one than usual. */
+  readonly code?: 'rule-uncounted'
 }
 
 export class RulesProblems {
@@ -24,8 +26,8 @@ export class RulesProblems {
     this.#all.push({ text, at, ...(todo !== undefined && { todo }), closes: true })
   }
 
-  note(text: string, at: JsonPath, todo: string): void {
-    this.#all.push({ text, at, todo, closes: false })
+  note(text: string, at: JsonPath, todo: string, code?: RulesProblem['code']): void {
+    this.#all.push({ text, at, todo, closes: false, ...(code && { code }) })
   }
 }
 

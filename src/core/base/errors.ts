@@ -184,8 +184,8 @@ export const DIAGNOSTIC_CODES = {
   },
   'rule-uncounted': {
     means:
-      'The limit of a rule cannot be counted, because the session store is gone, unreadable, full or read-only, or the event names no session. The rule says "uncounted": "warn", so the call goes on.',
-    todo: 'Make the folder that the diagnostic names readable and writable.',
+      'The limit of a rule cannot be counted, because the session store is gone, unreadable, full or read-only, the event names no session, the gateway of the fleet does not answer, or this machine is in no fleet. The rule denies, or lets calls go on if it says "uncounted": "warn".',
+    todo: 'Make the folder that the diagnostic names readable and writable. For a fleet, see carabiner fleet status.',
   },
   'rule-untrusted': {
     means:

@@ -4,10 +4,18 @@ import { digest, grantDigest } from '../../core/base/digest.js'
 import type { Count, Counted, Counting } from '../../core/hooks/count.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { sameCallDigest } from '../../effects/tools/same-call.js'
-import { countedMost, type Limit, limitOf, limitText, MILLIONTHS } from '../../rules/limit.js'
+import { countedMost, type Limit, limitOf, limitText, MILLIONTHS, uncountedOf } from '../../rules/limit.js'
 import type { Rule } from '../../rules/rule.js'
 import type { Hit } from '../../rules/rules-in-force.js'
 import { usageOf } from '../../rules/usage.js'
+
+/** The file that rules are in. */
+export interface RulesSource {
+  readonly file: string
+  /** The same on every machine: whose file it is. */
+  readonly owner: readonly string[]
+  readonly isTrusted: boolean
+}
 
 /** Hits of rules within their limit are gone. Warnings are about limits that nobody could count. */
 export interface Settled {
@@ -18,18 +26,23 @@ export interface Settled {
 export async function settled(
   hits: readonly Hit[],
   event: HookEvent,
-  file: string,
+  source: RulesSource,
   count: Count = cannotCount,
 ): Promise<Settled> {
   const limited = new Map(hits.flatMap(({ rule }) => (limitOf(rule) ? [[rule.id, rule]] : [])))
   if (limited.size === 0) return { hits, warnings: [] }
   const warnings: string[] = []
   const beyond = new Map<string, (hit: Hit) => Hit>()
-  for (const rule of limited.values()) {
-    const limit = limitOf(rule) as Limit
-    const counted = await count(countingOf(rule, limit, event, file))
+  // At one time: a fleet that does not answer costs its time-out once.
+  const all = await Promise.all(
+    [...limited.values()].map(async (rule) => {
+      const limit = limitOf(rule) as Limit
+      return { rule, limit, counted: await countedFor(rule, limit, event, source, count) }
+    }),
+  )
+  for (const { rule, limit, counted } of all) {
     if ('problem' in counted) {
-      if (rule.uncounted === 'warn') warnings.push(uncountedText(rule, limit, counted.problem))
+      if (uncountedOf(rule) === 'warn') warnings.push(uncountedText(rule, limit, counted.problem))
       else beyond.set(rule.id, (hit) => uncountedHit(hit, limit, counted.problem))
     } else if (counted.isReached)
       beyond.set(rule.id, (hit) => ({ ...hit, because: `there may be ${limitText(limit)}` }))
@@ -40,11 +53,23 @@ export async function settled(
   }
 }
 
+function countedFor(
+  rule: Rule,
+  limit: Limit,
+  event: HookEvent,
+  source: RulesSource,
+  count: Count,
+): ReturnType<Count> {
+  // Nobody agreed to tell other machines what calls meet it.
+  if (limit.across && !source.isTrusted) return { problem: 'the file is not trusted' }
+  return count(countingOf(rule, limit, event, source))
+}
+
 const cannotCount: Count = (): Counted => ({ problem: 'the call belongs to no session' })
 
 /** Without a word about it, the rule does what it would do beyond its limit. */
 function uncountedHit({ rule, effect, as }: Hit, limit: Limit, problem: string): Hit {
-  const then = rule.uncounted === 'deny' || rule.then === 'end_turn' ? 'deny' : rule.then
+  const then = uncountedOf(rule) === 'deny' || rule.then === 'end_turn' ? 'deny' : rule.then
   const because = `there may be ${limitText(limit)}, which cannot be counted (${problem})`
   return { rule: { ...rule, then }, effect, because, ...(as ? { as } : {}) }
 }
@@ -53,9 +78,9 @@ function uncountedText({ id }: Rule, limit: Limit, problem: string): string {
   return `The limit of the rule ${id} is off, ${limitText(limit)}: it cannot be counted (${problem})`
 }
 
-function countingOf(rule: Rule, limit: Limit, event: HookEvent, file: string): Counting {
-  const key = keyOf(rule, limit, file)
-  const shared = { per: limit.per, most: countedMost(limit), call: callOf(event) }
+function countingOf(rule: Rule, limit: Limit, event: HookEvent, source: RulesSource): Counting {
+  const key = keyOf(rule, limit, source)
+  const shared = { per: limit.per, most: countedMost(limit), call: callOf(event), ...acrossOf(limit) }
   switch (limit.kind) {
     case 'at_most':
       return { ...shared, key }
@@ -70,9 +95,15 @@ function countingOf(rule: Rule, limit: Limit, event: HookEvent, file: string): C
   }
 }
 
-/** A rule that is changed in its file goes on with its count. */
-function keyOf({ id }: Rule, { kind, per }: Limit, file: string): string {
-  return digest([file, id, kind, per]).slice(0, 16)
+function acrossOf({ across }: Limit): Pick<Counting, 'across'> {
+  return across ? { across } : {}
+}
+
+/** A rule that is changed in its file goes on with its count. In a fleet, the rules of one id and owner count together. */
+function keyOf({ id, mode }: Rule, { kind, per, across }: Limit, { file, owner }: RulesSource): string {
+  // In shadow mode it counts apart: it must not change what happens on other machines.
+  const where = across ? [across, ...owner, mode === 'shadow'] : [file]
+  return digest([...where, id, kind, per]).slice(0, 16)
 }
 
 /** With its input, because models may give two calls the same id. */
@@ -106,16 +137,17 @@ export async function countAfter(
   rules: readonly Rule[],
   event: HookEvent,
   isDenied: boolean,
-  file: string,
+  source: RulesSource,
   count: Count = cannotCount,
 ): Promise<void> {
   const { name, data } = event
   const usage = name === 'ModelResponse' ? usageOf(data) : undefined
   const counting = rules.flatMap((rule): readonly (Counting | string)[] => {
     const limit = limitOf(rule)
-    if (!limit) return []
+    if (!limit || (limit.across && !source.isTrusted)) return []
     const { kind, per } = limit
-    const shared = { key: keyOf(rule, limit, file), per, most: Number.POSITIVE_INFINITY }
+    const key = keyOf(rule, limit, source)
+    const shared = { key, per, most: Number.POSITIVE_INFINITY, ...acrossOf(limit) }
     const isRefused = name === 'PreToolUse' && isDenied
     // Briefly: an agent that uses ids again may send the same call until it passes.
     if (kind === 'denies') return isRefused ? [{ ...shared, call: callOf(event), isBrief: true }] : []
@@ -136,5 +168,5 @@ export async function countAfter(
     if ('problem' in counted) problems.push(counted.problem)
   }
   if (problems.length > 0)
-    throw new Error(`a limit in ${file} could not be counted: ${[...new Set(problems)].join('; ')}`)
+    throw new Error(`a limit in ${source.file} could not be counted: ${[...new Set(problems)].join('; ')}`)
 }

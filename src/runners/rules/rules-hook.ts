@@ -12,7 +12,7 @@ import { type RedactedText, type Rule, type Rules, TEXT_FIELDS } from '../../rul
 import { rulesInForce, type Situation } from '../../rules/rules-in-force.js'
 import { countedOf, foreseen, untrustedOf, verdictOf } from '../../rules/verdict.js'
 import type { HookSpec } from '../hook-spec.js'
-import { countAfter, settled, watchedFor } from './limits.js'
+import { countAfter, type RulesSource, settled, watchedFor } from './limits.js'
 import { type Judged, rewriteOf } from './rewrites.js'
 
 /** A rules file after all checks. Its reader knows more about the rules. */
@@ -43,6 +43,11 @@ export function rulesHooks(
     may: handler.untrusted ? 'deny' : 'all',
     file: hook.origin.file ?? hook.name,
   } as const
+  const source: RulesSource = {
+    file: authority.file,
+    owner: [hook.origin.scope, hook.origin.source, hook.mode ?? 'enforce'],
+    isTrusted: !handler.untrusted,
+  }
   const judged = async (event: HookEvent) => {
     const effects = await read(event, place.projectDir)
     return { effects, hits: rules.judge(effects, situationOf(event)) }
@@ -59,7 +64,7 @@ export function rulesHooks(
     const counted = ({ hits, ...rest }: Judged) => ({ ...rest, hits: countedOf(hits, authority) })
     const sent = await judgedHere(event)
     const made = await rewriteOf(counted(sent), async (one) => counted(await judgedHere(one)))
-    const limited = await settled(made.hits, made.event, authority.file, count)
+    const limited = await settled(made.hits, made.event, source, count)
     const { result, shadows } = verdictOf(limited.hits, made.effects, authority)
     for (const text of shadows) note({ code: 'shadow', text })
     for (const text of limited.warnings) note({ code: 'rule-uncounted', text })
@@ -76,7 +81,7 @@ export function rulesHooks(
     const { effects, hits } = await judged(event)
     return foreseen(hits, effects, authority)
   }
-  return [{ ...hook, run, foresee }, ...watching(hook, rules.all, authority.file)]
+  return [{ ...hook, run, foresee }, ...watching(hook, rules.all, source)]
 }
 
 /** A call that is refused is not changed. */
@@ -98,12 +103,12 @@ function warned(result: HookResult, warnings: readonly string[]): HookResult {
 function watching(
   hook: HookSpec<RulesHandler>['hook'],
   rules: readonly Rule[],
-  file: string,
+  source: RulesSource,
 ): readonly Hook[] {
   const events = watchedFor(rules)
   if (events.length === 0) return []
   const run = async (event: HookEvent, { outcome, count }: HookContext): Promise<undefined> => {
-    await countAfter(rules, event, outcome?.action === 'deny', file, count)
+    await countAfter(rules, event, outcome?.action === 'deny', source, count)
   }
   return [
     {

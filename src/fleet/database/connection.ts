@@ -35,6 +35,8 @@ export class Database {
   /** In one transaction that sees one state of the database from its beginning to its end. */
   async snapshot<T>(work: (database: Client) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
+    // The next query fails too. Without a listener, a connection that is lost between two of them would end the process.
+    client.on('error', () => {})
     try {
       await client.query('begin isolation level repeatable read')
       const made = await work(client)
@@ -58,24 +60,37 @@ export class Database {
   ): Promise<void> {
     while (!signal.aborted) {
       try {
-        const client = await this.#pool.connect()
-        let end = () => {}
-        const lost = new Promise<void>((resolve) => {
-          end = resolve
-        })
-        client.on('error', end)
-        client.on('end', end)
-        signal.addEventListener('abort', end, { once: true })
-        client.on('notification', ({ payload }) => heard(payload ?? ''))
-        await client.query(`listen ${channel}`)
-        heard(undefined)
-        await lost
-        signal.removeEventListener('abort', end)
-        client.release(true)
+        await this.#listenOnce(channel, heard, signal)
       } catch {
         // The database is away. Whoever waits looks at the rows when their time is up.
       }
       if (!signal.aborted) await setTimeout(AGAIN_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Until the connection is lost, which it gives back: four that stay out would be all there are. */
+  async #listenOnce(
+    channel: string,
+    heard: (payload: string | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const client = await this.#pool.connect()
+    let end = () => {}
+    const lost = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    try {
+      client.on('error', end)
+      client.on('end', end)
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) return
+      client.on('notification', ({ payload }) => heard(payload ?? ''))
+      await client.query(`listen ${channel}`)
+      heard(undefined)
+      await lost
+    } finally {
+      signal.removeEventListener('abort', end)
+      client.release(true)
     }
   }
 
@@ -87,6 +102,8 @@ export class Database {
 const CONNECT_MS = 10_000
 /** A query that takes longer waits for something that does not come. */
 const STATEMENT_MS = 60_000
+/** The server ends a long query itself. A server that is gone without a word does not. */
+const SILENCE_MS = STATEMENT_MS + CONNECT_MS
 
 /** Connects on first use. Each connection enters the organisation before anything else. */
 export async function openDatabase({
@@ -101,6 +118,8 @@ export async function openDatabase({
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
+    query_timeout: SILENCE_MS,
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: CONNECT_MS },
     application_name: 'carabiner fleet',
     onConnect: async (client) => {
       await client.query('select fleet.enter($1)', [org])

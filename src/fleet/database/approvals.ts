@@ -154,12 +154,32 @@ export async function answersFor(
   )
 }
 
-/** The questions of this machine of which nobody knows what became of them. */
-export async function unsettledOf(database: Database, machine: string): Promise<readonly string[]> {
+/** Those of these questions that the fleet has of this machine, and of which nobody knows yet what became of them. */
+export async function unsettledAmong(
+  database: Database,
+  machine: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0) return []
+  const rows = await database.rows<{ id: string }>(
+    `select q.id from fleet.question q where q.machine = $1 and q.id = any($2::text[])
+      and not exists (select from fleet.settled s where s.org = q.org and s.id = q.id)`,
+    [machine, ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The same, of all its other questions of the last day. */
+export async function unsettledBeside(
+  database: Database,
+  machine: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   const rows = await database.rows<{ id: string }>(
     `select q.id from fleet.question q where q.machine = $1 and q.expires > clock_timestamp() - interval '1 day'
-      and not exists (select from fleet.settled s where s.id = q.id) order by q.asked limit 1000`,
-    [machine],
+      and q.id <> all($2::text[])
+      and not exists (select from fleet.settled s where s.org = q.org and s.id = q.id) order by q.asked limit 1000`,
+    [machine, ids],
   )
   return rows.map(({ id }) => id)
 }

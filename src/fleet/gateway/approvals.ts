@@ -17,7 +17,8 @@ import {
   openQuestions,
   questionOf,
   settle,
-  unsettledOf,
+  unsettledAmong,
+  unsettledBeside,
 } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
 import { newestPeople } from '../database/people.js'
@@ -105,11 +106,15 @@ async function state(
   waiting: Readonly<Record<string, number>>,
 ): Promise<SyncAnswer> {
   const ids = Object.keys(waiting)
-  const known = new Set(await unsettledOf(database, machine))
-  const rows = ids.length === 0 ? [] : await answersFor(database, machine, waiting)
+  const [known, unsettled, rows] = await Promise.all([
+    unsettledAmong(database, machine, ids),
+    unsettledBeside(database, machine, ids),
+    ids.length === 0 ? [] : answersFor(database, machine, waiting),
+  ])
+  const isKnown = new Set(known)
   return {
-    missing: ids.filter((id) => !known.has(id)),
-    unsettled: [...known].filter((id) => !Object.hasOwn(waiting, id)),
+    missing: ids.filter((id) => !isKnown.has(id)),
+    unsettled,
     answers: rows.map(({ id, place, by, option, reason, signature }) => ({
       ...{ id, place, by, option },
       ...(reason !== null && { reason }),

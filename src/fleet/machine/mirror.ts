@@ -13,7 +13,7 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
-import { type GatewayClient, Refusal } from './gateway-client.js'
+import { type GatewayClient, Refusal, Unreachable } from './gateway-client.js'
 
 export interface MirrorOptions {
   readonly client: GatewayClient
@@ -41,23 +41,29 @@ export class Mirror {
   readonly #seen = new Map<string, number>()
   /** Questions that wait for nothing but their use. */
   readonly #held = new Set<string>()
+  /** Questions that the gateway said to have when they were sent. */
+  readonly #known = new Set<string>()
   /** Questions that the gateway does not take. They can be answered here. */
   readonly #refused = new Set<string>()
+  /** The questions that were open when the gateway was asked last. */
+  #shown: ReadonlySet<string> = new Set()
 
   constructor(options: MirrorOptions) {
     this.#options = options
   }
 
-  /** Sends and fetches everything once; waits up to `seconds` for news if there is none. Returns how many questions are open. */
+  /** Sends and fetches everything once; waits up to `seconds` for news if a question is open. Returns how many are open then. */
   async exchange(seconds: number, signal?: AbortSignal): Promise<number> {
     const { client } = this.#options
     const open = await this.#open()
+    this.#shown = new Set(open.map(({ id }) => id))
+    const wait = open.length === 0 ? 0 : Math.min(seconds, MOST_WAIT_S)
     const waiting = Object.fromEntries([
       ...[...this.#held].map((id) => [id, HELD] as const),
       ...open.map(({ id }) => [id, this.#seen.get(id) ?? 0] as const),
     ])
     const { missing, answers, unsettled } = await client.ask<SyncAnswer>('sync', {
-      query: `wait=${Math.min(seconds, MOST_WAIT_S)}`,
+      query: `wait=${wait}`,
       body: { waiting },
       ...(signal && { signal }),
     })
@@ -79,11 +85,10 @@ export class Mirror {
   async run(signal: AbortSignal, pause: (error: unknown) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       const news = new AbortController()
-      const looking = setInterval(() => void this.#look(news), LOOK_EVERY_MS)
+      // A queue that cannot be read is told by the exchange, which reads it too.
+      const looking = setInterval(() => this.#look(news).catch(() => news.abort()), LOOK_EVERY_MS)
       try {
-        this.#shown = new Set((await this.#open()).map(({ id }) => id))
-        const seconds = this.#shown.size === 0 ? 0 : MOST_WAIT_S
-        if ((await this.exchange(seconds, AbortSignal.any([signal, news.signal]))) === 0) return
+        if ((await this.exchange(MOST_WAIT_S, AbortSignal.any([signal, news.signal]))) === 0) return
       } catch (error) {
         if (!news.signal.aborted && !signal.aborted) await pause(error)
       } finally {
@@ -91,8 +96,6 @@ export class Mirror {
       }
     }
   }
-
-  #shown: ReadonlySet<string> = new Set()
 
   /** A new question does not wait for the answers to others. */
   async #look(news: AbortController): Promise<void> {
@@ -108,8 +111,10 @@ export class Mirror {
   async #send(pending: Pending): Promise<void> {
     try {
       const { status } = await this.#options.client.ask<AskAnswer>('ask', { body: pending })
-      // It was missing a moment ago: the gateway holds it for settled, or does not take it.
-      if (status !== 'asked') this.#refuse(pending)
+      // Another process of this machine has just sent it. If it is missing again, the gateway holds it for settled.
+      const isSent = status === 'asked' || (status === 'known' && !this.#known.has(pending.id))
+      if (status === 'known') this.#known.add(pending.id)
+      if (!isSent) this.#refuse(pending)
     } catch (error) {
       if (!(error instanceof Refusal) || !OF_QUESTION.includes(error.code)) throw error
       this.#refuse(pending, `: ${error.message}`)
@@ -121,10 +126,12 @@ export class Mirror {
     this.#trouble(`the fleet cannot answer ${id}${why}; answer it on this machine`)
   }
 
+  /** Throws if the gateway does not answer: whoever is new on the list must not be taken for a stranger. */
   async #learnPeople(): Promise<void> {
     try {
       await this.#options.learnPeople()
     } catch (error) {
+      if (error instanceof Unreachable) throw error
       this.#trouble(textOf(error))
     }
   }

@@ -5,64 +5,31 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { runs } from '../property/runs.js'
 import { type Fleet, joined, madeFleet, ORG } from './fleet-scene.js'
+import { bundled, GatewayCopy } from './gateway-copies.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 const MACHINES = 20
 const EACH = runs(100_000) / MACHINES
 /** Processes of machines at one time. */
 const AT_ONCE = 4
-const here = (name: string) => new URL(name, import.meta.url).pathname
 
 // A server that somebody else runs is not ours to kill.
 describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('chaos', () => {
   let server: Postgres
   let fleet: Fleet
   let folder: string
-  const gateways: Gateway[] = []
-
-  /** A gateway that is started again when it was killed. */
-  class Gateway {
-    url = ''
-    child: ChildProcess | undefined
-    #isOver = false
-
-    async start(): Promise<void> {
-      const port = this.url === '' ? '0' : new URL(this.url).port
-      const child = spawn(process.execPath, [join(folder, 'chaos-gateway.mjs'), fleet.gateway, ORG, port])
-      this.child = child
-      child.on('exit', () => !this.#isOver && void this.start())
-      const [said] = await once(child.stdout, 'data')
-      this.url = String(said).trim()
-    }
-
-    kill(): void {
-      this.child?.kill('SIGKILL')
-    }
-
-    async end(): Promise<void> {
-      this.#isOver = true
-      this.kill()
-      if (this.child?.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit')
-    }
-  }
+  const gateways: GatewayCopy[] = []
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'carabiner-chaos-'))
-    await build({
-      entryPoints: ['chaos-machine.ts', 'chaos-gateway.ts'].map(here),
-      ...{ outdir: folder, outExtension: { '.js': '.mjs' }, bundle: true, platform: 'node', format: 'esm' },
-      banner: {
-        js: `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)})`,
-      },
-    })
+    await bundled(folder, ['chaos-machine.ts', 'chaos-gateway.ts'])
     server = await Postgres.start()
     fleet = await madeFleet(server)
-    gateways.push(new Gateway(), new Gateway())
+    for (let i = 0; i < 2; i++) gateways.push(new GatewayCopy(folder, fleet.gateway, ORG))
     for (const one of gateways) await one.start()
   })
   afterAll(async () => {

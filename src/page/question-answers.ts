@@ -14,8 +14,10 @@ import { block, path } from './shown-text.js'
 import type { QuestionsView, QuestionView, WaitingView } from './view/approvals.js'
 import type { ActDoneView, ChallengeView } from './view/passkeys.js'
 
-/** Nobody reads more of them at once, and each may hold a whole file. */
+/** Nobody reads more of them at once. */
 const MOST_QUESTIONS = 20
+/** A longer text of a question is asked for by itself: questions are looked for every second, and each may hold a whole file. */
+const LONGEST_TEXT = 16_384
 
 export interface QuestionOptions {
   readonly queue: () => Promise<Approvals>
@@ -44,19 +46,21 @@ export function questionAnswers(options: QuestionOptions): Answers {
   }
   return {
     'GET api/questions': async (): Promise<QuestionsView> => {
-      const open = await (await queue()).open()
-      const here = open.filter((one) => one.project === project)
+      const all = await queue()
+      const open = await all.open({ project, most: MOST_QUESTIONS })
+      const { here, elsewhere } = await all.waiting(project)
       return {
-        questions: here.slice(0, MOST_QUESTIONS).map(questionView),
-        more: Math.max(0, here.length - MOST_QUESTIONS),
-        elsewhere: open.length - here.length,
+        questions: open.map((one) => shortened(questionView(one))),
+        more: Math.max(0, here - open.length),
+        elsewhere,
         passkeys: passkeysView(approversFile),
       }
     },
-    'GET api/waiting': async (): Promise<WaitingView> => {
-      const open = await (await queue()).open()
-      return { count: open.filter((one) => one.project === project).length }
-    },
+    'GET api/question': async ({ query }): Promise<QuestionView> =>
+      questionView(await openQuestion(await queue(), query.get('id') ?? '', project)),
+    'GET api/waiting': async (): Promise<WaitingView> => ({
+      count: (await (await queue()).waiting(project)).here,
+    }),
     'POST api/deny': async ({ body }) => {
       const [id, reason] = [textIn(body, 'id', 100), textIn(body, 'reason').trim()]
       const all = await queue()
@@ -141,6 +145,20 @@ export function questionView({ id, question, project, expires }: Pending): Quest
     digest,
     ...(optionFor(question, 'allow') !== undefined && { allow: `carabiner approvals allow ${id}` }),
   }
+}
+
+/** With `isCut` if anything of it is left out. */
+function shortened(view: QuestionView): QuestionView {
+  const isLong = (text: string) => text.length > LONGEST_TEXT
+  const cut = (text: string) => (isLong(text) ? `${text.slice(0, LONGEST_TEXT)}…` : text)
+  const asks = view.asks.map(({ hook, prompt, reason }) => ({
+    hook: cut(hook),
+    prompt: cut(prompt),
+    ...(reason !== undefined && { reason: cut(reason) }),
+  }))
+  const call = view.call.map(({ name, value }) => ({ name: cut(name), value: cut(value) }))
+  const texts = [...view.asks, ...view.call].flatMap((one): readonly string[] => Object.values(one))
+  return { ...view, asks, call, ...(texts.some(isLong) && { isCut: true }) }
 }
 
 function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' }>): string {

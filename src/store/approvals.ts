@@ -36,8 +36,11 @@ export interface Approvals {
   /** Takes the answer as soon as it is given. Resolves to undefined when the time is up or the wait is aborted. */
   wait(question: Question, options: WaitOptions): Promise<Taken | undefined>
 
-  /** All questions that wait for a person, the oldest first. */
-  open(): MaybePromise<readonly Pending[]>
+  /** The questions that wait for a person, the oldest first. Without `of`, those of all projects. */
+  open(of?: OpenOf): MaybePromise<readonly Pending[]>
+
+  /** How many questions wait, without reading them. */
+  waiting(project: string): MaybePromise<{ readonly here: number; readonly elsewhere: number }>
 
   /** Finds a question by its id, or by a unique prefix of it. */
   get(typed: string): MaybePromise<Found>
@@ -46,6 +49,13 @@ export interface Approvals {
   watching(): MaybePromise<Watching>
 
   isWatched(): MaybePromise<boolean>
+}
+
+/** Which open questions are wanted. */
+export interface OpenOf {
+  readonly project: string
+  /** At most so many: those that expire first. */
+  readonly most?: number
 }
 
 /** A question that waits, or waited, for a person. */

@@ -2,6 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { callDigest } from '../../src/core/base/digest.js'
+import type { QuestionView } from '../../src/page/view/approvals.js'
 import { writeApprovers } from '../../src/store/approvers.js'
 import { passkey } from '../approvals/passkey.js'
 import { Project, withProgram } from '../cli/program.js'
@@ -94,6 +96,13 @@ describe('a question of another project', () => {
     expect(queue.get(other.id)).toMatchObject({ status: 'open' })
   })
 
+  it('is not read in full either', async () => {
+    const { question, project: own } = pending()
+    const other = pageQueue(project).raise({ ...question, session: 'other' }, { project: `${own}-other` })
+    expect(await ask('GET', `api/question?id=${other.id}`)).toMatchObject({ status: 409 })
+    expect(await ask('GET', 'api/question')).toMatchObject({ status: 409 })
+  })
+
   it('and more than twenty of its own are counted', async () => {
     const { question, project: own } = pending()
     const queue = pageQueue(project)
@@ -103,6 +112,23 @@ describe('a question of another project', () => {
     expect([shown.length, rest]).toMatchObject([20, { more: 3, elsewhere: 0 }])
     expect((await ask('GET', 'api/waiting')).answer).toEqual({ count: 23 })
   })
+})
+
+it('a long call is sent in part, says so, and is whole for who asks for it', async () => {
+  const { question, project: own } = pending()
+  const content = 'x'.repeat(3_000_000)
+  const call = { tool_name: 'Write', tool_input: { content } }
+  const long = { ...question, session: 'long', call, digest: callDigest('PreToolUse', call) }
+  const { id } = pageQueue(project).raise(long, { project: own })
+  const { questions: shown } = (await ask('GET', 'api/questions')).answer as { questions: QuestionView[] }
+  const valueIn = (view: QuestionView | undefined) =>
+    view?.call.find(({ name }) => name === 'tool_input.content')?.value ?? ''
+  const part = shown.find((one) => one.id === id)
+  expect(part?.isCut).toBe(true)
+  expect(valueIn(part)).toBe(`${content.slice(0, 16_384)}…`)
+  expect(shown.filter((one) => one.id !== id).map(({ isCut }) => isCut)).toEqual([undefined])
+  const whole = (await ask('GET', `api/question?id=${id}`)).answer as QuestionView
+  expect([whole.isCut, valueIn(whole)]).toEqual([undefined, content])
 })
 
 const forged = (id: string) => ({

@@ -182,7 +182,7 @@ async function denyAll(
   output: Output,
 ): Promise<number> {
   const only = project === undefined ? undefined : projectFolder({ project })
-  const open = (await queue.open()).filter((one) => only === undefined || one.project === only)
+  const open = await queue.open(only === undefined ? undefined : { project: only })
   const denied: string[] = []
   const entries = new Map<string, Entry[]>()
   for (const { id } of open) {

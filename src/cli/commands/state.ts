@@ -255,7 +255,7 @@ async function openQuestions(project: string): Promise<number> {
   const { approvalsIn } = await import('../../store/file-stores.js')
   try {
     const queue = await approvalsIn({ onTrouble: () => undefined })
-    return (await queue.open()).filter((one) => one.project === project).length
+    return (await queue.waiting(project)).here
   } catch {
     return 0
   }

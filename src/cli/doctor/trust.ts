@@ -157,7 +157,7 @@ async function questions(
   onTrouble: (text: string) => void,
 ): Promise<readonly Finding[]> {
   const queue = await approvalsIn({ onTrouble })
-  const open = (await queue.open()).filter((one) => one.project === project)
+  const open = await queue.open({ project })
   const [oldest] = open
   if (!oldest) return []
   return [

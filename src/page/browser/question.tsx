@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { QuestionView } from '../view/approvals.js'
 import type { ActDoneView, PasskeysView } from '../view/passkeys.js'
-import { tell } from './ask.js'
+import { ask, tell } from './ask.js'
 import { CallFields } from './call-fields.js'
 import { useNow } from './now.js'
 import { allowWithPasskey } from './passkey.js'
@@ -16,8 +16,10 @@ interface QuestionProps {
   readonly onDone: (text: string) => void
 }
 
-export function Question({ question, passkeys, onDone }: QuestionProps) {
-  const { id, asks, event, machine, project, session, call, expires, digest, note } = question
+export function Question({ question: given, passkeys, onDone }: QuestionProps) {
+  const [whole, setWhole] = useState<QuestionView>()
+  const question = whole ?? given
+  const { id, asks, event, machine, project, session, call, expires, digest, note, isCut } = question
   const title = `question-${id}`
   return (
     <article class="card waiting" aria-labelledby={title}>
@@ -27,6 +29,7 @@ export function Question({ question, passkeys, onDone }: QuestionProps) {
       </p>
       <h2 id={title}>{asks[0]?.prompt ?? 'A hook asks'}</h2>
       <CallFields call={call} />
+      {isCut && <Rest id={id} onWhole={setWhole} />}
       <dl class="fields">
         {asks.map(({ hook, prompt, reason }, i) => (
           <div key={`${hook} ${prompt}`}>
@@ -60,7 +63,7 @@ export function Question({ question, passkeys, onDone }: QuestionProps) {
 }
 
 function Answer({
-  question: { id, allow },
+  question: { id, allow, isCut },
   passkeys,
   onDone,
 }: QuestionProps & { readonly passkeys: PasskeysView }) {
@@ -85,7 +88,7 @@ function Answer({
         act(tell('api/deny', { id, reason }), `${id} is denied.`)
       }}
     >
-      {allow !== undefined && passkeys.state === 'ready' && (
+      {allow !== undefined && !isCut && passkeys.state === 'ready' && (
         <button
           type="button"
           class="primary"
@@ -119,6 +122,27 @@ function Answer({
         </p>
       )}
     </form>
+  )
+}
+
+/** Nobody allows on this page what it has not shown in full. */
+function Rest({ id, onWhole }: { readonly id: string; readonly onWhole: (whole: QuestionView) => void }) {
+  const [problem, setProblem] = useState('')
+  return (
+    <p>
+      This call is long, and only its beginning is shown.{' '}
+      <button
+        type="button"
+        onClick={() =>
+          void ask<QuestionView>('api/question', { id }).then(onWhole, (error: Error) =>
+            setProblem(error.message),
+          )
+        }
+      >
+        Show all of it
+      </button>{' '}
+      {problem !== '' && <span class="bad">{problem}</span>}
+    </p>
   )
 }
 

@@ -13,6 +13,8 @@ export interface QuestionView {
   readonly project: string
   readonly session: string
   readonly call: readonly { readonly name: string; readonly value: string }[]
+  /** Long texts end before their end. `api/question` has them whole. */
+  readonly isCut?: boolean
   /** ISO-8601. */
   readonly expires: string
   /** The digest of the call that the answer is bound to. */

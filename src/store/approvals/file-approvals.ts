@@ -23,6 +23,7 @@ import {
   type Found,
   type GivenAnswer,
   isSameQuestion,
+  type OpenOf,
   type Pending,
   type Raised,
   type Taken,
@@ -215,13 +216,33 @@ export class FileApprovals implements Approvals {
     return waitForAnswer(() => this.take(question), folder, options)
   }
 
-  open(): readonly Pending[] {
+  open({ project, most = Infinity }: Partial<OpenOf> = {}): readonly Pending[] {
     const shelf = this.#shelf()
-    const open = this.#index.all().flatMap((one) => {
-      const pending = shelf.isListedOver(one) ? undefined : shelf.pending(one.id)
-      return pending && shelf.isOpen(pending) ? [pending] : []
-    })
+    const wanted = project === undefined ? undefined : resolve(project)
+    const open: Pending[] = []
+    for (const one of this.#listed(shelf, wanted)) {
+      if (open.length >= most) break
+      const pending = shelf.pending(one.id)
+      if (!pending || (wanted !== undefined && pending.project !== wanted)) continue
+      if (shelf.isOpen(pending)) open.push(pending)
+    }
     return open.sort((a, b) => Date.parse(a.asked) - Date.parse(b.asked))
+  }
+
+  waiting(project: string): { readonly here: number; readonly elsewhere: number } {
+    const shelf = this.#shelf()
+    const count = (all: readonly Listed[]) => all.filter((one) => shelf.isWaiting(one)).length
+    const here = count(this.#listed(shelf, resolve(project)))
+    return { here, elsewhere: count(this.#listed(shelf)) - here }
+  }
+
+  /** Those that may be open, by the index alone; the ones that expire first come first. */
+  #listed(shelf: Shelf, project?: string): readonly Listed[] {
+    const mark = project === undefined ? undefined : projectMark(project)
+    return this.#index
+      .all()
+      .filter((one) => (mark === undefined || (one.project ?? mark) === mark) && !shelf.isListedOver(one))
+      .sort((a, b) => a.expires - b.expires)
   }
 
   get(typed: string): Found {
@@ -261,8 +282,7 @@ export class FileApprovals implements Approvals {
 
   /** Answered questions do not count. They are checked only if there may be too many. */
   #checkRoom(project: string, shelf: Shelf): void {
-    const mark = projectMark(project)
-    const own = this.#index.all().filter((one) => (one.project ?? mark) === mark && !shelf.isListedOver(one))
+    const own = this.#listed(shelf, project)
     if (own.length < MOST_OPEN || own.filter((one) => shelf.isWaiting(one)).length < MOST_OPEN) return
     throw new Error(
       `${MOST_OPEN} questions of ${project} are waiting for an answer, and no more are accepted; answer some (carabiner approvals), or deny all of them: carabiner approvals deny --all`,

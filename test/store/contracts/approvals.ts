@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { callDigest } from '../../../src/core/base/digest.js'
 import type { Question } from '../../../src/core/hooks/outcome.js'
-import type { AnswerGiven, Approvals } from '../../../src/store/approvals.js'
+import type { AnswerGiven, Approvals, OpenOf } from '../../../src/store/approvals.js'
 import { madeQuestion } from '../../approvals/made-question.js'
 
 export interface ApprovalsPlace {
@@ -80,6 +80,24 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
       const open = await queue.open()
       expect(open.map(({ id }) => id)).toEqual(ids)
       expect(open.map((one) => one.project)).toEqual(['/p/a', '/p/b', '/p/c'])
+    })
+
+    it('of one project is listed and counted apart from the others', async () => {
+      const { queue, clock } = make()
+      const ids: string[] = []
+      for (const [i, project] of ['/p/a', '/p/b', '/p/b', '/p/b'].entries()) {
+        clock.now = START + i * 1000
+        ids.push((await queue.raise(madeQuestion({ session: `s${i}` }), { project })).id)
+      }
+      const idsOf = async (of: OpenOf) => (await queue.open(of)).map(({ id }) => id)
+      expect(await idsOf({ project: '/p/b' })).toEqual(ids.slice(1))
+      expect(await idsOf({ project: '/p/b', most: 2 })).toEqual(ids.slice(1, 3))
+      expect(await idsOf({ project: '/p/c' })).toEqual([])
+      expect(await queue.waiting('/p/b')).toEqual({ here: 3, elsewhere: 1 })
+      await queue.answer(ids[1] ?? '', { decision: 'deny', by: 'ann' })
+      expect(await queue.waiting('/p/b')).toEqual({ here: 2, elsewhere: 1 })
+      clock.now = Date.parse((await queue.open())[0]?.expires ?? '')
+      expect(await queue.waiting('/p/b')).toEqual({ here: 2, elsewhere: 0 })
     })
 
     it('is found by a beginning that no other has', async () => {

@@ -13,6 +13,7 @@ import {
   type Found,
   type GivenAnswer,
   isSameQuestion,
+  type OpenOf,
   type Pending,
   type Raised,
   type Taken,
@@ -92,9 +93,18 @@ export class MemoryApprovals implements Approvals {
     return undefined
   }
 
-  async open(): Promise<readonly Pending[]> {
+  async open({ project, most = Infinity }: Partial<OpenOf> = {}): Promise<readonly Pending[]> {
     await laterTurn()
-    return this.#rows.filter((row) => !row.answer && !this.#isOver(row)).map(({ pending }) => pending)
+    return this.#rows
+      .filter((row) => !row.answer && !this.#isOver(row))
+      .map(({ pending }) => pending)
+      .filter((pending) => project === undefined || pending.project === project)
+      .slice(0, most)
+  }
+
+  async waiting(project: string): Promise<{ readonly here: number; readonly elsewhere: number }> {
+    const here = (await this.open({ project })).length
+    return { here, elsewhere: (await this.open()).length - here }
   }
 
   async get(typed: string): Promise<Found> {

@@ -15,6 +15,8 @@ import type { PageTrace } from './trace.js'
 
 const FIRST_PORT = 7810
 const MOST_TRIES = 20
+/** A browser lets a hidden tab ask about once a minute. */
+const HIDDEN_MS = 150_000
 
 export interface PageOptions {
   readonly assets: ReadonlyMap<string, Asset>
@@ -22,7 +24,7 @@ export interface PageOptions {
   readonly answers: Answers
   /** Default: the first free one from 7810 on. */
   readonly port?: number
-  /** The page ends when it had no request and no open tab for so long. */
+  /** The page ends when it had no request and no open tab for so long, and after a tab was open not before HIDDEN_MS. */
   readonly idleMs: number
   /** Called when it ended by itself, or because somebody at the page said so. */
   readonly onEnd: (why: 'idle' | 'stopped') => void
@@ -51,6 +53,7 @@ class PageServer implements Page {
   #listening: Listening | undefined
   #open = 0
   #isClosed = false
+  #isSeen = false
   #idle: NodeJS.Timeout | undefined
 
   constructor(options: PageOptions) {
@@ -87,7 +90,8 @@ class PageServer implements Page {
   #rest(): void {
     clearTimeout(this.#idle)
     if (this.#isClosed || this.#open > 0) return
-    const ms = Math.min(this.#options.idleMs, LONGEST_TIMER_MS)
+    const wanted = Math.max(this.#options.idleMs, this.#isSeen ? HIDDEN_MS : 0)
+    const ms = Math.min(wanted, LONGEST_TIMER_MS)
     this.#idle = setTimeout(() => this.#options.onEnd('idle'), ms)
   }
 
@@ -100,6 +104,8 @@ class PageServer implements Page {
       sendText(response, passed.refused.status, passed.refused.text)
       return
     }
+    this.#listening?.keep(request.socket)
+    this.#isSeen = true
     // An answer that goes on, such as a stream, keeps the page open.
     this.#open++
     this.#rest()

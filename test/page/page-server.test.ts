@@ -299,6 +299,22 @@ describe('the end', () => {
     clearInterval(knocking)
   })
 
+  it('waits for the next word of a hidden tab, which a browser lets ask once a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    served = await servePage(project, { idleMs: 1000 })
+    const { ask } = await asker()
+    let isEnded = false
+    void served.ended.then(() => {
+      isEnded = true
+    })
+    expect(await ask('api/about')).toMatchObject({ status: 200 })
+    await vi.advanceTimersByTimeAsync(120_000)
+    expect(isEnded).toBe(false)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(isEnded).toBe(true)
+    vi.useRealTimers()
+  })
+
   it('does not come while a tab is open', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     served = await servePage(project, { idleMs: 1000 })

@@ -30,6 +30,18 @@ with socket.create_connection(('127.0.0.1', port), 10) as link:
         sys.stdout.buffer.write(part)
 `
 
+/** Begins more requests than the server has connections, ends none of them, and says when all are open. */
+const HOLDER = `
+import socket, sys, time
+links = []
+for _ in range(200):
+    link = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 10)
+    link.sendall(b'GET / HTTP/1.1\\r\\nHost: ')
+    links.append(link)
+print('held', flush=True)
+time.sleep(600)
+`
+
 describe.runIf(isRoot)('a second user of the machine', () => {
   let project: Project
   let served: Served
@@ -155,10 +167,14 @@ describe.runIf(isRoot)('a second user of the machine', () => {
 
   it('does not keep the person from the page by holding connections', async () => {
     const { base, cookie } = await enter(served.port, served.link())
-    const waiting = Array.from({ length: 20 }, () => call('GET / HTTP/1.1\r\nHost: '))
+    const holder = spawn('/usr/bin/python3', ['-c', HOLDER, String(served.port)], {
+      uid: NOBODY,
+      gid: NOBODY,
+      cwd: '/',
+    })
+    await new Promise((resolve) => holder.stdout.once('data', resolve))
     const reply = await get(`${base}api/about`, { Cookie: cookie })
     expect(reply).toMatch(/^HTTP\/1\.1 200 /)
-    await served.close()
-    await Promise.all(waiting)
+    holder.kill()
   })
 })

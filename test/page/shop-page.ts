@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { readEnrolment, writeApprovers } from '../../src/store/approvers.js'
 import { Project, withProgram } from '../cli/program.js'
@@ -28,7 +28,14 @@ export function withShopPage({ expected = /^$/ }: { readonly expected?: RegExp }
   return shop
 }
 
+/** Where passkeys of a tab are. */
+interface Device {
+  readonly devices: CDPSession
+  readonly authenticatorId: string
+}
+
 export class ShopPage {
+  #device: Device | undefined
   project!: Project
   served!: Served
   browser!: Browser
@@ -84,13 +91,9 @@ export class ShopPage {
   /** Puts a passkey of ann on the list of people who may allow. Returns a function that makes ann absent, or present. */
   async enrol(): Promise<(isPresent: boolean) => Promise<void>> {
     const { page } = this
-    const devices = await this.tab.context.newCDPSession(page)
-    await devices.send('WebAuthn.enable')
-    const kind = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const
-    const person = { hasUserVerification: true, isUserVerified: true }
-    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
-      options: { ...kind, ...person },
-    })
+    const device = await this.#deviceOf(page)
+    const { devices, authenticatorId } = device
+    this.#device = device
     await this.show('Approvals', '#/approvals')
     await page.fill('[placeholder="Your name"]', 'ann')
     await page.keyboard.press('Enter')
@@ -101,6 +104,31 @@ export class ShopPage {
     return async (isUserVerified) => {
       await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
     }
+  }
+
+  /** Every tab of a person has their passkeys. Call it after enrol. */
+  async givePasskey(other: Page): Promise<void> {
+    if (!this.#device) throw new Error('nobody has a passkey yet')
+    const { devices, authenticatorId } = this.#device
+    const { credentials } = await devices.send('WebAuthn.getCredentials', { authenticatorId })
+    const theirs = await this.#deviceOf(other)
+    for (const credential of credentials)
+      await theirs.devices.send('WebAuthn.addCredential', {
+        authenticatorId: theirs.authenticatorId,
+        credential,
+      })
+  }
+
+  /** A new device that verifies its person. */
+  async #deviceOf(page: Page): Promise<Device> {
+    const devices = await this.tab.context.newCDPSession(page)
+    await devices.send('WebAuthn.enable')
+    const kind = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const
+    const person = { hasUserVerification: true, isUserVerified: true }
+    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+      options: { ...kind, ...person },
+    })
+    return { devices, authenticatorId }
   }
 
   /** What axe finds wrong, and what is wider than the window; light and dark, wide and narrow. */

@@ -28,8 +28,11 @@ export const placeIn = (root: string): PolicyPlace => ({
 })
 
 /** `etc` of the tree must exist. */
-export function putPolicy(root: string, { enforced, shadow, ...more }: Sent): void {
-  const { folder } = placeIn(root)
+export function putPolicy(root: string, sent: Sent): void {
+  putPolicyAt(placeIn(root).folder, sent)
+}
+
+export function putPolicyAt(folder: string, { enforced, shadow, ...more }: Sent): void {
   const inForce: InForce = {
     rollout: 3,
     ...(enforced && { enforced: unpack(folder, enforced, 7) }),

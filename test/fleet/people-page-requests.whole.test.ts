@@ -72,7 +72,17 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       const files = ['/main.js', '/nothing', '/index.html', '/../main.js', '/%2e%2e/main.js', '//main.js']
       for (const path of files)
         expect([path, (await say(page, 'GET', path)).status >= 400]).toEqual([path, true])
-      for (const path of ['me', 'questions', 'machines', 'records', 'record?id=1.1', 'stream', 'filters'])
+      for (const path of [
+        'me',
+        'questions',
+        'machines',
+        'policy',
+        'policy/diff?from=1&to=2',
+        'records',
+        'record?id=1.1',
+        'stream',
+        'filters',
+      ])
         expect([path, (await say(page, 'GET', `/api/${path}`)).status]).toEqual([path, 401])
       for (const path of ['deny', 'challenge', 'allow', 'act', 'act/challenge', 'sign-out'])
         expect([path, (await say(page, 'POST', `/api/${path}`, {})).status]).toEqual([path, 401])

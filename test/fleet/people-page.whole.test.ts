@@ -16,6 +16,7 @@ import { madeQuestion } from '../approvals/made-question.js'
 import { withProgram } from '../cli/program.js'
 import { chromiumFile, openTab, startChromium, type Tab } from '../page/chromium.js'
 import { addedMachine, type Fleet, joined, listingIn, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { numbered, publish } from './policy-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 import { PeopleList, ServedFleetPage } from './served-fleet-page.js'
 
@@ -24,6 +25,14 @@ withProgram()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LOG = 'c'.repeat(32)
 const KEPT = process.env.CARABINER_PICTURES
+const SHADOW = {
+  name: 'fleet@2:rules',
+  source: 'fleet@2',
+  mode: 'shadow',
+  status: 'ran',
+  ms: 1,
+  would: { action: 'deny', reason: 'The rule no-push forbids this: the call would push main.' },
+}
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 
 /** A browser whose authenticator verifies its person. */
@@ -73,7 +82,7 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
         tool: 'Bash',
         session: `s-${i}`,
         action: i % 10 === 0 ? 'deny' : 'continue',
-        hooks: [],
+        hooks: i === 128 ? [SHADOW] : [],
         injections: [],
         diagnostics: [],
         reason: i === 129 ? HOSTILE : 'This command deletes a home folder.',
@@ -83,6 +92,15 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     await gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
       ...[machine, LOG, first, prev, count, last.hash, text, listingIn({ text })],
     ])
+    await publish(admin, numbered(1))
+    await publish(admin, numbered(2, { 'hooks/guard/check.sh': 'true' }), { shadow: true })
+    const proof = { at: '2026-11-18T06:00:00Z', ok: true, stale: false }
+    const report = {
+      ...{ carabiner: '1.0.0', time: new Date().toISOString(), binding: true, problem: HOSTILE },
+      agents: [{ name: 'codex', asks: true, proof }],
+      missing: ['claude-code'],
+    }
+    await gateway.rows('select fleet.keep_report($1, $2)', [machine, JSON.stringify(report)])
     await gateway.close()
     browser = await startChromium()
     tab = await openTab(browser, { width: 380, height: 760 })
@@ -227,6 +245,25 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     await page.waitForSelector('text=laptop-7')
     expect(await page.textContent('.card:has-text("laptop-7")')).toMatch(/last contact.*130 records/s)
     expect(await page.locator('text=Retire this machine').count()).toBe(0)
+    expect(await faults()).toEqual([])
+  })
+
+  it('Policy: shows rings, what machines enforce, what a shadow would have changed, and differences', async () => {
+    await page.click('nav >> text=Policy')
+    await page.waitForSelector('text=all, ring 1')
+    expect(await page.textContent('.card:has-text("all, ring 1")')).toContain(
+      'version 1, and version 2 in shadow mode',
+    )
+    const card = await page.textContent('.card:has-text("laptop-7")')
+    expect(card).toContain(HOSTILE)
+    expect(card).toContain('unguarded: has an agent that does not ask Carabiner: claude-code')
+    expect(await page.textContent('.card:has-text("build-3")')).toContain('silent')
+    const shadow = await page.textContent('.card:has-text("rule no-push")')
+    expect(shadow).toContain('would deny 1 call on 1 machine, 1 of them went on')
+    await page.waitForSelector('text=hooks/guard/check.sh')
+    expect(await page.textContent('section:has-text("Differences") ul')).toMatch(
+      /added hooks\/guard\/check\.sh.*changed rules\.json/s,
+    )
     expect(await faults()).toEqual([])
   })
 

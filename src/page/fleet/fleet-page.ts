@@ -11,6 +11,7 @@ import type { FleetAnswers } from './asked.js'
 import { Challenges } from './challenges.js'
 import { ChangeStreams } from './change-stream.js'
 import { machineAnswers } from './machine-answers.js'
+import { policyAnswers } from './policy-answers.js'
 import { questionAnswers } from './question-answers.js'
 import { recordAnswers } from './record-answers.js'
 import { signInAnswers } from './sign-in.js'
@@ -47,6 +48,7 @@ export function fleetPage(options: FleetPageOptions): FleetPage {
     ...questionAnswers(database, challenges, origin),
     ...machineAnswers(database, challenges, origin),
     ...recordAnswers(database),
+    ...policyAnswers(database),
   }
   const route = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     const path = url.pathname.slice(1)

@@ -69,3 +69,50 @@ export interface FleetRows {
 export interface FleetDetails extends Details {
   readonly machine: string
 }
+
+/** The fleet's policy, as the gateway has it. */
+export interface PolicyView {
+  /** Whether every machine enforces what it should. */
+  readonly ok: boolean
+  /** Of the bundles, the newest first. */
+  readonly versions: readonly number[]
+  readonly groups: readonly { readonly name: string; readonly rings: readonly RingView[] }[]
+  /** The worst first. */
+  readonly machines: readonly MachineStateView[]
+  readonly shadows: readonly ShadowView[]
+}
+
+export interface RingView {
+  readonly name: string
+  /** Patterns, a share, or the rest. */
+  readonly who: string
+  /** Versions of bundles. */
+  readonly enforced?: number
+  readonly shadow?: number
+}
+
+export interface MachineStateView {
+  readonly id: string
+  readonly name: string
+  /** ISO-8601. */
+  readonly seen: string
+  readonly enforced?: number
+  readonly shadow?: number
+  readonly troubles: readonly { readonly kind: string; readonly text: string; readonly isBad: boolean }[]
+}
+
+/** What a rule or hook in shadow mode would have done. */
+export interface ShadowView {
+  readonly version: number
+  readonly what: string
+  readonly would: string
+  readonly calls: number
+  /** Calls that went on. */
+  readonly changed: number
+  readonly machines: number
+  readonly examples: readonly { readonly machine: string; readonly time: string; readonly text: string }[]
+}
+
+export interface PolicyDiffView {
+  readonly changes: readonly { readonly change: 'added' | 'removed' | 'changed'; readonly path: string }[]
+}

@@ -25,6 +25,12 @@ export const SCREENS: readonly FleetScreen[] = [
     load: async () => (await import('./machines.js')).Machines,
   },
   {
+    name: 'policy',
+    title: 'Policy',
+    icon: 'M4 5h16M4 12h10M4 19h6M17 15l2 2 4-4',
+    load: async () => (await import('./policy.js')).Policy,
+  },
+  {
     name: 'audit',
     title: 'Audit',
     icon: 'M7 3h7l5 5v13H7zM14 3v5h5M10 13h6M10 17h6',

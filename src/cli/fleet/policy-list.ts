@@ -8,6 +8,7 @@ import { callerPath } from '../../files/caller.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { bundleText, policyAfter } from '../../fleet/database/policy.js'
 import { type Bundle, bundleIn } from '../../fleet/policy/bundle.js'
+import { changesBetween } from '../../fleet/policy/bundle-changes.js'
 import { metadataIn, type Published, versionOf } from '../../fleet/policy/metadata.js'
 import { rolloutOf } from '../../fleet/policy/publication.js'
 import { digestsInUse, type Ring, type Rollout } from '../../fleet/policy/rollout.js'
@@ -115,24 +116,4 @@ function bundleFrom(file: string): Bundle {
   } catch (error) {
     throw new Refusal('FLEET_POLICY', `${file} is not a bundle: ${textOf(error)}`)
   }
-}
-
-export interface FileChange {
-  readonly change: 'added' | 'removed' | 'changed'
-  readonly path: string
-}
-
-export function changesBetween(
-  from: Pick<Bundle, 'files'> | undefined,
-  to: Pick<Bundle, 'files'>,
-): readonly FileChange[] {
-  const key = (one: Bundle['files'][number]) => `${one.sha256} ${one.executable}`
-  const before = new Map(from?.files.map((one) => [one.path, key(one)]))
-  const after = new Map(to.files.map((one) => [one.path, key(one)]))
-  const paths = [...new Set([...before.keys(), ...after.keys()])].sort()
-  return paths.flatMap((path): readonly FileChange[] => {
-    if (!before.has(path)) return [{ change: 'added', path }]
-    if (!after.has(path)) return [{ change: 'removed', path }]
-    return before.get(path) === after.get(path) ? [] : [{ change: 'changed', path }]
-  })
 }

@@ -561,7 +561,8 @@ function keeperOf(found: Found): Keeper | undefined {
   return { unit, found, record: standing.record, state: 'modified', why: standing.why }
 }
 
-function detailOf({ hook }: ConfiguredHook, { state, why }: NotTrusted, review: string): string {
+function detailOf({ hook }: ConfiguredHook, { state, why, isRevoked }: NotTrusted, review: string): string {
+  if (isRevoked) return why
   const { file = '', line } = hook.origin
   const look = state === 'modified' ? 'See what changed' : `Look at ${visible(file)}:${line}`
   return `${why} ${look}, and trust it: ${review} (or --trust-all for one call)`

@@ -67,6 +67,11 @@ export class ListedUnits {
     return this.#admitted(unit) ?? this.#noLonger(unit, record)
   }
 
+  /** The digest of a unit that `standingOf` has just found not to be on the list. */
+  refusedDigest(unit: Unit): string | undefined {
+    return this.#others.get(keyOf(unit))?.record.digest
+  }
+
   /** Returns false if the list does not trust the unit. */
   refresh(unit: Unit, held: Held, now: TrustRecord): boolean {
     const key = keyOf(unit)

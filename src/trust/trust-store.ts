@@ -102,13 +102,16 @@ export class TrustStore {
       if (revoked !== undefined) record = undefined
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
-        : { state: 'untrusted', why: revoked ?? 'It is waiting for your review.' }
-      const since = standing.record && this.revocationOf(standing.record.digest)
-      if (since !== undefined) return { state: 'untrusted', why: since }
-      if (standing.state === 'trusted' || this.#listed.isEmpty) return standing
+        : { state: 'untrusted', why: 'It is waiting for your review.' }
+      const since = revoked ?? (standing.record && this.revocationOf(standing.record.digest))
+      const hasList = !this.#listed.isEmpty || this.#hasRevoked()
+      if (since === undefined && (standing.state === 'trusted' || !hasList)) return standing
       const listed = this.#listed.recordOf(unit)
       record ??= listed
-      return this.#listed.standingOf(unit, listed) ?? standing
+      const decided = this.#listed.standingOf(unit, listed)
+      const now = this.#listed.refusedDigest(unit)
+      const why = now === undefined ? since : this.revocationOf(now)
+      return decided ?? (why === undefined ? standing : { state: 'untrusted', why, isRevoked: true })
     } catch (error) {
       const why = `Cannot determine whether it is trusted: ${textOf(error)}`
       return { state: 'untrusted', why, ...(record && { record }) }
@@ -122,6 +125,10 @@ export class TrustStore {
     if (!decision) return undefined
     const { by, at, why } = decision
     return `${plainText(by)} revoked it for the whole fleet on ${at.slice(0, 10)}${why === undefined ? '' : `: ${plainText(why)}`}.`
+  }
+
+  #hasRevoked(): boolean {
+    return Object.keys(fleetTrust(this.#fleet).revoked).length > 0
   }
 
   /** Who of the fleet trusts this content, and when they decided. */

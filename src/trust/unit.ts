@@ -39,7 +39,13 @@ export interface Untrusted {
 /** The state of a unit now. `why` is a sentence. */
 export type Standing =
   | { readonly state: 'trusted'; readonly record: TrustRecord; readonly copy: string | undefined }
-  | { readonly state: 'untrusted' | 'modified'; readonly why: string; readonly record?: TrustRecord }
+  | {
+      readonly state: 'untrusted' | 'modified'
+      readonly why: string
+      readonly record?: TrustRecord
+      /** The fleet revoked it, so the user cannot trust it. */
+      readonly isRevoked?: true
+    }
 
 export function isExecutable({ mode }: { readonly mode: number }): boolean {
   return (mode & 0o111) !== 0

@@ -53,7 +53,7 @@ it('a revoked digest is never trusted, whoever else trusts it', () => {
   fleet.decide({ trusted: { [digest]: BY }, revoked: { [digest]: WHY } })
   const standing = later(() => store.standingOf(unit))
   const text = 'Ada revoked it for the whole fleet on 2026-11-18: it sends secrets away.'
-  expect(standing).toEqual({ state: 'untrusted', why: text })
+  expect(standing).toEqual({ state: 'untrusted', why: text, isRevoked: true })
   expect(store.expectedIn(unit.projectDir)).toEqual([])
   expect(store.trustedNow(record)).toEqual([])
   expect(store.keptOf(record)).toEqual({ problem: text })

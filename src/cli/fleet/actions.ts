@@ -66,6 +66,12 @@ export const ACTIONS = {
     isPersonal: true,
     load: () => import('./policy.js'),
   },
+  trust: {
+    words: 2,
+    options: [...DATABASE, 'key', 'root-key', 'reason'],
+    isPersonal: true,
+    load: () => import('./trust.js'),
+  },
   key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
     words: 1,

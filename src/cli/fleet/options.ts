@@ -52,7 +52,11 @@ export const OPTIONS = {
   },
   questions: { type: 'boolean', help: 'ship: stay while questions wait for people of the fleet.' },
   gateway: { type: 'string', value: 'URL', help: 'approvals, answer: default: of this machine.' },
-  reason: { type: 'string', value: 'TEXT', help: 'answer: the reason, which the model is told.' },
+  reason: {
+    type: 'string',
+    value: 'TEXT',
+    help: 'answer: the reason, which the model is told; trust revoke: why.',
+  },
   yes: { type: 'boolean', short: 'y', help: 'answer: sign without showing the question again.' },
   webhook: { type: 'string', value: 'URL', help: 'serve: is told of each question, with a link.' },
   lines: { type: 'string', short: 'n', value: 'N', help: 'audit: how many entries; default: 20.' },

@@ -15,6 +15,7 @@ import type {
   Verification,
 } from '../../store/audit-log.js'
 import { fileCalls } from '../../store/file-stores.js'
+import { AUDIT_FILTERS } from '../audit-filters.js'
 import { type Command, checkOwners, chosen, type Options } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
@@ -32,26 +33,11 @@ const OPTIONS = {
   project: PLACE_OPTIONS.project,
   lines: { type: 'string', short: 'n', value: 'N', help: 'tail: how many entries; default: 20.' },
   follow: { type: 'boolean', short: 'f', help: 'tail, export: wait for new entries.' },
-  session: { type: 'string', value: 'ID', help: 'Only this session.' },
-  event: { type: 'string', value: 'EVENT', help: 'Only this event.' },
-  tool: { type: 'string', value: 'NAME', help: 'Only this tool.' },
-  hook: { type: 'string', value: 'NAME', help: 'Only entries with this hook.' },
-  decision: {
-    type: 'string',
-    value: 'WHAT',
-    help: 'Only this decision: deny, ask, modify, continue, failed …',
-  },
-  kind: {
-    type: 'string',
-    value: 'KIND',
-    help: 'Only this kind: fire, late, approval, change, bypass, gap …',
-  },
+  ...AUDIT_FILTERS,
   unguarded: {
     type: 'boolean',
     help: 'Only calls that an expected gate did not judge.',
   },
-  since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
-  until: { type: 'string', value: 'TIME', help: 'Not after.' },
   to: {
     type: 'string',
     value: 'URL',
@@ -70,15 +56,7 @@ type Action = (typeof ACTIONS)[number]
 const OWNERS: Readonly<Record<string, readonly Action[]>> = {
   lines: ['tail'],
   follow: ['tail', 'export'],
-  session: ['tail'],
-  event: ['tail'],
-  tool: ['tail'],
-  hook: ['tail'],
-  decision: ['tail'],
-  kind: ['tail'],
-  unguarded: ['tail'],
-  since: ['tail'],
-  until: ['tail'],
+  ...Object.fromEntries([...Object.keys(AUDIT_FILTERS), 'unguarded'].map((name) => [name, ['tail']])),
   to: ['export'],
   expect: ['verify'],
 }

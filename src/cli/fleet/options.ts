@@ -1,5 +1,7 @@
 // The options of `carabiner fleet`. OWNERS in actions.ts says which action has which.
 
+import { filtersOf } from '../audit-filters.js'
+
 export const OPTIONS = {
   database: {
     type: 'string',
@@ -61,14 +63,8 @@ export const OPTIONS = {
   webhook: { type: 'string', value: 'URL', help: 'serve: is told of each question, with a link.' },
   lines: { type: 'string', short: 'n', value: 'N', help: 'audit: how many entries; default: 20.' },
   machine: { type: 'string', value: 'NAME', help: 'audit: only this machine.' },
-  session: { type: 'string', value: 'ID', help: 'audit: only this session.' },
-  event: { type: 'string', value: 'EVENT', help: 'audit: only this event.' },
-  tool: { type: 'string', value: 'NAME', help: 'audit: only this tool.' },
-  hook: { type: 'string', value: 'NAME', help: 'audit: only entries with this hook.' },
-  decision: { type: 'string', value: 'WHAT', help: 'audit: only this decision: deny, ask …' },
-  kind: { type: 'string', value: 'KIND', help: 'audit: only this kind: fire, approval …' },
+  ...filtersOf('audit'),
   since: { type: 'string', value: 'TIME', help: 'audit, shadow: not before: a time, or 15m, 2h, 3d ago.' },
-  until: { type: 'string', value: 'TIME', help: 'audit: not after.' },
   checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a kept checkpoint, or a folder.' },
   'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token, policy: the public key.' },
   out: { type: 'string', value: 'PATH', help: 'key, policy build: the file; checkpoint: the folder of all.' },

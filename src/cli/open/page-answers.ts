@@ -13,11 +13,13 @@ import { record, recordAnswer, recordRevoked } from '../answer-record.js'
 import type { Commands } from '../command.js'
 import { auditOf } from '../project-audit.js'
 import { version } from '../version.js'
-import { actsIn } from './acts.js'
 import { agentAnswers } from './agent-answers.js'
 import { commandAnswers } from './command-answers.js'
 import { playgroundAnswers } from './playground-answers.js'
 import { pluginAnswers } from './plugin-answers.js'
+import { switchAct } from './switch-act.js'
+import { trustAct } from './trust-act.js'
+import { updateAct } from './update-act.js'
 
 export interface PageAnswersOptions {
   readonly commands: Commands
@@ -53,7 +55,11 @@ export function pageAnswers(options: PageAnswersOptions): {
     ...pluginAnswers(commands, project, approversFile),
     ...playgroundAnswers(project, { onProblem, ...(program !== undefined && { program }) }),
     ...actAnswers({
-      acts: actsIn(commands, project),
+      acts: {
+        trust: (body) => trustAct(project, body),
+        switch: (body) => switchAct(project, body),
+        update: (body) => updateAct(commands, project, body),
+      },
       record: (entry) => record(project, [entry]),
       by,
       ...list,

@@ -3,7 +3,6 @@
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Place } from '../effect.js'
 import { placesOf } from '../program.js'
-import { formsOf } from './path-forms.js'
 import { pathsIn, plainName } from './tool-call.js'
 
 const READING =
@@ -86,4 +85,17 @@ function isTelling(pattern: string): boolean {
 /** A filter without a folder counts in every folder. */
 function anywhere(pattern: string): string {
   return pattern.startsWith('/') || pattern.startsWith('~') ? pattern : `**/${pattern.replace(/^\*\*\//, '')}`
+}
+
+/** The path as it is, and as a tool may read it: with Windows slashes, or without spaces, quotes, escapes or the part after a NUL. */
+export function formsOf(text: string): readonly string[] {
+  const [start = ''] = text.split('\0')
+  const bare = start
+    .trim()
+    .replace(/^(['"`])(.*)\1$/s, '$2')
+    .replace(/^file:(?!\/\/)/i, '')
+  const decoded = bare.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
 }

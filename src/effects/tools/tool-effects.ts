@@ -3,8 +3,7 @@
 import { isObject, type Json } from '../../core/base/json.js'
 import { type Draft, fetched, hostOf, onPlaces, placesOf } from '../program.js'
 import { type McpCall, serverEffects } from './mcp-servers.js'
-import { formsOf } from './path-forms.js'
-import { isReadTool, readPlaces } from './read-tools.js'
+import { formsOf, isReadTool, readPlaces } from './read-tools.js'
 import { plainName, type ToolCall } from './tool-call.js'
 
 /** The hints of an MCP tool. They come from its server. */

@@ -12,8 +12,9 @@ import { readableNames } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { isThere, noteContent, noted, noteFailure } from '../files/looks.js'
 import { isOwn } from '../files/project-folders.js'
+import { ROOT_FOLDER } from '../files/root-owned.js'
 import { jsonOfToml } from '../files/toml-text.js'
-import { realOf } from '../files/within.js'
+import { isBelow, isInProject, realOf } from '../files/within.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink, TO_RELINK } from './config-file.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
@@ -163,7 +164,8 @@ export function companyOwner({ folder, source, mode }: CompanyPolicy, sources: C
 
 /** A policy that nobody can rely on counts as rules that cannot be read. */
 function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument[] {
-  const { folder, problem, warning, todo } = policy
+  const { folder, warning } = policy
+  const { problem, todo } = inProject(policy, search.sources) ?? policy
   const owner = companyOwner(policy, search.sources)
   const say = (code: DiagnosticCode, text: string) =>
     search.notes.add(code, text, { path: folder, line: 1 }, { todo })
@@ -173,6 +175,19 @@ function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument
   }
   if (warning !== undefined) say('policy-expired', `the company’s policy still counts, but ${warning}`)
   return inFolder(folder, owner, search)
+}
+
+/** A project that says where the user's folder is could bring a policy of its own. */
+function inProject(
+  { folder }: CompanyPolicy,
+  { projectDir }: ConfigSources,
+): Pick<CompanyPolicy, 'problem' | 'todo'> | undefined {
+  if (projectDir === undefined || isBelow(folder, ROOT_FOLDER) || !isInProject(folder, projectDir))
+    return undefined
+  return {
+    problem: `${folder} lies in the project ${projectDir}, which could have written it`,
+    todo: 'Set CARABINER_HOME and XDG_DATA_HOME to folders outside it, or unset them.',
+  }
 }
 
 /** `folder` is laid out like `.amplifier`. */

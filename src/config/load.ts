@@ -4,7 +4,7 @@ import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../core/base/errors.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
-import { companyPolicies, enforcedFolders } from '../files/company-folder.js'
+import { companyPolicies, enforcedPolicies } from '../files/company-folder.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { isBelow, realOf } from '../files/within.js'
@@ -128,7 +128,7 @@ function readSources(
     }
   }
   const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => !needsTrust(owner.scope))
-  const policies = sources.company ? enforcedFolders(sources.company) : []
+  const policies = sources.company ? enforcedPolicies(sources.company) : []
   const merge = mergeSettings(given, { ...sources, policies }, userHasHooks, notes)
   return { entries, processes, rules, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
 }

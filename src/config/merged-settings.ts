@@ -7,6 +7,7 @@ import { shown } from '../core/base/text.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import type { Recheck } from '../core/run/queue.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embedder.js'
+import type { CompanyPolicy } from '../files/company-folder.js'
 import { type JsonPath, under } from '../files/json-text.js'
 import { isBelow } from '../files/within.js'
 import type { FileFormat } from '../runners/hook-spec.js'
@@ -97,8 +98,8 @@ export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSet
 }
 
 interface GivenByOthers {
-  /** The folders of the company's policies that count, even those without settings. */
-  readonly policies?: readonly string[]
+  /** The company's policies that count, even those without settings. Those of root come first. */
+  readonly policies?: readonly Pick<CompanyPolicy, 'folder' | 'isUsers'>[]
   readonly settings?: Partial<MergedSettings>
   readonly settingsTighten?: boolean
 }
@@ -121,9 +122,11 @@ export function mergeSettings(
       flip(off, setting, silenceOf(setting))
     }
   }
-  const company = policies.map((folder) => of('company').filter(({ file }) => isBelow(file.path, folder)))
+  const company = policies.map(({ folder }) => of('company').filter(({ file }) => isBelow(file.path, folder)))
   for (const [i, settings] of company.entries()) {
-    decideBy(i === 0 ? settings : tighterThanPolicies(settings, company.slice(0, i).flat(), values, notes))
+    const isBelowRoots = policies[i]?.isUsers === true && policies[0]?.isUsers !== true
+    const tighter = isBelowRoots ? tighterThanCompany : tighterThanPolicies
+    decideBy(i === 0 ? settings : tighter(settings, company.slice(0, i).flat(), values, notes))
   }
   decideBy(hasCompany ? tighterThanCompany(of('user'), of('company'), values, notes) : of('user'))
   const mayOnlyTighten = settingsTighten || hasCompany

@@ -28,20 +28,22 @@ export function companyFolder(): CompanyFolder {
   return { path: join(ROOT_FOLDER, 'policy'), fleet: [ROOT_PLACE, userPlace()].map(policyPlace) }
 }
 
-/** Empty if this machine has none. */
+/** Empty if this machine has none. Those of root come first. */
 export function companyPolicies({ path, owner = 0, fleet = [] }: CompanyFolder): readonly CompanyPolicy[] {
   const problem = problemOf(`${owner} ${path}`)
   const own = { folder: path, source: 'company' }
+  const roots = fleet.filter((place) => place.owner === owner)
+  const users = fleet.filter((place) => place.owner !== owner)
   return [
-    ...fleet.flatMap(fleetPolicies),
+    ...roots.flatMap(fleetPolicies),
     ...(problem === undefined ? [] : [problem === '' ? own : { ...own, problem, todo: TO_OWN }]),
+    ...users.flatMap(fleetPolicies).map((policy) => ({ ...policy, isUsers: true as const })),
   ]
 }
 
-/** The folders of those that count. */
-export function enforcedFolders(company: CompanyFolder): readonly string[] {
-  const policies = companyPolicies(company).filter(({ mode }) => mode !== 'shadow')
-  return policies.map(({ folder }) => folder)
+/** Those that count. */
+export function enforcedPolicies(company: CompanyFolder): readonly CompanyPolicy[] {
+  return companyPolicies(company).filter(({ mode }) => mode !== 'shadow')
 }
 
 /** When the next of them expires, in milliseconds since 1970. Infinity if none will. */

@@ -31,6 +31,8 @@ export interface CompanyPolicy {
   readonly source: string
   /** Its hooks and rules run in shadow mode, and its settings do not count. */
   readonly mode?: 'shadow'
+  /** Its folder is the user's own, who could write anything into it. */
+  readonly isUsers?: true
   /** Why nobody can rely on it. Then every tool call is refused. */
   readonly problem?: string
   /** ISO-8601. */

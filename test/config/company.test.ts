@@ -129,26 +129,14 @@ describe('hooks of the company', () => {
     `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'`,
   )
   const ASKS = { 'etc/policy/rules.json': { rules: [rule('ask')] } }
-  const allowing = (folder: string) => ({
-    [`${folder}/hooks/hooks.json`]: hooksFile([ALLOWS], {}, 'PermissionRequest'),
-  })
 
-  it('ask a person, whatever hooks of the user allow', async () => {
-    const outcome = await outcomeIn(machine({ ...ASKS, ...allowing('home/.amplifier') }))
+  it.each(['home/.amplifier', 'etc/policy'])('ask a person, whatever hooks in %s allow', async (folder) => {
+    const allowing = { [`${folder}/hooks/hooks.json`]: hooksFile([ALLOWS], {}, 'PermissionRequest') }
+    const outcome = await outcomeIn(machine({ ...ASKS, ...allowing }))
     expect(outcome.action).toBe('ask_user')
     expect(outcome.diagnostics).toMatchObject([
-      { code: 'verdict-ignored', text: /^user:PermissionRequest#1 / },
+      { code: 'verdict-ignored', text: /^\w+:PermissionRequest#1 allowed/ },
     ])
-  })
-
-  it('may answer what the company asks', async () => {
-    const outcome = await outcomeIn(
-      machine({ ...ASKS, ...allowing('home/.amplifier'), ...allowing('etc/policy') }),
-    )
-    expect(outcome).toMatchObject({
-      action: 'continue',
-      approval: { answer: { by: 'company:PermissionRequest#1' } },
-    })
   })
 
   it('do not let a project run what nobody reviewed', async () => {

@@ -15,8 +15,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
+import { type GivenSetting, mergeSettings } from '../../src/config/merged-settings.js'
+import { Notes } from '../../src/config/notes.js'
 import type { AuditRecord } from '../../src/core/session/audit-record.js'
+import { companyFolder, companyPolicies } from '../../src/files/company-folder.js'
 import { inForcePath } from '../../src/files/fleet-policy.js'
+import { JsonText } from '../../src/files/json-text.js'
 import { SwitchStore, switches } from '../../src/plugins/switches.js'
 import { type HooksOptions, hooksUnder } from '../../src/runtime.js'
 import { runs, seeded } from '../property/runs.js'
@@ -321,4 +325,63 @@ it('no sequence of settings, rules, hooks, switches and options makes the fleetâ
     ),
     { numRuns: runs(100), ...seeded(28) },
   )
+})
+
+describe('a policy that others than root could have written', () => {
+  it('loosens no setting of rootâ€™s, not even a default', () => {
+    const loose = {
+      audit: 'off',
+      bypass: true,
+      recheck: 'skipped',
+      trust_missing: 'tell',
+      audit_calls: false,
+    }
+    const json = new JsonText(JSON.stringify(loose))
+    const file = { path: '/user/settings.json', json, value: loose }
+    const given = Object.entries(loose).map(
+      ([key, value]) => ({ key, value, scope: 'company', file, at: null }) as unknown as GivenSetting,
+    )
+    const merged = (settings: readonly GivenSetting[]) =>
+      mergeSettings(
+        settings,
+        { policies: [{ folder: '/root' }, { folder: '/user', isUsers: true }] },
+        false,
+        new Notes(),
+      ).settings
+    expect(merged(given)).toEqual(merged([]))
+  })
+
+  it('comes after those of root, and is known for what it is', () => {
+    const root = machine({ enforced: rules(rule('deny')) }, { 'etc/policy/settings.json': {} })
+    const { owner, folder } = placeIn(root)
+    const found = companyPolicies({ ...companyIn(root), fleet: [{ folder, owner: owner + 1 }] })
+    expect(found.map(({ source, isUsers }) => [source, isUsers])).toEqual([
+      ['company', undefined],
+      ['fleet', true],
+    ])
+  })
+
+  it.each(['CARABINER_HOME', 'XDG_DATA_HOME'])('is refused in a project, to which %s leads', async (name) => {
+    const root = machine({
+      enforced: { 'hooks/hooks.json': hooksFile([command('touch "$AMPLIFIER_PROJECT_DIR/ran"')]) },
+    })
+    const home = join(root, 'project', '.home')
+    const data = name === 'CARABINER_HOME' ? home : join(home, 'carabiner')
+    mkdirSync(join(data, 'fleet'), { recursive: true })
+    renameSync(placeIn(root).folder, join(data, 'fleet', 'policy'))
+    vi.stubEnv('CARABINER_HOME', '')
+    vi.stubEnv(name, home)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const company = companyFolder()
+    const hooks = await hooksUnder(company, {
+      projectDir: join(root, 'project'),
+      home: join(root, 'home'),
+      globals: false,
+    })
+    onTestFinished(() => hooks.close())
+    const outcome = await hooks.session({ cwd: join(root, 'project') }).fire('PreToolUse', REMOVES)
+    expect(existsSync(join(root, 'project', 'ran'))).toBe(false)
+    expect(outcome.action).toBe('deny')
+    expect(outcome.reason).toContain('lies in the project')
+  })
 })

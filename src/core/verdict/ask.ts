@@ -91,10 +91,6 @@ const CHANGED_IN_VAIN: Diagnostic = {
   text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
 }
 
-function isOfCompany({ origin }: Hook): boolean {
-  return origin.scope === 'company'
-}
-
 function allowedInVain({ name }: Hook): Diagnostic {
   const text = `${name} allowed what the company’s policy asks a person about; its allow is ignored`
   return { code: 'verdict-ignored', text }
@@ -196,7 +192,7 @@ class Inquiry {
     return open.filter((one) => granted.get(one) === undefined)
   }
 
-  /** Undefined if no PermissionRequest hook decides. What the company asks, only the company's own hooks may allow. */
+  /** Undefined if no PermissionRequest hook decides. What the company asks, only a person may allow. */
   async #askHooks(open: readonly Asking[]): Promise<Answered | undefined> {
     const asked = await this.#options.permission(this.#judgement)
     if (!asked) return undefined
@@ -214,16 +210,14 @@ class Inquiry {
       }
     }
     if (endsChain(action)) return { answer: this.#answer('deny', 'hook'), reason, aborts: action }
-    const allows = asked.ran.filter(({ effect }) => permission === 'allow' && effect.permission === 'allow')
-    const isCompanys = open.some(({ hook }) => isOfCompany(hook))
-    const counting = allows.find(({ hook }) => !isCompanys || isOfCompany(hook))
-    if (!counting) {
-      const [vain] = allows
-      if (vain) this.#diagnostics.push(allowedInVain(vain.hook))
+    const allowing = asked.ran.find(({ effect }) => permission === 'allow' && effect.permission === 'allow')
+    const isCompanys = open.some(({ hook }) => hook.origin.scope === 'company')
+    if (!allowing || isCompanys) {
+      if (allowing) this.#diagnostics.push(allowedInVain(allowing.hook))
       if (asked.modified) this.#diagnostics.push(CHANGED_IN_VAIN)
       return undefined
     }
-    const answer = this.#answer('allow', counting.hook.name)
+    const answer = this.#answer('allow', allowing.hook.name)
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 

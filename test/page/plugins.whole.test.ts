@@ -21,6 +21,7 @@ describe.skipIf(chromiumFile === undefined)('Plugins and rules', () => {
     await card.locator('.hooked > summary').focus()
     await page.keyboard.press('Enter')
     expect(await card.textContent()).toContain('briefing/hooks.json:')
+    expect(await card.locator('.switches').count()).toBe(1)
     expect(await shop.faults()).toEqual([])
   })
 
@@ -35,7 +36,7 @@ describe.skipIf(chromiumFile === undefined)('Plugins and rules', () => {
     await all.locator('select').first().selectOption('shadow')
     await all.locator('.act button').focus()
     await page.keyboard.press('Enter')
-    await page.waitForSelector('text=all of bash-guard is in shadow mode.')
+    await page.waitForSelector('text=bash-guard is in shadow mode.')
     const switched = card.locator('.switched .open').first()
     await switched.waitFor()
     expect(await switched.textContent()).toMatch(/^in shadow mode by ann for .+, until /)

@@ -1,6 +1,6 @@
 // The policy in the database. Who reads it checks the signatures.
 
-import type { PolicyRole, PolicyRow } from '../policy/metadata.js'
+import { POLICY_ROLES, type PolicyRole, type PolicyRow } from '../policy/metadata.js'
 import type { Database } from './connection.js'
 
 interface Row {
@@ -14,10 +14,12 @@ function rowOf({ target, ...row }: Row): PolicyRow {
   return { ...row, ...(target !== null && { target }) }
 }
 
-/** All roots after `root`, and the newest version of every other role. */
-const STATE = `select role, version, content, target from fleet.policy_file f where org = fleet.own_org() and
-  case when role = 'root' then version > $1 else version =
-    (select max(version) from fleet.policy_file n where n.org = f.org and n.role = f.role) end`
+/** All roots after a version, and the newest version of every other role: each from the index, however many there are. */
+const STATE = `select role, version, content, target from fleet.policy_file
+    where org = fleet.own_org() and role = 'root' and version > $1
+  union all select newest.* from unnest($2::text[]) as wanted(role) cross join lateral (
+    select role, version, content, target from fleet.policy_file f
+    where f.org = fleet.own_org() and f.role = wanted.role order by version desc limit 1) newest`
 
 /** The version of the newest `timestamp`. 0 if there is no policy. */
 export async function newestPolicy(database: Database): Promise<number> {
@@ -29,7 +31,7 @@ export async function newestPolicy(database: Database): Promise<number> {
 
 /** For a machine that has this root, or for whoever begins with the first. */
 export async function policyAfter(database: Database, root = 0): Promise<readonly PolicyRow[]> {
-  const rows = await database.rows<Row>(`${STATE} order by role, version`, [root])
+  const rows = await database.rows<Row>(STATE, [root, POLICY_ROLES.filter((role) => role !== 'root')])
   return rows.map(rowOf)
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256, sha256OfBytes } from '../../core/base/digest.js'
 import { isObject } from '../../core/base/json.js'
+import { fieldsOf } from '../../files/fields.js'
 import {
   bundleFolder,
   bundleList,
@@ -16,7 +17,7 @@ import {
 import { discard, makePrivate, namesIn } from '../../files/folder.js'
 import { placeWhole, readIfThere, readPlainBytes, removeIfThere } from '../../files/plain-file.js'
 import { type Bundle, listOfFiles, MOST_BUNDLE_BYTES } from '../policy/bundle.js'
-import type { PolicyRole } from '../policy/metadata.js'
+import { POLICY_ROLES, type PolicyRole } from '../policy/metadata.js'
 
 /*
  * Nothing is synced: after a power cut, a file may be empty. Then its digest is wrong, calls are refused, and the next
@@ -45,25 +46,44 @@ function write(path: string, content: string | Buffer, mode: number): void {
 
 // ---- metadata -------------------------------------------------------------------------------------------------
 
-const MOST_METADATA_BYTES = 5 * 1024 * 1024
+const MOST_METADATA_BYTES = 16 * 1024 * 1024
 
-/** Undefined if there is none that can be read. */
-export function keptMetadata(folder: string, role: PolicyRole): string | undefined {
-  const read = readIfThere(join(metadataFolder(folder), `${role}.json`), MOST_METADATA_BYTES)
-  return read && 'text' in read && isMetadata(read.text) ? read.text : undefined
-}
+/** The newest metadata that the machine has accepted, by role. */
+export type Accepted = Readonly<Partial<Record<PolicyRole, string>>>
 
-function isMetadata(content: string): boolean {
+const acceptedPath = (folder: string): string => join(metadataFolder(folder), 'accepted.json')
+
+/** Empty if there is none that can be read. */
+export function readAccepted(folder: string): Accepted {
+  const read = readIfThere(acceptedPath(folder), MOST_METADATA_BYTES)
+  if (!read || 'problem' in read) return {}
   try {
-    const value: unknown = JSON.parse(content)
-    return isObject(value) && isObject(value.signed)
+    const fields = fieldsOf(JSON.parse(read.text), 'the file')
+    return Object.fromEntries(
+      POLICY_ROLES.flatMap((role) => {
+        const content = fields[role]
+        return typeof content === 'string' && signedPart(content) ? [[role, content]] : []
+      }),
+    )
   } catch {
-    return false
+    return {}
   }
 }
 
-export function keepMetadata(folder: string, role: PolicyRole, content: string): void {
-  placeText(join(metadataFolder(folder), `${role}.json`), content)
+export function writeAccepted(folder: string, accepted: Accepted): void {
+  placeText(acceptedPath(folder), `${JSON.stringify(accepted)}\n`)
+}
+
+/** Undefined for a text that is not metadata. */
+export function signedPart(
+  content: string,
+): { readonly version?: unknown; readonly expires?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(content)
+    return isObject(value) && isObject(value.signed) ? value.signed : undefined
+  } catch {
+    return undefined
+  }
 }
 
 // ---- bundles --------------------------------------------------------------------------------------------------

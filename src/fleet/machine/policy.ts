@@ -1,12 +1,8 @@
 // Fetches the policy of the fleet: checks every signature and version, unpacks the bundles for this machine, and puts them in force last.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TargetFile } from 'tuf-js'
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
-import { isObject } from '../../core/base/json.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import {
   type BundleInForce,
@@ -22,6 +18,7 @@ import { bundleIn } from '../policy/bundle.js'
 import {
   bundleName,
   checkedFirstRoot,
+  DELEGATED,
   type Delegated,
   metadataIn,
   POLICY_ROLES,
@@ -30,18 +27,20 @@ import {
   targetName,
 } from '../policy/metadata.js'
 import { ringOf, rolloutIn } from '../policy/rollout.js'
-import { type Models, tufModels, tufUpdater } from '../policy/tuf.js'
+import { type Models, type TrustedStore, trustedStore, tufModels } from '../policy/tuf.js'
 import type { BundleAnswer, PolicyAnswer } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 import {
-  keepMetadata,
-  keptMetadata,
+  type Accepted,
   makeFolder,
   putInForce,
+  readAccepted,
+  signedPart,
   sweepBundles,
   unpack,
   unpackedList,
+  writeAccepted,
 } from './policy-files.js'
 
 export interface PolicyFetch {
@@ -107,8 +106,9 @@ class Fetching {
   async run(): Promise<PolicyFetch> {
     const { folder } = this.#place
     const before = this.#inForce()
-    const known = { root: versionOf(folder, 'root'), timestamp: versionOf(folder, 'timestamp') }
-    const isWhole = before !== undefined && isComplete(folder, before)
+    const kept = readAccepted(folder)
+    const known = { root: versionOf(kept.root), timestamp: versionOf(kept.timestamp) }
+    const isWhole = before !== undefined && isComplete(folder, kept, before)
     const body = isWhole ? known : { ...known, timestamp: 0 }
     const answer = policyAnswer(await this.#client.ask('policy', { body }), 'its answer')
     if (answer.newest < known.timestamp || (answer.newest === 0 && before))
@@ -200,20 +200,17 @@ function unusable(why: string): Error {
   )
 }
 
-function versionOf(folder: string, role: PolicyRole): number {
-  const content = keptMetadata(folder, role)
-  const { signed } =
-    content === undefined ? { signed: undefined } : (JSON.parse(content) as { signed: unknown })
-  return isObject(signed) && Number.isSafeInteger(signed.version) ? (signed.version as number) : 0
+function versionOf(content: string | undefined): number {
+  const { version } = content === undefined ? {} : (signedPart(content) ?? {})
+  return Number.isSafeInteger(version) ? (version as number) : 0
 }
 
 /** Whether a fetch before this one came to its end, and nothing was damaged since. */
-function isComplete(folder: string, { rollout, expires, enforced, shadow }: InForce): boolean {
-  const timestamp = keptMetadata(folder, 'timestamp')
-  const isLast = timestamp !== undefined && JSON.parse(timestamp).signed.expires === expires
+function isComplete(folder: string, kept: Accepted, inForce: InForce): boolean {
+  const { rollout, expires, enforced, shadow } = inForce
   return (
-    isLast &&
-    versionOf(folder, 'rollout') === rollout &&
+    signedPart(kept.timestamp ?? '')?.expires === expires &&
+    versionOf(kept.rollout) === rollout &&
     [enforced, shadow].every((one) => one === undefined || unpackedList(folder, one.digest) === one.list)
   )
 }
@@ -236,81 +233,83 @@ async function checkedState(
   files: readonly PolicyRow[],
   { rootKey }: Pick<Member, 'rootKey'>,
 ): Promise<Served> {
-  const work = mkdtempSync(join(tmpdir(), 'carabiner-policy-'))
+  const kept = readAccepted(folder)
+  const accepted: Partial<Record<PolicyRole, string>> = { ...kept }
   try {
-    for (const role of POLICY_ROLES) {
-      const content = keptMetadata(folder, role)
-      if (content !== undefined) writeFileSync(join(work, `${role}.json`), content)
-    }
-    for (const { role, content } of files) metadataIn(models, role, content)
-    return await updated(models, work, files, Buffer.from(rootKey, 'base64url'))
+    return await accept(models, files, accepted, Buffer.from(rootKey, 'base64url'))
   } catch (error) {
     throw unusable(textOf(error))
   } finally {
-    for (const name of readdirSync(work)) {
-      const role = POLICY_ROLES.find((one) => name === `${one}.json`)
-      const content = readFileSync(join(work, name), 'utf8')
-      if (role && content !== keptMetadata(folder, role)) keepMetadata(folder, role, content)
-    }
-    rmSync(work, { recursive: true, force: true })
+    if (POLICY_ROLES.some((role) => accepted[role] !== kept[role])) writeAccepted(folder, accepted)
   }
 }
 
-const ADDRESS = 'https://policy.invalid'
-
-async function updated(
+/** The steps of a client of The Update Framework, in its order. Adds to `accepted` what has passed. */
+async function accept(
   models: Models,
-  work: string,
   files: readonly PolicyRow[],
+  accepted: Partial<Record<PolicyRole, string>>,
   rootKey: Buffer,
 ): Promise<Served> {
-  const roots = files.filter(({ role }) => role === 'root')
-  if (!readdirSync(work).includes('root.json')) {
-    const first = roots.find(({ version }) => version === 1)?.content ?? ''
-    checkedFirstRoot(models, first, rootKey)
-    writeFileSync(join(work, 'root.json'), first)
+  const roots = files.filter(({ role }) => role === 'root').sort((a, b) => a.version - b.version)
+  for (const { content } of roots) metadataIn(models, 'root', content)
+  accepted.root ??= firstRoot(models, roots, rootKey)
+  const store = await trustedStore(accepted.root)
+  for (const { content } of roots.filter(({ version }) => version > store.root.signed.version)) {
+    store.updateRoot(Buffer.from(content))
+    accepted.root = content
   }
-  const from = metadataIn(models, 'root', readFileSync(join(work, 'root.json'), 'utf8')).signed.version
-  const served = new Map(files.map(({ role, version, content }) => [servedName(role, version), content]))
-  const bytesAt = async (url: string, most: number): Promise<Buffer> => {
-    const bytes = Buffer.from(served.get(url.slice(ADDRESS.length + 1)) ?? '')
-    if (bytes.length > 0 && bytes.length <= most) return bytes
-    throw new Error(`${url.slice(ADDRESS.length + 1)} is missing or too long`)
+  const next = (role: PolicyRole): PolicyRow => {
+    const found = files.find((one) => one.role === role)
+    if (found) return found
+    throw new Error(`${role}.json is missing`)
   }
-  const Updater = await tufUpdater()
-  const updater = new Updater({
-    metadataDir: work,
-    metadataBaseUrl: ADDRESS,
-    fetcher: {
-      downloadBytes: bytesAt,
-      downloadFile: () => Promise.reject(new Error('only metadata is fetched this way')),
-    },
-    config: { maxRootRotations: roots.filter(({ version }) => version > from).length },
-  })
-  await updater.refresh()
-  const target = async (role: Delegated): Promise<string> => {
-    const info = await updater.getTargetInfo(targetName(role))
-    const content = files.find((one) => one.role === role)?.target ?? ''
-    if (info?.hashes.sha256 !== sha256(content)) throw new Error(`${targetName(role)} has another digest`)
+  /** What the machine has had only keeps it from going back. It may have expired, or be signed by a key that was removed. */
+  const remember = (role: PolicyRole, take: (bytes: Buffer) => unknown) => {
+    try {
+      if (accepted[role] !== undefined) take(Buffer.from(accepted[role]))
+    } catch {
+      // As the lines above say.
+    }
+  }
+  const timestamp = next('timestamp').content
+  const { expires } = metadataIn(models, 'timestamp', timestamp).signed
+  remember('timestamp', (bytes) => store.updateTimestamp(bytes))
+  if (timestamp !== accepted.timestamp || !store.timestamp) store.updateTimestamp(Buffer.from(timestamp))
+  accepted.timestamp = timestamp
+  remember('snapshot', (bytes) => store.updateSnapshot(bytes, true))
+  store.updateSnapshot(Buffer.from(next('snapshot').content))
+  accepted.snapshot = next('snapshot').content
+  for (const role of ['targets', ...DELEGATED] as const) {
+    const { content } = next(role)
+    store.updateDelegatedTargets(Buffer.from(content), role, role === 'targets' ? 'root' : 'targets')
+    accepted[role] = content
+  }
+  const target = (role: Delegated): string => {
+    const { target: content = '' } = next(role)
+    if (targetsOf(store, role)[targetName(role)]?.hashes.sha256 !== sha256(content))
+      throw new Error(`${targetName(role)} has another digest`)
     return content
   }
-  const read = <R extends PolicyRole>(role: R) =>
-    metadataIn(models, role, readFileSync(join(work, `${role}.json`), 'utf8')).signed
-  const [rollout, trust] = [await target('rollout'), await target('trust')]
-  for (const { role, content } of files)
-    if (role !== 'root' && readFileSync(join(work, `${role}.json`), 'utf8') !== content)
-      throw new Error(`${role}.json differs from the one that this machine has had`)
   return {
-    rollout,
-    trust,
-    rolloutVersion: read('rollout').version,
-    expires: new Date(read('timestamp').expires).toISOString(),
-    bundles: read('targets').targets,
+    rollout: target('rollout'),
+    trust: target('trust'),
+    rolloutVersion: store.getRole('rollout')?.signed.version ?? 0,
+    expires,
+    bundles: targetsOf(store, 'targets'),
   }
 }
 
-function servedName(role: PolicyRole, version: number): string {
-  return role === 'timestamp' ? 'timestamp.json' : `${version}.${role}.json`
+/** Of a role that was accepted. The digests in `snapshot` cover every byte of these. */
+function targetsOf(store: TrustedStore, role: 'targets' | Delegated): Served['bundles'] {
+  const signed = store.getRole(role)?.signed
+  return signed && 'targets' in signed ? signed.targets : {}
+}
+
+function firstRoot(models: Models, roots: readonly PolicyRow[], rootKey: Buffer): string {
+  const { content = '' } = roots.find(({ version }) => version === 1) ?? {}
+  checkedFirstRoot(models, content, rootKey)
+  return content
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------

@@ -13,13 +13,18 @@ export async function tufModels(): Promise<Models> {
   })
 }
 
-/** For a machine that checks what it fetches. */
-export async function tufUpdater(): Promise<typeof import('tuf-js').Updater> {
-  const { Updater } = await loaded(async () => {
-    const module = await import('tuf-js')
+export type TrustedStore = import('tuf-js/dist/store.js').TrustedMetadataStore
+
+/**
+ * For a machine that checks what it fetches. Not the `Updater` around it, which writes each file in place: a machine that
+ * is killed then could have half of one.
+ */
+export async function trustedStore(root: string): Promise<TrustedStore> {
+  const { TrustedMetadataStore } = await loaded(async () => {
+    const module = await import('tuf-js/dist/store.js')
     return module.default ?? module
   })
-  return Updater
+  return new TrustedMetadataStore(Buffer.from(root))
 }
 
 async function loaded<T>(load: () => Promise<T>): Promise<T> {

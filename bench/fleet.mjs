@@ -1,4 +1,5 @@
-// What does a fleet cost: records through the gateway over COPY into the same table, and an event on a machine that is in a fleet?
+// What does a fleet cost: records through the gateway over COPY into the same table, a new policy for all machines over one
+// poll of each, and an event on a machine that is in a fleet?
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -14,8 +15,11 @@ import { childClock, cpuClock, quick, race, timedSpawn } from './measure.mjs'
 import { record } from './records.mjs'
 
 const { hasPostgres, Postgres, run } = await source('../test/fleet/postgres.ts')
-const { joined, madeFleet, ORG } = await source('../test/fleet/fleet-scene.ts')
+const { joined, madeFleet, opened, ORG } = await source('../test/fleet/fleet-scene.ts')
 const { chained, START, textOfEntry } = await source('store/audit/chain.ts')
+const { addedMembers, numbered, ONE_RING, publish } = await source('../test/fleet/policy-scene.ts')
+const { clientOf } = await source('fleet/machine/joining.ts')
+const { fetchPolicy } = await source('fleet/machine/policy.ts')
 const { signedHeader } = await source('fleet/signed-request.ts')
 const { BATCH, ROUTES } = await source('fleet/protocol.ts')
 
@@ -42,6 +46,7 @@ export async function bench() {
       const clock = () => cpuClock() + cpuOf(gateway.pid) + cpuOfServer(server.socketFolder)
       return [
         ...(await audit(fleet, gateway.url, member, clock)),
+        ...(await policies(root, fleet, gateway.url, clock)),
         ...(await firing(root, fleet, gateway.url)),
       ]
     } finally {
@@ -209,6 +214,43 @@ function copied(client, text) {
       handleError: reject,
     })
   })
+}
+
+// ---- policy ---------------------------------------------------------------------------------------------------
+
+const POLICED = quick ? 20 : 200
+
+/** Every machine fetches a new policy, checks all signatures and unpacks it; or asks, and is told that nothing is new. */
+async function policies(root, fleet, url, clock) {
+  const admin = await opened(fleet.admin)
+  const members = await addedMembers(fleet, { url, folder: join(root, 'policed'), count: POLICED })
+  const clients = members.map((member) => clientOf(member))
+  const all = async (wanted) => {
+    const left = members.map((_, i) => i)
+    await times(MACHINES, async () => {
+      for (let i = left.pop(); i !== undefined; i = left.pop()) {
+        const { status } = await fetchPolicy(clients[i], members[i])
+        if (status !== wanted) throw new Error(`machine ${i}: ${status} instead of ${wanted}`)
+      }
+    })
+  }
+  let version = 0
+  const published = async () => {
+    await publish(admin, numbered(++version, ONE_RING))
+    await all('changed')
+  }
+  try {
+    await published()
+    const rounds = await race(
+      { publish: published, poll: () => all('same') },
+      { calls: 1, clock, most: quick ? 2 : 5 },
+    )
+    const name = `processor time of a new policy on ${POLICED} machines, each verifying / one poll of each`
+    return [rounds.row(name, 'publish', 'poll', { limit: 3 })]
+  } finally {
+    for (const client of clients) client.close()
+    await admin.close()
+  }
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { KeyPair } from '../../src/files/ed25519.js'
+import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
+import { userPlace } from '../../src/files/fleet-places.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { addPolicy, policyAfter } from '../../src/fleet/database/policy.js'
+import type { Member } from '../../src/fleet/machine/membership.js'
 import { type Bundle, bundleOf } from '../../src/fleet/policy/bundle.js'
 import { verified } from '../../src/fleet/policy/metadata.js'
 import {
@@ -18,7 +20,8 @@ import {
 } from '../../src/fleet/policy/publication.js'
 import { planned, published } from '../../src/fleet/policy/rollout.js'
 import { tufModels } from '../../src/fleet/policy/tuf.js'
-import { ROOT } from './fleet-scene.js'
+import { type Fleet, ORG, ROOT } from './fleet-scene.js'
+import { run } from './postgres.js'
 
 /** A bundle of these files. */
 export function madeBundle(files: Readonly<Record<string, string>>): Bundle {
@@ -72,6 +75,39 @@ export async function change(
   const rows = publication({ models, key, rootKey: ROOT.publicKey, now }, before, what)
   if (!(await addPolicy(database, { rows, ...(bundle && { bundle }) })))
     throw new Error('published meanwhile')
+}
+
+export interface Machines {
+  /** The gateway, and where the homes are. */
+  readonly url: string
+  readonly folder: string
+  readonly count: number
+  readonly nameOf?: (i: number) => string
+}
+
+/** Puts many machines on the list at once, without tokens. */
+export async function addedMembers(
+  fleet: Fleet,
+  { url, folder, count, nameOf = (i) => `machine-${i}` }: Machines,
+): Promise<readonly Member[]> {
+  const keys = Array.from({ length: count }, () => newKeyPair())
+  const values = keys.map((key, i) => `('${nameOf(i)}', '\\x${key.publicKey.toString('hex')}'::bytea)`)
+  const rows = await run(fleet.owner, [
+    `insert into fleet.machine (org, name, key, token) select o.org, v.name, v.key, 't' from (values ${values.join(',')}) v(name, key), fleet.org o where o.name = '${ORG}' returning machine, name`,
+  ])
+  const ids = new Map(rows.map(({ machine, name }) => [String(name), String(machine)]))
+  const rootKey = ROOT.publicKey.toString('base64url')
+  return keys.map((key, i): Member => {
+    const name = nameOf(i)
+    return {
+      url,
+      machine: ids.get(name) ?? '',
+      name,
+      rootKey,
+      key,
+      place: userPlace(join(folder, String(i))),
+    }
+  })
 }
 
 /** Everybody is in the first ring. */

@@ -1,6 +1,7 @@
 // The gateway: who may speak to it, joining, leaving, and what it takes.
 
 import { mkdtempSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -277,6 +278,25 @@ describe.runIf(hasPostgres)('the gateway', () => {
     expect((await fetch(`${listening.url}/v1/other`)).status).toBe(404)
     const response = await fetch(`${listening.url}/v1/join`, { method: 'POST', body: 'x'.repeat(20_000) })
     expect(response.status).toBe(413)
+  })
+
+  it('holds little of requests that are not complete, whoever they say to be from', async () => {
+    const { machine } = await member()
+    const { most, path } = ROUTES.append
+    const authorization = `Carabiner-Fleet machine=${machine}, time=1, signature=${'A'.repeat(86)}`
+    const sent = Array.from({ length: 6 }, () => {
+      const options = { method: 'POST', headers: { authorization, 'content-length': most } }
+      return httpRequest(`${listening.url}${path}?log=${'0'.repeat(32)}&epoch=1`, options)
+    })
+    const refused = new Promise((resolve) => {
+      for (const one of sent) {
+        one.on('error', () => {})
+        one.on('response', (response) => resolve(response.statusCode))
+        one.write(Buffer.alloc(most - 1))
+      }
+    })
+    expect(await refused).toBe(503)
+    for (const one of sent) one.destroy()
   })
 
   it('speaks TLS, which shows machines that it is the right one', async () => {

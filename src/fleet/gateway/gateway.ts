@@ -52,10 +52,11 @@ export function gateway({
   bells = new Bells(),
   onTrouble = () => {},
 }: GatewayOptions): RequestListener {
+  const reading = new Reading()
   return (request, response) => {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    void answered(request, { database, now, bells, gone: gone.signal })
+    void answered(request, { database, now, bells, reading, gone: gone.signal })
       .catch((error: unknown) => {
         const refusal = refusalOf(error)
         if (refusal.code === 'UNAVAILABLE') onTrouble(`${request.method} ${request.url}: ${textOf(error)}`)
@@ -66,21 +67,25 @@ export function gateway({
   }
 }
 
-type Around = Pick<GatewayRequest, 'database' | 'bells' | 'gone'> & { readonly now: () => number }
+type Around = Pick<GatewayRequest, 'database' | 'bells' | 'gone'> & {
+  readonly now: () => number
+  readonly reading: Reading
+}
 
 interface Answer {
   readonly status: number
   readonly document: unknown
 }
 
-async function answered(request: IncomingMessage, { now, ...around }: Around): Promise<Answer> {
+async function answered(request: IncomingMessage, { now, reading, ...around }: Around): Promise<Answer> {
   const { method = '', url: path = '' } = request
   const url = new URL(path, 'http://gateway')
   const name = routeOf(method, url.pathname)
   const route: Route = ROUTES[name]
   // The sender first: only somebody of the fleet may send much.
   const claimed = route.signed ? await claimedSender(request, route, around.database) : undefined
-  const asked = { method, path, body: await bodyOf(request, route.most) }
+  const who = claimed?.claim.person ?? claimed?.claim.machine ?? ''
+  const asked = { method, path, body: await bodyOf(request, route.most, reading.of(who)) }
   const sender = claimed ? checkedSender(asked, claimed, now) : { machine: '' }
   const { body } = asked
   const document = await HANDLERS[name]({ ...around, ...sender, now, query: url.searchParams, body })
@@ -159,15 +164,47 @@ function checkedSender(
   return sender
 }
 
-async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer> {
+async function bodyOf(request: IncomingMessage, most: number, room: Room): Promise<Buffer> {
   const parts: Buffer[] = []
   let length = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length
-    if (length > most) throw new GatewayRefusal('TOO_LARGE', `The request is larger than ${most} bytes`)
-    parts.push(part)
+  try {
+    for await (const part of request as AsyncIterable<Buffer>) {
+      length += part.length
+      room.take(part.length)
+      if (length > most) throw new GatewayRefusal('TOO_LARGE', `The request is larger than ${most} bytes`)
+      parts.push(part)
+    }
+    return Buffer.concat(parts)
+  } finally {
+    room.take(-length)
   }
-  return Buffer.concat(parts)
+}
+
+/** Enough for the longest records of several users at once. */
+const MOST_READING = 4 * ROUTES.append.most
+
+interface Room {
+  take(bytes: number): void
+}
+
+/**
+ * What is held of requests that are not complete, by the sender that they name. Only the whole request shows whether it is
+ * really from that sender, so whoever knows a name could let the gateway hold any number of them.
+ */
+class Reading {
+  readonly #bytes = new Map<string, number>()
+
+  of(who: string): Room {
+    return {
+      take: (bytes) => {
+        const held = (this.#bytes.get(who) ?? 0) + bytes
+        if (held > 0) this.#bytes.set(who, held)
+        else this.#bytes.delete(who)
+        if (bytes > 0 && held > MOST_READING)
+          throw new GatewayRefusal('UNAVAILABLE', 'Too much is sent in this name at once; ask again later')
+      },
+    }
+  }
 }
 
 /** What nobody expected is not told to the machine: it may name things of the database. */

@@ -32,7 +32,12 @@ export class FleetCounters implements Counters {
     const signal = AbortSignal.timeout(this.#deadlineMs)
     const client = await this.#clientAt(place)
     const body = { key, id, add, ...(most < Number.POSITIVE_INFINITY && { most }) }
-    return countedBy(await askedTwice(() => client.ask<CountAnswer>('count', { body, signal }), signal))
+    try {
+      return countedBy(await askedTwice(() => client.ask<CountAnswer>('count', { body, signal }), signal))
+    } catch (error) {
+      if (!signal.aborted) throw error
+      throw new Error(`the gateway did not answer within ${this.#deadlineMs / 1000} s`, { cause: error })
+    }
   }
 
   async #clientAt(place: FleetPlace): Promise<GatewayClient> {

@@ -55,14 +55,18 @@ interface Search {
 }
 
 /** Every place that may hold hooks, in configuration order. A file or plugin that is both named and found counts once. */
-export function discover(sources: ConfigSources, files: ConfigFiles, notes: Notes): readonly HookDocument[] {
+export function discover(
+  sources: ConfigSources,
+  files: ConfigFiles,
+  notes: Notes,
+  policies: readonly CompanyPolicy[] = sources.company ? companyPolicies(sources.company) : [],
+): readonly HookDocument[] {
   const search = { sources, files, notes }
   const { projectDir, homeDir } = sources
   const documents: HookDocument[] = []
   const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
     documents.push(...attempt(path, notes, () => find(callerPath(path))))
-  for (const policy of sources.company ? companyPolicies(sources.company) : [])
-    look(policy.folder, () => ofCompany(policy, search))
+  for (const policy of policies) look(policy.folder, () => ofCompany(policy, search))
   const home = typeof homeDir === 'string' && !isAbsolute(homeDir) ? noHome(homeDir, notes) : homeDir
   if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {

@@ -4,7 +4,7 @@ import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../core/base/errors.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
-import { companyPolicies, enforcedPolicies } from '../files/company-folder.js'
+import { type CompanyPolicy, companyPolicies, enforcedIn } from '../files/company-folder.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { isBelow, realOf } from '../files/within.js'
@@ -44,6 +44,7 @@ interface Read {
   readonly entries: readonly Entry[]
   readonly processes: readonly ProcessEntry[]
   readonly rules: readonly HookDocument[]
+  readonly policies: readonly CompanyPolicy[]
   readonly merge: Merge
   readonly notes: Notes
   readonly names: Names
@@ -67,7 +68,7 @@ export async function loadConfig(
       : readSources(sources, previous, readAgentFile)
   const first = readWith()
   // Reading is synchronous, so it starts again with the reader of such files.
-  const { entries, processes, rules, merge, notes, names, files } = first.mayBeAgents
+  const { entries, processes, rules, policies, merge, notes, names, files } = first.mayBeAgents
     ? readWith(await agentFileReader())
     : first
   const making = { merge, notes, names, home: sources.homeDir }
@@ -75,13 +76,16 @@ export async function loadConfig(
     ...(await configureRules(rules, making)),
     ...(await configureAll(entries, processes, making)),
   ]
-  specs.unshift(...lostByCompany(sources, making))
+  specs.unshift(...lostByCompany(policies, sources, making))
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
 /** Hooks of the company that are missing, or match something else, close every tool call: nobody knows what they guard. */
-function lostByCompany(sources: ConfigSources, making: Pick<Making, 'merge' | 'notes' | 'names'>) {
-  const policies = sources.company ? companyPolicies(sources.company) : []
+function lostByCompany(
+  policies: readonly CompanyPolicy[],
+  sources: ConfigSources,
+  making: Pick<Making, 'merge' | 'notes' | 'names'>,
+) {
   return policies.flatMap((policy) => {
     if (policy.problem !== undefined) return []
     const own = join(policy.folder, 'rules.json')
@@ -107,7 +111,9 @@ function readSources(
   const entries: Entry[] = []
   const processes: ProcessEntry[] = []
   const given: GivenSetting[] = []
-  const documents = discover(sources, files, notes)
+  // Once for each load: every file of a policy is looked at.
+  const policies = sources.company ? companyPolicies(sources.company) : []
+  const documents = discover(sources, files, notes, policies)
   const rules = documents.filter(({ role }) => role === 'rules')
   for (const document of documents) {
     if (document.role === 'rules') continue
@@ -128,9 +134,10 @@ function readSources(
     }
   }
   const userHasHooks = [...entries, ...processes, ...rules].some(({ owner }) => !needsTrust(owner.scope))
-  const policies = sources.company ? enforcedPolicies(sources.company) : []
-  const merge = mergeSettings(given, { ...sources, policies }, userHasHooks, notes)
-  return { entries, processes, rules, merge, notes, names, files, mayBeAgents: documents.some(mayBeAgents) }
+  const enforced = { policies: enforcedIn(policies) }
+  const merge = mergeSettings(given, { ...sources, ...enforced }, userHasHooks, notes)
+  const mayBe = documents.some(mayBeAgents)
+  return { entries, processes, rules, policies, merge, notes, names, files, mayBeAgents: mayBe }
 }
 
 /** The hooks that skills bring along, with the settings from the files. */

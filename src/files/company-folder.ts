@@ -42,8 +42,8 @@ export function companyPolicies({ path, owner = 0, fleet = [] }: CompanyFolder):
 }
 
 /** Those that count. */
-export function enforcedPolicies(company: CompanyFolder): readonly CompanyPolicy[] {
-  return companyPolicies(company).filter(({ mode }) => mode !== 'shadow')
+export function enforcedIn(policies: readonly CompanyPolicy[]): readonly CompanyPolicy[] {
+  return policies.filter(({ mode }) => mode !== 'shadow')
 }
 
 /** When the next of them expires, in milliseconds since 1970. Infinity if none will. */

@@ -130,19 +130,23 @@ function checkBundle(place: PolicyPlace, { digest, list }: BundleInForce): void 
   const expected = filesIn(path, list)
   const folder = bundleFolder(place.folder, digest)
   const missing = new Set(expected.keys())
+  checkOwned(folder, place.owner)
   const folders = ['']
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    const names = checkedNames(join(folder, at), place.owner)
-    for (const name of names) {
+    for (const name of namesOf(join(folder, at))) {
       const inside = at === '' ? name : `${at}/${name}`
       const file = join(folder, at, name)
       const seen = moment()
       const stats = exactLstatIfThere(file)
       if (!stats) throw new Error(`${file} vanished`)
+      checkOwned(file, place.owner, stats)
+      if (stats.isDirectory()) {
+        folders.push(inside)
+        continue
+      }
       const wanted = expected.get(inside)
-      if (stats.isDirectory()) folders.push(inside)
-      else if (wanted === undefined) throw new Error(`${file} is not part of what was signed`)
-      else checkFile(file, stats, place.owner, wanted, stampOf(stats, seen))
+      if (wanted === undefined) throw new Error(`${file} is not part of what was signed`)
+      checkFile(file, stats, wanted, stampOf(stats, seen))
       missing.delete(inside)
     }
   }
@@ -151,8 +155,7 @@ function checkBundle(place: PolicyPlace, { digest, list }: BundleInForce): void 
 }
 
 /** A folder without files was not signed: a bundle is made of files. */
-function checkedNames(folder: string, owner: number): readonly string[] {
-  checkOwned(folder, owner)
+function namesOf(folder: string): readonly string[] {
   const names = readdirSync(folder)
   if (names.length === 0) throw new Error(`${folder} is empty`)
   return names
@@ -163,8 +166,7 @@ const known = new Map<string, string>()
 /** A machine has two bundles. */
 const MOST_KNOWN = 50_000
 
-function checkFile(path: string, stats: BigIntStats, owner: number, wanted: string, stamp: string): void {
-  checkOwned(path, owner, stats)
+function checkFile(path: string, stats: BigIntStats, wanted: string, stamp: string): void {
   if (stamp !== '' && known.get(path) === `${wanted} ${stamp}`) return
   if (digestOf(path, stats) !== wanted) throw new Error(`${path} is not as it was signed`)
   if (stamp === '') return

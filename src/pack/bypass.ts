@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { isObject } from '../core/base/json.js'
-import { companyFolder, enforcedPolicies } from '../files/company-folder.js'
+import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { type ProjectEnv, switchedOffBy } from './deciding-variables.js'
@@ -24,7 +24,7 @@ export function bypassOf(
   const setBy = switchedOffBy(found)
   if (setBy !== undefined)
     return { on: false, message: `CARABINER_OFF=1 is set but has no effect: it may come from ${setBy}` }
-  const policies = enforcedPolicies(companyFolder())
+  const policies = enforcedIn(companyPolicies(companyFolder()))
   if (policies.some(({ folder }) => mayBypass(join(folder, 'settings.json'), false) !== true))
     return { on: false, message: 'CARABINER_OFF=1 is set but has no effect: the company’s policy forbids it' }
   const file = join(home, '.amplifier', 'settings.json')

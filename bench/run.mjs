@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { addRun, isWorse, lastRun } from './history.mjs'
 
-const HELPERS = ['history.mjs', 'measure.mjs', 'peers.mjs', 'records.mjs', 'run.mjs']
+const HELPERS = ['fleet-scene.mjs', 'history.mjs', 'measure.mjs', 'peers.mjs', 'records.mjs', 'run.mjs']
 const args = process.argv.slice(2)
 const [json, quick, save] = ['--json', '--quick', '--save'].map((flag) => args.includes(flag))
 const wanted = args.filter((arg) => !arg.startsWith('-'))

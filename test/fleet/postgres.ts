@@ -44,9 +44,9 @@ export class Postgres {
     this.port = port
   }
 
-  static async start(): Promise<Postgres> {
+  /** `around`: the folder to keep its own in. Default: one in memory. */
+  static async start(around = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()): Promise<Postgres> {
     if (GIVEN !== undefined) return new Postgres(undefined, 0)
-    const around = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
     const folder = mkdtempSync(join(around, 'carabiner-pg-'))
     if (USER) chownSync(folder, Number(idOf('-u')), Number(idOf('-g')))
     asUser(join(BIN ?? '', 'initdb'), [

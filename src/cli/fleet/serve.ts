@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
@@ -18,6 +19,9 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 import { databaseUrl, type Given, orgOf, refusing } from './action.js'
 
 const PORT = 8443
+
+/** A thousand machines that begin to wait at once would make the heap's young half grow, and it never shrinks again. */
+const SMALL_HEAP = '--semi-space-growth-factor=1'
 
 export async function run({ options, output, signal: given }: Given): Promise<number> {
   const tls = tlsOf(options)
@@ -40,6 +44,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   })
   const interruption = new Interruption(given)
   const bells = new Bells()
+  setFlagsFromString(SMALL_HEAP)
   try {
     const machines = gateway({ database, bells, onTrouble: tell })
     const page = origin === undefined ? undefined : await pageAt(origin, { database, org, tell })

@@ -125,9 +125,15 @@ export async function addAnswer(
   return status === 'too-late' ? { status, by: row?.first_by ?? '' } : { status }
 }
 
-/** After the commit of what it tells of: in it, PostgreSQL would let all such commits wait for each other. */
+/**
+ * After the commit of what it tells of: in it, PostgreSQL would let all such commits wait for each other. It does not wait for
+ * the disk: after a crash, everybody looks anyway.
+ */
 async function wake(database: Database, what: string): Promise<void> {
-  await database.rows('select pg_notify($1, fleet.own_org() || $2)', [CHANNEL, ` ${what}`])
+  await database.rows(
+    `select set_config('synchronous_commit', 'off', true), pg_notify($1, fleet.own_org() || $2)`,
+    [CHANNEL, ` ${what}`],
+  )
 }
 
 export interface AnswerRow {

@@ -88,7 +88,8 @@ describe.skipIf(chromiumFile === undefined)('Live', () => {
     // Leaving Trust looks again at what waits for a review.
     await shop.show('Trust', '#/trust')
     await shop.show('Live', '#/live')
-    await page.waitForSelector('.side .card:has-text("deploy beside")')
+    await page.waitForSelector('.side >> text=/^\\d+ more questions?$/')
+    expect(await page.locator('.side .card.waiting').count()).toBe(1)
     const gate = page.locator('.side .card[aria-label="A gate was changed"]')
     await gate.waitFor()
     expect(await gate.textContent()).toContain('The version that you trusted still runs.')

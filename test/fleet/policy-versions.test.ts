@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newKeyPair } from '../../src/files/ed25519.js'
+import { userPlace } from '../../src/files/fleet-places.js'
+import { policyPlace, readInForce } from '../../src/files/fleet-policy.js'
+import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import type { Member } from '../../src/fleet/machine/membership.js'
+import { fetchPolicy } from '../../src/fleet/machine/policy.js'
+import type { Bundle } from '../../src/fleet/policy/bundle.js'
+import { type PolicyRow, verified } from '../../src/fleet/policy/metadata.js'
+import { firstSigners, publication, rolloutOf, signTargets } from '../../src/fleet/policy/publication.js'
+import { planned, published } from '../../src/fleet/policy/rollout.js'
+import { type Models, tufModels } from '../../src/fleet/policy/tuf.js'
+import type { PolicyRequest } from '../../src/fleet/protocol.js'
+import { ROOT } from './fleet-scene.js'
+import { numbered, ONE_RING } from './policy-scene.js'
+
+const STATES = 5
+
+/** All rows after each of several publications, by the right key. */
+function statesOf(models: Models, bundles: readonly Bundle[]): readonly (readonly PolicyRow[])[] {
+  const publisher = { models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }
+  const states: (readonly PolicyRow[])[] = []
+  for (const bundle of bundles) {
+    const rows = states.at(-1) ?? []
+    const state = rows.length === 0 ? undefined : verified(models, rows, ROOT.publicKey)
+    const signers = state ?? firstSigners(ROOT.publicKey)
+    const targets = signTargets(publisher, { state, signers, bundle }).text
+    const rollout = published(planned(rolloutOf(state), bundle.policy.plan ?? []), bundle.digest, {}, false)
+    states.push([...rows, ...publication(publisher, rows, { targets, rollout })])
+  }
+  return states
+}
+
+describe('a machine', () => {
+  let folder: string
+  let models: Models
+  let bundles: readonly Bundle[]
+  let states: readonly (readonly PolicyRow[])[]
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'policy-versions-'))
+    models = await tufModels()
+    bundles = Array.from({ length: STATES }, (_, i) => numbered(i + 1, ONE_RING))
+    states = statesOf(models, bundles)
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** A gateway that has gone back, or forward, to one of the states. */
+  function clientAt(state: number): GatewayClient {
+    const rows = states[state] ?? []
+    const newest = (role: string) =>
+      Math.max(0, ...rows.filter((row) => row.role === role).map((row) => row.version))
+    const ask = async (name: string, { body, query = '' }: { body?: PolicyRequest; query?: string } = {}) => {
+      if (name === 'bundle')
+        return { bundle: bundles.find(({ digest }) => query === `digest=${digest}`)?.text }
+      const isNew = newest('timestamp') !== body?.timestamp
+      const files = rows.filter(({ role, version }) =>
+        role === 'root' ? version > (body?.root ?? 0) : version === newest(role),
+      )
+      return { time: Date.now(), newest: newest('timestamp'), files: isNew ? files : [] }
+    }
+    return { ask, close: () => {} } as unknown as GatewayClient
+  }
+
+  let made = 0
+  function newMachine(): Member {
+    const rootKey = ROOT.publicKey.toString('base64url')
+    const place = userPlace(join(folder, String(made++)))
+    return { url: '', machine: 'm', name: 'm', rootKey, key: newKeyPair(), place }
+  }
+
+  it('that has seen a version never accepts less, whatever is served in whatever order', async () => {
+    const order = fc.array(fc.nat({ max: STATES - 1 }), { minLength: 1, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(order, async (served) => {
+        const member = newMachine()
+        let seen = -1
+        for (const state of served) {
+          const fetching = fetchPolicy(clientAt(state), member)
+          if (state < seen) await expect(fetching).rejects.toThrow('stays in force')
+          else expect((await fetching).status).toBe(state === seen ? 'same' : 'changed')
+          seen = Math.max(seen, state)
+          const { rollout, enforced } = readInForce(policyPlace(member.place)) ?? {}
+          expect([rollout, enforced?.version]).toEqual([seen + 1, seen + 1])
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('does not even after it lost all metadata', async () => {
+    const member = newMachine()
+    await fetchPolicy(clientAt(3), member)
+    rmSync(join(member.place.policy, 'tuf'), { recursive: true })
+    await expect(fetchPolicy(clientAt(2), member)).rejects.toThrow('its roll-out has version 3')
+    expect(readInForce(policyPlace(member.place))?.rollout).toBe(4)
+  })
+
+  it('trusts no first root but that of its own fleet', async () => {
+    const member = { ...newMachine(), rootKey: newKeyPair().publicKey.toString('base64url') }
+    await expect(fetchPolicy(clientAt(0), member)).rejects.toThrow('not one of the key of the fleet')
+    expect(readInForce(policyPlace(member.place))).toBeUndefined()
+  })
+})

@@ -42,7 +42,9 @@ const HOW = {
 } as const
 
 async function listed(database: Database, { output }: Given): Promise<number> {
-  const [row] = await database.rows<{ root_key: Buffer }>('select root_key from fleet.org')
+  const [row] = await database.rows<{ root_key: Buffer }>(
+    'select root_key from fleet.org where org = fleet.own_org()',
+  )
   const { version, people } = await current(database, row?.root_key ?? Buffer.alloc(0))
   return output.result({ version, people }, () =>
     people.length === 0

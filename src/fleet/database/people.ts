@@ -6,7 +6,7 @@ import type { Database } from './connection.js'
 /** The newest list. Undefined if nobody has written one. */
 export async function newestPeople(database: Database): Promise<SignedPeople | undefined> {
   const [row] = await database.rows<{ list: string; signature: string }>(
-    'select list, signature from fleet.people order by version desc limit 1',
+    'select list, signature from fleet.people where org = fleet.own_org() order by version desc limit 1',
   )
   return row
 }

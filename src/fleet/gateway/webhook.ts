@@ -32,7 +32,7 @@ async function told(database: Database, id: string, { url, secret, page }: Webho
   const { question, expires } = readPending(JSON.parse(row.body), 'the question')
   const hooks = question.asks.map(({ hook }) => hook).join(', ')
   const tool = typeof question.call.tool_name === 'string' ? question.call.tool_name : question.event
-  const link = `${page}/#approvals/${id}`
+  const link = `${page}/#/approvals/${id}`
   // Not the call itself: it may hold secrets, and a chat keeps everything.
   const text = `${plainName(row.name)} asks about ${plainName(tool)} (${plainName(hooks)}): ${link}`
   const body = JSON.stringify({ text, id, machine: row.name, link, expires })

@@ -95,16 +95,20 @@ async function ask(
   }
 }
 
-function replyOf({ option, reason, by, proof }: Taken): Reply {
+function replyOf({ option, reason, by, proof, people }: Taken): Reply {
   return {
     option,
     by,
     ...(reason !== undefined && { reason }),
     ...(proof !== undefined && { proof }),
+    ...(people && { people }),
   }
 }
 
-function howToAnswer({ id, expires, needs }: Raised, toPerson: boolean): string {
+function howToAnswer({ id, expires, needs, question }: Raised, toPerson: boolean): string {
+  const { people = 1 } = question
+  if (people > 1)
+    return `${people} different people must approve this, each with their own key: ${needs === 'fleet' ? `carabiner fleet answer ${id} allow` : 'carabiner open'} (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
   if (needs === 'fleet')
     return `A person of the fleet must approve this, and they are asked: carabiner fleet answer ${id} allow (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
   if (needs === 'passkey')

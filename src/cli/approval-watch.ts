@@ -107,6 +107,8 @@ async function tell(pending: Pending, result: AnswerResult, { output, record }: 
       const { option, by, at } = result.answer
       return output.print([`too late: ${visible(option)}, by ${visibleName(by)} at ${at}`])
     }
+    case 'counted':
+      return output.print([`counted: ${result.more} more must allow it`])
     case 'not-signed':
       return output.print([`not allowed: ${visible(result.why)}`])
     default:

@@ -16,7 +16,7 @@ const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
 /** A seal of one kind is never valid for another, so a used answer cannot pass for a new one. */
-export type Sealed = 'question' | 'answer' | 'used' | 'always' | 'grant' | 'clock'
+export type Sealed = 'question' | 'answer' | 'vote' | 'used' | 'always' | 'grant' | 'clock'
 
 export class Seal {
   readonly #key: Buffer

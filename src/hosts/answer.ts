@@ -65,8 +65,10 @@ function keysTaken(event: HostEvent, { data }: HostVerdict): readonly string[] {
 
 export function verdictOfResult(result: HookResult): HostVerdict {
   const { action, reason, approvalPrompt, contextInjection, userMessage, ...rest } = result
-  const { approvalOptions, approvalTimeout, approvalDefault } = rest
+  const { approvalOptions, approvalTimeout, approvalDefault, approvalPeople = 1 } = rest
   const says = action === 'ask_user' ? (approvalPrompt ?? reason) : reason
+  if (action === 'ask_user' && approvalPeople > 1)
+    return refusedPrompt(`${approvalPeople} different people must allow this`, says)
   return {
     ...(rest.permission && { permission: rest.permission }),
     ...(rest.data && { data: rest.data }),
@@ -86,14 +88,21 @@ export function verdictOfResult(result: HookResult): HostVerdict {
   }
 }
 
+/** For a host whose own prompt would ask one person. */
+function refusedPrompt(reason: string, asked = ''): HostVerdict {
+  return { action: 'deny', reason: [reason, asked].filter(Boolean).join(': '), injections: [], messages: [] }
+}
+
 export function verdictOfOutcome(outcome: Outcome): HostVerdict {
   const { action, reason, permission, response, host, data, approval } = outcome
   const changed = new Set(outcome.hooks.flatMap((trace) => trace.changed ?? []))
   const entries = [...changed].flatMap((key) => (data[key] === undefined ? [] : [[key, data[key]] as const]))
   const asked = approval?.question.asks.map(({ prompt }) => prompt).join('\n')
   const says = reason ?? (action === 'ask_user' ? asked : undefined)
+  const isForSeveral = action === 'ask_user' && (approval?.question.people ?? 1) > 1
   return {
-    action,
+    // The host's own prompt would ask one person.
+    action: isForSeveral ? 'deny' : action,
     ...(says !== undefined && { reason: says }),
     ...(permission && { permission }),
     ...(entries.length > 0 && { data: Object.fromEntries(entries) }),

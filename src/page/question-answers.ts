@@ -169,6 +169,8 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       return 'This question has expired. If the agent tries again, a new one is asked.'
     case 'not-signed':
       return `This cannot be allowed: ${result.why}`
+    case 'counted':
+      return `Your allow counts, and ${result.more} more must allow it`
     case 'not-offered':
       return `The hooks that ask only offer ${result.options.map(quoted).join(', ')}`
     case 'too-late':

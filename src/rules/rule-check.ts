@@ -49,6 +49,12 @@ export class RuleCheck {
     this.isForSomebody(rule, name, at)
     this.#limit(rule, name, at)
     this.#rewrite(rule, name, at)
+    if (rule.people !== undefined && rule.then !== 'ask')
+      this.#problems.wrong(
+        `${name}: "people" is only for rules that ask`,
+        under(at, 'people'),
+        'Write "then": "ask", or remove "people".',
+      )
     if (rule.redact)
       this.#problems.wrong(
         `${name}: a rule of the preset cannot get "redact"`,

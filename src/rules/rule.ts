@@ -2,6 +2,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { type Check, isFlag, isOneOf, isText } from '../core/base/options.js'
+import { isPeople, MOST_PEOPLE } from '../core/events/result.js'
 import type { EffectKind } from '../effects/effect.js'
 import { EFFECT_KINDS } from './effect-kinds.js'
 import { ACROSS, LIMITS, type Limited, type LimitKind, PERIODS, UNCOUNTED } from './limit.js'
@@ -17,6 +18,8 @@ export interface Rule extends Limited {
   readonly then: Then
   readonly to?: RewriteName
   readonly otherwise?: 'ask' | 'deny'
+  /** How many different people must allow the call. Only with `then: 'ask'`. */
+  readonly people?: number
   /** Removes secrets from these texts. Then the rule has no effects, and nothing follows. */
   readonly redact?: readonly RedactedText[]
   readonly say?: string
@@ -166,6 +169,11 @@ export const RULE_FIELDS: { readonly [K in keyof Required<Rule>]: RuleField } = 
     isOneOf('ask', 'deny'),
     'What follows where the words cannot be changed exactly. Default: ask.',
     { enum: ['ask', 'deny'] },
+  ],
+  people: [
+    [isPeople, `a whole number of people from 1 to ${MOST_PEOPLE}`],
+    'How many different people must allow the call, for "then": "ask". Default: 1.',
+    { type: 'integer', minimum: 1, maximum: MOST_PEOPLE },
   ],
   at_most: limitField('at_most'),
   same_call: limitField('same_call'),

@@ -355,8 +355,18 @@ const NOT_WITH_REDACT = [
   'uncounted',
   'to',
   'otherwise',
+  'people',
 ] as const
-const NOT_OF_GUARD = [...LIMIT_KINDS, 'per', 'across', 'uncounted', 'to', 'otherwise', 'redact'] as const
+const NOT_OF_GUARD = [
+  ...LIMIT_KINDS,
+  'per',
+  'across',
+  'uncounted',
+  'to',
+  'otherwise',
+  'people',
+  'redact',
+] as const
 const WITHOUT = 'Remove it, or write a rule of your own.'
 
 function isOfGuard({ id }: Partial<Rule>): boolean {

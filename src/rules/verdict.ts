@@ -67,7 +67,8 @@ function resultOf(hits: readonly Hit[], effects: readonly Effect[], authority: A
   const asks = of(hits, 'ask')
   if (asks.length > 0) {
     const text = reasonOf(asks, authority)
-    return askUser(text, { ...more, reason: text })
+    const people = Math.max(...asks.map(({ rule }) => rule.people ?? 1))
+    return askUser(text, { ...more, reason: text, ...(people > 1 && { approvalPeople: people }) })
   }
   const allowed = new Set(of(hits, 'allow').map(({ effect }) => effect))
   if (allowed.size > 0 && effects.every((effect) => allowed.has(effect)))

@@ -19,6 +19,8 @@ import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
  *   declared at that time that it answers its own questions.
  * - On a machine with a list of approvers, or in a fleet, an allow counts only with the signature of one of them, both in `answer` and in
  *   `take`. A process that answers its own questions is exempt.
+ * - If several people must allow a question, `answer` counts their signed allows, each person once, and the last one
+ *   needed is the answer. One deny is an answer at once. `raise` throws if there are not so many people who may allow here.
  */
 export interface Approvals {
   /** Throws if this project could write the answers itself. Call it before relying on any answer. */
@@ -108,6 +110,13 @@ export interface GivenAnswer {
   /** ISO-8601. The answer counts until then. */
   readonly expires: string
   readonly signature?: Signature
+  /** The allows before this one, if several people had to allow it. */
+  readonly earlier?: readonly Vote[]
+}
+
+/** The allow of one of several people. */
+export interface Vote extends Pick<GivenAnswer, 'option' | 'by' | 'at'> {
+  readonly signature: Signature
 }
 
 /** A person's signature on one answer. */
@@ -137,12 +146,16 @@ export interface KeySignature {
 /** An answer that counts. */
 export interface Taken extends GivenAnswer {
   readonly decision: 'allow' | 'deny'
+  /** Everybody who allowed it, if several people had to. */
+  readonly people?: readonly string[]
   /** Present for "allow always". Lets the store of grants keep it, even in an agent's shell. */
   readonly proof?: string
 }
 
 export type AnswerResult =
   | { readonly status: 'answered'; readonly pending: Pending; readonly answer: GivenAnswer }
+  /** It is an allow, and that many more people have to allow it. */
+  | { readonly status: 'counted'; readonly pending: Pending; readonly more: number }
   /** Somebody was faster. `answer` is theirs, and `used` tells whether it was used. */
   | {
       readonly status: 'too-late'
@@ -214,10 +227,11 @@ export function isSameQuestion(one: Question, other: Question): boolean {
 }
 
 /** Everything of a question that a person is shown and that decides what the answer is for. */
-export function shownOf({ event, session, cwd, digest, call, asks, options }: Question): Data {
+export function shownOf({ event, session, cwd, digest, call, asks, options, people }: Question): Data {
   const { tool_use_id: _, ...same } = call
   const asked = asks.map(({ hook, prompt }) => ({ hook, prompt }))
-  return { event, session, cwd: cwd ?? null, digest, call: same, asked, options }
+  const several: Data = people === undefined ? {} : { people }
+  return { event, session, cwd: cwd ?? null, digest, call: same, asked, options, ...several }
 }
 
 function optionIn(question: Question, { option, decision }: AnswerGiven): string | undefined {

@@ -32,11 +32,12 @@ const TERMS: ReadonlySet<Field> = new Set<Field>([
   'approvalOptions',
   'approvalTimeout',
   'approvalDefault',
+  'approvalPeople',
 ])
 
 export type ApprovalTerms = Pick<
   HookResult,
-  'approvalPrompt' | 'approvalOptions' | 'approvalTimeout' | 'approvalDefault'
+  'approvalPrompt' | 'approvalOptions' | 'approvalTimeout' | 'approvalDefault' | 'approvalPeople'
 >
 
 export function isTerm(key: string): boolean {
@@ -90,6 +91,8 @@ function fieldsIn(source: Source, wanted: (field: Field) => boolean, problems: s
       if (field in read) fields[field] = read[field]
     } catch (error) {
       problems.push(textOf(error))
+      // Whoever names a number of people wants more than one.
+      if (field === 'approvalPeople') fields[field] = 2
     }
   }
   return fields as Said

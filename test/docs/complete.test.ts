@@ -24,6 +24,7 @@ const HOOK_RESULT: Keys<HookResult> = {
   approvalOptions: true,
   approvalTimeout: true,
   approvalDefault: true,
+  approvalPeople: true,
   userMessage: true,
   userMessageLevel: true,
   userMessageSource: true,

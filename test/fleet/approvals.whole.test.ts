@@ -20,6 +20,7 @@ import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
 import type { QuestionsAnswer, RouteName } from '../../src/fleet/protocol.js'
+import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import { type Person, type Role, signedPeople } from '../../src/store/people.js'
@@ -89,12 +90,13 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     await learnPeople()
     const onAnswer = async (_: unknown, { by, option }: { by: string; option: string }) =>
       void records.push(`${by}: ${option}`)
-    const mirror = new Mirror({ client, queue, learnPeople, dataDir: home, onAnswer, onTrouble })
+    const startedMirror = () => new Mirror({ client, queue, learnPeople, dataDir: home, onAnswer, onTrouble })
+    const mirror = startedMirror()
     const raise = (session: string) => {
       const question = madeQuestion({ session })
       return { question, pending: queue.raise(question, { project }) }
     }
-    return { member, mirror, queue, troubles, records, raise, clock, client }
+    return { member, mirror, startedMirror, queue, troubles, records, raise, clock, client }
   }
 
   const as = (key: KeyPair) => new GatewayClient({ url: listening.url, sender: { key } })
@@ -164,6 +166,34 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     const taken = await queue.take(question)
     expect(taken?.decision).toBe(won.has(1) ? 'allow' : 'deny')
     expect(await rows('answer', pending.id)).toHaveLength(1)
+  })
+
+  it('for two people need both, each once, and the machine checks both', async () => {
+    const { mirror, startedMirror, queue, troubles, records } = await machine()
+    const question = madeQuestion({ session: 'two', answer: { approvalPeople: 2 } })
+    const pending = queue.raise(question, { project })
+    await mirror.exchange(0)
+    expect(await answered(ann, pending.id)).toEqual({ status: 'counted', more: 1 })
+    expect(await answered(ann, pending.id)).toEqual({ status: 'counted', more: 1 })
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toBeUndefined()
+    expect(await answered(ben, pending.id)).toEqual({ status: 'answered' })
+    // A process that has just started learns both again.
+    await startedMirror().exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', people: ['ann', 'ben'] })
+    expect(await queue.take(question)).toBeUndefined()
+    expect([troubles, records]).toEqual([[], ['ben: Allow']])
+  })
+
+  it('for two people are denied by one', async () => {
+    const { mirror, queue } = await machine()
+    const question = madeQuestion({ session: 'two-deny', answer: { approvalPeople: 2 } })
+    const pending = queue.raise(question, { project })
+    await mirror.exchange(0)
+    expect(await answered(ann, pending.id)).toEqual({ status: 'counted', more: 1 })
+    expect(await answered(ben, pending.id, 'Deny')).toEqual({ status: 'answered' })
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'deny', by: 'ben' })
   })
 
   it('are open to nobody else: viewers see, strangers and machines do not, and neither answers', async () => {
@@ -336,6 +366,9 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       id: pending.id,
       text: expect.stringMatching(/^m\d+ asks about Bash \(guard\): https:\/\/fleet\.example\//),
     })
+    expect(JSON.parse(text)).toMatchObject({
+      link: `https://fleet.example/${addressOf('approvals', pending.id)}`,
+    })
     expect(text).not.toContain('make deploy')
     const hostile = `<https://evil.example|Allow> [Allow](https://evil.example) @everyone <!here> *x* ${'y'.repeat(500)}`
     const call = { tool_name: hostile, tool_input: {} }
@@ -345,7 +378,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     await until(async () => messages.length > 1)
     const [said, ...links] = JSON.parse(messages[1]?.text ?? '{}').text.split('https://')
     expect(said).toMatch(/^[\p{L}\p{N}_:#, ()·…-]{1,300}$/u)
-    expect(links).toEqual([`fleet.example/#approvals/${other.id}`])
+    expect(links).toEqual([`fleet.example/#/approvals/${other.id}`])
     expect(troubles).toEqual([])
     await new Promise((resolve) => chat.close(resolve))
   })

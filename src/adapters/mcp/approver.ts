@@ -18,7 +18,9 @@ const PATIENCE_MS = 50_000
 
 export function mcpApprover(client: AskingClient, project: string, log: (text: string) => void): Approver {
   return async (question, signal) => {
-    if (client.asks()) return askClient(client, question, signal)
+    // Its dialog asks one person.
+    const isForSeveral = (question.people ?? 1) > 1
+    if (client.asks() && !isForSeveral) return askClient(client, question, signal)
     const queue = await approvalsIn({ onTrouble: log })
     const approver = queueApprover({ queue, project, waitUntil: performance.now() + PATIENCE_MS })
     return approver(question, signal)

@@ -221,6 +221,11 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       })
     case 'not-signed':
       return new Refusal('NEEDS_PASSKEY', `This cannot be allowed: ${result.why}`)
+    case 'counted':
+      return new Refusal(
+        'NEEDS_PASSKEY',
+        `${result.pending.id}: that allow counts, and ${result.more} more must allow it`,
+      )
     case 'not-offered':
       return new Refusal('NOT_OFFERED', 'The hooks that ask do not offer this answer', {
         hint: `They offer ${result.options.map(visibleName).join(', ')}.`,

@@ -1,6 +1,7 @@
 // Whom `fire` asks: the person at this terminal, or anybody who answers through the queue.
 
 import type { QueueApproverOptions } from '../../asking/queue-approver.js'
+import type { Question } from '../../core/hooks/outcome.js'
 import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
 import { signersOf } from '../../store/approvers.js'
 import { approvalsIn, type Stores } from '../../store/file-stores.js'
@@ -46,7 +47,7 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
   const elsewhere = approverElsewhere(asking, place)
   if (!asking.ask) return elsewhere
   return async (question, signal) => {
-    if (signersOf()) return elsewhere(question, signal)
+    if (isForSeveral(question) || signersOf()) return elsewhere(question, signal)
     const { terminalApprover } = await import('../../asking/terminal-approver.js')
     return terminalApprover()(question, signal)
   }
@@ -54,7 +55,17 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
 
 /** For everybody but the person at this terminal. */
 function approverElsewhere(asking: TimedAsking, place: AskingPlace): Approver {
-  if (asking.dialog) return () => IN_DIALOG
+  const fromQueue = queueOf(asking, place)
+  if (!asking.dialog) return fromQueue
+  return (question, signal) => (isForSeveral(question) ? fromQueue(question, signal) : IN_DIALOG)
+}
+
+/** One person at a terminal or in a dialog is not enough. */
+function isForSeveral({ people = 1 }: Question): boolean {
+  return people > 1
+}
+
+function queueOf(asking: TimedAsking, place: AskingPlace): Approver {
   if (place.isKnown) return (question, signal) => askQueue(asking, place, question, signal)
   if (asking.wait === undefined) return () => NO_SESSION
   return async (question, signal) => {

@@ -160,7 +160,8 @@ async function evaluated(
     const outcome = await session.fire(event, data, { timeout, signal, custom, contextLater })
     outcomes.push(outcome)
     // The agent asks about the whole call, and not again about the rest of it.
-    const goesOn = outcome.action === 'continue' || (dialog && outcome.action === 'ask_user')
+    const goesOn =
+      outcome.action === 'continue' || (dialog && outcome.action === 'ask_user' && !isForSeveral(outcome))
     if (!goesOn) break
   }
   return { outcome: together(outcomes), ms: performance.now() - startedAt }
@@ -172,8 +173,8 @@ function together(outcomes: readonly Outcome[]): Outcome {
   if (outcomes.length === 1) return last
   const changed = outcomes.find(({ hooks }) => hooks.some((trace) => trace.changed?.length))
   const asked = outcomes.find(({ action }) => action === 'ask_user')
-  const { permission, ...decided } =
-    last.action === 'continue' || last.action === 'ask_user' ? (changed ?? asked ?? last) : last
+  const isOpen = last.action === 'continue' || (last.action === 'ask_user' && !isForSeveral(last))
+  const { permission, ...decided } = isOpen ? (changed ?? asked ?? last) : last
   return {
     ...decided,
     // Whoever allows one thing has not allowed the others.
@@ -183,6 +184,11 @@ function together(outcomes: readonly Outcome[]): Outcome {
     hooks: outcomes.flatMap(({ hooks }) => hooks),
     diagnostics: outcomes.flatMap(({ diagnostics }) => diagnostics),
   }
+}
+
+/** The agent asks one person, so this question refuses the call until enough people have answered elsewhere. */
+function isForSeveral({ approval }: Outcome): boolean {
+  return (approval?.question.people ?? 1) > 1
 }
 
 /** Tells the verdict once, and afterwards only new notices. */

@@ -30,6 +30,8 @@ export interface HookResult {
   readonly approvalTimeout?: number
   /** The answer on timeout or error; default `deny`. */
   readonly approvalDefault?: 'allow' | 'deny'
+  /** How many different people must allow it; default 1. With more, only they can: no grant, default, dialog or hook. */
+  readonly approvalPeople?: number
   readonly userMessage?: string
   /** Default `info`. */
   readonly userMessageLevel?: 'info' | 'warning' | 'error'
@@ -103,6 +105,13 @@ const oneOf =
       ? undefined
       : `must be one of ${allowed.map((word) => JSON.stringify(word)).join(', ')}`
 
+/** More would hardly ever come together before a question expires. */
+export const MOST_PEOPLE = 10
+
+export function isPeople(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_PEOPLE
+}
+
 const FIELDS: Readonly<Record<Field, Check>> = {
   reason: text,
   data: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
@@ -125,6 +134,8 @@ const FIELDS: Readonly<Record<Field, Check>> = {
       ? undefined
       : 'must be a number of seconds above 0',
   approvalDefault: oneOf('allow', 'deny'),
+  approvalPeople: (value) =>
+    isPeople(value) ? undefined : `must be a whole number of people from 1 to ${MOST_PEOPLE}`,
   userMessage: text,
   userMessageLevel: oneOf('info', 'warning', 'error'),
   userMessageSource: text,
@@ -155,6 +166,7 @@ const ONLY_WITH_ACTION: readonly Field[] = [
   'approvalOptions',
   'approvalTimeout',
   'approvalDefault',
+  'approvalPeople',
 ]
 
 export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })

@@ -141,6 +141,8 @@ export interface Question {
   readonly timeout: number
   /** The answer on timeout or error. */
   readonly default: 'allow' | 'deny'
+  /** How many different people must allow it, if more than one. One deny is always enough. */
+  readonly people?: number
   /** ISO-8601. */
   readonly expires: string
 }
@@ -152,6 +154,8 @@ export interface ApprovalAnswer {
   readonly reason?: string
   /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
   readonly by: string
+  /** Everybody who allowed it, if several people had to. */
+  readonly people?: readonly string[]
   readonly at: string
   /** When the resulting grant ends. */
   readonly expires?: string

@@ -29,6 +29,8 @@ export type Reply =
       readonly expires?: string
       /** Proves to the store of grants that a person said "always". It is not stored. */
       readonly proof?: string
+      /** Everybody who allowed it. The approver vouches that they are different people. */
+      readonly people?: readonly string[]
     }
 
 /** Nobody has answered yet. The outcome stays `ask_user`, and its reason says how to get an answer. */
@@ -80,6 +82,8 @@ export function questionFor(
   const options = [...new Set(offers)].filter((option) => always || !ALLOWS_ALWAYS.test(option))
   if (!options.some((option) => /^deny\b/i.test(option))) options.push('Deny')
   const exact = callDigest(event, data)
+  const people = Math.max(...asking.map(peopleFor))
+  const several: Pick<Question, 'people'> & Data = people > 1 ? { people } : {}
   const asks = asking.map((one) => ({
     hook: one.hook.name,
     prompt: withoutSecrets(plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT)),
@@ -96,15 +100,22 @@ export function questionFor(
     session,
     ...(cwd !== undefined && { cwd }),
     digest: exact,
-    binding: digest({ exact, beside: besideOf(data), session, cwd: cwd ?? null, hooks, options }),
+    binding: digest({ exact, beside: besideOf(data), session, cwd: cwd ?? null, hooks, options, ...several }),
     call: shownCall(data),
     asks,
     options,
     timeout,
-    default: asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
+    default:
+      people === 1 && asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
+    ...several,
     expires: timestamp(now + timeout * 1000),
   }
   return frozenCopy(question, 'the question') as unknown as Question
+}
+
+/** How many different people must allow the call for this hook. */
+export function peopleFor({ answer }: Asking): number {
+  return answer.approvalPeople ?? 1
 }
 
 /** Fields that say who calls which tool. If one of them differs, the same input means something else. */
@@ -131,7 +142,7 @@ function shownCall(data: Data): Data {
 }
 
 /** A misspelt edit must not approve the unedited call. */
-const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires', 'proof']
+const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires', 'proof', 'people']
 
 /** Options are cleaned as for a terminal, so that none can pass for another. */
 function optionsOf(given: readonly string[] | undefined): readonly string[] {
@@ -153,17 +164,34 @@ export function readReply(question: Question, reply: unknown, at: string): ReadR
   if (given.data !== undefined && given.data !== null && !isObject(given.data)) return undefined
   const option = given.option.trim()
   const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
+  const people = given.people === undefined ? undefined : namesIn(given.people)
+  if (given.people !== undefined && !people) return undefined
   return {
     decision: offered && ALLOWS.test(option) ? 'allow' : 'deny',
     isOffered: offered,
     option,
     ...(typeof given.reason === 'string' && { reason: given.reason }),
     by: typeof given.by === 'string' ? given.by : 'person',
+    ...(people && { people }),
     at,
     ...(isObject(given.data) && { data: given.data }),
     ...(typeof given.expires === 'string' && { expires: given.expires }),
     ...(typeof given.proof === 'string' && { proof: given.proof }),
   }
+}
+
+function namesIn(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [...value] : undefined
+}
+
+/** How many different people these are. Names that differ only in case or spaces are one. */
+export function countPeople(names: readonly string[]): number {
+  return new Set(names.map((name) => name.normalize('NFKC').trim().toLowerCase())).size
+}
+
+/** Whether an allow of these people is enough for the question. */
+export function isEnough({ people = 1 }: Question, allowedBy: readonly string[]): boolean {
+  return people <= 1 || countPeople(allowedBy) >= people
 }
 
 /** Whether the approver says explicitly that nobody has answered yet. */
@@ -223,7 +251,10 @@ export function grantOf(grants: readonly Grant[], one: Asking, asked: AskedCall)
   )
 }
 
-export function offersAlways({ answer }: Asking): boolean {
+/** Where several people must allow each call, nobody allows it always. */
+export function offersAlways(one: Asking): boolean {
+  const { answer } = one
+  if (peopleFor(one) > 1) return false
   return optionsOf(answer.approvalOptions).some((option) => ALLOWS_ALWAYS.test(option))
 }
 

@@ -17,8 +17,10 @@ import {
   type Grant,
   grantFor,
   grantOf,
+  isEnough,
   isUnanswered,
   offersAlways,
+  peopleFor,
   questionFor,
   readReply,
   refusalReason,
@@ -86,6 +88,11 @@ const LONGEST_QUOTED = 200
 
 const CUT_SHORT = 'the event timed out before the question did'
 
+const ALLOWED_IN_VAIN: Diagnostic = {
+  code: 'verdict-ignored',
+  text: 'a PermissionRequest hook allowed a call that several people must allow; its allow is ignored',
+}
+
 const CHANGED_IN_VAIN: Diagnostic = {
   code: 'verdict-ignored',
   text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
@@ -111,7 +118,13 @@ class Inquiry {
   #granted: readonly Grant[] = []
   /** An allow that came with an edit. It only counts for that exact call and the hooks that had asked. */
   #edited:
-    | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
+    | {
+        readonly answer: ApprovalAnswer
+        readonly digest: string
+        readonly hooks: readonly string[]
+        /** How many people gave it. */
+        readonly people: number
+      }
     | undefined
 
   constructor(judgement: Judgement, options: AskOptions) {
@@ -159,7 +172,12 @@ class Inquiry {
     const again = await this.#rejudge(patch)
     if (!again) return this.#settled('deny', 'The edited call is not valid', { question, answer })
     this.#judgement = again
-    this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
+    this.#edited = {
+      answer,
+      digest: digestOf(again, again.sent),
+      hooks: open.map((one) => one.hook.id),
+      people: question.people ?? 1,
+    }
   }
 
   #leftOpen(left: Open, question: Question, open: readonly Asking[]): Settled {
@@ -184,9 +202,11 @@ class Inquiry {
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { event } = this.#judgement
     const grants = await this.#options.grants.grants()
-    const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
+    const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited : undefined
     const call = this.#call()
-    const open = asking.filter(({ hook }) => !edited.includes(hook.id))
+    const isAnswered = (one: Asking) =>
+      edited?.hooks.includes(one.hook.id) === true && peopleFor(one) <= edited.people
+    const open = asking.filter((one) => !isAnswered(one))
     const granted = new Map(open.map((one) => [one, grantOf(grants, one, call)]))
     this.#granted = [...granted.values()].filter((grant) => grant !== undefined)
     return open.filter((one) => granted.get(one) === undefined)
@@ -217,6 +237,10 @@ class Inquiry {
       if (asked.modified) this.#diagnostics.push(CHANGED_IN_VAIN)
       return undefined
     }
+    if (open.some((one) => peopleFor(one) > 1)) {
+      this.#diagnostics.push(ALLOWED_IN_VAIN)
+      return undefined
+    }
     const answer = this.#answer('allow', allowing.hook.name)
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
@@ -224,6 +248,8 @@ class Inquiry {
   /** Open if there is nobody to ask, or nobody answered. The embedder resolves it. */
   async #askPerson(question: Question): Promise<Answered | Open> {
     const { approver } = this.#options
+    // Whoever resolves an open question may be one person, or their agent.
+    if (approver === undefined && (question.people ?? 1) > 1) return this.#tooFew(question, [])
     if (approver === undefined) return { open: undefined }
     if (approver === 'deny') return { answer: this.#answer('deny', 'host') }
     const reply = await waitFor(approver, question, this.#options)
@@ -240,10 +266,23 @@ class Inquiry {
     const read = readReply(question, reply, this.#now())
     if (!read) return this.#noReply()
     const { data, isOffered, proof, ...answer } = read
+    if (isOffered && answer.decision === 'allow' && !isEnough(question, answer.people ?? []))
+      return this.#tooFew(question, answer.people ?? [answer.by])
     if (isOffered) return { answer, patch: data, proof }
     const text = notOffered(question, answer)
     this.#diagnostics.push({ code: 'host-failed', text })
     return { answer, reason: `Denied: ${text}` }
+  }
+
+  /** An allow of one person, or of nobody, is none where several must allow. */
+  #tooFew({ people }: Question, names: readonly string[]): Answered {
+    const got = names.length === 0 ? 'nobody here can ask them' : `only ${names.join(', ')} did`
+    const reason = withoutSecrets(
+      plainText(
+        `Denied: ${people} different people must allow this, and ${got}. They allow it with their own keys: in a fleet, or with carabiner approvers`,
+      ),
+    )
+    return { answer: this.#answer('deny', 'host'), reason }
   }
 
   /** A broken approver is not a person who said no. The call is refused, and the message blames the approver. */

@@ -38,7 +38,7 @@ import { type GatewayRequest, type Handler, read } from './request.js'
 export async function peopleOf(database: Database): Promise<readonly Person[]> {
   const [newest, [org]] = await Promise.all([
     newestPeople(database),
-    database.rows<{ root_key: Buffer }>('select root_key from fleet.org'),
+    database.rows<{ root_key: Buffer }>('select root_key from fleet.org where org = fleet.own_org()'),
   ])
   if (!newest || !org) return []
   try {
@@ -69,7 +69,7 @@ export const ask: Handler = async (request): Promise<AskAnswer> => {
   if (!QUESTION_ID.test(id)) throw new GatewayRefusal('INVALID', 'The question has no valid id')
   if (callDigest(question.event, question.call) !== question.digest)
     throw new GatewayRefusal('INVALID', 'The question shows another call than the one it asks about')
-  const people = 1
+  const { people = 1 } = question
   const body = request.body.toString('utf8')
   // PostgreSQL has no NUL in its texts; JSON writes it as an escape.
   if (body.includes('\0')) throw new GatewayRefusal('INVALID', 'The request is not JSON')

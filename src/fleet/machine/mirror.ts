@@ -150,7 +150,8 @@ export class Mirror {
         ...(signature && { signature }),
       })
       if (result.status === 'answered') await this.#options.onAnswer?.(result.pending, result.answer)
-      else this.#trouble(`the answer of ${by} to ${id} does not count: ${whyNot(result)}`)
+      else if (result.status !== 'counted')
+        this.#trouble(`the answer of ${by} to ${id} does not count: ${whyNot(result)}`)
     } catch (error) {
       this.#trouble(`the answer of ${by} to ${id} does not count: ${textOf(error)}`)
     }
@@ -197,7 +198,7 @@ export class Mirror {
   }
 }
 
-function whyNot(result: Exclude<AnswerResult, { readonly status: 'answered' }>): string {
+function whyNot(result: Exclude<AnswerResult, { readonly status: 'answered' | 'counted' }>): string {
   switch (result.status) {
     case 'too-late':
       return `${result.answer.by} was faster`

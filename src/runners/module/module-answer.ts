@@ -48,10 +48,12 @@ export function joined(first: HookResult, second: HookResult): HookResult {
   const isAllowed = [first, second].some((one) => one.permission === 'allow')
   const injected = texts(first.contextInjection, second.contextInjection)
   const said = texts(first.userMessage, second.userMessage)
+  const people = Math.max(first.approvalPeople ?? 1, second.approvalPeople ?? 1)
   const changes = first.data || second.data ? { ...first.data, ...second.data } : undefined
   return {
     ...rest,
     action: actionFor(higher.action, changes, injected),
+    ...(higher.action === 'ask_user' && people > 1 && { approvalPeople: people }),
     ...(changes && { data: changes }),
     ...(injected !== undefined && { contextInjection: injected }),
     ...(said !== undefined && { userMessage: said }),
@@ -60,9 +62,9 @@ export function joined(first: HookResult, second: HookResult): HookResult {
 }
 
 function withoutVerdict(result: HookResult): Partial<HookResult> {
-  const { reason, response, approvalPrompt, approvalOptions, approvalTimeout, approvalDefault, ...rest } =
-    result
-  return rest
+  const { reason, response, ...rest } = result
+  const { approvalPrompt, approvalOptions, approvalTimeout, approvalDefault, approvalPeople, ...more } = rest
+  return more
 }
 
 /** Zero for an action that decides nothing. */

@@ -164,6 +164,7 @@ export const STRUCTURES: { readonly [N in StructureName]: Parts<Structures[N]> }
     options: has(listOf(TEXT), 'The possible answers. One that begins with "allow" allows.'),
     timeout: has(NUMBER, 'Seconds for an answer.'),
     default: has(oneOf(['allow', 'deny']), 'What counts if nobody answers in time.'),
+    people: may(NUMBER, 'How many different people must allow it, if more than one.'),
     expires: has(TEXT, 'When that is, ISO-8601.'),
   },
   ask: {
@@ -176,6 +177,7 @@ export const STRUCTURES: { readonly [N in StructureName]: Parts<Structures[N]> }
     option: may(TEXT, 'The option that was chosen.'),
     reason: may(TEXT, 'Why.'),
     by: has(TEXT, 'Who answered.'),
+    people: may(listOf(TEXT), 'Everybody who allowed it, if several people had to.'),
     at: has(TEXT, 'When, ISO-8601.'),
     expires: may(TEXT, 'When the grant ends.'),
     grants: may(

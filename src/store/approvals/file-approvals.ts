@@ -7,7 +7,7 @@ import { type Check, checkOptions, isFlag, isFunction, isText } from '../../core
 import type { MaybePromise } from '../../core/base/promise.js'
 import { nearest } from '../../core/base/text.js'
 import type { Question } from '../../core/hooks/outcome.js'
-import { effectOf } from '../../core/verdict/approval.js'
+import { countPeople, effectOf, isEnough } from '../../core/verdict/approval.js'
 import { agentMark } from '../../files/agent-shell.js'
 import { callerPid } from '../../files/caller.js'
 import { discard, makePrivate } from '../../files/folder.js'
@@ -27,6 +27,7 @@ import {
   type Pending,
   type Raised,
   type Taken,
+  type Vote,
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
@@ -108,6 +109,7 @@ export class FileApprovals implements Approvals {
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
     const signers = this.#signers()
+    checkPeople(question, signers)
     const how = signers && {
       needs: signers.machine === undefined ? ('passkey' as const) : ('fleet' as const),
     }
@@ -148,11 +150,39 @@ export class FileApprovals implements Approvals {
     const signers = effect === 'deny' ? undefined : this.#signers()
     if (signers)
       return signed(pending, answer, signers, shelf.moment.now).then(
-        (one) => this.#addAnswer(pending, one, shelf),
+        (one) => this.#addAllow(pending, one, shelf, signers),
         (error) => ({ status: 'not-signed', why: textOf(error) }),
       )
+    if (effect !== 'deny' && isForSeveral(pending)) return { status: 'not-signed', why: NOT_HERE }
     checkAnswerer(pending, answer)
     return this.#addAnswer(pending, answer, shelf)
+  }
+
+  /** Counts it, if several people must allow. The last one that is needed is the answer. */
+  async #addAllow(
+    pending: Pending,
+    answer: GivenAnswer,
+    shelf: Shelf,
+    signers: Signers,
+  ): Promise<AnswerResult> {
+    const { question } = pending
+    const isAnswerable = !shelf.isOver(pending) && !shelf.isUsed(pending) && !shelf.answerTo(pending)
+    if (!isForSeveral(pending) || !isAnswerable) return this.#addAnswer(pending, answer, shelf)
+    const votes = shelf.addVote(pending, answer)
+    const valid: Vote[] = []
+    for (const { option, by, at, signature } of votes) {
+      const vote = { option, by, at, ...(signature && { signature }) }
+      const name = await this.#signerOf(pending, vote, signers, shelf.moment.now)
+      if (name !== undefined && signature) valid.push({ option, by: name, at, signature })
+    }
+    const names = valid.map(({ by }) => by)
+    if (!isEnough(question, names))
+      return { status: 'counted', pending, more: (question.people ?? 1) - countPeople(names) }
+    const earlier = valid.filter(({ by }) => by !== answer.by)
+    const result = this.#addAnswer(pending, { ...answer, earlier }, shelf)
+    // Of two who allow at the same time, one writes the answer, with the allow of the other in it.
+    const isIn = result.status === 'too-late' && result.answer.earlier?.some(({ by }) => by === answer.by)
+    return isIn ? { status: 'answered', pending, answer: result.answer } : result
   }
 
   #addAnswer(pending: Pending, answer: GivenAnswer, shelf: Shelf): AnswerResult {
@@ -168,7 +198,8 @@ export class FileApprovals implements Approvals {
     const signers = this.#signers()
     if (signers) return this.#takeSigned(question, shelf, signers)
     for (const one of this.#answers(question, shelf)) {
-      const taken = takenFrom(one, shelf)
+      const isAllow = effectOf(question, one.answer.option) !== 'deny'
+      const taken = isAllow && isForSeveral(one.pending) ? undefined : takenFrom(one, shelf)
       if (taken) return taken
     }
     return undefined
@@ -176,21 +207,42 @@ export class FileApprovals implements Approvals {
 
   async #takeSigned(question: Question, shelf: Shelf, signers: Signers): Promise<Taken | undefined> {
     for (const one of this.#answers(question, shelf)) {
-      const isSigned = await this.#isSigned(one, signers, shelf.moment.now)
-      const taken = isSigned ? takenFrom(one, shelf) : undefined
+      const people = await this.#signersOf(one, signers, shelf.moment.now)
+      const taken = people ? takenFrom(one, shelf) : undefined
+      if (taken && isForSeveral(one.pending) && taken.decision === 'allow')
+        return { ...taken, people: people ?? [] }
       if (taken) return taken
     }
     return undefined
   }
 
-  async #isSigned({ pending, answer }: Answered, signers: Signers, now: number): Promise<boolean> {
-    if (effectOf(pending.question, answer.option) === 'deny') return true
+  /** Who signed the answer, or nobody for a deny. Undefined if it does not count. */
+  async #signersOf(
+    { pending, answer }: Answered,
+    signers: Signers,
+    now: number,
+  ): Promise<readonly string[] | undefined> {
+    if (effectOf(pending.question, answer.option) === 'deny') return []
+    const names: string[] = []
+    for (const one of [...(answer.earlier ?? []), answer]) {
+      const name = await this.#signerOf(pending, one, signers, now)
+      if (name !== undefined) names.push(name)
+    }
+    return names.length > 0 && isEnough(pending.question, names) ? names : undefined
+  }
+
+  /** Undefined if no approver signed it, which is told. */
+  async #signerOf(
+    pending: Pending,
+    answer: Pick<GivenAnswer, 'option' | 'signature'>,
+    signers: Signers,
+    now: number,
+  ): Promise<string | undefined> {
     try {
-      await signed(pending, answer, signers, now)
-      return true
+      return (await signed(pending, { ...answer }, signers, now)).by
     } catch (error) {
       this.#place.onTrouble(`the answer to ${pending.id} does not count: ${textOf(error)}`)
-      return false
+      return undefined
     }
   }
 
@@ -364,13 +416,31 @@ function takenFrom({ pending, answer }: Answered, shelf: Shelf): Taken | undefin
   return { ...answer, decision: 'allow', ...(proof !== undefined && { proof }) }
 }
 
+function isForSeveral({ question: { people = 1 } }: Pending): boolean {
+  return people > 1
+}
+
+const NOT_HERE =
+  'several different people must allow it, and on this machine one person allows by typing; put them on the list (carabiner approvers), or join a fleet'
+
+/** Throws if the question can never be allowed here. */
+function checkPeople({ people = 1 }: Question, signers: Signers | undefined): void {
+  if (people <= 1) return
+  if (!signers) throw new Error(`this call cannot be allowed here: ${NOT_HERE}`)
+  const count = countPeople(signers.approvers.map(({ name }) => name))
+  if (count < people)
+    throw new Error(
+      `this call cannot be allowed here: ${people} different people must allow it, and only ${count} may allow calls on this machine; put more on the list (carabiner approvers, or carabiner fleet people add)`,
+    )
+}
+
 /** The answer in the name of the person who signed it. Throws if no approver did. */
-async function signed(
+async function signed<T extends Pick<GivenAnswer, 'option' | 'signature'>>(
   pending: Pending,
-  answer: GivenAnswer,
+  answer: T,
   { approvers, machine }: Signers,
   now: number,
-): Promise<GivenAnswer> {
+): Promise<T & { readonly by: string }> {
   const { signature, option } = answer
   // Whoever can forge a question could let it be open for years, and use the one allow again and again.
   if (Date.parse(pending.expires) > now + LONGEST_OPEN * 1000)

@@ -12,7 +12,7 @@ import { isOver, type Moment, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
 import { type Listed, newId } from './question-index.js'
-import { isAnswered, lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
+import { isAnswered, lookFor, storeAnswer, storeVote, usedPath, useUp } from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
 
 const MOST_TRIES = 8
@@ -135,6 +135,11 @@ export class Shelf {
   /** Returns the earlier answer if this is not the first. */
   addAnswer(pending: Pending, answer: GivenAnswer): GivenAnswer | undefined {
     return storeAnswer(this.folderOf(pending.id), pending, answer, this.#seal(), this.#place.onTrouble)
+  }
+
+  /** Adds the allow of one of several people. Returns all of them. */
+  addVote(pending: Pending, vote: GivenAnswer): readonly GivenAnswer[] {
+    return storeVote(this.folderOf(pending.id), pending, vote, this.#seal())
   }
 
   /** Read on first use: without questions, no key is created. */

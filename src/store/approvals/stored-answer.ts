@@ -5,18 +5,21 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { textOf } from '../../core/base/errors.js'
 import { type Data, isObject } from '../../core/base/json.js'
-import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
+import { fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
 import type { Seal, Sealed } from '../../files/seal.js'
-import type { GivenAnswer, Pending, Signature } from '../approvals.js'
+import type { GivenAnswer, Pending, Signature, Vote } from '../approvals.js'
 import { parsed, time } from './stored-question.js'
 
 /*
  * Answers are `answer-1.json`, `answer-2.json`, …, and the first genuine one counts. An answerer reads all before its
  * own, finds none genuine, and creates the next by `link`, which only one process can do. So there is at most one
  * genuine answer, and a forged one is never in the way.
+ *
+ * If several people must allow, their allows are `vote-1.json`, `vote-2.json`, …, and whoever gives the last one that is
+ * needed writes the answer, with the others in it. Votes alone answer nothing.
  *
  * Using an answer creates `used`, with another seal, and removes the answer itself. So removing files never makes a used
  * answer count again. In 0.1.0, `used` was an empty file beside the answer.
@@ -78,6 +81,42 @@ export function storeAnswer(
   }
 }
 
+/** The genuine allows of single people, and the next free number. */
+function lookForVotes(
+  folder: string,
+  pending: Pending,
+  seal: Seal,
+): { readonly votes: readonly GivenAnswer[]; readonly next: number } {
+  const votes: GivenAnswer[] = []
+  for (let next = 1; next <= MOST_ANSWERS; next++) {
+    const found = readAnswer(votePath(folder, next), 'vote', pending, seal)
+    if (found === undefined) return { votes, next }
+    if ('answer' in found) votes.push(found.answer)
+  }
+  return { votes, next: MOST_ANSWERS + 1 }
+}
+
+/** Adds the allow of one of several people, unless they gave one before. Returns all there are. */
+export function storeVote(
+  folder: string,
+  pending: Pending,
+  vote: GivenAnswer,
+  seal: Seal,
+): readonly GivenAnswer[] {
+  const draft = drafted(folder, 'vote', vote, seal)
+  try {
+    for (;;) {
+      const { votes, next } = lookForVotes(folder, pending, seal)
+      if (votes.some(({ by }) => by === vote.by)) return votes
+      if (next > MOST_ANSWERS)
+        throw new Error(`${folder} holds ${MOST_ANSWERS} allows; find out who writes there`)
+      if (linkUnlessThere(draft, votePath(folder, next))) return [...votes, vote]
+    }
+  } finally {
+    removeIfThere(draft)
+  }
+}
+
 /** Returns true to exactly one caller, whatever others remove. */
 export function useUp(folder: string, pending: Pending, seal: Seal): boolean {
   const { answer, path } = lookFor(folder, pending, seal)
@@ -111,6 +150,10 @@ export function isAnswered(folder: string): boolean {
 
 function answerPath(folder: string, number: number): string {
   return join(folder, `answer-${number}.json`)
+}
+
+function votePath(folder: string, number: number): string {
+  return join(folder, `vote-${number}.json`)
 }
 
 /** Undefined if there is none. Throws temporary errors: treating them as a forgery would let a second answer count. */
@@ -159,6 +202,17 @@ const given: Reader<GivenAnswer> = (value, where) => {
     at: time(fields.at, `${where}.at`),
     expires: time(fields.expires, `${where}.expires`),
     ...optional('signature', fields.signature, signature, where),
+    ...optional('earlier', fields.earlier, listOf(vote), where),
+  }
+}
+
+const vote: Reader<Vote> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    option: text(fields.option, `${where}.option`),
+    by: text(fields.by, `${where}.by`),
+    at: time(fields.at, `${where}.at`),
+    signature: signature(fields.signature, `${where}.signature`),
   }
 }
 

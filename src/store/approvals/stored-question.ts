@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { callDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json } from '../../core/base/json.js'
+import { isPeople } from '../../core/events/result.js'
 import type { Ask, Question } from '../../core/hooks/outcome.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
@@ -118,11 +119,17 @@ const question: Reader<Question> = (value, where) => {
     options: of('options', listOf(text)),
     timeout: of('timeout', seconds),
     default: of('default', oneOf('allow', 'deny')),
+    ...optional('people', fields.people, people, where),
     expires: of('expires', time),
   }
   if (callDigest(read.event, read.call) !== read.digest)
     throw new Error('shows a different call from the one it asks about')
   return read
+}
+
+const people: Reader<number> = (value, where) => {
+  if (isPeople(value)) return value
+  throw new Error(`is not valid: ${where} must be a number of people`)
 }
 
 const ask: Reader<Ask> = (value, where) => {

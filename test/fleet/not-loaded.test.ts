@@ -46,10 +46,6 @@ describe('without a fleet', () => {
     expect(files.filter((file) => FLEET.test(file) && file !== DOOR)).toEqual([])
   })
 
-  it('hook does not even look for one', () => {
-    expect(loaded(PROGRAMS.hook).filter((file) => /fleet/.test(file))).toEqual([])
-  })
-
   it('the command that needs it loads it late', () => {
     const late = Object.keys(inputs).filter((file) => FLEET.test(file))
     expect(late).toContain('src/fleet/machine/shipper.ts')

@@ -12,7 +12,7 @@ export const OPTIONS = {
   key: {
     type: 'string',
     value: 'FILE',
-    help: 'The private key of the fleet; approvals, answer, policy: or yours.',
+    help: 'The private key of the fleet, or yours, where it may sign.',
   },
   host: { type: 'string', value: 'HOST', help: 'serve: the address to listen on; default: 127.0.0.1.' },
   port: { type: 'string', value: 'N', help: 'serve: the port; default: 8443.' },
@@ -46,7 +46,7 @@ export const OPTIONS = {
   group: {
     type: 'string',
     value: 'GROUP',
-    help: 'join: the group that ships with the key of root; policy: of machines.',
+    help: 'join: who ships with the key of root; policy: of machines.',
   },
   anyway: {
     type: 'boolean',
@@ -69,11 +69,11 @@ export const OPTIONS = {
   'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token, policy: the public key.' },
   out: { type: 'string', value: 'PATH', help: 'key, policy build: the file; checkpoint: the folder of all.' },
   ring: { type: 'string', value: 'NAME', help: 'policy publish, promote, rollback: this ring.' },
-  shadow: { type: 'boolean', help: 'policy publish: run and record it, but let it decide nothing.' },
+  shadow: { type: 'boolean', help: 'policy publish: run and record it, deciding nothing.' },
   to: { type: 'string', value: 'N', help: 'policy rollback: to this version.' },
   role: {
     type: 'string',
     value: 'ROLE',
-    help: 'people add: viewer, approver (default), admin; policy: see there.',
+    help: 'people add: viewer, approver or admin; policy: see there.',
   },
 } as const

@@ -24,8 +24,8 @@ export interface CompanyFolder {
  * Where this machine has its company's policy. The fleet's counts in both places, whatever became of the membership: it
  * must not end because somebody removed the marker.
  */
-export function companyFolder(): CompanyFolder {
-  return { path: join(ROOT_FOLDER, 'policy'), fleet: [ROOT_PLACE, userPlace()].map(policyPlace) }
+export function companyFolder(dataDir?: string): CompanyFolder {
+  return { path: join(ROOT_FOLDER, 'policy'), fleet: [ROOT_PLACE, userPlace(dataDir)].map(policyPlace) }
 }
 
 /** Empty if this machine has none. Those of root come first. */

@@ -1,6 +1,7 @@
 // What a policy in shadow mode would have done: one row for each of its rules and hooks, counted from audit records.
 
 import { isObject } from '../core/base/json.js'
+import { isAction, isVerdict, rankOf } from '../core/events/actions.js'
 
 export interface ShadowExample {
   readonly machine: string
@@ -29,9 +30,6 @@ const MOST_EXAMPLES = 3
 export const MOST_NAMED = 20
 /** A machine may send records with any names. */
 const MOST_ROWS = 10_000
-
-/** From mild to strict. */
-const STRENGTH: readonly unknown[] = ['continue', 'modify', 'ask_user', 'deny', 'abort_turn', 'hard_abort']
 
 /** Which bundle a hook in shadow mode comes from. */
 const SOURCE = /^fleet@(\d{1,15})(?:\/|$)/
@@ -80,7 +78,7 @@ export class ShadowTable {
     const before = this.#rows.get(key)
     if (!before && this.#rows.size >= MOST_ROWS) return
     const { calls = 0, changed = 0, examples = [] } = before?.row ?? {}
-    const isChange = STRENGTH.indexOf(action) < STRENGTH.indexOf(about.would)
+    const isChange = strengthOf(action) < strengthOf(about.would)
     const example = {
       ...{ machine, time: String(time) },
       ...(typeof tool === 'string' && { tool }),
@@ -108,6 +106,12 @@ export class ShadowTable {
         b.version - a.version || b.changed - a.changed || b.calls - a.calls || a.what.localeCompare(b.what),
     )
   }
+}
+
+/** The rank of a verdict. Other actions change a call, which is more than letting it go on. */
+function strengthOf(action: unknown): number {
+  if (!isAction(action)) return -1
+  return isVerdict(action) ? rankOf(action) : 0.5
 }
 
 /** The rules that a reason names, or the hook if it is not one of rules. */

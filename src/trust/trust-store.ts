@@ -76,7 +76,7 @@ export class TrustStore {
     {
       dataDir = dataHome(),
       preTrusted = new Map(),
-      fleet = companyFolder().fleet ?? [],
+      fleet = companyFolder(dataDir).fleet ?? [],
     }: TrustStoreOptions = {},
   ) {
     const root = resolve(dataDir)
